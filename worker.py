@@ -32,8 +32,7 @@ from activities.worker.metrics import Gauges
 from activities.worker.shutdown import running
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
 from cutter import __version__, gpg, limits, settings
-from cutter.backup.restore import restore_check
-from cutter.backup.take import take
+from cutter.backup import forms
 from cutter.build import build_id
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
@@ -73,8 +72,8 @@ def build_deps(config: settings.Settings, role: WorkerRole) -> Deps:
         kb=Store(config.kb),
         signer=signer_of(config, key_homes.HOMES[role]),
         build_id=build_id(config),
-        take_backup=take,
-        restore_check=restore_check,
+        take_backup=forms.TAKE[config.backup_form],
+        restore_check=forms.restore_check,
     )
 
 

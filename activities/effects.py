@@ -16,8 +16,15 @@ from psycopg.types.json import Jsonb
 from temporalio import activity
 
 from activities.worker.dependencies import Deps
-from cutter.backup.record import BackupRecord, BackupRefusal
+from cutter import limits
+from cutter.backup.artifacts import open_store
+from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import read_record
+from cutter.backup.segments import coverage
+from cutter.backup.segments.restore import SegmentReport
+from cutter.backup.segments.scrub import Scrubbed, scrub
+from cutter.backup.segments.take import damaged_tree
+from cutter.backup.segments.tree import TreeDamaged
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import ApprovalNeeded, PolicyDenied
@@ -29,6 +36,7 @@ from cutter.policy.command import BACKUP_TAKE, EVIDENCE_STORE, KB_PUT, Command, 
 from cutter.policy.rules import Broken, Permit, Policy, ProposedAction, Verdict, permit
 from cutter.settings import dsn
 from cutter.stack.postgres import pg_bin
+from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, call
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import answer as value_of
@@ -190,6 +198,34 @@ def take_backup(
         deadline_seconds=seconds,
     )  # fmt: skip
     return answer, policy
+
+
+def seal_backup(deps: Deps, taken: BackupRecord, report: RestoreReport) -> BackupRefusal | None:
+    """Let a restored segment cover its documents, so that later backups need not dump them again.
+
+    The pages of the tree are part of the backup that `take_backup` was allowed to take. Returns the refusal if a page
+    of the tree is damaged, because the backup is then not whole.
+    """
+    if not isinstance(report, SegmentReport):
+        return None
+    try:
+        with translated(), deps.pool(Role.BACKUP).connection() as connection:
+            coverage.seal(connection, open_store(deps.settings.artifacts), taken, report.header)
+    except TreeDamaged as problem:
+        return damaged_tree(problem)
+    return None
+
+
+def scrub_backups(deps: Deps) -> Scrubbed | None:
+    """Verify some sealed segments again, the longest unverified ones first. None if this worker takes full backups."""
+    settings = deps.settings
+    if settings.backup_form != "segments":
+        return None
+    return scrub(
+        dsn=dsn(settings, Role.BACKUP.value), scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
+        gpg_home=settings.key_home("backup"), artifacts_url=settings.artifacts,
+        documents=limits.SCRUB_DOCUMENTS_EACH_PASS, deadline_seconds=limits.SCRUB_PASS_SECONDS,
+    )  # fmt: skip
 
 
 def record_backup(connection: Connection, context: Context, taken: BackupRecord, policy: Json) -> str:

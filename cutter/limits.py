@@ -242,6 +242,36 @@ BACKUP_CHUNK_BYTES = 128 * 1024
 BACKUP_RECORD_BYTES_MAX = 64 * 1024
 """The size of an artifact's record. A real one has about 1 KiB."""
 
+TREE_PAGE_ENTRIES_MAX = 32
+"""Documents on one page of the tree of backups. A page is about 8 KiB, and a million documents are five pages deep."""
+
+TREE_PAGE_BYTES_MAX = 64 * 1024
+"""One page of the tree of backups: TREE_PAGE_ENTRIES_MAX entries with the longest names, and room."""
+
+SEGMENT_HEADER_BYTES_MAX = 64 * MIB
+"""The first line of a segment: about 150 bytes for each document, and room for 400,000 of them."""
+
+BACKUP_VERIFIED_MAX_DAYS = 30
+"""No backup is taken if a segment was verified longer ago. A daily scrub of a thirtieth of the segments suffices."""
+
+SCRUB_DOCUMENTS = 200
+"""Documents that one scrub verifies: about a minute of work."""
+
+SCRUB_DOCUMENTS_EACH_PASS = 20
+"""Documents that one pass of the reconciler verifies: a pass each ten minutes verifies 86,000 in a month."""
+
+SCRUB_PASS_SECONDS = 60.0
+"""The part of a reconciler's pass in which it verifies segments."""
+
+SCRUB_EVERYTHING = 100_000_000
+"""More documents than there are: a scrub of all of them."""
+
+RESTORE_DEADLINE_SECONDS = 4 * 3600.0
+"""A restore of everything, from the segments of years."""
+
+SEGMENT_SEAL_TRIES = 20
+"""How often a restored segment is entered into the tree while other backups enter theirs."""
+
 BACKUP_STDERR_BYTES_MAX = 16 * 1024
 """Bytes that are kept of the error stream of a backup's process. The rest is read and dropped."""
 

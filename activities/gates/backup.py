@@ -211,7 +211,9 @@ def take_and_check(deps: Deps, context: Context, artifact_id: str) -> Checked | 
         record=record, artifacts_url=settings.artifacts, pg_bin=pg_bin, gpg_home=home, deadline_seconds=seconds,
         scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
     )  # fmt: skip
-    return restored if isinstance(restored, BackupRefusal) else (record, restored, policy)
+    if isinstance(restored, BackupRefusal):
+        return restored
+    return commands.seal_backup(deps, record, restored) or (record, restored, policy)
 
 
 def _step_seconds(deps: Deps) -> float:

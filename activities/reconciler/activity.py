@@ -1,10 +1,15 @@
-"""IO: the activity of the reconciler's schedule: repairs runs and batches without a workflow."""
+"""IO: the activity of the reconciler's schedule: repairs runs and batches without a workflow, and verifies backups."""
 
 from __future__ import annotations
 
+import structlog
+
+from activities import effects
 from activities.worker.dependencies import Deps
-from cutter.errors import ProgrammingError
+from cutter.errors import CutterError, ProgrammingError
 from cutter.messages import Reconciled, ReconcileInput
+
+log = structlog.get_logger()
 
 
 def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
@@ -14,4 +19,17 @@ def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
     del input  # a stranger may schedule this activity with any input
     if deps.look_after is None:
         raise ProgrammingError("this process has no Temporal client to look with")
-    return deps.look_after()
+    found = deps.look_after()
+    _verify_segments(deps)
+    return found
+
+
+def _verify_segments(deps: Deps) -> None:
+    """Verify some segments. A problem stops new backups by itself; the log tells the operator."""
+    try:
+        scrubbed = effects.scrub_backups(deps)
+    except CutterError as problem:
+        log.warning("segments_not_verified", code=problem.code, reason=str(problem))
+        return
+    if scrubbed is not None and scrubbed.problems:
+        log.error("segments_damaged", problems=dict(scrubbed.problems))

@@ -42,7 +42,7 @@ def _query(name: str) -> LiteralString:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Column:
+class Column:
     """A column with its type."""
 
     name: str
@@ -57,7 +57,7 @@ class _Digest:
     digest: str
 
 
-_COLUMNS = records("columns", _Column, named=_query)
+_COLUMNS = records("columns", Column, named=_query)
 _SETTING: Rows[str] = values("setting", named=_query)
 
 
@@ -76,7 +76,7 @@ def contents(connection: Connection) -> Contents:
     In READ COMMITTED the tables may be from different moments. Raises TableMissing, or psycopg's errors. It restores
     the settings of the transaction.
     """
-    with _pinned_output(connection):
+    with pinned_output(connection):
         read = {table: _table(connection, table) for table in BACKUP_TABLES}
     lines = [
         UNIT_SEPARATOR.join((table, columns, str(rows.number), rows.digest)) for table, (columns, rows) in read.items()
@@ -88,7 +88,7 @@ def contents(connection: Connection) -> Contents:
 
 
 def _table(connection: Connection, table: str) -> tuple[str, _Digest]:
-    columns = _COLUMNS.all(connection, {"table": table})
+    columns = columns_of(connection, table)
     if not columns:
         raise TableMissing(table)
     cursor = connection.cursor(row_factory=class_row(_Digest)).execute(
@@ -100,8 +100,14 @@ def _table(connection: Connection, table: str) -> tuple[str, _Digest]:
     return ",".join(f"{column.name} {column.kind}" for column in columns), the_row("rows", cursor)
 
 
+def columns_of(connection: Connection, table: str) -> list[Column]:
+    """The columns of a table, ordered by name. Empty if there is no such table."""
+    return _COLUMNS.all(connection, {"table": table})
+
+
 @contextmanager
-def _pinned_output(connection: Connection) -> Iterator[None]:
+def pinned_output(connection: Connection) -> Iterator[None]:
+    """Write values in one way, whatever the settings of the session are. The transaction gets its settings back."""
     before: dict[str, str] = {}
     for name, value in _OUTPUT.items():
         before[name] = _SETTING.one(connection, {"name": name})

@@ -12,11 +12,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from cutter.backup.tables import BACKUP_TABLES
+from cutter.backup.tables import BACKUP_TABLES, SEGMENT_TABLES
 from cutter.domain.digests import canonical_json, is_digest
 from cutter.errors import InvalidInput
 
 RECORD_VERSION = "backup/1"
+"""A dump of the nine tables."""
+
+SEGMENT_RECORD_VERSION = "segment/1"
+"""A segment: the documents that changed, and the name of the tree that has the others."""
+
+_TABLES = {RECORD_VERSION: BACKUP_TABLES, SEGMENT_RECORD_VERSION: SEGMENT_TABLES}
 
 
 class RefusalCode(StrEnum):
@@ -34,6 +40,11 @@ class RefusalCode(StrEnum):
     SCRATCH_UNFIT = "scratch_unfit"
     RESTORE_FAILED = "restore_failed"
     RESTORE_DIFFERS = "restore_differs"
+    TREE_DAMAGED = "tree_damaged"
+    TREE_INCOMPLETE = "tree_incomplete"
+    SEGMENT_FOREIGN = "segment_foreign"
+    SEGMENT_DAMAGED = "segment_damaged"
+    VERIFICATION_STALE = "verification_stale"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +73,8 @@ class BackupRecord:
     """The record of an artifact. `sha256` and `size_bytes` are those of the ciphertext.
 
     `taken_utc` is the database's clock at the snapshot. It is rounded down to the second, so that a backup never looks
-    younger than it is. `recipient` is the full fingerprint of the key for which the artifact is encrypted.
+    younger than it is. `recipient` is the full fingerprint of the key for which the artifact is encrypted. `version` is
+    the form of the artifact. A segment has no pg_dump, and its row counts are of the documents that it holds itself.
     """
 
     artifact_id: str
@@ -74,12 +86,13 @@ class BackupRecord:
     pg_dump_version: str
     server_version: str
     recipient: str
+    version: str = RECORD_VERSION
 
     def __post_init__(self) -> None:
         if not (is_digest(self.sha256) and is_digest(self.content_fingerprint)):
             raise InvalidInput("a backup record's digests are 64 lower-case hex characters")
-        if self.size_bytes <= 0 or set(self.row_counts) != set(BACKUP_TABLES):
-            raise InvalidInput("a backup record has a size and a row count of each of the nine tables")
+        if self.size_bytes <= 0 or set(self.row_counts) != set(_TABLES.get(self.version, ())):
+            raise InvalidInput("a backup record has a size and a row count of each table of its version")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,15 +110,15 @@ class RestoreReport:
 
 def to_json(record: BackupRecord) -> str:
     """The record as canonical JSON. This text is stored with the artifact."""
-    return canonical_json({"version": RECORD_VERSION} | {name: getattr(record, name) for name in _FIELDS})
+    return canonical_json({"version": record.version} | {name: getattr(record, name) for name in _FIELDS})
 
 
 def from_json(text: str) -> BackupRecord:
     """The record that `to_json` wrote. Raises InvalidInput for any other text."""
     try:
         value: Any = json.loads(text)
-        if not isinstance(value, dict) or value.pop("version", None) != RECORD_VERSION or set(value) != set(_FIELDS):
-            raise InvalidInput(f"not a backup record of version {RECORD_VERSION}")
+        if not isinstance(value, dict) or value.get("version") not in _TABLES or set(value) != {"version", *_FIELDS}:
+            raise InvalidInput(f"not a backup record of a version that this program knows: {', '.join(_TABLES)}")
         _check_types(value)
         return BackupRecord(**value)
     except (ValueError, RecursionError):

@@ -7,7 +7,6 @@ rows and computes the fingerprint. A check rolls it back, so the scratch databas
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ from cutter import limits
 from cutter.backup import connection as postgres
 from cutter.backup import programs, scratch
 from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
+from cutter.backup.decryption import Reader, damaged, decryption_key, missing, undecrypted
 from cutter.backup.fingerprint import contents
-from cutter.backup.keyring import home_of_backups, pinned
+from cutter.backup.keyring import home_of_backups
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
 from cutter.backup.record import (
     BackupRecord,
@@ -33,7 +33,6 @@ from cutter.backup.record import (
 from cutter.backup.script import ScriptRefused
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg, environment
-from cutter.gpg_status import status_words
 from cutter.kb.store import Store
 
 
@@ -97,7 +96,7 @@ def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
 
 def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
     """The (sha256, size in bytes) of an artifact now, for the check before a write. Raises NotFound, Unavailable."""
-    read = _Reader(chunks(open_store(artifacts_url), artifact_id))
+    read = Reader(chunks(open_store(artifacts_url), artifact_id))
     for _ in read:
         pass
     return read.sha256, read.size_bytes
@@ -113,25 +112,6 @@ class _Work:
     deadline: Deadline
 
 
-class _Reader:
-    """Passes the chunks of an artifact on and computes their digest."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._digest = hashlib.sha256()
-        self.size_bytes = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._chunks:
-            self._digest.update(chunk)
-            self.size_bytes += len(chunk)
-            yield chunk
-
-    @property
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
-
-
 def _restore(work: _Work, dsn: str, *, keep: bool) -> RestoreReport | BackupRefusal:
     work.gpg.start_agent()
     try:
@@ -143,11 +123,7 @@ def _restore(work: _Work, dsn: str, *, keep: bool) -> RestoreReport | BackupRefu
     except postgres.AWAY as problem:
         raise postgres.away(problem) from None
     except NotFound:
-        return BackupRefusal(
-            code=RefusalCode.ARTIFACT_MISSING,
-            message="the artifact is no longer in the store: take a new backup",
-            expected=work.record.artifact_id,
-        )
+        return missing(work.record.artifact_id)
 
 
 def _in_transaction(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
@@ -169,16 +145,18 @@ def _in_transaction(connection: postgres.Connection, work: _Work, *, keep: bool)
 
 
 def _load_and_compare(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
-    artifact = _Reader(chunks(work.store, work.record.artifact_id))
+    artifact = Reader(chunks(work.store, work.record.artifact_id))
     with Pipeline(_stages(work), deadline=work.deadline, fed=True) as pipeline:
         script = pipeline.chunks(artifact)
         failure = _load(connection, script)
         for _ in script:  # After a failure too: the digest and the exit codes show the first cause.
             pass
         exits = pipeline.exits()
-    key = _decryption_key(exits["gpg"])
+    key = decryption_key(exits["gpg"])
     if refusal := (
-        _damaged(artifact, work.record) or _undecrypted(exits["gpg"], key, work.record) or _unrestored(exits, failure)
+        damaged(artifact, work.record.sha256, work.record.size_bytes)
+        or undecrypted(exits["gpg"], key, work.record.recipient)
+        or _unrestored(exits, failure)
     ):
         return refusal
     if keep:
@@ -205,50 +183,6 @@ def _load(connection: postgres.Connection, chunks: Iterator[bytes]) -> str:
     except psycopg.Error as problem:
         return f"SQLSTATE {problem.sqlstate}"
     return ""
-
-
-def _damaged(artifact: _Reader, record: BackupRecord) -> BackupRefusal | None:
-    if (artifact.sha256, artifact.size_bytes) == (record.sha256, record.size_bytes):
-        return None
-    return BackupRefusal(
-        code=RefusalCode.ARTIFACT_DAMAGED,
-        message="the artifact is not the one that was recorded: take a new backup and look at the store",
-        expected=f"sha256 {record.sha256}, {record.size_bytes} bytes",
-        observed=f"sha256 {artifact.sha256}, {artifact.size_bytes} bytes",
-    )
-
-
-def _decryption_key(gpg: Exit) -> str:
-    """The primary fingerprint of the key that opened the message, or an empty text if gpg found the message damaged."""
-    words = status_words(gpg.stderr.splitlines())
-    said = {line[0] for line in words}
-    keys = [line for line in words if line[0] == "DECRYPTION_KEY" and len(line) >= 3]
-    whole = gpg.code == 0 and {"DECRYPTION_OKAY", "GOODMDC"} <= said
-    return keys[0][2] if whole and len(keys) == 1 else ""
-
-
-def _undecrypted(gpg: Exit, key: str, record: BackupRecord) -> BackupRefusal | None:
-    if gpg.killed:
-        raise Unavailable(f"gpg was killed by signal {-gpg.code} while decrypting", what="backup")
-    if any(line[0] == "NO_SECKEY" for line in status_words(gpg.stderr.splitlines())):
-        return BackupRefusal(
-            code=RefusalCode.WRONG_KEY,
-            message="the private key of this backup is not in the home: restore where the key is",
-            expected=record.recipient,
-        )
-    if not key:
-        return BackupRefusal(
-            code=RefusalCode.ARTIFACT_DAMAGED,
-            message=f"gpg says that the artifact is damaged (exit code {gpg.code}): take a new backup",
-        )
-    if key != pinned(record.recipient):
-        return BackupRefusal(
-            code=RefusalCode.WRONG_RECIPIENT,
-            message="a key that is not the pinned one opened the artifact: take a new backup",
-            expected=record.recipient,
-            observed=key,
-        )
-    return None
 
 
 def _unrestored(exits: dict[str, Exit], failure: str) -> BackupRefusal | None:

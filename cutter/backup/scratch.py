@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import LiteralString
@@ -82,16 +82,16 @@ def require_empty(connection: Connection) -> BackupRefusal | None:
     return _unfit(f"it holds {found}: name an empty database") if found else None
 
 
-def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
-    """Make the nine tables with their columns and checks, without foreign keys, triggers and other tables."""
+def make_tables(connection: Connection, schema: str, tables: Collection[str] = BACKUP_TABLES) -> BackupRefusal | None:
+    """Make the backed-up tables with their columns and checks, without foreign keys, triggers and other tables."""
     connection.execute("SET LOCAL search_path = public")
     for statement in bare_statements(schema):
         # These statements come from our own migrations, never from an artifact.
         connection.execute(statement)
     made = set(_TABLES.all(connection, None))
-    if missing := sorted(set(BACKUP_TABLES) - made):
+    if missing := sorted(set(tables) - made):
         return _unfit(f"the migrations do not make {missing[0]}")
-    for table in sorted(made - set(BACKUP_TABLES)):
+    for table in sorted(made - set(tables)):
         connection.execute(sql.SQL("DROP TABLE {} CASCADE").format(_name(table)))
     for one in _FOREIGN_KEYS.all(connection, None):
         drop = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}")
@@ -99,9 +99,17 @@ def make_tables(connection: Connection, schema: str) -> BackupRefusal | None:
     return None
 
 
-def load(connection: Connection, chunks: Iterable[bytes]) -> None:
-    """Load the rows from pg_restore's script. Raises ScriptRefused, or psycopg's errors."""
-    script = events(chunks)
+def load(
+    connection: Connection,
+    chunks: Iterable[bytes],
+    tables: Collection[str] = BACKUP_TABLES,
+    kept: Callable[[bytes], bytes] = bytes,
+) -> None:
+    """Load the rows from a script. `kept` takes whole lines and returns those to load.
+
+    Raises ScriptRefused, or psycopg's errors.
+    """
+    script = events(chunks, tables)
     event = next(script, None)
     while event is not None:
         if not isinstance(event, Load):
@@ -109,7 +117,7 @@ def load(connection: Connection, chunks: Iterable[bytes]) -> None:
             continue
         with connection.cursor().copy(_copy(event)) as copy, _silent_end(connection):
             while isinstance(event := next(script, None), Rows):
-                copy.write(event.data)
+                copy.write(kept(event.data))
 
 
 @contextmanager
@@ -127,9 +135,22 @@ def _silent_end(connection: Connection) -> Iterator[None]:
             connection.close()
 
 
-def continue_identities(connection: Connection) -> None:
+def add_column(connection: Connection, tables: Collection[str], column: str) -> None:
+    """Add a column of text to the tables, which are empty."""
+    for table in tables:
+        statement = sql.SQL("ALTER TABLE {} ADD COLUMN {} text NOT NULL")
+        connection.execute(statement.format(_name(table), sql.Identifier(column)))
+
+
+def drop_column(connection: Connection, tables: Collection[str], column: str) -> None:
+    """Drop that column again."""
+    for table in tables:
+        connection.execute(sql.SQL("ALTER TABLE {} DROP COLUMN {}").format(_name(table), sql.Identifier(column)))
+
+
+def continue_identities(connection: Connection, tables: Collection[str] = BACKUP_TABLES) -> None:
     """Let the identity columns of a permanent restore continue after their highest value."""
-    for table in BACKUP_TABLES:
+    for table in tables:
         for column in _IDENTITY_COLUMNS.all(connection, {"table": table}):
             connection.execute(
                 sql.SQL(_query("continue_identity")).format(

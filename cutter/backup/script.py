@@ -11,7 +11,7 @@ pg_restore only writes the archive as text, and cutter loads the text over its o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from cutter import limits
@@ -52,7 +52,7 @@ _NOISE = re.compile(
 _END = b"\\."
 
 
-def events(chunks: Iterable[bytes]) -> Iterator[Event]:
+def events(chunks: Iterable[bytes], tables: Collection[str] = BACKUP_TABLES) -> Iterator[Event]:
     """The loads of the script, in order. Raises ScriptRefused for an unknown line or a repeated or missing table."""
     open_load, seen = False, set[str]()
     for lines in _whole_lines(chunks):
@@ -67,7 +67,7 @@ def events(chunks: Iterable[bytes]) -> Iterator[Event]:
             if open_load:
                 open_load = False
                 continue
-            event = _event(line)
+            event = _event(line, tables)
             if isinstance(event, Load):
                 if event.table in seen:
                     raise ScriptRefused(f"{event.table} is duplicated in the archive")
@@ -79,11 +79,11 @@ def events(chunks: Iterable[bytes]) -> Iterator[Event]:
             yield Rows(data=_joined(rows))
     if open_load:
         raise ScriptRefused("the archive ends within a table")
-    if missing := sorted(set(BACKUP_TABLES) - seen):
+    if missing := sorted(set(tables) - seen):
         raise ScriptRefused(f"the archive holds no data entry for {missing[0]}")
 
 
-def _event(line: bytes) -> Event | None:
+def _event(line: bytes, tables: Collection[str]) -> Event | None:
     try:
         text = line.decode("ascii")
     except UnicodeDecodeError:
@@ -92,10 +92,10 @@ def _event(line: bytes) -> Event | None:
         return None
     if load := _LOAD.fullmatch(text):
         table = load[1].replace('"', "")
-        if table not in BACKUP_TABLES:
-            raise ScriptRefused(f"the archive loads {table}, which is not one of the nine tables")
+        if table not in tables:
+            raise ScriptRefused(f"the archive loads {table}, which is not one of the backed-up tables")
         return Load(table=table, columns=tuple(load[2].replace('"', "").split(", ")))
-    raise ScriptRefused("the archive holds a statement that does not load one of the nine tables")
+    raise ScriptRefused("the archive holds a statement that does not load one of the backed-up tables")
 
 
 def _joined(rows: list[bytes]) -> bytes:

@@ -1,4 +1,6 @@
-"""Pure: the nine tables of the mutation surface that a backup holds (facts-domain, "the nine backup tables")."""
+"""Pure: the tables of a backup: the nine of the mutation surface (facts-domain, "the nine backup tables"), and two more
+for a segment.
+"""
 
 from __future__ import annotations
 
@@ -14,3 +16,7 @@ BACKUP_TABLES: tuple[str, ...] = (
     "public.unit_version",
 )
 """The nine tables with their schemas, in the order of the fingerprint. No other module lists them."""
+
+SEGMENT_TABLES: tuple[str, ...] = tuple(sorted((*BACKUP_TABLES, "cutter_governance.revision_row", "public.enactment")))
+"""The tables of a segment: the nine, and two on which enacted law depends. `enactment` chains the versions of a law.
+`revision_row` is the plan of a revision."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,21 +10,18 @@ from typing import LiteralString
 
 import psycopg
 
-from cutter import limits, openpgp
+from cutter import limits
 from cutter.backup import connection as postgres
 from cutter.backup import programs
-from cutter.backup.artifacts import RECORD_SUFFIX, open_store
+from cutter.backup.artifacts import open_store
+from cutter.backup.ciphertext import Target, publish, refused_key, require_success, write_sealed, wrong_recipient
 from cutter.backup.fingerprint import TableMissing, contents
 from cutter.backup.keyring import Recipient, find_recipient, home_of_backups, pinned
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
-from cutter.backup.record import BackupRecord, BackupRefusal, Contents, RefusalCode, to_json
+from cutter.backup.record import BackupRecord, BackupRefusal, Contents, RefusalCode
 from cutter.backup.tables import BACKUP_TABLES
-from cutter.errors import CutterError, Unavailable
 from cutter.gpg import Gpg, environment
-from cutter.gpg_status import status_words
 from cutter.kb import write_once
-from cutter.kb.store import Store
-from cutter.kb.write_once import Draft
 from cutter.storage.queries import queries_in
 from cutter.storage.records import Rows, records, values
 
@@ -48,7 +45,7 @@ def take(
     artifact's name. Seed 000 §4.
     """
     deadline = Deadline(deadline_seconds)
-    gpg, target = home_of_backups(gpg_home, gpg_binary), _Target(open_store(artifacts_url), artifact_id)
+    gpg, target = home_of_backups(gpg_home, gpg_binary), Target(open_store(artifacts_url), artifact_id)
     recipient = find_recipient(gpg, pinned(recipient_fingerprint))
     if isinstance(recipient, BackupRefusal):
         return recipient
@@ -62,16 +59,7 @@ def take(
     except postgres.AWAY as problem:
         raise postgres.away(problem) from None
     except (TableMissing, psycopg.Error) as problem:
-        return _unreadable(problem)
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    store: Store
-    artifact_id: str
-
-    def __post_init__(self) -> None:
-        self.store.check(self.artifact_id)
+        return unreadable(problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +131,12 @@ def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Mome
 
 
 def _write(
-    moment: _Moment, dump: _Dump, gpg: Gpg, recipient: Recipient, target: _Target, deadline: Deadline
+    moment: _Moment, dump: _Dump, gpg: Gpg, recipient: Recipient, target: Target, deadline: Deadline
 ) -> BackupRecord | BackupRefusal:
     encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
     with write_once.draft(target.store, target.artifact_id) as draft:
         with Pipeline((dump.stage(moment, deadline), encrypt), deadline=deadline) as pipeline:
-            sealed = _seal(pipeline.chunks(), draft, recipient)
+            sealed = write_sealed(pipeline.chunks(), draft, recipient)
             exits = pipeline.exits()
         if refusal := _judge(exits, recipient, sealed=sealed):
             return refusal
@@ -163,52 +151,18 @@ def _write(
             server_version=moment.server_version,
             recipient=recipient.fingerprint,
         )
-        _publish(target.store, draft, record)
+        publish(target.store, draft, record)
         return record
-
-
-def _seal(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
-    """Write the ciphertext if its head names exactly the pinned key. Otherwise write nothing and return False.
-
-    So no plaintext reaches the disk, even if gpg passes its input through. This always reads to the end, because
-    `exits` needs finished processes.
-    """
-    source, head = iter(chunks), b""
-    for chunk in source:
-        head += chunk
-        if len(head) >= openpgp.HEAD_BYTES:
-            break
-    named = openpgp.recipients(head[: openpgp.HEAD_BYTES])
-    sealed = named is not None and len(named) == 1 and named[0] in recipient.encryption_key_ids
-    if sealed:
-        draft.write(head)
-    for chunk in source:
-        if sealed:
-            draft.write(chunk)
-    return sealed
 
 
 def _judge(exits: dict[str, Exit], recipient: Recipient, *, sealed: bool) -> BackupRefusal | None:
     """The refusal, or None for a good backup. It judges gpg first, because pg_dump fails too if gpg stops reading."""
-    gpg, dump = exits["gpg"], exits["pg_dump"]
-    if any(words[0] == "INV_RECP" for words in status_words(gpg.stderr.splitlines())):
-        return BackupRefusal(
-            code=RefusalCode.KEY_UNUSABLE,
-            message="gpg refuses to encrypt for the pinned backup key: extend it, or pin another",
-            expected=recipient.fingerprint,
-        )
-    for name, end in (("gpg", gpg), ("pg_dump", dump)):
-        if end.code != 0:
-            how = f"was killed by signal {-end.code}" if end.killed else f"failed with exit code {end.code}"
-            why = _first_line(dump.stderr) if name == "pg_dump" else ""
-            raise Unavailable(f"{name} {how}; no backup was kept{why}", what="backup")
-    if sealed:
-        return None
-    return BackupRefusal(
-        code=RefusalCode.WRONG_RECIPIENT,
-        message="gpg did not encrypt for exactly the pinned backup key: check the gpg program",
-        expected=recipient.fingerprint,
-    )
+    if refusal := refused_key(exits["gpg"], recipient):
+        return refusal
+    dump = exits["pg_dump"]
+    require_success("gpg", exits["gpg"])
+    require_success("pg_dump", dump, _first_line(dump.stderr))
+    return None if sealed else wrong_recipient(recipient)
 
 
 def _first_line(stderr: str) -> str:
@@ -217,24 +171,8 @@ def _first_line(stderr: str) -> str:
     return f" ({line[: limits.BACKUP_REASON_CHARACTERS_MAX]})" if line else ""
 
 
-def _publish(store: Store, draft: Draft, record: BackupRecord) -> None:
-    """Publish the artifact, then put its record. In this order, no record exists without its artifact."""
-    draft.publish()
-    try:
-        _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
-    except CutterError:
-        write_once.remove(store, record.artifact_id)
-        raise
-
-
-def _put(store: Store, name: str, data: bytes) -> None:
-    """Put a record. Raises Conflict if the name is taken, even by the same bytes."""
-    with write_once.draft(store, name) as draft:
-        draft.write(data)
-        draft.publish()
-
-
-def _unreadable(problem: TableMissing | psycopg.Error) -> BackupRefusal:
+def unreadable(problem: TableMissing | psycopg.Error) -> BackupRefusal:
+    """The refusal if the tables cannot be read."""
     what = f"{problem} is missing" if isinstance(problem, TableMissing) else f"SQLSTATE {problem.sqlstate}"
     return BackupRefusal(
         code=RefusalCode.SOURCE_UNREADABLE,

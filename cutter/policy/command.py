@@ -73,8 +73,8 @@ OPERATIONS: Final = (
         how_to_reverse="start a new run of the document", approvable=True,
     ),
     Operation(
-        connector=Connector.BACKUP, name="take", risk=Tier.LOW, reversible=True, how_to_reverse="delete the artifact",
-        places=("IG_backup",), approvable=True,
+        connector=Connector.BACKUP, name="take", risk=Tier.LOW, reversible=True,
+        how_to_reverse="delete the artifact if no later backup counts on it", places=("IG_backup",), approvable=True,
     ),
     Operation(
         connector=Connector.KB, name="put", risk=Tier.LOW, reversible=False,

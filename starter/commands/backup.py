@@ -7,12 +7,22 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import uuid_utils
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits
+from cutter.backup.artifacts import open_store
+from cutter.backup.forms import TAKE, restore_check, restore_into
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
-from cutter.backup.restore import read_record, restore_check, restore_into
+from cutter.backup.restore import read_record
+from cutter.backup.segments import coverage
+from cutter.backup.segments.restore import SegmentReport
+from cutter.backup.segments.scrub import again as dump_again
+from cutter.backup.segments.scrub import scrub as scrub_segments
+from cutter.backup.segments.tree import TreeDamaged
+from cutter.catalogue import Role
+from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, dsn, load
@@ -22,15 +32,14 @@ from cutter.storage.backups import LISTED, NEWEST
 from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import Json, Listing, progress, show, table
 
+BACKUP_ROLE = Role.BACKUP.value
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and restore the pre-write backups.")
 
-Artifact = Annotated[
-    str,
-    typer.Argument(
-        help="Document id, run id, artifact id such as <run_id>/pre_write.gpg (`cutter backup list`), or a file with "
-        "its .json in the same folder."
-    ),
-]
+Artifact = typer.Argument(
+    help="Document id, run id, artifact id such as <run_id>/pre_write.gpg (`cutter backup list`), or a file with its "
+    ".json in the same folder."
+)
 Sha256 = Annotated[
     str | None, typer.Option("--sha256", help="The digest in the run's receipt; without it, the stored record counts.")
 ]
@@ -40,7 +49,9 @@ GpgHome = Annotated[
 
 
 @app.command()
-def verify(artifact: Artifact, sha256: Sha256 = None, gpg_home: GpgHome = None, as_json: Json = False) -> None:
+def verify(
+    artifact: Annotated[str, Artifact], sha256: Sha256 = None, gpg_home: GpgHome = None, as_json: Json = False
+) -> None:
     """Decrypt a backup, restore it into the scratch database, compare every row, and leave no row there.
 
     Example: cutter backup verify ICX-LAW-2026-001
@@ -51,7 +62,7 @@ def verify(artifact: Artifact, sha256: Sha256 = None, gpg_home: GpgHome = None, 
         outcome = restore_check(
             record=record,
             artifacts_url=store,
-            scratch_dsn=dsn(settings, "cutter_backup", database="cutter_scratch"),
+            scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
             pg_bin=pg_bin,
             gpg_home=gpg_home or settings.key_home("backup"),
         )
@@ -60,20 +71,23 @@ def verify(artifact: Artifact, sha256: Sha256 = None, gpg_home: GpgHome = None, 
 
 @app.command()
 def restore(
-    artifact: Artifact,
     into: Annotated[
         str, typer.Option(help="Empty database, such as postgresql://user@host/name; password: PGPASSWORD.")
     ],
+    artifact: Annotated[str | None, Artifact] = None,
+    newest: Annotated[bool, typer.Option("--all", help="Restore the newest backup of all: every document.")] = False,
     sha256: Sha256 = None,
     gpg_home: GpgHome = None,
     as_json: Json = False,
 ) -> None:
-    """Restore a backup's nine tables into an empty database, without triggers and foreign keys.
+    """Restore a backup's tables into an empty database, without triggers and foreign keys. It has every document.
 
-    Example: cutter backup restore ICX-LAW-2026-001 --into postgresql://postgres@127.0.0.1:5432/recovered
+    Example: cutter backup restore --all --into postgresql://postgres@127.0.0.1:5432/recovered
     """
     settings = load()
-    store, record = _found(settings, artifact, sha256)
+    if (artifact is None) != newest:
+        raise InvalidInput("name a backup, or give --all for the newest one: see `cutter backup restore --help`")
+    store, record = _found(settings, artifact or _newest(settings), sha256)
     with progress(f"restoring {record.artifact_id}"):
         outcome = restore_into(
             record=record,
@@ -97,6 +111,112 @@ def list_backups(as_json: Json = False) -> None:
     rows = [tuple(one[name] for name in columns) for one in found]
     listing = Listing(columns=columns, rows=rows) if rows else "no backups yet: a run takes one before it writes"
     show({"backups": found}, as_json=as_json, render=lambda out: out.print(listing, soft_wrap=True))
+
+
+@app.command()
+def take(gpg_home: GpgHome = None, as_json: Json = False) -> None:
+    """Back up the documents that changed, prove the backup, and let later backups build on it. No gate waits for it.
+
+    Example: cutter backup take
+    """
+    settings = load()
+    home = gpg_home or settings.key_home("backup")
+    with progress("backing up the documents that changed"):
+        record = TAKE["segments"](
+            dsn=dsn(settings, BACKUP_ROLE), pg_bin=pg_bin, gpg_home=home, artifacts_url=settings.artifacts,
+            recipient_fingerprint=_pinned(settings), artifact_id=f"backups/{uuid_utils.uuid7()}.gpg",
+            deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
+        )  # fmt: skip
+    if isinstance(record, BackupRefusal):
+        raise Refused(record.message, code=record.code)
+    with progress(f"restoring {record.artifact_id}"):
+        outcome = restore_check(
+            record=record, artifacts_url=settings.artifacts, pg_bin=pg_bin, gpg_home=home,
+            scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
+            deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
+        )  # fmt: skip
+    if isinstance(outcome, SegmentReport):
+        _seal(settings, record, outcome)
+    _tell(outcome, record, as_json=as_json, done="restores to exactly its snapshot")
+
+
+def _seal(settings: Settings, record: BackupRecord, report: SegmentReport) -> None:
+    try:
+        with session(settings, Role.BACKUP) as connection:
+            coverage.seal(connection, open_store(settings.artifacts), record, report.header)
+    except TreeDamaged as problem:
+        raise Refused(f"{problem}: look at the store", code="tree_damaged") from None
+
+
+@app.command()
+def scrub(
+    documents: Annotated[
+        int, typer.Option(help="Verify so many documents, the longest unverified ones first.", min=1)
+    ] = limits.SCRUB_DOCUMENTS,
+    everything: Annotated[bool, typer.Option("--all", help="Verify every document.")] = False,
+    gpg_home: GpgHome = None,
+    as_json: Json = False,
+) -> None:
+    """Verify sealed segments again: decrypt, restore, and compare with the tree and the live rows.
+
+    Example: cutter backup scrub
+    """
+    settings = load()
+    with progress("verifying segments"):
+        found = scrub_segments(
+            dsn=dsn(settings, BACKUP_ROLE), scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
+            gpg_home=gpg_home or settings.key_home("backup"), artifacts_url=settings.artifacts,
+            documents=limits.SCRUB_EVERYTHING if everything else documents,
+            deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
+        )  # fmt: skip
+    told = {"verified": list(found.verified), "problems": dict(found.problems)}
+    rows = sorted(found.problems.items())
+    said = table(("document", "problem"), rows) if rows else f"{counted(len(found.verified), 'document')} verified"
+    show(told, as_json=as_json, render=lambda console: console.print(said))
+    if rows:
+        raise Refused(
+            "no backup is taken until each of these documents is dumped again: find the cause, then type "
+            "`cutter backup again DOCUMENT`",
+            code="segment_damaged",
+        )
+
+
+@app.command()
+def again(
+    document: Annotated[str | None, typer.Argument(help="Document id.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every document.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let the next backup dump a document again, such as after its segment was damaged.
+
+    Example: cutter backup again ICX-LAW-2026-001
+    """
+    if (document is None) != everything:
+        raise InvalidInput("name a document, or give --all: see `cutter backup again --help`")
+    with session(load(), Role.BACKUP) as connection:
+        found = dump_again(connection, document)
+    if not found:
+        raise NotFound(f"no backup holds {document or 'any document'}: type `cutter backup list`")
+    told = {"document": document, "again": True}
+    what = document or "every document"
+    show(told, as_json=as_json, render=lambda console: console.print(f"the next backup dumps {what} again"))
+
+
+def _pinned(settings: Settings) -> str:
+    path = settings.keys / "backup.fingerprint"
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        raise NotFound(f"no backup key is pinned at {path}: type `cutter up`") from None
+
+
+def _newest(settings: Settings) -> str:
+    """The newest backup of any run."""
+    with session(settings, OPERATOR) as connection:
+        listed = LISTED.first(connection, {"limit": 1})
+    if listed is None:
+        raise NotFound("no backups yet: a run takes one before it writes")
+    return listed.artifact
 
 
 def _artifact_of(settings: Settings, name: str) -> str:
@@ -149,6 +269,7 @@ def _tell(outcome: RestoreReport | BackupRefusal, record: BackupRecord, *, as_js
     if isinstance(outcome, BackupRefusal):
         raise Refused(f"{record.artifact_id}: {outcome.message}", code=outcome.code)
     told = {"taken_utc": record.taken_utc} | asdict(outcome)
+    told.pop("header", None)
     rows = [(name, count) for name, count in outcome.row_counts.items()]
     show(
         told,

@@ -1467,10 +1467,66 @@ DESK = (
 )  # fmt: skip
 """`cutter desk`: who gets an answer, and what an answer may do."""
 
+_SEGMENTS = "integration/backup/test_segments.py"
+_TREE = "property/test_segment_tree.py"
+
+BACKUPS = (
+    *_of(
+        f"{_SQL}functions/backups/fn_backup_changed.sql", _SEGMENTS,
+        ("a row that no backup would hold", "    if v_document is null then", "    if false then",
+         "::test_a_row_of_no_document_is_refused"),
+        ("a change that nobody counts", "do update set changes = c.changes + 1,", "do update set changes = c.changes,",
+         "::test_a_change_that_commits_during_a_backup_is_in_the_next_one"),
+    ),
+    *_of(
+        "cutter/backup/segments/take.py", _SEGMENTS,
+        ("a tree that omits a document", "    if count == base.count:", "    if True:",
+         "::test_a_tree_that_omits_a_document_is_refused"),
+        ("a backup on a damaged segment", "    if head.damaged is not None:", "    if False:",
+         "::test_a_damaged_segment_stops_new_backups_until_it_is_dealt_with"),
+        ("segments that nobody verified", "    if (head.oldest_seconds or 0) <= seconds:", "    if True:",
+         "::test_segments_that_nobody_verified_for_long_stop_new_backups"),
+    ),
+    *_of(
+        "cutter/backup/segments/coverage.py", _SEGMENTS,
+        ("segments with the columns of another time",
+         "    if head.tree is None or head.columns_sha256 != columns_sha256:", "    if head.tree is None:",
+         "::test_other_columns_begin_a_new_tree"),
+    ),
+    *_of(
+        "cutter/backup/segments/loader.py", _SEGMENTS,
+        ("a segment of other bytes", "damaged(reader, artifact.sha256, artifact.size_bytes) or ", "",
+         "::test_a_segment_in_the_place_of_another_is_refused"),
+    ),
+    *_of(
+        "cutter/backup/segments/restore.py", _SEGMENTS,
+        ("a segment that does not hold the document",
+         "if held is None or held.fingerprint != entry.fingerprint:", "if held is None:",
+         "::test_a_tree_with_another_digest_for_a_document_is_refused"),
+    ),
+    *_of(
+        "cutter/backup/segments/scrub.py", _SEGMENTS,
+        ("live rows that changed without their trigger",
+         "        if found[one.document].fingerprint != one.fingerprint\n    }\n    return due",
+         "        if False\n    }\n    return due", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
+        ("a tree that names another segment", "partial(pages.read, tools.store)) != one.entry:",
+         "partial(pages.read, tools.store)) is one:", "::test_a_scrub_sees_a_tree_that_names_another_segment"),
+    ),
+    *_of(
+        "cutter/backup/segments/tree.py", _TREE,
+        ("a page of other bytes", "    if sha256_hex(data) != digest:", "    if False:",
+         "::test_a_page_that_omits_a_document_is_refused"),
+        ("a page with fewer documents", "        if found != child.count:", "        if False:",
+         "::test_a_parent_that_counts_wrongly_is_refused"),
+    ),
+)  # fmt: skip
+"""Backups as segments."""
+
 GUARDS = (
     *OUTSIDE,
     *DESK,
     *LAW,
+    *BACKUPS,
     *OPENING,
     *CLOSED,
     *NOISY,

@@ -212,7 +212,16 @@ def naive(trial: Trial) -> tuple[bool, str]:
     return False, "accepted"
 
 
-ARMS = {"product": product, "naive": naive}
+def segments(trial: Trial) -> tuple[bool, str]:
+    """(caught, how): the same as `product` in the form `segments`."""
+    trial.rig.form = "segments"
+    return product(trial)
+
+
+ARMS = {"product": product, "naive": naive, "segments": segments}
+
+OF_SEGMENTS = frozenset({"truncated", "flipped", "wrong_key", "disk_full"})
+"""The defects that also meet a segment. The others are about pg_dump or pg_restore, and a segment runs neither."""
 
 
 @contextmanager
@@ -314,22 +323,28 @@ def trials(campaign: Campaign, count: int, seed: int) -> Iterator[dict[str, Any]
     for number in range(count):
         kind = kinds[number % len(kinds)]
         for arm in ARMS:
-            yield campaign.run(arm, kind, f"{seed}-{number}")
+            if arm != "segments" or kind in OF_SEGMENTS:
+                yield campaign.run(arm, kind, f"{seed}-{number}")
         if number % CLEAN_EVERY == 0:
             yield campaign.run("product", None, f"{seed}-clean-{number}")
+            yield campaign.run("segments", None, f"{seed}-clean-{number}")
             yield campaign.scanner_control(f"{seed}-scanner-{number}")
 
 
 def summary(lines: list[dict[str, Any]], count: int, seed: int) -> dict[str, Any]:
     defects = [line for line in lines if line["arm"] == "product" and line["kind"] != "clean"]
+    of_segments = [line for line in lines if line["arm"] == "segments" and line["kind"] != "clean"]
     clean = [line for line in lines if line["kind"] == "clean"]
     control = [line for line in lines if line["arm"] == "naive"]
     scanner = [line for line in lines if line["arm"] == "scanner"]
     caught = sum(line["caught"] for line in defects)
     accepted = sum(not line["caught"] for line in control)
-    dirty = sum(bool(line["plaintext"] or line["half_written"] or line["row_logged"]) for line in defects + clean)
+    dirty = sum(
+        bool(line["plaintext"] or line["half_written"] or line["row_logged"]) for line in defects + of_segments + clean
+    )
     good = (
         caught == len(defects) == count
+        and all(line["caught"] for line in of_segments)
         and dirty == 0
         and all(line["how"] == "accepted" for line in clean)
         and accepted >= NAIVE_MUST_ACCEPT * len(control)
@@ -337,6 +352,7 @@ def summary(lines: list[dict[str, Any]], count: int, seed: int) -> dict[str, Any
     )
     return {
         "campaign": "P18", "arm": "summary", "seed": seed, "trials": len(defects), "caught": caught,
+        "segments_caught": f"{sum(line['caught'] for line in of_segments)} of {len(of_segments)}",
         "upper_bound_95": round(3 / max(1, len(defects)), 4) if caught == len(defects) else None,
         "plaintext_half_written_or_logged": dirty,
         "clean_accepted": f"{sum(line['how'] == 'accepted' for line in clean)} of {len(clean)}",
@@ -370,7 +386,7 @@ def main() -> int:
         print(json.dumps(total, sort_keys=True), file=out)
     print(json.dumps(total, indent=2))
     for line in lines:
-        if line["arm"] == "product" and not line["caught"] and line["kind"] != "clean":
+        if line["arm"] in ("product", "segments") and not line["caught"] and line["kind"] != "clean":
             print("not caught:", json.dumps(line), file=sys.stderr)
     return 0 if total["accepts"] else 1
 

@@ -527,6 +527,117 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_backup_again(p_document text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if session_user <> 'cutter_backup' then
+        raise exception 'a document is backed up again by cutter_backup, not by %', session_user using errcode = 'CU006';
+    end if;
+    update cutter_governance.backup_coverage c set changes = c.changes + 1, changed_by = null, problem = null
+    where p_document is null or c.document_id = p_document;
+    return found;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_backup_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_row record;
+    v_document text;
+begin
+    if tg_op = 'DELETE' then
+        v_row := old;
+    else
+        v_row := new;
+    end if;
+    case tg_table_name
+        when 'information_unit' then
+            v_document := cutter_governance.fn_document_at(v_row.canonical_address);
+        when 'unit_version', 'iu_lifecycle_log' then
+            v_document := cutter_governance.fn_document_at((
+                select u.canonical_address from public.information_unit u where u.id = v_row.unit_id));
+        when 'manifest_unit_block' then
+            select r.document_id into v_document from cutter_governance.manifest_envelope e
+            join cutter_governance.run r on r.run_id = e.run_id where e.envelope_id = v_row.envelope_id;
+        when 'cut_change_set_affected_row' then
+            v_document := cutter_governance.fn_document_of_change(v_row.change_set_id);
+        when 'dot_pair_signature' then
+            v_document := cutter_governance.fn_document_of_change(coalesce(v_row.cross_reference_change_set_id, (
+                select v.change_set_id from cutter_governance.verify_result v
+                where v.verify_result_id = v_row.cross_reference_verify_result_id)));
+        else
+            select r.document_id into v_document from cutter_governance.run r where r.run_id = v_row.run_id;
+    end case;
+    if v_document is null then
+        raise exception '% on %: the row belongs to no document, so no backup would hold it', tg_op, tg_table_name
+            using errcode = 'CU021';
+    end if;
+    insert into cutter_governance.backup_coverage as c (document_id, changes, changed_by)
+    values (v_document, 1, pg_current_xact_id())
+    on conflict (document_id) do update set changes = c.changes + 1, changed_by = excluded.changed_by
+        where c.changed_by is distinct from excluded.changed_by;
+    return null;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_backup_seal(p_before text, p_after text, p_columns_sha256 text, p_artifact text, p_sha256 text, p_documents jsonb) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_head cutter_governance.backup_head;
+    v_new bigint;
+begin
+    if session_user <> 'cutter_backup' then
+        raise exception 'a segment is sealed by cutter_backup, not by %', session_user using errcode = 'CU006';
+    end if;
+    select * into strict v_head from cutter_governance.backup_head for update;
+    if v_head.tree is distinct from p_before then
+        return false;
+    end if;
+    if v_head.columns_sha256 is distinct from p_columns_sha256 then
+        update cutter_governance.backup_coverage c set sealed_changes = null, artifact = null, sha256 = null,
+            fingerprint = null, sealed_at = null, verified_at = null, problem = null
+        where c.sealed_changes is not null;
+        v_head.documents := 0;
+    end if;
+    select count(*) into v_new from cutter_governance.backup_coverage c
+    where c.document_id in (select jsonb_object_keys(p_documents)) and c.sealed_changes is null;
+    update cutter_governance.backup_coverage c
+    set sealed_changes = (d.value ->> 'changes')::bigint, fingerprint = d.value ->> 'fingerprint',
+        artifact = p_artifact, sha256 = p_sha256, sealed_at = clock_timestamp(), verified_at = clock_timestamp(), problem = null,
+        changed_by = case when c.changes = (d.value ->> 'changes')::bigint then null else c.changed_by end
+    from jsonb_each(p_documents) as d where d.key = c.document_id;
+    update cutter_governance.backup_head
+    set tree = p_after, columns_sha256 = p_columns_sha256, documents = v_head.documents + v_new;
+    return true;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_backup_verified(p_documents jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_problems bigint;
+begin
+    if session_user <> 'cutter_backup' then
+        raise exception 'a segment is verified by cutter_backup, not by %', session_user using errcode = 'CU006';
+    end if;
+    update cutter_governance.backup_coverage c
+    set problem = left(d.value ->> 'problem', 512),
+        verified_at = case when d.value ->> 'problem' is null then clock_timestamp() else c.verified_at end
+    from jsonb_each(p_documents) as d
+    where d.key = c.document_id and c.sha256 = d.value ->> 'sha256';
+    select count(*) into v_problems from cutter_governance.backup_coverage c where c.problem is not null;
+    return v_problems;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_base_problem(p_run cutter_governance.run) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1171,6 +1282,22 @@ CREATE FUNCTION cutter_governance.fn_digest(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     RETURN encode(sha256(convert_to(p_text, 'UTF8'::name)), 'hex'::text);
+
+CREATE FUNCTION cutter_governance.fn_document_at(p_address text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select d.doc_code from public.source_document d where d.address_docprefix = split_part(p_address, '/', 1) collate "C"
+$$;
+
+CREATE FUNCTION cutter_governance.fn_document_of_change(p_change_set_id uuid) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select r.document_id from cutter_governance.cut_change_set c
+    join cutter_governance.run r on r.run_id = c.run_id
+    where c.change_set_id = p_change_set_id
+$$;
 
 CREATE TABLE public.unit_version (
     id uuid NOT NULL,
@@ -5640,6 +5767,37 @@ CREATE TABLE cutter_governance.audit_head (
     hash text NOT NULL
 );
 
+CREATE TABLE cutter_governance.backup_coverage (
+    document_id text NOT NULL,
+    changes bigint NOT NULL,
+    changed_by xid8,
+    sealed_changes bigint,
+    artifact text,
+    sha256 text,
+    fingerprint text,
+    sealed_at timestamp with time zone,
+    verified_at timestamp with time zone,
+    problem text,
+    CONSTRAINT backup_coverage_artifact_form CHECK ((length(artifact) <= 2048)),
+    CONSTRAINT backup_coverage_counts CHECK ((changes > 0)),
+    CONSTRAINT backup_coverage_fingerprint_form CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT backup_coverage_is_whole CHECK ((num_nulls(sealed_changes, artifact, sha256, fingerprint, sealed_at, verified_at) = ANY (ARRAY[0, 6]))),
+    CONSTRAINT backup_coverage_problem_is_said CHECK (((length(problem) >= 1) AND (length(problem) <= 512))),
+    CONSTRAINT backup_coverage_seals_what_was CHECK ((sealed_changes <= changes)),
+    CONSTRAINT backup_coverage_sha256_form CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+CREATE TABLE cutter_governance.backup_head (
+    single boolean DEFAULT true NOT NULL,
+    tree text,
+    columns_sha256 text,
+    documents bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT backup_head_columns_form CHECK ((columns_sha256 ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT backup_head_is_one CHECK (single),
+    CONSTRAINT backup_head_is_whole CHECK ((num_nulls(tree, columns_sha256) = ANY (ARRAY[0, 2]))),
+    CONSTRAINT backup_head_tree_form CHECK ((tree ~ '^[0-9a-f]{64}$'::text))
+);
+
 CREATE TABLE cutter_governance.batch (
     batch_id text NOT NULL,
     queue_sha256 text NOT NULL,
@@ -6040,6 +6198,12 @@ ALTER TABLE ONLY cutter_governance.audit_event
 ALTER TABLE ONLY cutter_governance.audit_head
     ADD CONSTRAINT audit_head_pkey PRIMARY KEY (chain);
 
+ALTER TABLE ONLY cutter_governance.backup_coverage
+    ADD CONSTRAINT backup_coverage_pkey PRIMARY KEY (document_id);
+
+ALTER TABLE ONLY cutter_governance.backup_head
+    ADD CONSTRAINT backup_head_pkey PRIMARY KEY (single);
+
 ALTER TABLE ONLY cutter_governance.batch_item
     ADD CONSTRAINT batch_item_batch_id_position_key UNIQUE (batch_id, "position");
 
@@ -6308,6 +6472,12 @@ CREATE INDEX approval_verdict_of_document ON cutter_governance.approval_verdict 
 
 CREATE INDEX approval_verdict_of_run ON cutter_governance.approval_verdict USING btree (run_id, id);
 
+CREATE INDEX backup_coverage_changed ON cutter_governance.backup_coverage USING btree (document_id) WHERE (sealed_changes IS DISTINCT FROM changes);
+
+CREATE INDEX backup_coverage_problem ON cutter_governance.backup_coverage USING btree (document_id) WHERE (problem IS NOT NULL);
+
+CREATE INDEX backup_coverage_verified ON cutter_governance.backup_coverage USING btree (verified_at) WHERE (verified_at IS NOT NULL);
+
 CREATE INDEX batch_newest ON cutter_governance.batch USING btree (created_at);
 
 CREATE INDEX batch_open ON cutter_governance.batch USING btree (created_at) WHERE (ended_at IS NULL);
@@ -6376,7 +6546,11 @@ CREATE INDEX worker_heartbeat_alive ON cutter_governance.worker_heartbeat USING 
 
 CREATE UNIQUE INDEX information_unit_address_key ON public.information_unit USING btree (canonical_address) WHERE (deleted_at IS NULL);
 
+CREATE INDEX information_unit_withdrawn ON public.information_unit USING btree (canonical_address) WHERE (deleted_at IS NOT NULL);
+
 CREATE INDEX iu_lifecycle_log_change_set ON public.iu_lifecycle_log USING btree (change_set_id);
+
+CREATE INDEX iu_lifecycle_log_unit ON public.iu_lifecycle_log USING btree (unit_id);
 
 CREATE INDEX search_word_near ON public.search_word USING gin (near);
 
@@ -6668,7 +6842,15 @@ ALTER TABLE cutter_governance.verify_result ENABLE ALWAYS TRIGGER trg_verify_res
 
 CREATE CONSTRAINT TRIGGER trg_void_at_commit AFTER INSERT ON cutter_governance.void_record DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_void();
 
+CREATE CONSTRAINT TRIGGER trg_zz_cut_change_set_affected_row_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.cut_change_set_affected_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE cutter_governance.cut_change_set_affected_row ENABLE ALWAYS TRIGGER trg_zz_cut_change_set_affected_row_backup;
+
 CREATE CONSTRAINT TRIGGER trg_zz_cut_change_set_affected_row_gate AFTER INSERT OR UPDATE ON cutter_governance.cut_change_set_affected_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_cut_change_set_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.cut_change_set DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE cutter_governance.cut_change_set ENABLE ALWAYS TRIGGER trg_zz_cut_change_set_backup;
 
 CREATE CONSTRAINT TRIGGER trg_zz_cut_change_set_gate AFTER INSERT OR UPDATE ON cutter_governance.cut_change_set DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 
@@ -6676,13 +6858,33 @@ CREATE CONSTRAINT TRIGGER trg_zz_decision_backlog_entry_gate AFTER INSERT OR UPD
 
 CREATE CONSTRAINT TRIGGER trg_zz_decision_backlog_history_gate AFTER INSERT OR UPDATE ON cutter_governance.decision_backlog_history DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 
+CREATE CONSTRAINT TRIGGER trg_zz_dot_pair_signature_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.dot_pair_signature DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE cutter_governance.dot_pair_signature ENABLE ALWAYS TRIGGER trg_zz_dot_pair_signature_backup;
+
 CREATE CONSTRAINT TRIGGER trg_zz_dot_pair_signature_gate AFTER INSERT OR UPDATE ON cutter_governance.dot_pair_signature DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record', 'IG_write_verify');
+
+CREATE CONSTRAINT TRIGGER trg_zz_manifest_envelope_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.manifest_envelope DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE cutter_governance.manifest_envelope ENABLE ALWAYS TRIGGER trg_zz_manifest_envelope_backup;
 
 CREATE CONSTRAINT TRIGGER trg_zz_manifest_envelope_gate AFTER INSERT OR UPDATE ON cutter_governance.manifest_envelope DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 
+CREATE CONSTRAINT TRIGGER trg_zz_manifest_unit_block_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.manifest_unit_block DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE cutter_governance.manifest_unit_block ENABLE ALWAYS TRIGGER trg_zz_manifest_unit_block_backup;
+
 CREATE CONSTRAINT TRIGGER trg_zz_manifest_unit_block_gate AFTER INSERT OR UPDATE ON cutter_governance.manifest_unit_block DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 
+CREATE CONSTRAINT TRIGGER trg_zz_review_decision_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.review_decision DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE cutter_governance.review_decision ENABLE ALWAYS TRIGGER trg_zz_review_decision_backup;
+
 CREATE CONSTRAINT TRIGGER trg_zz_review_decision_gate AFTER INSERT ON cutter_governance.review_decision DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.type = 'cut'::text)) EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE CONSTRAINT TRIGGER trg_zz_revision_row_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.revision_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_zz_revision_row_backup;
 
 CREATE CONSTRAINT TRIGGER trg_zz_revision_row_gate AFTER INSERT ON cutter_governance.revision_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_cut_leg_a_execute');
 
@@ -6768,21 +6970,37 @@ CREATE TRIGGER trg_vocabulary_no_truncate BEFORE TRUNCATE ON public.vocabulary F
 
 ALTER TABLE public.vocabulary ENABLE ALWAYS TRIGGER trg_vocabulary_no_truncate;
 
+CREATE CONSTRAINT TRIGGER trg_zz_enactment_backup AFTER INSERT OR DELETE OR UPDATE ON public.enactment DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE public.enactment ENABLE ALWAYS TRIGGER trg_zz_enactment_backup;
+
 CREATE CONSTRAINT TRIGGER trg_zz_enactment_gate AFTER INSERT ON public.enactment DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_lifecycle_enact_execute');
 
 ALTER TABLE public.enactment ENABLE ALWAYS TRIGGER trg_zz_enactment_gate;
 
 CREATE CONSTRAINT TRIGGER trg_zz_enactment_search AFTER INSERT ON public.enactment DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_search_of_enactment();
 
+CREATE CONSTRAINT TRIGGER trg_zz_information_unit_backup AFTER INSERT OR DELETE OR UPDATE ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_zz_information_unit_backup;
+
 CREATE CONSTRAINT TRIGGER trg_zz_iu_insert_gate AFTER INSERT ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_cut_leg_a_execute');
 
 ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_zz_iu_insert_gate;
+
+CREATE CONSTRAINT TRIGGER trg_zz_iu_lifecycle_log_backup AFTER INSERT OR DELETE OR UPDATE ON public.iu_lifecycle_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE public.iu_lifecycle_log ENABLE ALWAYS TRIGGER trg_zz_iu_lifecycle_log_backup;
 
 CREATE CONSTRAINT TRIGGER trg_zz_iu_update_gate AFTER UPDATE ON public.information_unit DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute', 'VOID');
 
 ALTER TABLE public.information_unit ENABLE ALWAYS TRIGGER trg_zz_iu_update_gate;
 
 CREATE CONSTRAINT TRIGGER trg_zz_log_gate AFTER INSERT ON public.iu_lifecycle_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute');
+
+CREATE CONSTRAINT TRIGGER trg_zz_unit_version_backup AFTER INSERT OR DELETE OR UPDATE ON public.unit_version DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+
+ALTER TABLE public.unit_version ENABLE ALWAYS TRIGGER trg_zz_unit_version_backup;
 
 CREATE CONSTRAINT TRIGGER trg_zz_uv_insert_gate AFTER INSERT ON public.unit_version DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_gate_of_row('IG_cut_leg_a_execute');
 

@@ -18,9 +18,8 @@ from typing import Any
 
 import psycopg
 
+from cutter.backup import forms
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
-from cutter.backup.restore import restore_check
-from cutter.backup.take import take
 from cutter.stack.postgres import Cluster, bootstrap, ensure_cluster, pg_bin, stop_cluster
 from cutter.storage.migrate import migrate_url
 
@@ -140,6 +139,7 @@ class Rig:
     scratch: str
     programs: dict[str, Path] = field(default_factory=dict)
     taken: int = 0
+    form: forms.Form = "full"
 
     @property
     def store(self) -> Path:
@@ -160,7 +160,7 @@ class Rig:
             "artifact_id": f"run/pre_write_{self.taken}.gpg",
             "deadline_seconds": 60.0,
         }
-        return take(**arguments | changed)
+        return forms.TAKE[self.form](**arguments | changed)
 
     def check(self, record: BackupRecord, **changed: Any) -> RestoreReport | BackupRefusal:
         arguments: dict[str, Any] = {
@@ -172,7 +172,7 @@ class Rig:
             "gpg_binary": str(self.programs.get("gpg", "gpg")),
             "deadline_seconds": 60.0,
         }
-        return restore_check(**arguments | changed)
+        return forms.restore_check(**arguments | changed)
 
     def taken_record(self) -> BackupRecord:
         record = self.take()

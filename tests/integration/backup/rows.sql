@@ -1,4 +1,4 @@
--- Rows of all nine tables, with bodies that a careless reader of COPY text would stumble over. Foreign keys and the
+-- Rows of all nine tables for one document, with bodies that a careless reader of COPY text would stumble over. Foreign keys and the
 -- gateway are switched off: what is proven here is the backup, not the cut.
 SET session_replication_role = replica;
 ALTER TABLE public.information_unit DISABLE TRIGGER ALL;
@@ -17,6 +17,12 @@ SELECT n, md5('unit' || n)::uuid AS unit_id, md5('version' || n)::uuid AS versio
        AS body
   FROM generate_series(1, {units}) AS n;
 
+INSERT INTO public.source_document
+       (source_document_ref, doc_code, address_docprefix, source_family, authority_class, registered_by)
+VALUES ('document-1', 'ICX-LAW-9', 'ICX-LAW-9', 'law', 'law', 'test');
+INSERT INTO cutter_governance.run (run_id, document_id, mode, starter)
+VALUES ('ictr-20260101T000000Z-00000000-0000-7000-8000-000000000001', 'ICX-LAW-9', 'live', 'test');
+INSERT INTO cutter_governance.backup_coverage (document_id, changes) VALUES ('ICX-LAW-9', 1);
 INSERT INTO public.information_unit
        (id, canonical_address, unit_kind, content_anchor_ref, version_anchor_ref, owner_ref, identity_profile,
         created_by, updated_by)
@@ -30,7 +36,7 @@ SELECT version_id, unit_id, body, encode(sha256(convert_to(body, 'UTF8')), 'hex'
 INSERT INTO public.iu_lifecycle_log (unit_id, from_status, to_status, actor, reason)
 SELECT unit_id, 'draft', 'enacted', 'test', CASE n % 2 WHEN 0 THEN '' END FROM made ORDER BY n;
 INSERT INTO cutter_governance.manifest_envelope (envelope_id, run_id, operation_kind, status, source_doc_ref, created_by)
-VALUES (md5('envelope')::uuid, 'run-1', 'first_cut', 'draft', 'document-1', 'test');
+VALUES (md5('envelope')::uuid, 'ictr-20260101T000000Z-00000000-0000-7000-8000-000000000001', 'first_cut', 'draft', 'document-1', 'test');
 INSERT INTO cutter_governance.manifest_unit_block
        (envelope_id, unit_local_id, block_role, source_span, span_sha256, render_order, target_unit_id,
         proposed_canonical_address, decision_backlog_ref)
@@ -38,12 +44,12 @@ SELECT md5('envelope')::uuid, 'r' || n, 'result', format('%s-%s', n, n + 1), md5
        format('ICX-LAW-9/DIEU-%s', n), md5('entry')::uuid
   FROM made;
 INSERT INTO cutter_governance.review_decision (review_decision_id, run_id, type, actor, created_by)
-VALUES (md5('decision')::uuid, 'run-1', 'cut', 'test', 'test');
+VALUES (md5('decision')::uuid, 'ictr-20260101T000000Z-00000000-0000-7000-8000-000000000001', 'cut', 'test', 'test');
 INSERT INTO cutter_governance.cut_change_set
        (change_set_id, run_id, decision_backlog_entry_id, review_decision_id, manifest_id, manifest_version,
         manifest_digest, region_sha, executor_signature_id, executor_tool_revision, verifier_tool_revision,
         rollback_key, idempotency_key, emitted_by)
-VALUES (md5('change')::uuid, 'run-1', md5('entry')::uuid, md5('decision')::uuid, md5('envelope')::uuid, 'v', 'm', 'r',
+VALUES (md5('change')::uuid, 'ictr-20260101T000000Z-00000000-0000-7000-8000-000000000001', md5('entry')::uuid, md5('decision')::uuid, md5('envelope')::uuid, 'v', 'm', 'r',
         md5('signature')::uuid, 'a', 'b', 'k', 'i', 'test');
 INSERT INTO cutter_governance.cut_change_set_affected_row
        (affected_row_id, change_set_id, unit_id, unit_version_id, content_hash)

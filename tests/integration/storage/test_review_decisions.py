@@ -173,6 +173,7 @@ def test_a_decision_that_was_changed_before_the_approval_is_drift_all_the_same(a
     superuser.execute("set session_replication_role = replica")
     superuser.execute("alter table cutter_governance.review_decision disable trigger trg_review_decision_once")
     superuser.execute("update cutter_governance.review_decision set actor = 'x' where type = 'cut'")
+    superuser.execute("set constraints all immediate")
     superuser.execute("alter table cutter_governance.review_decision enable always trigger trg_review_decision_once")
     superuser.commit()
     answer = at_enact.open(at_enact.connect(), ENACT)

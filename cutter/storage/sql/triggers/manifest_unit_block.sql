@@ -10,3 +10,6 @@ create constraint trigger trg_zz_manifest_unit_block_gate after insert or update
     execute function cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 alter table cutter_governance.manifest_unit_block enable always trigger trg_manifest_unit_block_append_only;
 alter table cutter_governance.manifest_unit_block enable always trigger trg_manifest_unit_block_no_truncate;
+create constraint trigger trg_zz_manifest_unit_block_backup after insert or update or delete on cutter_governance.manifest_unit_block
+    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
+alter table cutter_governance.manifest_unit_block enable always trigger trg_zz_manifest_unit_block_backup;

@@ -1,0 +1,97 @@
+"""IO: writes an encrypted artifact with its record, or nothing (seed 000 §4, IG_backup).
+
+No plaintext reaches the disk, the ciphertext names exactly the pinned key, and gpg's own exit code counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cutter import openpgp
+from cutter.backup.artifacts import RECORD_SUFFIX
+from cutter.backup.keyring import Recipient
+from cutter.backup.pipeline import Exit
+from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, to_json
+from cutter.errors import CutterError, Unavailable
+from cutter.gpg_status import status_words
+from cutter.kb import write_once
+from cutter.kb.store import Store
+from cutter.kb.write_once import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The name of an artifact in a store. Raises InvalidInput for a name that the store does not accept."""
+
+    store: Store
+    artifact_id: str
+
+    def __post_init__(self) -> None:
+        self.store.check(self.artifact_id)
+
+
+def write_sealed(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
+    """Write the ciphertext if its head names exactly the pinned key. Otherwise write nothing and return False.
+
+    So no plaintext reaches the disk, even if gpg passes its input through. This always reads to the end, because the
+    caller then asks for the exit codes of finished processes.
+    """
+    source, head = iter(chunks), b""
+    for chunk in source:
+        head += chunk
+        if len(head) >= openpgp.HEAD_BYTES:
+            break
+    named = openpgp.recipients(head[: openpgp.HEAD_BYTES])
+    sealed = named is not None and len(named) == 1 and named[0] in recipient.encryption_key_ids
+    if sealed:
+        draft.write(head)
+    for chunk in source:
+        if sealed:
+            draft.write(chunk)
+    return sealed
+
+
+def refused_key(gpg: Exit, recipient: Recipient) -> BackupRefusal | None:
+    """The refusal if gpg does not accept the pinned key."""
+    if not any(words[0] == "INV_RECP" for words in status_words(gpg.stderr.splitlines())):
+        return None
+    return BackupRefusal(
+        code=RefusalCode.KEY_UNUSABLE,
+        message="gpg refuses to encrypt for the pinned backup key: extend it, or pin another",
+        expected=recipient.fingerprint,
+    )
+
+
+def require_success(name: str, end: Exit, why: str = "") -> None:
+    """Raise Unavailable(what="backup") if a program failed or was killed."""
+    if end.code == 0:
+        return
+    how = f"was killed by signal {-end.code}" if end.killed else f"failed with exit code {end.code}"
+    raise Unavailable(f"{name} {how}; no backup was kept{why}", what="backup")
+
+
+def wrong_recipient(recipient: Recipient) -> BackupRefusal:
+    """The refusal of a ciphertext that `write_sealed` did not write."""
+    return BackupRefusal(
+        code=RefusalCode.WRONG_RECIPIENT,
+        message="gpg did not encrypt for exactly the pinned backup key: check the gpg program",
+        expected=recipient.fingerprint,
+    )
+
+
+def publish(store: Store, draft: Draft, record: BackupRecord) -> None:
+    """Publish the artifact, then put its record. In this order, no record exists without its artifact."""
+    draft.publish()
+    try:
+        _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
+    except CutterError:
+        write_once.remove(store, record.artifact_id)
+        raise
+
+
+def _put(store: Store, name: str, data: bytes) -> None:
+    """Put a record. Raises Conflict if the name is taken, even by the same bytes."""
+    with write_once.draft(store, name) as draft:
+        draft.write(data)
+        draft.publish()

@@ -1,0 +1,120 @@
+"""IO: the rows of some documents: their columns, digests, and their text as COPY writes it.
+
+The server computes the digests. The live tables and the tables into which segments were loaded give the same ones. The
+digest of a document is the SHA-256 of lines: the version, the digest of the columns, and for each table its name, the
+number of rows, and the sha256 over the digests of the rows in the order of their bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import LiteralString
+
+from psycopg import sql
+from psycopg.rows import class_row
+
+from cutter.backup.connection import Connection
+from cutter.backup.fingerprint import TableMissing, columns_of, pinned_output
+from cutter.backup.segments.header import Columns, Document, digest_of_columns
+from cutter.backup.tables import SEGMENT_TABLES
+from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
+from cutter.storage.queries import queries_in
+
+DOCUMENT_COLUMN = "backup_document"
+"""The first column of each row in a segment, and of the tables into which segments are loaded."""
+
+DIGEST_VERSION = "document-rows/1"
+
+_NO_ROWS = sha256_hex(b"")
+
+
+def query_of(name: str) -> LiteralString:
+    """A query of this package."""
+    return queries_in("cutter.backup.segments", "rows.sql")[name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Digest:
+    """A document's rows in one table."""
+
+    document: str
+    number: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """Documents with the digests of their rows, and the number of rows by table."""
+
+    documents: Mapping[str, Document]
+    row_counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The rows of documents in one database, as one transaction sees them.
+
+    `live` are cutter's own tables, and `changes` has their documents. Otherwise the tables hold loaded segments.
+    """
+
+    connection: Connection
+    columns: Columns
+    live: bool
+
+    def described(self, changes: Mapping[str, int]) -> Described:
+        """Each document of `changes` with its number of rows and their digest; also a document without rows."""
+        tables: dict[str, dict[str, _Digest]] = {}
+        with pinned_output(self.connection):
+            for table in SEGMENT_TABLES:
+                tables[table] = self._digests(table, list(changes))
+        return Described(
+            documents={name: self._document(name, changes[name], tables) for name in changes},
+            row_counts={table: sum(one.number for one in found.values()) for table, found in tables.items()},
+        )
+
+    def copied(self, table: str, documents: Sequence[str]) -> Iterator[bytes]:
+        """The rows as COPY text, each with its document in the first column."""
+        statement = sql.SQL("copy ({}) to stdout").format(self._selected(table))
+        with self.connection.cursor().copy(statement, {"documents": list(documents)}) as copy:
+            for data in copy:
+                yield bytes(data)
+
+    def _digests(self, table: str, documents: Sequence[str]) -> dict[str, _Digest]:
+        statement = sql.SQL(query_of("digests")).format(
+            columns=_listed("s", self.columns[table]), rows=self._selected(table)
+        )
+        cursor = self.connection.cursor(row_factory=class_row(_Digest))
+        cursor.execute(statement, {"documents": list(documents)})
+        return {one.document: one for one in cursor}
+
+    def _selected(self, table: str) -> sql.Composed:
+        listed = _listed("t", self.columns[table])
+        if not self.live:
+            return sql.SQL(query_of("restored")).format(columns=listed, table=sql.Identifier(*table.split(".")))
+        units = sql.SQL(query_of("information_unit")).format(columns=sql.SQL("t.id"))
+        return sql.SQL(query_of(table.split(".")[1])).format(columns=listed, units=units)
+
+    def _document(self, name: str, changes: int, tables: Mapping[str, Mapping[str, _Digest]]) -> Document:
+        lines = [DIGEST_VERSION, digest_of_columns(self.columns)]
+        total = 0
+        for table in SEGMENT_TABLES:
+            rows = tables[table].get(name)
+            total += rows.number if rows else 0
+            lines.append(
+                UNIT_SEPARATOR.join((table, str(rows.number if rows else 0), rows.digest if rows else _NO_ROWS))
+            )
+        return Document(changes=changes, rows=total, fingerprint=sha256_hex("\n".join(lines)))
+
+
+def columns(connection: Connection) -> Columns:
+    """The columns of the tables of a segment. Raises TableMissing."""
+    listed = {table: tuple((one.name, one.kind) for one in columns_of(connection, table)) for table in SEGMENT_TABLES}
+    for table, found in listed.items():
+        if not found:
+            raise TableMissing(table)
+    return listed
+
+
+def _listed(alias: str, named: Sequence[tuple[str, str]]) -> sql.Composed:
+    return sql.SQL(", ").join(sql.Identifier(alias, name) for name, _ in named)

@@ -1,0 +1,113 @@
+-- name: information_unit
+-- Each of the next queries selects the rows of documents from one table, by its indexes. The first one is for units.
+select d.doc_code as backup_document, {columns}
+from public.source_document d
+cross join lateral (
+    select u.* from public.information_unit u
+    where u.deleted_at is null and u.canonical_address >= d.address_docprefix || '/' collate "C"
+        and u.canonical_address < d.address_docprefix || '0' collate "C"
+    union all
+    select w.* from public.information_unit w
+    where w.deleted_at is not null and w.canonical_address >= d.address_docprefix || '/' collate "C"
+        and w.canonical_address < d.address_docprefix || '0' collate "C") t
+where d.doc_code = any (%(documents)s)
+
+-- name: unit_version
+select s.backup_document, {columns} from ({units}) s join public.unit_version t on t.unit_id = s.id
+
+-- name: iu_lifecycle_log
+select s.backup_document, {columns} from ({units}) s join public.iu_lifecycle_log t on t.unit_id = s.id
+
+-- name: enactment
+select r.document_id as backup_document, {columns} from cutter_governance.run r
+join public.enactment t on t.run_id = r.run_id where r.document_id = any (%(documents)s)
+
+-- name: revision_row
+select r.document_id as backup_document, {columns} from cutter_governance.run r
+join cutter_governance.revision_row t on t.run_id = r.run_id where r.document_id = any (%(documents)s)
+
+-- name: manifest_envelope
+select r.document_id as backup_document, {columns} from cutter_governance.run r
+join cutter_governance.manifest_envelope t on t.run_id = r.run_id where r.document_id = any (%(documents)s)
+
+-- name: manifest_unit_block
+select r.document_id as backup_document, {columns} from cutter_governance.run r
+join cutter_governance.manifest_envelope e on e.run_id = r.run_id
+join cutter_governance.manifest_unit_block t on t.envelope_id = e.envelope_id
+where r.document_id = any (%(documents)s)
+
+-- name: review_decision
+select r.document_id as backup_document, {columns} from cutter_governance.run r
+join cutter_governance.review_decision t on t.run_id = r.run_id where r.document_id = any (%(documents)s)
+
+-- name: cut_change_set
+select r.document_id as backup_document, {columns} from cutter_governance.run r
+join cutter_governance.cut_change_set t on t.run_id = r.run_id where r.document_id = any (%(documents)s)
+
+-- name: cut_change_set_affected_row
+select r.document_id as backup_document, {columns} from cutter_governance.run r
+join cutter_governance.cut_change_set c on c.run_id = r.run_id
+join cutter_governance.cut_change_set_affected_row t on t.change_set_id = c.change_set_id
+where r.document_id = any (%(documents)s)
+
+-- name: dot_pair_signature
+select r.document_id as backup_document, {columns} from cutter_governance.run r
+join cutter_governance.cut_change_set c on c.run_id = r.run_id
+left join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
+join lateral (
+    select x.* from cutter_governance.dot_pair_signature x where x.cross_reference_change_set_id = c.change_set_id
+    union all
+    select y.* from cutter_governance.dot_pair_signature y
+    where y.cross_reference_verify_result_id = v.verify_result_id) t on true
+where r.document_id = any (%(documents)s)
+
+-- name: restored
+-- The rows of one table in a database into which segments were loaded.
+select t.backup_document, {columns} from only {table} t
+
+-- name: digests
+-- By document: the number of its rows, and the digest of all of them, as in fingerprint.sql.
+select one.backup_document as document, count(*) as number,
+    encode(sha256(string_agg(one.digest, ''::bytea order by one.digest)), 'hex') as digest
+from (select s.backup_document, sha256(convert_to(row({columns})::text, 'UTF8')) as digest from ({rows}) s) as one
+group by one.backup_document
+
+-- name: head
+-- The newest tree, a document whose segment is damaged, and the age of the oldest verification in seconds.
+select h.tree, h.columns_sha256, h.documents,
+    (select min(c.document_id) from cutter_governance.backup_coverage c where c.problem is not null) as damaged,
+    extract(epoch from clock_timestamp() - (
+        select min(c.verified_at) from cutter_governance.backup_coverage c where c.verified_at is not null))::float
+        as oldest_seconds
+from cutter_governance.backup_head h
+
+-- name: changed_documents
+-- The documents whose rows changed since they were sealed.
+select c.document_id as document, c.changes from cutter_governance.backup_coverage c
+where c.sealed_changes is distinct from c.changes order by c.document_id
+
+-- name: every_document
+select c.document_id as document, c.changes from cutter_governance.backup_coverage c order by c.document_id
+
+-- name: sealed_changes
+-- How often the rows of these documents had changed when they were sealed. No row for a document that never was.
+select c.document_id as document, c.sealed_changes as changes from cutter_governance.backup_coverage c
+where c.document_id = any (%(documents)s) and c.sealed_changes is not null
+
+-- name: due_documents
+-- The sealed documents whose verification is the oldest.
+select c.document_id as document, c.sealed_changes = c.changes as covered, c.artifact, c.sha256, c.fingerprint
+from cutter_governance.backup_coverage c where c.verified_at is not null order by c.verified_at limit %(limit)s
+
+-- name: verified
+select cutter_governance.fn_backup_verified(%(documents)s)
+
+-- name: again
+select cutter_governance.fn_backup_again(%(document)s)
+
+-- name: seal
+select cutter_governance.fn_backup_seal(%(before)s, %(after)s, %(columns_sha256)s, %(artifact)s, %(sha256)s, %(documents)s)
+
+-- name: taken_utc
+-- The start of the transaction, rounded down to the second, so that the age of a backup is never too small.
+select to_char(transaction_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
