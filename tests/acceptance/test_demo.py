@@ -72,9 +72,9 @@ def ends_with_an_amended_law(text: str, told: str) -> None:
     shown = text.partition("\namended law ICX-DEMO-")[2]
     assert "version 1 to 2: 24 kept, 2 revised, 1 created, 1 repealed" in shown
     assert "at least [-five-]{+six+} days a week" in shown
-    days = re.findall(r"^\$ cutter law show ICX-DEMO-\S+ PART-3/ARTICLE-12 --at (\S+)$", shown, re.M)
+    days = re.findall(r"^\$ cutter law show ICX-DEMO-\S+ \S+ --at (\S+)\n(?:.+\n\n)?.*\n", shown, re.M)
     assert len(set(days)) == 2
-    assert shown.index("at most three months") < shown.index("at most six weeks")
+    assert shown.index("for at most three months") < shown.index("for at most six weeks")
     site = re.search(r"^site: (/.*/index\.html) \(\d+ pages\)$", shown, re.M)
     assert site is not None
     assert Path(site[1]).is_file()
