@@ -85,9 +85,9 @@ def show(seen: Json, console: Console) -> None:
     for day, text in zip(seen["days"], (old, new), strict=True):
         console.print()
         console.print(line(f"$ cutter law show {document} {unit} --at {day}", "dim"), soft_wrap=True)
-        console.print(plain(_unit(text, seen["unit"]).body.rstrip("\n")), soft_wrap=True)
+        console.print(plain(_unit(text, seen["unit"]).body.rstrip("\n")))
         console.print(line(f"$ cutter law tree {document} --at {day}", "dim"), soft_wrap=True)
-        console.print(line(_tree_line(text)), soft_wrap=True)
+        console.print(line(_tree_line(text)))
     console.print(f"\nsite: {seen['site']} ({seen['pages']} pages)", soft_wrap=True)
 
 

@@ -28,7 +28,7 @@ from starter.console.terminal import Json, Listing, fields, line, plain, show
 Document = Annotated[str, typer.Argument(help="Document id of the law, such as ICX-LAW-2026-001")]
 UnitName = Annotated[str | None, typer.Argument(help="Address of a unit, or the end of one, such as ARTICLE-3")]
 At = Annotated[str | None, typer.Option("--at", help="The law in force on this day, such as 2026-07-01")]
-Version = Annotated[int | None, typer.Option("--version", help="This version, as `cutter law history` numbers it")]
+Version = Annotated[int | None, typer.Option("--version", help="The version; see `cutter law history DOCUMENT`")]
 
 Recorded = Annotated[
     str | None,
