@@ -146,7 +146,7 @@ class Settings(BaseSettings):
         limits.BACKUP_MAX_AGE_MINUTES, le=limits.BACKUP_MAX_AGE_MINUTES, description="A backup is stale after this"
     )
     backup_form: Literal["full", "segments"] = Field(
-        "full",
+        "segments",
         description="`segments` dumps the documents that changed since the last backup, `full` dumps every document",
     )
     lane_wait_seconds: Seconds = Field(limits.LANE_WAIT_SECONDS, le=60, description="Between tries for the write lane")
