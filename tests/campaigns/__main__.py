@@ -45,7 +45,7 @@ def run(campaign: Campaign, seed: int) -> dict[str, Any]:
         "exit": done.returncode,
         "seconds": round(time.monotonic() - began),
         "on": f"{datetime.now(UTC):%Y-%m-%d}",
-        "lines": [line for line in done.stdout.strip().splitlines() if not LOGGED.match(line)],
+        "lines": [line for line in done.stdout.strip().splitlines() if line.strip() and not LOGGED.match(line)],
     }
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{campaign.id.lower()}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")

@@ -76,7 +76,7 @@ CAMPAIGNS = tuple(
         ("P30", "web pages of strangers, also under a name that leads to this machine, against every port of Temporal",
          "p30_web_pages", ("--rounds", "3"),
          "0 requests take effect; without the guards they signal, end, start and read"),
-        ("P31", "printed commands: next lines, errors, JSON fields, help, mistakes, runbooks, in 108 states",
+        ("P31", "printed commands: next lines, errors, JSON fields, help, mistakes, runbooks, in more than 100 states",
          "p31_next_commands", (), "each leads on in its state: 0 circles; planted ones are found"),
         ("P32", "random changes of laws, with kills, stops, rejections and voids, against a simple model",
          "p32_changing_laws", ("--sequences", "20", "--steps", "12"),
