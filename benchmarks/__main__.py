@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALL = ("benchmarks.marking", "benchmarks.backup", "benchmarks.document", "benchmarks.revision")
+ALL = ("benchmarks.marking", "benchmarks.backup", "benchmarks.document", "benchmarks.revision", "benchmarks.desk")
 
 if __name__ == "__main__":
     for name in ALL:

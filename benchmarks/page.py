@@ -9,6 +9,8 @@ import json
 import statistics
 from pathlib import Path
 
+from benchmarks.desk import met as page_met
+from benchmarks.revision import ENOUGH as REVISION_SHARE
 from cutter.types import Json
 
 HERE = Path(__file__).resolve().parent
@@ -169,6 +171,51 @@ def _median_wait(records: list[Json], way: str, *, beside: bool) -> float:
     return float(statistics.median(one["median_ms"] for one in records if (one["way"], one["beside"]) == (way, beside)))
 
 
+def revisions(measured: list[Json]) -> list[str]:
+    """The section about a revision next to its first cut; empty where it was not measured."""
+    if not measured:
+        return []
+    head, first, second = measured
+    lines = [
+        "## Revisions", "",
+        f"A revision that changes one unit in a hundred of a law of {first['units']:,} units, next to the first cut:",
+        f"every gate's function in one loop without the engine, medians of {first['n']} interleaved runs;",
+        f"{head['at']}, load {head['load']} at the end. CPU is that of Python, gpg and PostgreSQL.", "",
+        "| measure | first cut | revision | ratio | asked for | met |", "| --- | --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for name, key in (("CPU", "cpu_total_ms"), ("wall", "wall_ms")):
+        ratio = second[key] / first[key]
+        asked = f"< {REVISION_SHARE} | {'yes' if ratio < REVISION_SHARE else '**no**'}" if name == "CPU" else "– | –"
+        lines.append(f"| {name} | {first[key]:,.0f} ms | {second[key]:,.0f} ms | {ratio:.2f} | {asked} |")
+    lines += ["", "| gate, CPU | first cut | revision |", "| --- | --- | --- |"]
+    lines += [
+        f"| {name} | {spent:.0f} ms | {second['gates_cpu_ms'][name]:.0f} ms |"
+        for name, spent in first["gates_cpu_ms"].items()
+    ]
+    return [*lines, ""]
+
+
+def desk(measured: list[Json]) -> list[str]:
+    """The section about the first page of a law in `cutter desk`; empty where it was not measured."""
+    if not measured:
+        return []
+    head, *laws = measured
+    lines = [
+        "## Pages of cutter desk", "",
+        "The first page of a law, next to the bare SQL query for the same rows, in turn on open connections. Times are",
+        f"medians of {laws[0]['n']} rounds; CPU is that of the server with PostgreSQL, or of PostgreSQL alone.",
+        f"{head['at']}, load {head['load']} at the end.", "",
+        "| units | page | time, CPU | query: time, CPU | asked for | met |", "| --- | --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for one in laws:
+        page, query = (
+            f"{one[f'{name}_median_ms']:.0f} ms, {one[f'{name}_cpu_ms']:.0f} ms" for name in ("page", "query")
+        )
+        goal = f"< 300 KB, < 200 ms | {'yes' if page_met(one) else '**no**'}" if one["units"] == 1000 else "– | –"
+        lines.append(f"| {one['units']:,} | {one['bytes']:,} bytes | {page} | {query} | {goal} |")
+    return [*lines, ""]
+
+
 def page() -> str:
     """The whole page."""
     document, marking = read("document.jsonl"), read("marking.jsonl")
@@ -196,6 +243,8 @@ def page() -> str:
         "",
         *batches([read(path.name) for path in sorted((HERE / "results").glob("batch*.jsonl"))]),
         *fairness(read("fairness.jsonl")),
+        *revisions(read("revision.jsonl")),
+        *desk(read("desk.jsonl")),
     ]  # fmt: skip
     return "\n".join(lines)
 

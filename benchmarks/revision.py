@@ -3,7 +3,7 @@
     python -m benchmarks.revision --units 1000 --repetitions 3
 
 Both are the gates' own functions in one loop, without the engine and without people's time. CPU is that of this process
-and of PostgreSQL.
+with the programs that it starts, and of PostgreSQL. The ratio of CPU counts: other work on the machine prolongs times.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import argparse
 import json
 import os
 import platform
+import resource
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 import psutil
 import structlog
 
+from activities.worker.dependencies import Deps
 from benchmarks.document import OPTIONS, RESULTS, Bench, Sample
 from benchmarks.wire import relay
 from cutter import sources
@@ -31,16 +33,24 @@ from tests.support.processes import Stack, stack
 
 CHANGED_SHARE = 100
 """One unit in so many has another text in the revision."""
+SIDES = ("python", "postgres")
 ENOUGH = 0.5
 """The share of the first cut's cost that a revision must stay below."""
 
 
+Spent = dict[str, dict[str, float]]
+"""CPU milliseconds by step and by side (`python`, `postgres`)."""
+
+
 class Revisions(Bench):
-    """Cuts laws, and then revises them."""
+    """Cuts laws, and then revises them. `spent` is the CPU of each step of the newest run."""
+
+    spent: Spent
 
     def first_cut(self, units: int) -> tuple[str, Sample]:
         """A law that has been cut and enacted, and what that cost."""
         document_id = self.register(units)
+        self.spent = {}
         return document_id, self.gates_of(document_id)
 
     def revision(self, document_id: str, units: int) -> Sample:
@@ -50,7 +60,16 @@ class Revisions(Bench):
             self.settings, amended(text, units).encode(), document_id=document_id, docprefix=document_id,
             profile="generic-markdown", options=OPTIONS,
         )  # fmt: skip
+        self.spent = {}
         return self.gates_of(document_id)
+
+    def _timed(self, sample: Sample, name: str, deps: Deps, function: Any, argument: Any) -> Any:
+        # Python's own clock is read last before and first after, so that the reading itself costs the step nothing.
+        postgres, python = postgres_seconds(self.stack), python_seconds()
+        answer = super()._timed(sample, name, deps, function, argument)
+        python = python_seconds() - python
+        self.spent[name] = {"python": python * 1000, "postgres": (postgres_seconds(self.stack) - postgres) * 1000}
+        return answer
 
 
 def amended(text: str, units: int) -> str:
@@ -62,36 +81,27 @@ def amended(text: str, units: int) -> str:
     return "\n".join(lines)
 
 
-def processes(made: Stack) -> Iterator[psutil.Process]:
-    """This process, and PostgreSQL with all its backends."""
-    postgres = psutil.Process(made.process("postgres").pid)
-    yield from (psutil.Process(), postgres, *postgres.children(recursive=True))
-
-
-def cpu_seconds(made: Stack) -> dict[str, float]:
-    """CPU seconds of both sides so far. The postmaster's own figure holds those of backends that ended."""
-    found: defaultdict[str, float] = defaultdict(float)
-    for process in processes(made):
-        try:
+def postgres_seconds(made: Stack) -> float:
+    """CPU seconds of PostgreSQL so far. The postmaster's own figure holds those of backends that ended."""
+    postgres, total = psutil.Process(made.process("postgres").pid), 0.0
+    for process in (postgres, *postgres.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # a backend that ended a moment ago: its parent has its figure now
             times = process.cpu_times()
-        except psutil.NoSuchProcess:
-            continue  # a backend that ended a moment ago: its parent has its figure now
-        side = "python" if process.pid == os.getpid() else "postgres"
-        found[side] += times.user + times.system + times.children_user + times.children_system
-    return found
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
 
 
-def measured(made: Stack, work: Any) -> tuple[Any, Sample, dict[str, float]]:
-    """(Answer, sample, CPU milliseconds of both sides) of one law."""
-    before = cpu_seconds(made)
-    answer, sample = work()
-    after = cpu_seconds(made)
-    return answer, sample, {side: (after[side] - before[side]) * 1000 for side in after}
+def python_seconds() -> float:
+    """CPU seconds of this process and of the programs that it has waited for."""
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
 
 
 def measure(units: int, repetitions: int) -> list[dict[str, Any]]:
     """First cut and revision in turn, `repetitions` times, then the medians and their ratios."""
-    taken: dict[str, list[tuple[Sample, dict[str, float]]]] = defaultdict(list)
+    taken: dict[str, list[tuple[Sample, Spent]]] = defaultdict(list)
     with stack("br") as made:
         made.up()
         server = int(made.settings.state.joinpath("postgres.url").read_text().rsplit(":", 1)[1].split("/")[0])
@@ -99,36 +109,38 @@ def measure(units: int, repetitions: int) -> list[dict[str, Any]]:
             bench = Revisions(made, port, counted)
             bench.revision(bench.first_cut(3)[0], 3)
             for _ in range(repetitions):
-                document_id, sample, cpu = measured(made, lambda: bench.first_cut(units))
-                taken["first cut"].append((sample, cpu))
-                _, sample, cpu = measured(made, lambda name=document_id: (name, bench.revision(name, units)))
-                taken["revision"].append((sample, cpu))
+                document_id, sample = bench.first_cut(units)
+                taken["first cut"].append((sample, bench.spent))
+                taken["revision"].append((bench.revision(document_id, units), bench.spent))
     return [record(kind, units, samples) for kind, samples in taken.items()]
 
 
-def record(kind: str, units: int, taken: list[tuple[Sample, dict[str, float]]]) -> dict[str, Any]:
+def record(kind: str, units: int, taken: list[tuple[Sample, Spent]]) -> dict[str, Any]:
     """The medians of one kind."""
     names = dict.fromkeys(name for sample, _ in taken for name in sample.gates)
+    sides = [{side: sum(step[side] for step in spent.values()) for side in SIDES} for _, spent in taken]
     return {
         "kind": kind, "units": units, "n": len(taken),
         "wall_ms": statistics.median(sample.total for sample, _ in taken),
-        "cpu_ms": {side: statistics.median(cpu[side] for _, cpu in taken) for side in ("python", "postgres")},
-        "cpu_total_ms": statistics.median(sum(cpu.values()) for _, cpu in taken),
+        "cpu_ms": {side: statistics.median(one[side] for one in sides) for side in SIDES},
+        "cpu_total_ms": statistics.median(sum(one.values()) for one in sides),
         "gates_ms": {name: statistics.median(sample.gates[name] for sample, _ in taken) for name in names},
+        "gates_cpu_ms": {name: statistics.median(sum(spent[name].values()) for _, spent in taken) for name in names},
     }  # fmt: skip
 
 
 def show(records: list[dict[str, Any]]) -> None:
     """Each gate of both, and the two ratios."""
     first, second = records
-    print(f"{'gate':30}{'first cut':>14}{'revision':>14}{'ratio':>8}")
+    print(f"{'gate':30}{'first cut':>14}{'CPU':>11}{'revision':>14}{'CPU':>11}")
     for name, wall in first["gates_ms"].items():
-        print(f"{name:30}{wall:>11.0f} ms{second['gates_ms'][name]:>11.0f} ms{second['gates_ms'][name] / wall:>8.2f}")
+        cells = [(wall, first["gates_cpu_ms"][name]), (second["gates_ms"][name], second["gates_cpu_ms"][name])]
+        print(f"{name:30}" + "".join(f"{took:>11.0f} ms{spent:>8.0f} ms" for took, spent in cells))
     for name, what in (("wall_ms", "wall"), ("cpu_total_ms", "CPU")):
         ratio = second[name] / first[name]
         said = "below" if ratio < ENOUGH else "NOT below"
         print(f"{what:30}{first[name]:>11.0f} ms{second[name]:>11.0f} ms{ratio:>8.2f}  {said} {ENOUGH}")
-    for side in ("python", "postgres"):
+    for side in SIDES:
         print(f"  CPU of {side:21}{first['cpu_ms'][side]:>11.0f} ms{second['cpu_ms'][side]:>11.0f} ms")
 
 

@@ -196,14 +196,15 @@ def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[
 
 
 def revise_units(connection: Connection, revision: RevisionPlan, run_id: str, actor: str) -> tuple[str, ...]:
-    """Write every row of a revision, and return the statuses.
+    """Write every row of a revision, and return the statuses."""
+    return write_rows(connection, run_id, revision_rows_of(revision, run_id, actor))
 
-    A kept row needs no text, and a law has many of them: one call writes them all.
-    """
-    rows = revision_rows_of(revision, run_id, actor)
+
+def write_rows(connection: Connection, run_id: str, rows: Sequence[Json]) -> tuple[str, ...]:
+    """Write these rows. A kept row needs no text, and a law has many of them: one call writes them all."""
     kept = [row for row in rows if row["operation"] == "keep"]
     places = {"places": [row["place"] for row in kept], "addresses": [row["address"] for row in kept]}
-    statuses = KEPT.all(connection, {"run_id": run_id, "actor": actor, **places})
+    statuses = KEPT.all(connection, {"run_id": run_id, **places})
     return (*statuses, *many(connection, "revise_unit", [row for row in rows if row["operation"] != "keep"]))
 
 

@@ -8,13 +8,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from activities.gates.pinned_source import mark_pinned, pinned_in, pinned_read, read_pinned
+from activities.gates.pinned_source import mark_pinned, pinned_in, pinned_read, plan_pinned, read_pinned
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
 from cutter.errors import ProgrammingError
 from cutter.gates import cutplan as gate
-from cutter.marking import Marking, MarkRefusal, build_plan, rebuild_digest_reversed, rebuild_lines_reversed
+from cutter.marking import Marking, MarkRefusal, rebuild_digest_reversed, rebuild_lines_reversed
 from cutter.marking.plan import CutPlan
 from cutter.marking.revision import Base, RevisionPlan, UnitInForce, plan_revision, rebuild_revision_digest
 from cutter.messages import GateInput, GateOutcome
@@ -93,7 +93,7 @@ def plan_of(deps: Deps, opened: Open) -> tuple[Marking, CutPlan]:
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates)
     if isinstance(marking, MarkRefusal):
         raise ProgrammingError("marking accepted the text before, but refuses it now")
-    plan = build_plan(pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"])
+    plan = plan_pinned(pinned, marking, pins["docprefix"], pins["source_version_id"], deps.settings.max_candidates)
     return marking, plan
 
 
@@ -108,9 +108,14 @@ def revision_of(opened: Open, plan: CutPlan) -> RevisionPlan | None:
     return plan_revision(plan, law) if law else None
 
 
+def is_revision(pins: Json) -> bool:
+    """Whether the first gate pinned a law in force that the run changes."""
+    return "base_run_id" in pins
+
+
 def base_of(pins: Json, units: Sequence[UnitInForce]) -> Base | None:
     """The base that the first gate pinned, with its units; None for a first cut."""
-    if "base_run_id" not in pins:
+    if not is_revision(pins):
         return None
     return Base(
         operation_kind=pins["operation_kind"], source_version_id=pins["base_source_version_id"],

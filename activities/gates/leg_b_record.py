@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from activities.gates.cut_leg_a import TOOL
-from activities.gates.cutplan import plan_of
+from activities.gates.cutplan import is_revision, plan_of
 from activities.gates.pinned_source import pinned_read
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.gates.structural_verify import UNITS
@@ -86,8 +86,9 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
 def _reads(attempt: Attempt) -> list[Read]:
     return [
         (ROWS, _ids(attempt.run_id)),
-        (UNITS, {"docprefix": attempt.pins.get("docprefix")}),
-        (PLANNED, {"run_id": attempt.run_id}),
+        (PLANNED, {"run_id": attempt.run_id})
+        if is_revision(attempt.pins)
+        else (UNITS, {"docprefix": attempt.pins.get("docprefix")}),
         pinned_read(attempt),
     ]
 
@@ -182,7 +183,7 @@ def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
     marking, plan = plan_of(deps, opened)
     spans = {unit.address: f"{unit.start}-{unit.end}" for unit in marking.candidates}
     shared = {name: values[name] for name in ("envelope_id", "entry_id", "change_set_id")}
-    rows = opened.rows(PLANNED) if "base_run_id" in opened.attempt.pins else _first_rows(opened, plan)
+    rows = opened.rows(PLANNED) if is_revision(opened.attempt.pins) else _first_rows(opened, plan)
     return [
         {
             **shared,
@@ -197,7 +198,11 @@ def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
             "version_id": row.version_id,
             "ended_version_id": row.base_version_id,
             "content_hash": row.content_hash,
-            "affected_row_id": str(ids.derived(opened.attempt.run_id, f"affected/{row.address}")),
+            **(
+                {"affected_row_id": str(ids.derived(opened.attempt.run_id, f"affected/{row.address}"))}
+                if row.operation != "keep"
+                else {}
+            ),
         }
         for row in rows
     ]

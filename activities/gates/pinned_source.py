@@ -1,9 +1,10 @@
-"""IO: reads the pinned snapshot of a run and marks it. Marking is pure, so results are cached by key."""
+"""IO: reads the pinned snapshot of a run, marks it and plans its rows. Both are pure, so results are cached by key."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
+from typing import Generic, TypeVar
 
 from cutter import marking
 from cutter.domain.digests import canonical_json, sha256_hex
@@ -13,15 +14,41 @@ from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.storage.snapshots import Snapshot
 
+T = TypeVar("T")
+
 KEPT = 8
-"""Number of markings that a process caches: the documents of a few lanes."""
+"""Number of markings, and of plans, that a process caches: the documents of a few lanes."""
 
 
 SNAPSHOT = records("snapshot_of_version", Snapshot)
 
 
-_kept: OrderedDict[tuple[str, str, str, str], marking.Marking | marking.MarkRefusal] = OrderedDict()
-_lock = Lock()
+Key = tuple[str, str, str, str]
+
+
+class _Kept(Generic[T]):
+    """The newest values by key. Threads of one worker share them."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[tuple[str, ...], T] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: tuple[str, ...]) -> T | None:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: tuple[str, ...], value: T) -> T:
+        with self._lock:
+            self._values[key] = value
+            while len(self._values) > KEPT:
+                self._values.popitem(last=False)
+        return value
+
+
+_markings: _Kept[marking.Marking | marking.MarkRefusal] = _Kept()
+_plans: _Kept[marking.CutPlan] = _Kept()
 
 
 def read_pinned(connection: Connection, source_version_id: str) -> Snapshot:
@@ -67,21 +94,30 @@ def mark_pinned(
     pinned: Snapshot, docprefix: str, max_candidates: int, *, fresh: bool = False
 ) -> marking.Marking | marking.MarkRefusal:
     """Mark the snapshot. With `fresh` the cache is not used, because an independent rebuild must mark again."""
-    options = options_of(pinned, max_candidates)
-    key = (
-        sha256_hex(pinned.data),
-        sha256_hex(pinned.profile_body),
-        docprefix,
-        canonical_json(pinned.options) + str(options),
-    )
-    with _lock:
-        if not fresh and key in _kept:
-            _kept.move_to_end(key)
-            return _kept[key]
+    key = _key(pinned, docprefix, max_candidates)
+    known = None if fresh else _markings.get(key)
+    if known is not None:
+        return known
     profile = marking.parse_profile(pinned.profile_body.encode())
-    result = marking.mark_registered(pinned.data, profile=profile, docprefix=docprefix, options=options)
-    with _lock:
-        _kept[key] = result
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
-    return result
+    options = options_of(pinned, max_candidates)
+    return _markings.put(
+        key, marking.mark_registered(pinned.data, profile=profile, docprefix=docprefix, options=options)
+    )
+
+
+def plan_pinned(
+    pinned: Snapshot, marked: marking.Marking, docprefix: str, source_version_id: str, max_candidates: int
+) -> marking.CutPlan:
+    """The plan of the snapshot's marking. It is a pure function of what the key of the cache covers."""
+    key = (*_key(pinned, docprefix, max_candidates), source_version_id)
+    return _plans.get(key) or _plans.put(
+        key, marking.build_plan(pinned.data, marked, docprefix=docprefix, source_version_id=source_version_id)
+    )
+
+
+def _key(pinned: Snapshot, docprefix: str, max_candidates: int) -> Key:
+    """Everything on which a marking depends."""
+    return (
+        sha256_hex(pinned.data), sha256_hex(pinned.profile_body), docprefix,
+        canonical_json(pinned.options) + str(options_of(pinned, max_candidates)),
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from activities.gates.cutplan import law_read, plan_of, revision_of
+from activities.gates.cutplan import is_revision, law_read, plan_of, revision_of
 from activities.gates.pinned_source import pinned_in, pinned_read
 from activities.gates.runner import Passed, Refusal, run_gate
 from activities.worker.dependencies import Deps
@@ -41,11 +41,12 @@ def structural_verify(deps: Deps, input: GateInput) -> GateOutcome:
 
 def structural_reads(attempt: Attempt) -> list[Read]:
     """The stored rows, and the snapshot from which they should come."""
+    shared = [pinned_read(attempt), law_read(attempt)]
+    if is_revision(attempt.pins):
+        own = {"run_id": attempt.run_id}
+        return [(DRAFTED, own), (ROWS, own), *shared]
     prefix = {"docprefix": attempt.pins.get("docprefix")}
-    own = {"run_id": attempt.run_id}
-    return [
-        (UNITS, prefix), (VERSIONS, prefix), (DRAFTED, own), (ROWS, own), pinned_read(attempt), law_read(attempt),
-    ]  # fmt: skip
+    return [(UNITS, prefix), (VERSIONS, prefix), *shared]
 
 
 def structural_evidence(deps: Deps, opened: Open) -> gate.Evidence:

@@ -10,6 +10,9 @@ dropped here too, because a backup may contain rows that it refuses.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from cutter.storage.sql_text import TOKEN, statements
 
@@ -20,12 +23,45 @@ _KEPT = re.compile(
 )
 
 
-def bare_statements(schema_sql: str) -> tuple[str, ...]:
+_TABLE = re.compile(r"(?:CREATE|ALTER)\s+TABLE\s+([\w.]+)", re.IGNORECASE)
+_REFERENCED = re.compile(r"\bREFERENCES\s+([\w.]+)", re.IGNORECASE)
+
+
+def bare_statements(schema_sql: str, tables: Collection[str] | None = None) -> tuple[str, ...]:
     """The statements that make schemas, types, domains, sequences and tables, in the order of the migrations.
 
-    Raises ValueError if a statement is not closed.
+    With `tables`, only these tables are made, and those to which their foreign keys refer. Each check of a backup makes
+    them, and the database has many others. Raises ValueError if a statement is not closed.
     """
+    found = _bare(schema_sql)
+    if tables is None:
+        return found
+    needed = _with_referenced(found, tables)
+    return tuple(one for one in found if not (named := _TABLE.match(one)) or _qualified(named[1]) in needed)
+
+
+@lru_cache(maxsize=2)
+def _bare(schema_sql: str) -> tuple[str, ...]:
     return tuple(text for one in statements(schema_sql) if _KEPT.match(text := _on_one_line(one.text)))
+
+
+def _with_referenced(found: Iterable[str], tables: Collection[str]) -> set[str]:
+    """These tables, and every table to which one of them refers, also by way of others."""
+    references: defaultdict[str, set[str]] = defaultdict(set)
+    for statement in found:
+        if named := _TABLE.match(statement):
+            references[_qualified(named[1])] |= {_qualified(name) for name in _REFERENCED.findall(statement)}
+    needed: set[str] = set()
+    following = set(tables)
+    while following:
+        needed |= following
+        following = {name for table in following for name in references[table]} - needed
+    return needed
+
+
+def _qualified(name: str) -> str:
+    """The name with its schema. The statements run with the search path `public`."""
+    return name.lower() if "." in name else f"public.{name.lower()}"
 
 
 def _on_one_line(statement: str) -> str:

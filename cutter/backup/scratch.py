@@ -85,7 +85,7 @@ def require_empty(connection: Connection) -> BackupRefusal | None:
 def make_tables(connection: Connection, schema: str, tables: Collection[str] = BACKUP_TABLES) -> BackupRefusal | None:
     """Make the backed-up tables with their columns and checks, without foreign keys, triggers and other tables."""
     connection.execute("SET LOCAL search_path = public")
-    for statement in bare_statements(schema):
+    for statement in bare_statements(schema, tables):
         # These statements come from our own migrations, never from an artifact.
         connection.execute(statement)
     made = set(_TABLES.all(connection, None))

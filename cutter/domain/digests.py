@@ -86,10 +86,10 @@ def writer_line(
         body_sha256,
         parent_address or "",
     )
-    for field in fields:
-        if UNIT_SEPARATOR in field or "\n" in field:
-            raise ValueError("a field of a writer line may contain neither U+001F nor a line feed")
-    return UNIT_SEPARATOR.join(fields)
+    line = UNIT_SEPARATOR.join(fields)
+    if line.count(UNIT_SEPARATOR) != len(fields) - 1 or "\n" in line:
+        raise ValueError("a field of a writer line may contain neither U+001F nor a line feed")
+    return line
 
 
 def writer_digest(lines: Iterable[str]) -> str:

@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cutter.domain.visible import is_hidden, json_text, visible
+from cutter.domain.visible import hides, json_text, visible
 
 _MARKUP = frozenset("\\`*_[]()!|~:@$")
 _LEADING = frozenset("#+-.=")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_SPECIAL = re.compile(r"[^\w ,;'\"/?%^{}]|[^\x20-\x7e]+|_", re.ASCII)
+"""What may need an escape: every sign that is not surely plain, and each run of characters outside of ASCII."""
 _FENCE_LENGTH = 3
 
 
@@ -26,7 +28,7 @@ def escape(text: str) -> str:
     # A number sign or a dash is markup only at the beginning; a full stop also after www, which readers turn to links.
     first = len(text.split(" ", 1)[0])
     links = {match.end() - 1 for match in re.finditer(r"(?i)www\.", text)}
-    return "".join(_escaped(character, leading=place < first or place in links) for place, character in enumerate(text))
+    return _SPECIAL.sub(lambda found: _escaped(found[0], leading=found.start() < first or found.start() in links), text)
 
 
 def _escaped(character: str, *, leading: bool) -> str:
@@ -46,7 +48,7 @@ def prose(text: str) -> str:
     Reports are made again from their receipts, byte for byte. So a text that needs no escape must never get one.
     """
     harmless = text[:1].isalpha() and _HARMLESS.fullmatch(text) and not _ACTIVE.search(text)
-    return text if harmless and not any(map(is_hidden, text)) else escape(text)
+    return text if harmless and not hides(text) else escape(text)
 
 
 def cell(text: str) -> str:
@@ -56,7 +58,7 @@ def cell(text: str) -> str:
 
 def code(text: str) -> str:
     """A code span, also in a table. A text that could leave the span is escaped instead."""
-    plain = not any(one in "`|" or is_hidden(one) for one in text)
+    plain = "`" not in text and "|" not in text and not hides(text)
     return f"`{text}`" if plain and text.strip() else escape(text)
 
 

@@ -36,6 +36,11 @@ def is_hidden(character: str) -> bool:
     return unicodedata.category(character) in _CATEGORIES or character in _FILLERS
 
 
+def hides(text: str) -> bool:
+    """True if a reader cannot see some character of the text."""
+    return not (text.isascii() and text.isprintable()) and any(map(is_hidden, text))
+
+
 class _Shown(dict[int, str]):
     """The replacement of each character for `str.translate`. It is computed when the character first occurs."""
 

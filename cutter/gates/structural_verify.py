@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cutter.domain.digests import sha256_hex
 from cutter.gates.report import GateReport, Invariant, equal, holds
 from cutter.gates.seed_names import probe_lines
-from cutter.marking.plan import CutPlan
+from cutter.marking.plan import CutPlan, PlanRow
 from cutter.marking.revision import RevisionPlan
 
 GATE = "IG_structural_verify"
@@ -17,17 +17,29 @@ GATE = "IG_structural_verify"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredUnit:
-    """One stored unit with its anchored version, as read from the database."""
+    """One stored unit with its anchored version, as read from the database.
+
+    `body` is None for a kept unit if the database has computed that the digest of its text is `content_hash`.
+    """
 
     address: str
     section_type: str
     lifecycle: str
     version_lifecycle: str
     version_seq: int
-    body: str
+    body: str | None
     content_hash: str
     anchors_agree: bool
     parent_address: str | None
+
+    @property
+    def body_sha256(self) -> str:
+        """The digest of the stored text."""
+        return self.content_hash if self.body is None else sha256_hex(self.body)
+
+    def has_text_of(self, row: PlanRow) -> bool:
+        """Whether the stored text is the planned one."""
+        return self.body_sha256 == row.body_sha256 if self.body is None else self.body == row.body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +96,8 @@ def eleven(evidence: Evidence) -> tuple[Invariant, ...]:
     """
     units, rows = evidence.units, evidence.plan.rows
     planned = {row.address: row for row in rows}
-    stored_bodies = sum(1 for unit in units if unit.address in planned and unit.body == planned[unit.address].body)
-    hashes = Counter(sha256_hex(unit.body) for unit in units) == Counter(row.body_sha256 for row in rows)
+    stored_bodies = sum(unit.address in planned and unit.has_text_of(planned[unit.address]) for unit in units)
+    hashes = Counter(unit.body_sha256 for unit in units) == Counter(row.body_sha256 for row in rows)
     agreeing = Counter(unit.content_hash for unit in units) == Counter(row.body_sha256 for row in rows)
     intrusions = [unit.address for unit in units if intrudes(unit.address, evidence.forbidden_ids)]
     outside = [unit.address for unit in units if not unit.address.startswith(evidence.docprefix + "/")]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex, writer_line
@@ -60,7 +61,7 @@ class RevisionRow:
     continues: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RevisionPlan:
     """All rows in document order, with the digest that approvals bind."""
 
@@ -69,23 +70,23 @@ class RevisionPlan:
     rows: tuple[RevisionRow, ...]
     writer_digest: str
 
-    @property
+    @cached_property
     def counts(self) -> dict[str, int]:
         """Rows of each operation, also of those without a row."""
         found = Counter(row.operation for row in self.rows)
         return {operation: found[operation] for operation in OPERATIONS}
 
-    @property
+    @cached_property
     def changing(self) -> int:
         """Rows that begin or end a version."""
         return sum(row.operation != "keep" for row in self.rows)
 
-    @property
+    @cached_property
     def operations(self) -> dict[str, Operation]:
         """The operation of each address."""
         return {row.address: row.operation for row in self.rows}
 
-    @property
+    @cached_property
     def moves(self) -> tuple[tuple[str, str], ...]:
         """Old and new address of each moved unit, in document order."""
         return tuple((row.continues, row.address) for row in self.rows if row.continues is not None)

@@ -27,12 +27,16 @@ _UNDERSCORES = re.compile(r"(?<![\w_])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![\w_]
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t\r]*$")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_MARKED = re.compile(r"[\\\[\]<>`&*_\x00]")
+"""A sign that one of these patterns needs. Most titles have none."""
 _HIDDEN = "\x00"
 """A placeholder for an escaped character. No text that cutter accepts contains it."""
 
 
 def plain_title(raw: str) -> str:
     """Text of a heading's content without links, images, emphasis, code marks, tags and invisible characters."""
+    if not _MARKED.search(raw):
+        return visible(raw)
     kept: list[str] = []
     text = _ESCAPE.sub(lambda found: _hide(kept, found.group(1)), raw)
     for _ in range(2):  # an image inside a link

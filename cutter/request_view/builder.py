@@ -38,6 +38,7 @@ def build_view(
     *,
     docprefix: str,
     source_version_id: str,
+    plan: CutPlan | None = None,
     stored: Iterable[StoredUnit] = (),
     sealed: Iterable[SealedGate] = (),
     law: Base | None = None,
@@ -48,10 +49,11 @@ def build_view(
     """The view of these bytes and their marking. Raises ProgrammingError if the marking is of other bytes.
 
     `stored` and `sealed` are the rows and the receipts that PostgreSQL holds after leg A. Before leg A both are empty.
+    `plan` is the plan of exactly these bytes if the caller has built it already.
     `law` is the law in force that the text changes, None for a first cut. `registered` says who registered the text,
     and when.
     """
-    plan = build_plan(data, marking, docprefix=docprefix, source_version_id=source_version_id)
+    plan = plan or build_plan(data, marking, docprefix=docprefix, source_version_id=source_version_id)
     revision = plan_revision(plan, law) if law else None
     text = _Text(data)
     reasons = dict(marking.accepted)

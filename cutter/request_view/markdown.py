@@ -114,7 +114,7 @@ def _finding_list(severity: str, found: Sequence[ShownFinding], most: int, when:
 
 
 def units(view: RequestView) -> Iterator[str]:
-    """The tree of units. Each unit has its number, title, place and size."""
+    """The tree of units with their numbers, titles, places and sizes. A unit that a revision keeps has a short line."""
     size = sum(unit.size for unit in view.units)
     words = sum(unit.words for unit in view.units)
     yield "## Units"
@@ -122,8 +122,9 @@ def units(view: RequestView) -> Iterator[str]:
     yield f"{counted(len(view.units), 'unit')}, {number(size)} bytes, {number(words)} words."
     yield ""
     room = limits.REQUEST_TREE_BYTES_MAX
+    operations = view.revision.operations if view.revision else {}
     for place, unit in enumerate(view.units):
-        line = _unit(unit)
+        line = _kept(unit) if operations.get(unit.address) == "keep" else _unit(unit)
         room -= len(line.encode()) + 1
         if room < 0:
             yield f"- and {len(view.units) - place} more; `cutter request` shows them all"
@@ -132,18 +133,31 @@ def units(view: RequestView) -> Iterator[str]:
     yield ""
 
 
+def _kept(unit: ShownUnit) -> str:
+    facts = [_head(unit), code(unit.address), "kept", *_noticed(unit)]
+    return " · ".join(facts)
+
+
 def _unit(unit: ShownUnit) -> str:
     facts = [
-        f"{'  ' * (unit.level - 1)}- **{escape(unit.title)}**",
+        _head(unit),
         *([f"number {code(unit.number)}"] if unit.number else []),
         code(unit.address),
         unit.section_type,
         line_span(unit.first_line, unit.last_line),
         f"{number(unit.size)} bytes",
         counted(unit.words, "word"),
-        *([counted(len(unit.findings), "finding")] if unit.findings else []),
+        *_noticed(unit),
     ]
     return " · ".join(facts) + (f": {escape(unit.excerpt)}" if unit.excerpt else "")
+
+
+def _head(unit: ShownUnit) -> str:
+    return f"{'  ' * (unit.level - 1)}- **{escape(unit.title)}**"
+
+
+def _noticed(unit: ShownUnit) -> list[str]:
+    return [counted(len(unit.findings), "finding")] if unit.findings else []
 
 
 def _left_out(view: RequestView) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cutter.approvals.request import RequestDocument
 from cutter.domain.digests import canonical_digest
@@ -11,6 +11,9 @@ from cutter.domain.timestamps import render_instant
 from cutter.marking.revision import RevisionPlan
 from cutter.request_view.view import LeftOut, RequestView, ShownUnit
 from cutter.types import Json
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 SCHEMA: Final = "cutter-request-view/1"
 
@@ -23,7 +26,7 @@ def view_record(view: RequestView) -> Json:
         "source_version_id": view.source_version_id,
         "profile_id": view.profile_id,
         "digests": asdict(view.digests),
-        "findings": [asdict(finding) for finding in view.findings],
+        "findings": [flat(finding) for finding in view.findings],
         "accepted": [asdict(item) for item in view.accepted],
         "units": [_piece(unit) for unit in view.units],
         "left_out": [_piece(piece) for piece in view.left_out],
@@ -66,7 +69,7 @@ def _revision(plan: RevisionPlan) -> Json:
                 "operation": row.operation,
                 "continues": row.continues,
                 "body_sha256": row.new and row.new.body_sha256,
-                "ended": row.old and asdict(row.old),
+                "ended": row.old and flat(row.old),
             }
             for row in plan.rows
         ],
@@ -74,4 +77,10 @@ def _revision(plan: RevisionPlan) -> Json:
 
 
 def _piece(piece: ShownUnit | LeftOut) -> Json:
-    return {**asdict(piece), "bytes": piece.size}
+    stored = {"stored": piece.stored and flat(piece.stored)} if isinstance(piece, ShownUnit) else {}
+    return {**flat(piece), **stored, "bytes": piece.size}
+
+
+def flat(value: DataclassInstance) -> Json:
+    """The fields of a record that holds only plain values. `asdict` copies each of them, and a law has many."""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}

@@ -41,9 +41,9 @@ def place_of(request: Request) -> Place:
     return Place(section=section, as_json=f"{path}{JSON_SUFFIX}{query}", user=request.state.user)
 
 
-def answer(request: Request, value: Any, page: Callable[[], bytes]) -> Response:
-    """The value as JSON if the caller wants it, else the page."""
-    return as_json(value) if request.state.json else as_page(page())
+def answer(request: Request, value: Callable[[], Any], page: Callable[[], bytes]) -> Response:
+    """The value as JSON if the caller wants it, else the page. Only the wanted form is made."""
+    return as_json(value()) if request.state.json else as_page(page())
 
 
 def as_json(value: Any, status: int = HTTPStatus.OK) -> Response:

@@ -45,7 +45,7 @@ def laws(request: Request, at: Day = None, part: PartNumber = 1) -> Response:
     with reader_of(request).moment() as connection:
         found = enacted_law.laws(connection, at)
     shown = part_of([1] * len(found), part, limits.DESK_ROWS, lambda n: address("laws", at=at, part=n))
-    return answer(request, [views.plain(one) for one in found], lambda: desk_pages.page(
+    return answer(request, lambda: [views.plain(one) for one in found], lambda: desk_pages.page(
         "laws", place_of(request), title="Enacted laws", rows=shown.of(found), part=shown, at=at,
         link=lambda law: address("laws", law.document, at=at),
         kind=lambda law: f"{law.version}, {law.status.replace('_', ' ')}",
@@ -59,8 +59,13 @@ def law(request: Request, document: str, at: Day = None, version: Version = None
         known, meant = _versions(connection, document, at, version)
         tree = enacted_law.outline_of(connection, meant)
         signers = enacted_law.signers(connection, meant)
-    value = {**views.plain(meant), "signers": [views.plain(one) for one in signers], "tree": _outline_view(tree)}
-    return answer(request, value, lambda: _law_page(request, known, tree, signers, part))
+    return answer(
+        request,
+        lambda: {
+            **views.plain(meant), "signers": [views.plain(one) for one in signers], "tree": _outline_view(tree),
+        },
+        lambda: _law_page(request, known, tree, signers, part),
+    )  # fmt: skip
 
 
 def _law_page(
@@ -93,7 +98,7 @@ def text(request: Request, document: str, at: Day = None, version: Version = Non
         shown = _text_part(tree.units, part, lambda n: link(part=n))
         units = enacted_law.passage(connection, meant, [one.address for one in shown.of(tree.units)])
     value = {**views.plain(meant), **_part_view(shown), "text": [views.plain(one) for one in units]}
-    return answer(request, value, lambda: desk_pages.page(
+    return answer(request, lambda: value, lambda: desk_pages.page(
         "text", place_of(request), title=meant.title, law=meant, units=units, part=shown, unit=None, above=None,
         law_link=address("laws", document, version=meant.version), unit_link=_unit_link(meant),
     ))  # fmt: skip
@@ -122,7 +127,7 @@ def unit(
             {**_without_body(one), "signers": [views.plain(s) for s in signers[one.enacted_by_version]]} for one in past
         ],
     }  # fmt: skip
-    return answer(request, value, lambda: desk_pages.page(
+    return answer(request, lambda: value, lambda: desk_pages.page(
         "text", place_of(request), title=head.title, law=meant, units=units, part=shown, unit=head,
         above=next((one for one in tree.units if one.address == head.parent), None), unit_versions=past,
         signers=signers, law_link=address("laws", document, version=meant.version), unit_link=_unit_link(meant),
@@ -141,7 +146,8 @@ def history(request: Request, document: str, part: PartNumber = 1) -> Response:
     versions = [
         {**views.plain(one), "signers": [views.plain(s) for s in signers[one.version]]} for one in shown.of(known)
     ]
-    return answer(request, {"document": document, **_part_view(shown), "versions": versions}, lambda: desk_pages.page(
+    value = {"document": document, **_part_view(shown), "versions": versions}
+    return answer(request, lambda: value, lambda: desk_pages.page(
         "history", place_of(request), title=f"Versions of {known[0].title}", versions=shown.of(known), part=shown,
         newest=known[0].version, signers=signers,
         version_link=lambda number: address("laws", document, version=number),
@@ -172,7 +178,7 @@ def diff(
         "document": document, "from": views.plain(before), "to": views.plain(after), "counts": found.counts,
         **_part_view(shown), "changes": changes,
     }  # fmt: skip
-    return answer(request, value, lambda: desk_pages.page(
+    return answer(request, lambda: value, lambda: desk_pages.page(
         "diff", place_of(request), title=f"What changed in {after.title}", before=before, after=after,
         counts=found.counts, changes=changes, part=shown,
         version_link=lambda number: address("laws", document, version=number),
@@ -194,7 +200,7 @@ def search(
         with reader_of(request).moment() as connection:
             hits = enacted_law.search(connection, words, at=at, document=document, version=version, limit=limit)
     shown = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, words)} for hit in hits]
-    return answer(request, {"words": words, "found": shown}, lambda: desk_pages.page(
+    return answer(request, lambda: {"words": words, "found": shown}, lambda: desk_pages.page(
         "search", place_of(request), title="Search enacted law", words=words, document=document, at=at, limit=limit,
         hits=shown, hit_link=lambda hit: unit_address(hit["document"], hit["version"], hit["address"]),
     ))  # fmt: skip

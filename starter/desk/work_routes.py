@@ -64,7 +64,7 @@ def one_request(request: Request, run: str) -> Response:
         run_id = known_runs.run_meant(connection, run)
     document, _, view = signing_desk.read_view(reader.settings, run_id, role=DESK)
     over = request_state.over(reader.settings, run_id, role=DESK)
-    return answer(request, request_record(document, view), lambda: request_page.render(
+    return answer(request, lambda: request_record(document, view), lambda: request_page.render(
         document, view, over=over, bar=bar(place_of(request))))  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def one_run(request: Request, run: str) -> Response:
         run_id = known_runs.run_meant(connection, run)
         view = run_status.view_of(reader.settings, connection, run_id)
         law = None if request.state.json else read_pinned_law(connection, run_id)
-    return answer(request, view, lambda: report.render(view, law or report.NO_LAW, bar=bar(place_of(request))))
+    return answer(request, lambda: view, lambda: report.render(view, law or report.NO_LAW, bar=bar(place_of(request))))
 
 
 @router.get("/batches", responses=forms())
@@ -100,7 +100,7 @@ def one_batch(request: Request, batch: str) -> Response:
     """A batch with its timeline, documents, queues and signatures: `cutter report` shows the same."""
     with reader_of(request).moment() as connection:
         view = batch_view(batch_folder_files.read_facts(connection, ids.batch_id(batch)))
-    return answer(request, view, lambda: batch_report.render(view, bar=bar(place_of(request))))
+    return answer(request, lambda: view, lambda: batch_report.render(view, bar=bar(place_of(request))))
 
 
 @router.get("/queues", responses=forms())
@@ -120,7 +120,7 @@ def one_entry(request: Request, run: str) -> Response:
         if not entries:
             raise NotFound(f"{run_id} is in no queue: see `cutter status {run_id}`", code="NOT_QUEUED")
         entry = {**entries[-1], "document": queue_entries.document(connection, entries[-1]["kb_id"])}
-    return answer(request, entry, lambda: desk_pages.page(
+    return answer(request, lambda: entry, lambda: desk_pages.page(
         "queue_entry", place_of(request), title=f"{entry['document_id']} in a queue", entry=entry))  # fmt: skip
 
 
@@ -150,5 +150,5 @@ def _listed(
     part: Part = part_of(
         [1] * len(rows), number, limits.DESK_ROWS, lambda n: address(*place_of(request).section.split("/")[1:], part=n)
     )
-    return answer(request, value, lambda: desk_pages.page(
+    return answer(request, lambda: value, lambda: desk_pages.page(
         name, place_of(request), title=title, rows=part.of(rows), part=part, **more))  # fmt: skip

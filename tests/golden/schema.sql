@@ -584,6 +584,35 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_backup_rows_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_documents text[];
+begin
+    if tg_table_name = 'manifest_unit_block' then
+        select array_agg(distinct coalesce(r.document_id, '')) into v_documents
+        from (select distinct envelope_id from inserted) as i
+        left join cutter_governance.manifest_envelope e on e.envelope_id = i.envelope_id
+        left join cutter_governance.run r on r.run_id = e.run_id;
+    else
+        select array_agg(distinct coalesce(r.document_id, '')) into v_documents
+        from (select distinct run_id from inserted) as i
+        left join cutter_governance.run r on r.run_id = i.run_id;
+    end if;
+    if '' = any (v_documents) then
+        raise exception '% on %: a row belongs to no document, so no backup would hold it', tg_op, tg_table_name
+            using errcode = 'CU021';
+    end if;
+    insert into cutter_governance.backup_coverage as c (document_id, changes, changed_by)
+    select document, 1, pg_current_xact_id() from unnest(v_documents) as changed (document) order by document
+    on conflict (document_id) do update set changes = c.changes + 1, changed_by = excluded.changed_by
+        where c.changed_by is distinct from excluded.changed_by;
+    return null;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_backup_seal(p_before text, p_after text, p_columns_sha256 text, p_artifact text, p_sha256 text, p_documents jsonb) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1175,6 +1204,33 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_check_run_of_rows() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_runs text[];
+begin
+    if tg_table_name = 'manifest_unit_block' then
+        select array_agg(distinct coalesce(e.run_id, '')) into v_runs from (select distinct envelope_id from inserted) as i
+        left join cutter_governance.manifest_envelope e on e.envelope_id = i.envelope_id;
+    else
+        select array_agg(distinct run_id) into v_runs from inserted;
+    end if;
+    if exists (
+        select from unnest(v_runs) as written (run_id)
+        where not exists (
+            select from cutter_governance.gate_receipt r
+            where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.prev_hash <> ''
+                and r.run_id = written.run_id and r.gate = any (tg_argv)))
+    then
+        raise exception '% on %: none of % of its run stands open in this transaction', tg_op, tg_table_name,
+            array_to_string(tg_argv, ', ') using errcode = 'CU007';
+    end if;
+    return null;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_check_void() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1658,7 +1714,8 @@ CREATE FUNCTION cutter_governance.fn_fingerprint_after(p_run cutter_governance.r
                     v.version_seq, ' ', v.parent_unit_id, ' ', v.unit_kind, ' ', v.owner_ref, ' ', u.conformance_status,
                     ' ', public.fn_version_profile(v), ' ', v.content_profile, ' ',
                     (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
-                    cutter_governance.fn_version_facts(v)) as line
+                    concat_ws(' ', v.source_version_id, v.document_order, v.title, v.unit_kind, v.section_type,
+                        v.publication_type, v.owner_ref, v.parent_unit_id)) as line
             from public.information_unit u
             left join cutter_governance.revision_row w on w.run_id = p_run.run_id and w.unit_id = u.id
             join public.unit_version v on v.id = coalesce(w.version_id, u.version_anchor_ref)
@@ -3316,7 +3373,7 @@ begin
         return 'the rows and their base do not digest to what was approved';
     end if;
     select count(*) filter (where (case when p_enacting then version_id else base_version_id end) is not null),
-        count(*) filter (where cutter_governance.fn_revision_row_holds(w, p_enacting)), count(*)
+        cutter_governance.fn_revision_rows_holding(p_run.run_id, p_enacting), count(*)
     into v_in_force, v_as_planned, v_rows
     from cutter_governance.revision_row w where w.run_id = p_run.run_id;
     if v_as_planned <> v_rows then
@@ -3388,48 +3445,27 @@ CREATE FUNCTION cutter_governance.fn_revision_record_problem(p_run cutter_govern
     where envelope.envelope_id = p_change_set.manifest_id
 $$;
 
-CREATE TABLE cutter_governance.revision_row (
-    run_id text NOT NULL,
-    address text NOT NULL COLLATE pg_catalog."C",
-    document_order integer NOT NULL,
-    operation text NOT NULL,
-    unit_id uuid NOT NULL,
-    version_id uuid,
-    base_version_id uuid,
-    continues_unit_id uuid,
-    CONSTRAINT revision_row_document_order_check CHECK ((document_order > 0)),
-    CONSTRAINT revision_row_only_created_continues CHECK (((continues_unit_id IS NULL) OR (operation = 'create'::text))),
-    CONSTRAINT revision_row_operation CHECK ((operation = ANY (ARRAY['keep'::text, 'revise'::text, 'create'::text, 'repeal'::text]))),
-    CONSTRAINT revision_row_versions_of_operation CHECK (
-CASE operation
-    WHEN 'keep'::text THEN ((version_id IS NOT NULL) AND (NOT (version_id IS DISTINCT FROM base_version_id)))
-    WHEN 'revise'::text THEN ((version_id IS NOT NULL) AND (base_version_id IS NOT NULL) AND (version_id <> base_version_id))
-    WHEN 'create'::text THEN ((version_id IS NOT NULL) AND (base_version_id IS NULL))
-    WHEN 'repeal'::text THEN ((version_id IS NULL) AND (base_version_id IS NOT NULL))
-    ELSE NULL::boolean
-END)
-);
-
-CREATE FUNCTION cutter_governance.fn_revision_row_holds(p_row cutter_governance.revision_row, p_enacted boolean) RETURNS boolean
+CREATE FUNCTION cutter_governance.fn_revision_rows_holding(p_run_id text, p_enacted boolean) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-    select case
-        when u.canonical_address <> p_row.address or u.deleted_at is not null then false
-        when p_row.operation = 'keep' then u.version_anchor_ref = p_row.version_id and u.lifecycle_status = 'enacted'
-        when not p_enacted then coalesce(begins.lifecycle_status = 'draft' and begins.withdrawn_at is null, p_row.operation = 'repeal')
+    select count(*) filter (where case
+        when u.canonical_address <> w.address or u.deleted_at is not null then false
+        when w.operation = 'keep' then u.version_anchor_ref = w.version_id and u.lifecycle_status = 'enacted'
+        when not p_enacted then coalesce(begins.lifecycle_status = 'draft' and begins.withdrawn_at is null, w.operation = 'repeal')
             and coalesce(u.version_anchor_ref = base.id and base.lifecycle_status = 'enacted', u.lifecycle_status <> 'enacted')
         else coalesce(u.version_anchor_ref = begins.id and begins.lifecycle_status = 'enacted'
                 and begins.enacted_by = e.change_set_id and begins.effective_from = e.effective_from,
                 u.lifecycle_status = 'retired')
             and coalesce(base.ended_by = e.change_set_id and base.effective_until = e.effective_from
-                and base.lifecycle_status = case p_row.operation when 'repeal' then 'retired' else 'superseded' end,
-                p_row.operation = 'create') end
-    from public.information_unit u
-    left join public.unit_version begins on begins.id = p_row.version_id and begins.unit_id = u.id
-    left join public.unit_version base on base.id = p_row.base_version_id and base.unit_id = u.id
-    left join public.enactment e on e.run_id = p_row.run_id
-    where u.id = p_row.unit_id
+                and base.lifecycle_status = case w.operation when 'repeal' then 'retired' else 'superseded' end,
+                w.operation = 'create') end)
+    from cutter_governance.revision_row w
+    join public.information_unit u on u.id = w.unit_id
+    left join public.unit_version begins on begins.id = w.version_id and begins.unit_id = u.id
+    left join public.unit_version base on base.id = w.base_version_id and base.unit_id = u.id
+    left join public.enactment e on e.run_id = w.run_id
+    where w.run_id = p_run_id
 $$;
 
 CREATE FUNCTION cutter_governance.fn_revocation_record(p_run_id text, p_approval_sha256 text, p_revocation_sha256 text, p_kb_id text) RETURNS jsonb
@@ -3496,7 +3532,8 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
                 u.parent_or_container_ref, ' ', u.unit_kind, ' ', u.owner_ref, ' ', u.conformance_status, ' ',
                 u.identity_profile, ' ', v.content_profile, ' ',
                 (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
-                cutter_governance.fn_version_facts(v)) as line
+                concat_ws(' ', v.source_version_id, v.document_order, v.title, v.unit_kind, v.section_type,
+                    v.publication_type, v.owner_ref, v.parent_unit_id)) as line
         from public.information_unit u
         left join public.unit_version v on v.id = u.version_anchor_ref
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
@@ -4581,11 +4618,6 @@ CREATE FUNCTION cutter_governance.fn_verify_problem(p_run cutter_governance.run)
         then 'no passing, signed verify_result for its change set' end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_version_facts(p_version public.unit_version) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    RETURN concat_ws(' '::text, (p_version).source_version_id, (p_version).document_order, (p_version).title, (p_version).unit_kind, (p_version).section_type, (p_version).publication_type, (p_version).owner_ref, (p_version).parent_unit_id);
-
 CREATE FUNCTION cutter_governance.fn_version_line(p_version_id uuid) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -5182,6 +5214,21 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.fn_iu_keep(p_run_id text, p_places integer[], p_addresses text[]) RETURNS SETOF text
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    with planned as materialized (
+        select p.n, p.place, p.address, u.id, u.version_anchor_ref, u.id is not null and u.lifecycle_status <> 'retired' as known
+        from unnest(p_places, p_addresses) with ordinality as p (place, address, n)
+        left join public.information_unit u on u.canonical_address = p.address collate "C" and u.deleted_at is null),
+    written as (
+        insert into cutter_governance.revision_row (
+            run_id, address, document_order, operation, unit_id, version_id, base_version_id)
+        select p_run_id, address, place, 'keep', id, version_anchor_ref, version_anchor_ref from planned where known)
+    select case when known then 'kept' else 'refused_not_in_base' end from planned order by n
+$$;
+
 CREATE FUNCTION public.fn_iu_next_place() RETURNS integer
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -5201,7 +5248,7 @@ begin
     select * into unit from public.information_unit u
     where u.canonical_address = p_canonical_address and u.deleted_at is null;
     v_status := case
-        when p_operation not in ('keep', 'revise', 'create', 'repeal') then 'refused_operation'
+        when p_operation not in ('revise', 'create', 'repeal') then 'refused_operation'
         when (p_operation = 'create') <> (unit.id is null or unit.lifecycle_status = 'retired') then 'refused_not_in_base'
         when p_operation in ('create', 'revise') and (coalesce(p_title, '') = '' or coalesce(p_body, '') = '')
             then 'refused_empty_argument' end;
@@ -5226,12 +5273,11 @@ begin
     insert into cutter_governance.revision_row (
         run_id, address, document_order, operation, unit_id, version_id, base_version_id, continues_unit_id)
     values (p_run_id, p_canonical_address, p_place, p_operation, unit.id,
-        case p_operation when 'keep' then unit.version_anchor_ref else v_version end,
-        case when p_operation <> 'create' then unit.version_anchor_ref end,
+        v_version, case when p_operation <> 'create' then unit.version_anchor_ref end,
         (select u.id from public.information_unit u
          where u.canonical_address = p_continues_address and u.deleted_at is null));
     return jsonb_build_object('canonical_address', p_canonical_address, 'unit_id', unit.id, 'version_id', v_version,
-        'status', coalesce(v_status, case p_operation when 'keep' then 'kept' else 'repealed' end));
+        'status', coalesce(v_status, 'repealed'));
 end
 $$;
 
@@ -5294,9 +5340,9 @@ CREATE FUNCTION public.fn_law_of(p_run_id text) RETURNS TABLE(document_order int
     from public.enactment e
     join cutter_governance.cut_change_set c on c.change_set_id = e.change_set_id
     join cutter_governance.manifest_unit_block b on b.envelope_id = c.manifest_id and b.block_role = 'result'
-    left join cutter_governance.cut_change_set_affected_row a
-        on a.change_set_id = c.change_set_id and a.unit_id = b.target_unit_id
-    join public.unit_version v on v.id = coalesce(b.target_version_id, a.unit_version_id)
+    join public.unit_version v on v.id = coalesce(b.target_version_id, (
+        select a.unit_version_id from cutter_governance.cut_change_set_affected_row a
+        where a.change_set_id = c.change_set_id and a.unit_id = b.target_unit_id))
     join public.information_unit u on u.id = v.unit_id
     left join public.information_unit p on p.id = v.parent_unit_id
     where e.run_id = p_run_id
@@ -5650,12 +5696,13 @@ CREATE VIEW api.unit_of_version WITH (security_barrier='true') AS
     v.effective_from,
     v.effective_until,
     x.enacted_at AS ended_at
-   FROM ((((((((public.enactment e
+   FROM (((((((public.enactment e
      JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
      JOIN cutter_governance.cut_change_set c ON ((c.change_set_id = e.change_set_id)))
      JOIN cutter_governance.manifest_unit_block b ON (((b.envelope_id = c.manifest_id) AND (b.block_role = 'result'::text))))
-     LEFT JOIN cutter_governance.cut_change_set_affected_row a ON (((a.change_set_id = c.change_set_id) AND (a.unit_id = b.target_unit_id))))
-     JOIN public.unit_version v ON ((v.id = COALESCE(b.target_version_id, a.unit_version_id))))
+     JOIN public.unit_version v ON ((v.id = COALESCE(b.target_version_id, ( SELECT a.unit_version_id
+           FROM cutter_governance.cut_change_set_affected_row a
+          WHERE ((a.change_set_id = c.change_set_id) AND (a.unit_id = b.target_unit_id)))))))
      JOIN public.information_unit u ON ((u.id = v.unit_id)))
      LEFT JOIN public.information_unit p ON ((p.id = v.parent_unit_id)))
      LEFT JOIN public.enactment x ON ((x.change_set_id = v.ended_by)));
@@ -6068,6 +6115,28 @@ CREATE TABLE cutter_governance.prepared_decision (
     actor text NOT NULL,
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE cutter_governance.revision_row (
+    run_id text NOT NULL,
+    address text NOT NULL COLLATE pg_catalog."C",
+    document_order integer NOT NULL,
+    operation text NOT NULL,
+    unit_id uuid NOT NULL,
+    version_id uuid,
+    base_version_id uuid,
+    continues_unit_id uuid,
+    CONSTRAINT revision_row_document_order_check CHECK ((document_order > 0)),
+    CONSTRAINT revision_row_only_created_continues CHECK (((continues_unit_id IS NULL) OR (operation = 'create'::text))),
+    CONSTRAINT revision_row_operation CHECK ((operation = ANY (ARRAY['keep'::text, 'revise'::text, 'create'::text, 'repeal'::text]))),
+    CONSTRAINT revision_row_versions_of_operation CHECK (
+CASE operation
+    WHEN 'keep'::text THEN ((version_id IS NOT NULL) AND (NOT (version_id IS DISTINCT FROM base_version_id)))
+    WHEN 'revise'::text THEN ((version_id IS NOT NULL) AND (base_version_id IS NOT NULL) AND (version_id <> base_version_id))
+    WHEN 'create'::text THEN ((version_id IS NOT NULL) AND (base_version_id IS NULL))
+    WHEN 'repeal'::text THEN ((version_id IS NULL) AND (base_version_id IS NOT NULL))
+    ELSE NULL::boolean
+END)
 );
 
 CREATE TABLE cutter_governance.schema_baseline (
@@ -6584,11 +6653,11 @@ CREATE TRIGGER trg_aa_dot_pair_signature_guard BEFORE INSERT OR UPDATE ON cutter
 
 CREATE TRIGGER trg_aa_manifest_envelope_guard BEFORE INSERT OR UPDATE ON cutter_governance.manifest_envelope FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
 
-CREATE TRIGGER trg_aa_manifest_unit_block_guard BEFORE INSERT OR UPDATE ON cutter_governance.manifest_unit_block FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
+CREATE TRIGGER trg_aa_manifest_unit_block_guard BEFORE INSERT OR UPDATE ON cutter_governance.manifest_unit_block FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
 
 CREATE TRIGGER trg_aa_review_decision_guard BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW WHEN ((new.type = 'cut'::text)) EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_leg_b_record');
 
-CREATE TRIGGER trg_aa_revision_row_guard BEFORE INSERT ON cutter_governance.revision_row FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_cut_leg_a_execute');
+CREATE TRIGGER trg_aa_revision_row_guard BEFORE INSERT ON cutter_governance.revision_row FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_governance_guard('IG_cut_leg_a_execute');
 
 ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_aa_revision_row_guard;
 
@@ -6880,11 +6949,17 @@ ALTER TABLE cutter_governance.manifest_envelope ENABLE ALWAYS TRIGGER trg_zz_man
 
 CREATE CONSTRAINT TRIGGER trg_zz_manifest_envelope_gate AFTER INSERT OR UPDATE ON cutter_governance.manifest_envelope DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 
-CREATE CONSTRAINT TRIGGER trg_zz_manifest_unit_block_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.manifest_unit_block DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+CREATE CONSTRAINT TRIGGER trg_zz_manifest_unit_block_backup AFTER DELETE OR UPDATE ON cutter_governance.manifest_unit_block DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
 
 ALTER TABLE cutter_governance.manifest_unit_block ENABLE ALWAYS TRIGGER trg_zz_manifest_unit_block_backup;
 
-CREATE CONSTRAINT TRIGGER trg_zz_manifest_unit_block_gate AFTER INSERT OR UPDATE ON cutter_governance.manifest_unit_block DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+CREATE TRIGGER trg_zz_manifest_unit_block_backup_insert AFTER INSERT ON cutter_governance.manifest_unit_block REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_backup_rows_changed();
+
+ALTER TABLE cutter_governance.manifest_unit_block ENABLE ALWAYS TRIGGER trg_zz_manifest_unit_block_backup_insert;
+
+CREATE CONSTRAINT TRIGGER trg_zz_manifest_unit_block_gate AFTER UPDATE ON cutter_governance.manifest_unit_block DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
+
+CREATE TRIGGER trg_zz_manifest_unit_block_gate_insert AFTER INSERT ON cutter_governance.manifest_unit_block REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_check_run_of_rows('IG_leg_b_record');
 
 CREATE CONSTRAINT TRIGGER trg_zz_review_decision_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.review_decision DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
 
@@ -6892,11 +6967,15 @@ ALTER TABLE cutter_governance.review_decision ENABLE ALWAYS TRIGGER trg_zz_revie
 
 CREATE CONSTRAINT TRIGGER trg_zz_review_decision_gate AFTER INSERT ON cutter_governance.review_decision DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.type = 'cut'::text)) EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 
-CREATE CONSTRAINT TRIGGER trg_zz_revision_row_backup AFTER INSERT OR DELETE OR UPDATE ON cutter_governance.revision_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
+CREATE CONSTRAINT TRIGGER trg_zz_revision_row_backup AFTER DELETE OR UPDATE ON cutter_governance.revision_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_backup_changed();
 
 ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_zz_revision_row_backup;
 
-CREATE CONSTRAINT TRIGGER trg_zz_revision_row_gate AFTER INSERT ON cutter_governance.revision_row DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_check_run_of_row('IG_cut_leg_a_execute');
+CREATE TRIGGER trg_zz_revision_row_backup_insert AFTER INSERT ON cutter_governance.revision_row REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_backup_rows_changed();
+
+ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_zz_revision_row_backup_insert;
+
+CREATE TRIGGER trg_zz_revision_row_gate AFTER INSERT ON cutter_governance.revision_row REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_check_run_of_rows('IG_cut_leg_a_execute');
 
 ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_zz_revision_row_gate;
 

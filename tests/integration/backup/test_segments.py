@@ -267,6 +267,26 @@ def test_a_row_of_no_document_is_refused(world: Laws) -> None:
         connection.rollback()
 
 
+def test_a_block_that_is_written_uncovers_its_document_and_one_of_no_document_is_refused(world: Laws) -> None:
+    block = (
+        "insert into cutter_governance.manifest_unit_block (envelope_id, unit_local_id, block_role, source_span,"
+        " span_sha256, render_order, target_unit_id, proposed_canonical_address, decision_backlog_ref)"
+        " select {envelope}, 'x', 'result', source_span, span_sha256, 99, target_unit_id, 'x/X', decision_backlog_ref"
+        " from cutter_governance.manifest_unit_block order by envelope_id limit 1"
+    )
+    with closing(world.database.connect("postgres")) as connection:
+        connection.execute("set session_replication_role = replica")
+        connection.execute(sql.SQL(block).format(envelope=sql.SQL("envelope_id")))
+        found = connection.execute(
+            "select count(*) from cutter_governance.backup_coverage where sealed_changes is distinct from changes"
+        ).fetchone()
+        assert found == (1,)
+        with pytest.raises(psycopg.Error, match="belongs to no document"):
+            connection.execute(sql.SQL(block).format(envelope=sql.SQL("gen_random_uuid()")))
+        connection.rollback()
+    assert world.uncovered() == []
+
+
 def test_a_change_that_commits_during_a_backup_is_in_the_next_one(world: Laws) -> None:
     name = world.driven[0].document_id
     with closing(world.database.connect("postgres")) as writer:

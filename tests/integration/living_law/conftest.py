@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from activities.gates.cut_leg_a import revision_rows_of
+from activities.gates.cut_leg_a import revision_rows_of, write_rows
 from activities.gates.cutplan import base_of
 from activities.gates.lifecycle_enact import TO_ENACT
 from activities.gates.pinned_source import mark_pinned, read_pinned
@@ -52,7 +52,7 @@ class At:
         return gates.close_gate(connection, gate, self.run_id, number, pins or {"units_created": 2})
 
     def revise(self, connection: Connection, **changed: Any) -> Sequence[str]:
-        """Every planned row by fn_iu_revise; `changed` replaces values of the revised unit."""
+        """Every planned row as leg A writes it; `changed` replaces values of the revised unit."""
         pins = self.pins()
         pinned = read_pinned(connection, pins["source_version_id"])
         marking = mark_pinned(pinned, pins["docprefix"], 10_000)
@@ -62,7 +62,7 @@ class At:
         assert law is not None
         rows = revision_rows_of(plan_revision(cut, law), self.run_id, "cutter_exec/DOT-991/test-cut")
         sent = [{**row, **(changed if row["operation"] == "revise" else {})} for row in rows]
-        return many(connection, "revise_unit", sent)
+        return write_rows(connection, self.run_id, sent)
 
     def enact(self, connection: Connection, *, without: str = "") -> Sequence[str]:
         """fn_iu_enact of every unit that the revision changes, except the one named."""

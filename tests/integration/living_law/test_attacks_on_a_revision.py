@@ -146,6 +146,7 @@ def test_a_base_that_is_not_as_it_was_sealed_opens_no_gate(at_revision: At) -> N
         " where run_id = %s)",
         (at_revision.run_id,),
     )
+    connection.execute("set constraints all immediate")
     connection.execute("alter table public.enactment enable always trigger trg_enactment_append_only")
     connection.commit()
     answer = gates.open_gate(at_revision.connect(), LEG_A, at_revision.run_id, approvals=at_revision.stage.offers)

@@ -45,6 +45,26 @@ def test_leg_a_writes_no_draft_outside_the_plan(at_revision: At) -> None:
         connection.commit()
 
 
+def test_a_unit_that_is_not_in_force_is_not_kept(at_revision: At) -> None:
+    connection = at_revision.connect()
+    at_revision.opened(connection, LEG_A)
+    planned = (at_revision.run_id, [1], [at_revision.address("NOWHERE")])
+    assert gates.one(connection, "select public.fn_iu_keep(%s, %s, %s)", planned) == "refused_not_in_base"
+
+
+def test_a_row_is_planned_only_for_the_run_whose_leg_a_is_open(at_revision: At) -> None:
+    base, address = at_revision.database.value(
+        "select array[r.base_run_id, u.canonical_address] from cutter_governance.run r join public.information_unit u"
+        " on starts_with(u.canonical_address, r.docprefix || '/') where r.run_id = %s limit 1",
+        (at_revision.run_id,),
+    )
+    connection = at_revision.connect()
+    at_revision.opened(connection, LEG_A)
+    with pytest.raises(psycopg.Error, match="of its run stands open in this transaction") as refused:
+        connection.execute("select public.fn_iu_keep(%s, %s, %s)", (base, [1], [address]))
+    assert refused.value.sqlstate == "CU007"
+
+
 def test_an_enactment_is_whole(at_succession: At) -> None:
     """The second survey sees it, and the check at COMMIT sees it too."""
     with at_succession.with_every_grant(ENACT) as connection:

@@ -114,7 +114,7 @@ def copy_rows(present: Database, copy: Database) -> None:
 
 def guard_versions(copy: Database) -> None:
     """The triggers of unit_version, which the migration must pass and leave in force."""
-    functions = {"fn_iu_gateway_guard", "fn_enacted_immutable", "fn_check_gate_of_row"}
+    functions = {"fn_iu_gateway_guard", "fn_enacted_immutable", "fn_check_gate_of_row", "fn_backup_changed"}
     with psycopg.connect(copy.url(OWNER)) as connection:
         for one in sql_files.shipped().definitions:
             if one.name.rpartition(".")[2] in functions or one.path == "triggers/unit_version.sql":

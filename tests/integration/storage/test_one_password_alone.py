@@ -232,6 +232,23 @@ def test_gate_8_of_one_run_writes_nothing_about_another(deployment: Deployment) 
     assert refused.value.sqlstate == "CU007"
 
 
+def test_gate_8_of_one_run_writes_no_block_of_another(deployment: Deployment) -> None:
+    mine = drive(deployment, law(2), until="IG_structural_verify")
+    other = drive(deployment, law(2), until="IG_leg_b_record")
+    connection = deployment.database.connect("cutter_exec")
+    gates.open_gate(connection, LEG_B, mine.run_id)
+    with pytest.raises(psycopg.Error, match="of its run stands open in this transaction") as refused:
+        connection.execute(
+            "insert into cutter_governance.manifest_unit_block (envelope_id, unit_local_id, block_role, source_span,"
+            " span_sha256, render_order, target_unit_id, proposed_canonical_address, decision_backlog_ref)"
+            " select b.envelope_id, 'x', 'result', b.source_span, b.span_sha256, 99, b.target_unit_id, 'x/X',"
+            " b.decision_backlog_ref from cutter_governance.manifest_unit_block b"
+            " join cutter_governance.manifest_envelope e on e.envelope_id = b.envelope_id where e.run_id = %s limit 1",
+            (other.run_id,),
+        )
+    assert refused.value.sqlstate == "CU007"
+
+
 def test_closing_another_session_s_gate_is_not_possible(at_cut: At) -> None:
     holder, thief = at_cut.connect(), at_cut.connect()
     number = at_cut.opened(holder)

@@ -180,3 +180,16 @@ def test_a_check_that_a_later_migration_drops_is_dropped_in_the_bare_tables_too(
     drop, add = "alter table t drop constraint t_n_check;", "alter table t add constraint c check (n > 1);"
     kept = bare_statements(f"create table t (n int check (n > 0)); {drop} {add}")
     assert [" ".join(statement.split()[:4]) for statement in kept] == ["create table t (n", "alter table t drop"]
+
+
+def test_only_the_named_tables_and_those_to_which_they_refer_are_made() -> None:
+    schema = (
+        "create schema s; create table a (n int primary key); create table s.b (n int references a);"
+        " create table s.c (n int references s.b); create table other (n int references s.c);"
+        " alter table other add column m int; alter table a add column m int;"
+    )
+    made = bare_statements(schema, ["s.c"])
+    assert [" ".join(statement.split()[1:3]) for statement in made] == [
+        "schema s", "table a", "table s.b", "table s.c", "table a",
+    ]  # fmt: skip
+    assert len(bare_statements(schema)) == len(made) + 2

@@ -491,7 +491,7 @@ def test_content_hashes_match_plan_violated_when_a_stored_hash_is_another() -> N
 
 def test_content_hashes_match_plan_violated_when_a_body_was_edited_behind_its_hash() -> None:
     """Seed 000 §4."""
-    assert_refuses(STRUCTURAL_VERIFY, "content_hashes_match_plan", units=unit(body=UNITS[1].body + "."))
+    assert_refuses(STRUCTURAL_VERIFY, "content_hashes_match_plan", units=unit(body=f"{UNITS[1].body}."))
 
 
 def test_bodies_match_plan_holds() -> None:
@@ -507,6 +507,16 @@ def test_bodies_match_plan_violated_when_two_units_swapped_their_texts() -> None
         dataclasses.replace(second, body=first.body, content_hash=first.content_hash),
     )
     assert_refuses(STRUCTURAL_VERIFY, "bodies_match_plan", units=swapped)
+
+
+def test_bodies_match_plan_violated_when_two_kept_units_swapped_texts_that_the_database_digested() -> None:
+    plain = [dataclasses.replace(one, body=None) for one in UNITS]
+    assert_holds(STRUCTURAL_VERIFY, "bodies_match_plan", units=tuple(plain))
+    plain[1], plain[2] = (
+        dataclasses.replace(plain[1], content_hash=plain[2].content_hash),
+        dataclasses.replace(plain[2], content_hash=plain[1].content_hash),
+    )
+    assert_refuses(STRUCTURAL_VERIFY, "bodies_match_plan", units=tuple(plain))
 
 
 def test_anchors_exact_holds() -> None:

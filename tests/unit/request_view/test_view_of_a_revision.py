@@ -48,6 +48,14 @@ def test_every_change_is_listed_once_and_a_move_is_no_repeal() -> None:
     assert head.count("LAW/TWO/MOVED") == 1
 
 
+def test_a_kept_unit_has_one_short_line_and_a_changed_one_shows_its_text() -> None:
+    text = markdown(shown(base()))
+    tree = text[text.index("## Units") :].splitlines()
+    assert "  - **Kept** · `LAW/ONE/KEPT` · kept" in tree
+    assert next(line for line in tree if "LAW/ONE/REVISED" in line).endswith("2 words: new")
+    assert "kept" not in markdown(shown(None))
+
+
 def test_the_day_and_the_reason_are_shown_on_every_form() -> None:
     view = shown(base("correction"), "2027-01-01", "a <b>wrong</b> word")
     terms = dict(view.terms)

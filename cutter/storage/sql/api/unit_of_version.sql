@@ -8,9 +8,9 @@ from public.enactment e
 join public.source_document d on d.source_document_ref = e.source_document_ref
 join cutter_governance.cut_change_set c on c.change_set_id = e.change_set_id
 join cutter_governance.manifest_unit_block b on b.envelope_id = c.manifest_id and b.block_role = 'result'
-left join cutter_governance.cut_change_set_affected_row a
-    on a.change_set_id = c.change_set_id and a.unit_id = b.target_unit_id
-join public.unit_version v on v.id = coalesce(b.target_version_id, a.unit_version_id)
+join public.unit_version v on v.id = coalesce(b.target_version_id, (
+    select a.unit_version_id from cutter_governance.cut_change_set_affected_row a
+    where a.change_set_id = c.change_set_id and a.unit_id = b.target_unit_id))
 join public.information_unit u on u.id = v.unit_id
 left join public.information_unit p on p.id = v.parent_unit_id
 left join public.enactment x on x.change_set_id = v.ended_by;

@@ -116,7 +116,8 @@ where g.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and g.sealed_at 
 order by g.pin_seq
 
 -- name: units_enacted_last
--- Returns the enacted units of the document whose open request has no document yet.
+-- Returns the enacted units of the document of a first cut whose open request has no document yet. A revision names its
+-- changes itself.
 select u.canonical_address as address, u.identity_profile ->> 'title' as title,
     (select v.content_hash from public.unit_version v where v.id = u.version_anchor_ref) as content_hash
 from cutter_governance.approval_request q
@@ -124,4 +125,5 @@ join cutter_governance.run r on r.run_id = q.run_id
 join public.information_unit u
     on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
 where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null
-    and u.deleted_at is null and u.lifecycle_status = 'enacted' and u.version_anchor_ref is not null
+    and r.operation_kind = 'first_cut' and u.deleted_at is null and u.lifecycle_status = 'enacted'
+    and u.version_anchor_ref is not null

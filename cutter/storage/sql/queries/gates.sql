@@ -139,12 +139,10 @@ select public.fn_iu_create(%(address)s, %(title)s, %(body)s, %(actor)s, %(unit_k
 
 -- name: keep_units
 -- Writes every kept row of a revision in one call, and returns the status of each.
-select kept.answer ->> 'status'
-from unnest(%(places)s::integer[], %(addresses)s::text[]) as planned(place, address)
-cross join lateral public.fn_iu_revise(%(run_id)s, 'keep', planned.place, planned.address, %(actor)s) as kept(answer)
+select public.fn_iu_keep(%(run_id)s, %(places)s, %(addresses)s)
 
 -- name: revise_unit
--- Writes one row of a revision with the draft that it begins, and returns the status.
+-- Writes one row of a revision that changes something, with the draft that it begins, and returns the status.
 select public.fn_iu_revise(%(run_id)s, %(operation)s, %(place)s, %(address)s, %(actor)s, %(title)s, %(body)s,
     %(unit_kind)s, %(section_type)s, %(owner)s, %(publication_type)s, %(parent_address)s, %(continues)s) ->> 'status'
 
@@ -199,12 +197,14 @@ order by u.canonical_address
 
 -- name: drafted_units
 -- Returns every unit of the new text of a revision with the version that is to hold, in order of the addresses. A
--- `version_seq` is counted from the newest earlier version. Anchors agree if the unit still shows the law in force.
+-- `version_seq` is counted from the newest earlier version. Anchors agree if the unit still shows the law in force. The
+-- text of a kept unit is left out if its stored digest is the digest of its text.
 select u.canonical_address as address, v.section_type, u.lifecycle_status as lifecycle,
     v.lifecycle_status as version_lifecycle, case when w.operation = 'keep' then 1
         else v.version_seq - (select coalesce(max(o.version_seq), 0) from public.unit_version o
                               where o.unit_id = u.id and o.id <> v.id) end as version_seq,
-    v.body, v.content_hash, u.content_anchor_ref = u.version_anchor_ref::text and v.unit_id = u.id
+    case when w.operation <> 'keep' or v.content_hash <> encode(sha256(convert_to(v.body, 'UTF8')), 'hex') then v.body end
+        as body, v.content_hash, u.content_anchor_ref = u.version_anchor_ref::text and v.unit_id = u.id
         and (u.version_anchor_ref = coalesce(w.base_version_id, v.id)
              or w.operation = 'create' and u.lifecycle_status = 'retired') as anchors_agree,
     p.canonical_address as parent_address, u.id as unit_id, v.id as version_id

@@ -18,7 +18,7 @@ begin
         return 'the rows and their base do not digest to what was approved';
     end if;
     select count(*) filter (where (case when p_enacting then version_id else base_version_id end) is not null),
-        count(*) filter (where cutter_governance.fn_revision_row_holds(w, p_enacting)), count(*)
+        cutter_governance.fn_revision_rows_holding(p_run.run_id, p_enacting), count(*)
     into v_in_force, v_as_planned, v_rows
     from cutter_governance.revision_row w where w.run_id = p_run.run_id;
     if v_as_planned <> v_rows then

@@ -13,7 +13,8 @@ as $$
                     v.version_seq, ' ', v.parent_unit_id, ' ', v.unit_kind, ' ', v.owner_ref, ' ', u.conformance_status,
                     ' ', public.fn_version_profile(v), ' ', v.content_profile, ' ',
                     (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
-                    cutter_governance.fn_version_facts(v)) as line
+                    concat_ws(' ', v.source_version_id, v.document_order, v.title, v.unit_kind, v.section_type,
+                        v.publication_type, v.owner_ref, v.parent_unit_id)) as line
             from public.information_unit u
             left join cutter_governance.revision_row w on w.run_id = p_run.run_id and w.unit_id = u.id
             join public.unit_version v on v.id = coalesce(w.version_id, u.version_anchor_ref)

@@ -15,7 +15,8 @@ as $$
                 u.parent_or_container_ref, ' ', u.unit_kind, ' ', u.owner_ref, ' ', u.conformance_status, ' ',
                 u.identity_profile, ' ', v.content_profile, ' ',
                 (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
-                cutter_governance.fn_version_facts(v)) as line
+                concat_ws(' ', v.source_version_id, v.document_order, v.title, v.unit_kind, v.section_type,
+                    v.publication_type, v.owner_ref, v.parent_unit_id)) as line
         from public.information_unit u
         left join public.unit_version v on v.id = u.version_anchor_ref
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"

@@ -1,5 +1,5 @@
 -- Writes one row of a revision, and the draft that it begins: a version next to the law in force, or a new unit. Returns a
--- status: kept, revised, created, revived (a repealed unit that comes back), repealed, or a refusal.
+-- status: revised, created, revived (a repealed unit that comes back), repealed, or a refusal. fn_iu_keep writes kept rows.
 create or replace function public.fn_iu_revise(
     p_run_id text, p_operation text, p_place integer, p_canonical_address text, p_actor text, p_title text default null,
     p_body text default null, p_unit_kind text default null, p_section_type text default null,
@@ -18,7 +18,7 @@ begin
     select * into unit from public.information_unit u
     where u.canonical_address = p_canonical_address and u.deleted_at is null;
     v_status := case
-        when p_operation not in ('keep', 'revise', 'create', 'repeal') then 'refused_operation'
+        when p_operation not in ('revise', 'create', 'repeal') then 'refused_operation'
         when (p_operation = 'create') <> (unit.id is null or unit.lifecycle_status = 'retired') then 'refused_not_in_base'
         when p_operation in ('create', 'revise') and (coalesce(p_title, '') = '' or coalesce(p_body, '') = '')
             then 'refused_empty_argument' end;
@@ -43,11 +43,10 @@ begin
     insert into cutter_governance.revision_row (
         run_id, address, document_order, operation, unit_id, version_id, base_version_id, continues_unit_id)
     values (p_run_id, p_canonical_address, p_place, p_operation, unit.id,
-        case p_operation when 'keep' then unit.version_anchor_ref else v_version end,
-        case when p_operation <> 'create' then unit.version_anchor_ref end,
+        v_version, case when p_operation <> 'create' then unit.version_anchor_ref end,
         (select u.id from public.information_unit u
          where u.canonical_address = p_continues_address and u.deleted_at is null));
     return jsonb_build_object('canonical_address', p_canonical_address, 'unit_id', unit.id, 'version_id', v_version,
-        'status', coalesce(v_status, case p_operation when 'keep' then 'kept' else 'repealed' end));
+        'status', coalesce(v_status, 'repealed'));
 end
 $$;

@@ -1,0 +1,29 @@
+-- Refuses, at the end of a statement, the rows that it inserted unless one of the named gates of their run is open and
+-- unsealed in this transaction. It is for tables with a row for each unit of a law: a check of each row would cost more than
+-- the row.
+create or replace function cutter_governance.fn_check_run_of_rows() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_runs text[];
+begin
+    if tg_table_name = 'manifest_unit_block' then
+        select array_agg(distinct coalesce(e.run_id, '')) into v_runs from (select distinct envelope_id from inserted) as i
+        left join cutter_governance.manifest_envelope e on e.envelope_id = i.envelope_id;
+    else
+        select array_agg(distinct run_id) into v_runs from inserted;
+    end if;
+    if exists (
+        select from unnest(v_runs) as written (run_id)
+        where not exists (
+            select from cutter_governance.gate_receipt r
+            where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.prev_hash <> ''
+                and r.run_id = written.run_id and r.gate = any (tg_argv)))
+    then
+        raise exception '% on %: none of % of its run stands open in this transaction', tg_op, tg_table_name,
+            array_to_string(tg_argv, ', ') using errcode = 'CU007';
+    end if;
+    return null;
+end
+$$;
