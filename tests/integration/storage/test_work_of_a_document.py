@@ -65,7 +65,7 @@ def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:
     with deployment.database.connect("cutter_operator") as connection:
         options = registry.Options()
         admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
-        registry.register(connection, admitted, options, run_caps={}, starter="olga")
+        registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
     with deployment.database.connect("postgres") as connection:
         connection.execute("set track_functions = 'all'")
         row = connection.execute("select cutter_governance.fn_batch_seen(%s)", (batch_id,)).fetchone()
