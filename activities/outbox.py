@@ -1,4 +1,4 @@
-"""IO: drains a run's outbox into the knowledge base and rewrites its run folder, after COMMIT.
+"""IO: drains a run's outbox into the knowledge base, and rewrites its run folder when the run pauses or ends.
 
 A document is rendered from its receipt, so that it has the same bytes at every try. If a document is not put now, the
 next activity or the reconciler puts it. This takes two round trips to the database: one reads the waiting documents,
@@ -20,6 +20,7 @@ from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.catalogue import Role
 from cutter.domain import recorded_values
 from cutter.domain.ids import InvalidId
+from cutter.domain.run_state import moves
 from cutter.errors import CutterError, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
@@ -30,6 +31,7 @@ from cutter.storage.gate_transaction import Attempt, Sealed
 from cutter.storage.outbox import STATE, WAITING, WaitingOfRun
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import the_row
+from cutter.storage.run_evidence import SIDECAR
 from cutter.types import Json
 
 log = structlog.get_logger()
@@ -50,15 +52,15 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
     """Put every waiting document that this role may put. Returns {subject: (kb id, sha256)} of the documents that were
     put now.
 
-    Raises the error of the knowledge base, but first records the documents that were put before it and writes the run
-    folder. Documents that the policy denies continue to wait.
+    Raises the error of the knowledge base, but first records the documents that were put before it and writes the
+    folder of a run at rest. Documents that the policy denies continue to wait.
     """
     return _publish(deps, role, run_id)[0]
 
 
 def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None) -> Json:
     """Put one document (KB id, bytes) that was committed a moment ago, then all other waiting documents. Returns the
-    run's sidecar.
+    run's sidecar. Of a run on its way to its next gate it returns only the run and its last documents.
 
     This saves a query of the outbox. Without a document, or if the knowledge base is unavailable, the outbox is
     queried.
@@ -69,7 +71,7 @@ def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, b
     try:
         put = commands.put_free(deps, context, *document)
     except (Unavailable, PolicyDenied):
-        # This tries again, and writes the run folder even if the knowledge base fails again.
+        # This tries again.
         return _publish(deps, role, run_id)[1]
     sidecar = _done(deps, role, [(document[0], put)])
     if any(one["sha256"] is None for one in sidecar["documents"]):
@@ -98,12 +100,12 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
         waiting = WAITING.sent(connection, {"run_id": run_id})
         state = STATE.sent(connection, {"run_id": run_id})
     recorded = the_row(STATE.name, state)
-    sidecar = recorded_values.sidecar(recorded.sidecar)
-    pins = pins_of(sidecar)
+    sidecar = recorded_values.answered(recorded.sidecar)
     subjects: dict[str, tuple[str, str]] = {}
     put: list[tuple[str, Put]] = []
     stopped: CutterError | None = None
     for entry in waiting:
+        pins = pins_of(sidecar)
         if not can_be_put(entry.kb_id, entry.kind, entry.subject, sidecar):
             log.warning("outbox.malformed", run_id=run_id, kb_id=entry.kb_id[:100])
             continue
@@ -146,6 +148,9 @@ def project(deps: Deps, sidecar: Json) -> None:
 
 
 def _follow(deps: Deps, sidecar: Json) -> None:
+    """Write the run folder if the run waits for somebody or is over. A run on its way changes a moment later."""
+    if moves(sidecar["run"]):
+        return
     # The folder is only a projection, so a busy or full folder must not fail a committed gate. The next write or
     # `cutter rebuild` writes it again.
     try:
@@ -155,17 +160,17 @@ def _follow(deps: Deps, sidecar: Json) -> None:
 
 
 def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> Json:
-    """Record the documents that were put, each with its intended name, in one round trip. Returns the run's sidecar
-    after that.
+    """Record the documents that were put, each with its intended name, in one round trip. Returns what
+    `fn_run_published` says after that.
     """
     with single(deps.pool(role)) as connection, connection.pipeline():
         cursors = [done(connection, wanted, one) for wanted, one in put]
-    return recorded_values.sidecar(the_row("fn_outbox_done", cursors[-1])) if cursors else {}
+    return recorded_values.answered(the_row("fn_outbox_done", cursors[-1])) if cursors else {}
 
 
 def done(connection: Connection, wanted: str, put: Put) -> Cursor[Json]:
-    """Record one document. If it was put under another name, record that name first. The answer is the run's
-    sidecar.
+    """Record one document. If it was put under another name, record that name first. The answer is that of
+    `fn_run_published`.
     """
     if put.kb_id != wanted:
         log.warning("outbox.name_taken", wanted=wanted, kb_id=put.kb_id)
@@ -177,7 +182,7 @@ def done(connection: Connection, wanted: str, put: Put) -> Cursor[Json]:
 
 def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:
     with single(deps.pool(role)) as connection:
-        return _report_of(STATE.one(connection, {"run_id": run_id}).sidecar, name) or ("", "")
+        return _report_of(SIDECAR.one(connection, {"run_id": run_id}) or {"documents": []}, name) or ("", "")
 
 
 def _report_of(sidecar: Json, name: str) -> tuple[str, str] | None:

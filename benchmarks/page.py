@@ -145,6 +145,26 @@ def _batch_run(records: list[Json]) -> list[str]:
     return [*lines, ""]
 
 
+def cpu(measured: list[Json]) -> list[str]:
+    """The section about the CPU of a document of a batch; empty where it was not measured."""
+    if not measured:
+        return []
+    first, records = measured[1], measured[1:]
+    lines = [
+        "## CPU of a document", "",
+        f"A batch of {first['documents']} documents of {first['units']} units, each on a stack of its own, by",
+        f"`benchmarks.cpu`; medians of {first['n']} runs, interleaved. Load {measured[0]['load']} at the end,",
+        f"{measured[0]['at']}. The goal is at most 700 ms without the client.", "",
+        "| code | CPU ms a document | by process | a minute | events, bytes |", "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for one in records:
+        total = sum(ms for name, ms in one["cpu_ms"].items() if name != "client")
+        parts = ", ".join(f"{name} {ms:.0f}" for name, ms in one["cpu_ms"].items())
+        sizes = f"{one['history_events']:.0f}, {one['history_bytes']:,.0f}"
+        lines.append(f"| {one['name']} | {total:.0f} | {parts} | {one['per_minute']:.0f} | {sizes} |")
+    return [*lines, ""]
+
+
 def fairness(measured: list[Json]) -> list[str]:
     """The section about small tenants beside a large one; empty where it was not measured."""
     if not measured:
@@ -242,6 +262,7 @@ def page() -> str:
         "pass of their own, which is not timed.",
         "",
         *batches([read(path.name) for path in sorted((HERE / "results").glob("batch*.jsonl"))]),
+        *cpu(read("cpu.jsonl")),
         *fairness(read("fairness.jsonl")),
         *revisions(read("revision.jsonl")),
         *desk(read("desk.jsonl")),

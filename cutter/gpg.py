@@ -7,6 +7,7 @@ python-gnupg handles keys and makes signatures. To verify a signature, this modu
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -31,6 +32,12 @@ _SOCKET_PATH_MAX = 80
 
 An agent's socket path must have fewer than 108 characters, including the socket's name.
 """
+
+_State = tuple[tuple[str, int, int, int], ...]
+"""The identity, size and time of each file of keys."""
+
+_KEY_FILES = ("pubring.kbx", "pubring.gpg", "secring.gpg", "private-keys-v1.d")
+"""Where a GnuPG home keeps its keys: the keyrings, and a folder with one file for each private key."""
 
 _FOLDERS: list[weakref.finalize[..., object]] = []
 """Temporary folders of keyrings. Each is removed with its owner. The process ends without finalizers, so it removes the
@@ -63,6 +70,8 @@ class Gpg:
         self._required = required
         self._what = what
         self._short = home
+        self._libraries: dict[bool, _Library] = {}
+        self._listed: dict[bool, tuple[_State, tuple[str, ...]]] = {}
         if home is not None and not existing:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
             # The agent's sockets are in the home. If their path would be too long, a short link leads to the home.
@@ -113,9 +122,19 @@ class Gpg:
         return tuple(dict.fromkeys(taken))
 
     def primary_fingerprints(self, *, secret: bool = False) -> tuple[str, ...]:
-        """The primary fingerprints of the keys in this home. With `secret`, only of its private keys."""
+        """The primary fingerprints of the keys in this home. With `secret`, only of its private keys.
+
+        gpg lists them again only after a file of keys has changed.
+        """
+        state = self._state_of_keys()
+        before = self._listed.get(secret)
+        if before is not None and before[0] == state:
+            return before[1]
         listed: list[dict[str, str]] = self._ask(lambda library: library.list_keys(secret), agent=secret)
-        return tuple(key["fingerprint"] for key in listed)
+        found = tuple(key["fingerprint"] for key in listed)
+        if state:
+            self._listed[secret] = state, found
+        return found
 
     def sign_detached(self, body: bytes, fingerprint: str, *, armor: bool = True) -> bytes:
         """A detached signature with SHA-512 by exactly that key.
@@ -194,20 +213,40 @@ class Gpg:
 
     def _ask(self, call: Callable[[Any], Any], *, agent: bool = False) -> Any:
         """Make one isolated call of the library. The answer may be a refusal. Raises Unavailable if gpg cannot run."""
-        patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
-        home = str(self._short) if self.home is not None else None
         try:
-            return call(
-                _Library(
-                    patience,
-                    gpgbinary=self.binary,
-                    gnupghome=home,
-                    options=self._options(agent=agent),
-                    env=environment(person=self._interactive),
-                )
-            )
+            return call(self._library(agent=agent))
         except (OSError, ValueError) as problem:
             raise self._away(problem) from problem
+
+    def _state_of_keys(self) -> _State:
+        """The present state of the files that hold this home's keys. Empty if it cannot be read, or is a person's."""
+        if self.home is None:
+            return ()
+        found = []
+        for name in _KEY_FILES:
+            try:
+                file = (self.home / name).stat()
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return ()
+            found.append((name, file.st_ino, file.st_size, file.st_mtime_ns))
+        return tuple(found)
+
+    def _library(self, *, agent: bool) -> _Library:
+        """The library's object for calls with or without the agent. A new object costs one more process, because it
+        asks gpg for its version. So each object is kept while its home exists.
+        """
+        home = str(self._short) if self.home is not None else None
+        if home is not None and not Path(home).is_dir():
+            raise FileNotFoundError(errno.ENOENT, "it or its home is missing")
+        if agent not in self._libraries:
+            patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
+            self._libraries[agent] = _Library(
+                patience, gpgbinary=self.binary, gnupghome=home, options=self._options(agent=agent),
+                env=environment(person=self._interactive),
+            )  # fmt: skip
+        return self._libraries[agent]
 
     def _verify(self, body: bytes, signature: bytes) -> subprocess.CompletedProcess[bytes]:
         with _read_end(signature) as number:

@@ -83,7 +83,8 @@ def open_pools(settings: Settings, worker_role: WorkerRole) -> dict[Role, Pool]:
 
 
 def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
-    """The key in `<keys_dir>/<name>`. It is looked up at its first use."""
+    """The key in `<keys_dir>/<name>`. It is looked up at its first use, and again after the home has changed."""
+    opened: list[Gpg] = []
 
     def load() -> Signer:
         home = settings.key_home(name)
@@ -91,7 +92,9 @@ def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
             raise Unavailable(
                 f"no {name} key at {settings.keys / name}: type `cutter up`, or put the GnuPG home there", what="gpg"
             )
-        gpg = Gpg(home)
+        if not opened:
+            opened.append(Gpg(home))
+        gpg = opened[0]
         fingerprints = gpg.primary_fingerprints(secret=True)
         if len(fingerprints) != 1:
             raise Unavailable(f"{home} holds {len(fingerprints)} secret keys, it must hold one", what="gpg")

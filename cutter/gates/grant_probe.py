@@ -13,9 +13,12 @@ WRITERS = ("public.fn_iu_create", "public.fn_iu_apply_edit_draft", "public.fn_iu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Every live cell (role, object, verb, granted), its digest, and the differences from the declaration."""
+    """How many cells (role, object, verb) the database has, those that are granted, the digest of all, and the
+    differences from the declaration.
+    """
 
-    cells: tuple[tuple[str, str, str, bool], ...]
+    cells: int
+    granted: tuple[tuple[str, str, str], ...]
     grants_sha256: str
     differences: tuple[str, ...]
 
@@ -29,7 +32,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     - no_public_execute: no accidental PUBLIC EXECUTE on any writer, and nothing else granted to PUBLIC
     - matrix_as_declared: every live cell is as declared (ours)
     """
-    granted = {(role, name, verb) for role, name, verb, has in evidence.cells if has}
+    granted = set(evidence.granted)
     public = sorted(name for role, name, verb in granted if role == "PUBLIC")
     return GateReport(
         gate=GATE,
@@ -44,8 +47,8 @@ def evaluate(evidence: Evidence) -> GateReport:
             holds("no_public_execute", not public, ", ".join(public) or "none", "no grant to PUBLIC"),
             holds(
                 "matrix_as_declared",
-                bool(evidence.cells) and not evidence.differences,
-                "; ".join(evidence.differences) or f"{len(evidence.cells)} cells as declared",
+                evidence.cells > 0 and not evidence.differences,
+                "; ".join(evidence.differences) or f"{evidence.cells} cells as declared",
                 "the declared matrix: `cutter migrate` grants it",
             ),
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -10,10 +10,9 @@ from typing import Any
 
 import yaml
 
-from cutter.domain.digests import canonical_digest
-
 TABLE_VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
 PUBLIC = "PUBLIC"
+EXECUTE = "EXECUTE"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,28 +60,37 @@ def _flat(names: Iterable[Any]) -> Iterable[str]:
             yield name
 
 
-def matrix_digest(cells: Iterable[tuple[str, str, str, bool]]) -> str:
-    """The sha256 of the sorted (role, object, verb, bool) cells (facts-domain "grants snapshot")."""
-    return canonical_digest(sorted([role, name, verb, granted] for role, name, verb, granted in cells))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """The privileges as the server has them.
+
+    `cells` counts every cell (role, object, verb) of the database, and `sha256` is the digest of all of them, each with
+    whether it is granted (facts-domain "grants snapshot"). `granted` has the cells that are granted.
+    """
+
+    cells: int
+    sha256: str
+    granted: Sequence[Sequence[str]]
+    relations: Sequence[str]
+    functions: Sequence[str]
+
+    def exists(self, cell: Cell) -> bool:
+        """Whether the database has an object of that name for which the verb has a meaning."""
+        return cell.object in (self.functions if cell.verb == EXECUTE else self.relations)
 
 
 def asked() -> dict[str, list[str]]:
-    """The parameters of the query `live_grants`, which gives every cell of the database, including those of PUBLIC."""
+    """The parameters of the query `live_grants`. It answers for every cell, including those of PUBLIC."""
     matrix = declared()
     return {"roles": [*matrix.roles, PUBLIC], "verbs": list(TABLE_VERBS), "schemas": list(matrix.schemas)}
 
 
-def differences(live: Iterable[tuple[str, str, str, bool]]) -> tuple[str, ...]:
+def differences(live: Live) -> tuple[str, ...]:
     """One sentence for each cell that differs from the declaration, in order. A missing declared cell differs too."""
-    wanted = set(declared().cells)
-    found = []
-    seen = set()
-    for role, name, verb, granted in live:
-        cell = Cell(role, name, verb)
-        seen.add(cell)
-        if granted and cell not in wanted:
-            found.append(f"{role} has {verb} on {name}, which is not declared")
-        elif not granted and cell in wanted:
-            found.append(f"{role} lacks {verb} on {name}")
-    found += [f"{cell.role} lacks {cell.verb} on {cell.object}, which does not exist" for cell in wanted - seen]
+    wanted = declared().cells
+    granted = {Cell(*one) for one in live.granted}
+    found = [f"{one.role} has {one.verb} on {one.object}, which is not declared" for one in granted - wanted]
+    for one in wanted - granted:
+        gone = "" if live.exists(one) else ", which does not exist"
+        found.append(f"{one.role} lacks {one.verb} on {one.object}{gone}")
     return tuple(sorted(found))

@@ -29,7 +29,9 @@ class WaitingOfRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAndClock:
-    """All facts for a run's projections, and the database's clock."""
+    """All facts for a run's projections and waiting documents, and the database's clock. Of a run that moves and has no
+    waiting document only the run itself.
+    """
 
     sidecar: Json
     now: datetime

@@ -72,6 +72,11 @@ OPENING = (
          "::test_one_leg_a_at_a_time_holds_the_write_lane"),
     ),
     *_of(
+        f"{_SQL}functions/survey/fn_grant_matrix.sql", "integration/storage/test_catalogue_keys.py",
+        ("a privilege that changed since", "c.dimension = 'matrix' and c.catalog_key = v_key;",
+         "c.dimension = 'matrix';", "::test_the_grant_matrix_is_read_again_after_a_change"),
+    ),
+    *_of(
         f"{_SQL}functions/runs/fn_stop_answer.sql", _GATES,
         ("a gate after a stop", "        when p_latch.stopped then", "        when false then",
          "::test_a_stop_that_came_first_keeps_the_gate_shut"),

@@ -942,6 +942,8 @@ CREATE FUNCTION cutter_governance.fn_batch_seen(p_batch_id text) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+    -- materialized, because PostgreSQL would otherwise make the view again for each item
+    with v as materialized (select cutter_governance.fn_batch_view(p_batch_id) as view)
     select v.view || jsonb_build_object('items', (
         select coalesce(jsonb_agg(one || jsonb_build_object(
             'scope', i.scope, 'actor', coalesce(i.actor, v.view -> 'batch' ->> 'default_actor'),
@@ -964,7 +966,7 @@ CREATE FUNCTION cutter_governance.fn_batch_seen(p_batch_id text) RETURNS jsonb
             order by i.position), '[]')
         from jsonb_array_elements(v.view -> 'items') as one
         join cutter_governance.batch_item i on i.batch_id = p_batch_id and i.document_id = one ->> 'document_id'))
-    from (select cutter_governance.fn_batch_view(p_batch_id) as view) v
+    from v
     where v.view is not null
 $$;
 
@@ -1290,6 +1292,22 @@ CREATE FUNCTION cutter_governance.fn_decisions_prepare(p_batch_id text, p_docume
     from (select * from fresh union all select * from made) as ready
 $$;
 
+CREATE FUNCTION cutter_governance.fn_definition_keep(p_dimension text, p_key text, p_detail jsonb) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_fingerprint text := cutter_governance.fn_digest(p_detail::text);
+begin
+    -- the second of two gates that see a new definition does not wait for the first one's end
+    if pg_try_advisory_xact_lock(hashtext('cutter.definitions')) then
+        insert into cutter_governance.definition_snapshot values (v_fingerprint, p_detail) on conflict do nothing;
+        insert into cutter_governance.definition_cache values (p_dimension, p_key, v_fingerprint) on conflict do nothing;
+    end if;
+    return v_fingerprint;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_definition_pins() RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1314,24 +1332,14 @@ end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_definition_read(p_dimension text, p_key text) RETURNS text
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-declare
-    detail jsonb := case p_dimension
+    select cutter_governance.fn_definition_keep(p_dimension, p_key, case p_dimension
         when 'functions' then cutter_governance.fn_function_definitions()
         when 'triggers' then cutter_governance.fn_trigger_definitions()
         when 'tables' then cutter_governance.fn_table_definitions()
-        else cutter_governance.fn_grant_definitions() end;
-    v_fingerprint text := cutter_governance.fn_digest(detail::text);
-begin
-    -- the second of two gates that see a new definition does not wait for the first one's end
-    if pg_try_advisory_xact_lock(hashtext('cutter.definitions')) then
-        insert into cutter_governance.definition_snapshot values (v_fingerprint, detail) on conflict do nothing;
-        insert into cutter_governance.definition_cache values (p_dimension, p_key, v_fingerprint) on conflict do nothing;
-    end if;
-    return v_fingerprint;
-end
+        else cutter_governance.fn_grant_definitions() end)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_digest(p_text text) RETURNS text
@@ -2204,6 +2212,59 @@ CREATE FUNCTION cutter_governance.fn_grant_definitions() RETURNS jsonb
     ) as grants
 $$;
 
+CREATE FUNCTION cutter_governance.fn_grant_matrix(p_roles text[], p_verbs text[], p_schemas text[]) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_key text := concat_ws(' ', cutter_governance.fn_catalog_keys() ->> 'grants',
+        cutter_governance.fn_digest(jsonb_build_array(p_roles, p_verbs, p_schemas)::text));
+    v_matrix jsonb;
+begin
+    select s.detail into v_matrix
+    from cutter_governance.definition_cache c join cutter_governance.definition_snapshot s using (fingerprint)
+    where c.dimension = 'matrix' and c.catalog_key = v_key;
+    if v_matrix is null then
+        v_matrix := cutter_governance.fn_grant_matrix_read(p_roles, p_verbs, p_schemas);
+        perform cutter_governance.fn_definition_keep('matrix', v_key, v_matrix);
+    end if;
+    return v_matrix;
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_grant_matrix_read(p_roles text[], p_verbs text[], p_schemas text[]) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    with relations as materialized (
+        select c.oid, c.relacl, c.relnamespace::regnamespace::text || '.' || c.relname as object from pg_class c
+        where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relnamespace = any (p_schemas::regnamespace[])),
+    functions as materialized (
+        select p.oid, coalesce(p.proacl, acldefault('f', p.proowner)) as acl,
+            p.pronamespace::regnamespace::text || '.' || p.proname as object
+        from pg_proc p where p.pronamespace = any (p_schemas::regnamespace[])),
+    cells as materialized (
+        select r.role, c.object, v.verb, case when r.role = 'PUBLIC'
+            then exists (select from aclexplode(c.relacl) a where a.grantee = 0 and a.privilege_type = v.verb)
+            else has_table_privilege(r.role, c.oid, v.verb)
+                or (v.verb in ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES') and has_any_column_privilege(r.role, c.oid, v.verb))
+            end as granted
+        from unnest(p_roles) as r (role) cross join relations c cross join unnest(p_verbs) as v (verb)
+        union all
+        select r.role, f.object, 'EXECUTE', case when r.role = 'PUBLIC'
+            then exists (select from aclexplode(f.acl) a where a.grantee = 0 and a.privilege_type = 'EXECUTE')
+            else has_function_privilege(r.role, f.oid, 'EXECUTE') end
+        from unnest(p_roles) as r (role) cross join functions f)
+    select jsonb_build_object('cells', count(*), 'sha256', cutter_governance.fn_digest('[' || coalesce(string_agg(
+            concat('[', to_json(role), ',', to_json(object), ',', to_json(verb), ',', to_json(granted), ']'), ','
+            order by role collate "C", object collate "C", verb collate "C", granted), '') || ']'),
+        'granted', coalesce(jsonb_agg(jsonb_build_array(role, object, verb) order by role collate "C", object collate "C",
+            verb collate "C") filter (where granted), '[]'),
+        'relations', (select coalesce(jsonb_agg(object order by object collate "C"), '[]') from relations),
+        'functions', (select coalesce(jsonb_agg(distinct object), '[]') from functions))
+    from cells
+$$;
+
 CREATE TABLE cutter_governance.batch_item (
     batch_id text NOT NULL,
     document_id text NOT NULL,
@@ -2241,6 +2302,8 @@ CREATE FUNCTION cutter_governance.fn_lane_take(p_lane text, p_run_id text) RETUR
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
+    v_seats constant integer := 4;
+    v_until timestamptz := clock_timestamp() + interval '1 second';
     v_has_lane boolean := false;
 begin
     if p_lane is null then
@@ -2250,14 +2313,26 @@ begin
     perform set_config('application_name', left(p_run_id, 63), true);
     if p_lane = 'write' then
         perform from cutter_governance.lane where name = 'write' for update skip locked;
-        return found;
+        if found then
+            return true;
+        end if;
+        -- a seat is given back at the end of the transaction
+        perform from generate_series(1, v_seats) as seat
+        where pg_try_advisory_xact_lock(hashtext('cutter.lane.write'), seat) limit 1;
+        if not found then
+            return false;
+        end if;
     end if;
     -- only a lock of the transaction itself names its process: one that was waited for is let go and taken again
     for v_try in 1 .. 20 loop
         perform from cutter_governance.lane where name = p_lane for update skip locked;
         v_has_lane := found;
-        exit when v_has_lane;
+        exit when v_has_lane or (p_lane = 'write' and clock_timestamp() > v_until);
         begin
+            if p_lane = 'write' then
+                -- taken back at the end of this block
+                perform set_config('lock_timeout', '1s', true);
+            end if;
             perform from cutter_governance.lane where name = p_lane for update;
             raise exception 'the lane is free';
         exception
@@ -2307,7 +2382,7 @@ begin
                       where a.run_id = r.run_id and a.gate = g.gate order by n desc limit 1) newest on true
         where r.ended_at is null and r.state = g.from_state
             and (newest.outcome = 'lane_busy'
-                or newest.outcome is null and l.name = 'enact' and held.holder is not null
+                or newest.outcome is null and held.holder is not null
                     and r.run_id is distinct from held.holder ->> 'run_id')) waiting
     where g.gate is not null;
     return coalesce(lanes, '[]');
@@ -2633,7 +2708,7 @@ begin
         jsonb_build_object('kind', entry.kind, 'policy', p_policy), jsonb_build_object('size_bytes', p_size), false,
         'write-once; a later document says more');
     update cutter_governance.outbox set done_at = clock_timestamp(), sha256 = p_sha256 where id = entry.id and done_at is null;
-    return cutter_governance.fn_run_sidecar(entry.run_id);
+    return cutter_governance.fn_run_published(entry.run_id, p_kb_id);
 end
 $$;
 
@@ -3251,7 +3326,8 @@ CREATE FUNCTION cutter_governance.fn_review_decision_decided(p_decision cutter_g
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    select (jsonb_populate_record(p_decision, coalesce((
+    -- in FROM, because `(f()).*` calls the function once for each column
+    select decided.* from jsonb_populate_record(p_decision, coalesce((
         select jsonb_build_object(
             'verdict', case q.status when 'approved' then 'PASS' when 'rejected' then 'REJECT' when 'canceled' then 'VOID'
                 when 'expired' then 'EXPIRED' else 'PENDING' end,
@@ -3269,7 +3345,7 @@ CREATE FUNCTION cutter_governance.fn_review_decision_decided(p_decision cutter_g
         where q.run_id = p_decision.run_id and case p_decision.type
             when 'cut' then q.gate = 'SG_cut_authz' and q.status = 'approved'
             else q.review_decision_id = p_decision.review_decision_id end
-        group by q.request_id, q.status, q.n order by q.n desc limit 1), '{}'))).*
+        group by q.request_id, q.status, q.n order by q.n desc limit 1), '{}')) as decided
 $$;
 
 CREATE FUNCTION cutter_governance.fn_review_decision_once() RETURNS trigger
@@ -3687,6 +3763,18 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_run_moves(p_run_id text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select exists (
+        select from cutter_governance.run r
+        where r.run_id = p_run_id and r.ended_at is null and r.outcome is null
+            and exists (select from cutter_governance.gate_catalogue c where r.state in (c.from_state, c.to_state))
+            and not exists (
+                select from cutter_governance.gate_catalogue c where c.from_state = r.state and c.sovereign is not null))
+$$;
+
 CREATE FUNCTION cutter_governance.fn_run_of_document(p_document_id text) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3770,6 +3858,20 @@ CREATE FUNCTION cutter_governance.fn_run_prioritise(p_run_id text, p_priority in
     AS $$
     update cutter_governance.run set priority = p_priority
     where run_id = p_run_id and state = 'pending' and ended_at is null and batch_id is null
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_published(p_run_id text, p_kb_id text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select case when cutter_governance.fn_run_moves(p_run_id) then (
+        select jsonb_build_object('run', to_jsonb(r), 'documents', (
+            select coalesce(jsonb_agg(jsonb_build_object('kb_id', o.kb_id, 'kind', o.kind, 'subject', o.subject,
+                'sha256', o.sha256) order by o.id), '[]')
+            from cutter_governance.outbox o
+            where o.run_id = r.run_id and (o.done_at is null or o.kb_id = p_kb_id)))
+        from cutter_governance.run r where r.run_id = p_run_id)
+    else cutter_governance.fn_run_sidecar(p_run_id) end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_run_register(p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb DEFAULT '{}'::jsonb, p_first_execution_id text DEFAULT NULL::text, p_batch_id text DEFAULT NULL::text, p_amends text DEFAULT NULL::text) RETURNS jsonb

@@ -446,3 +446,73 @@ def test_a_key_file_is_bounded(sovereigns: World) -> None:
     with pytest.raises(InvalidInput) as caught:
         sovereigns.ring.import_public(key + b"\n" * 300_000)
     assert "at most" in str(caught.value)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedGpg:
+    """The real gpg, which notes each call."""
+
+    program: str
+    calls: Path
+
+    def since(self, before: int = 0) -> list[str]:
+        return self.calls.read_text(encoding="utf-8").splitlines()[before:]
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> CountedGpg:
+    program, calls = tmp_path / "gpg", tmp_path / "calls"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> {calls}\nexec {find_binary()} "$@"\n', encoding="ascii")
+    program.chmod(0o700)
+    calls.touch()
+    return CountedGpg(str(program), calls)
+
+
+def test_a_second_signature_is_one_process(sovereigns: World, counted: CountedGpg) -> None:
+    gpg = Gpg(sovereigns.people.home, counted.program)
+    gpg.sign_detached(BODY, sovereigns.alice)
+    before = len(counted.since())
+    signature = gpg.sign_detached(BODY, sovereigns.alice)
+    assert len(counted.since(before)) == 1
+    assert sovereigns.ring.verify_detached(BODY, signature).records[0].outcomes == (Outcome.GOOD,)
+
+
+def test_keys_are_listed_again_only_after_they_changed(sovereigns: World, counted: CountedGpg) -> None:
+    home = Path(tempfile.mkdtemp(prefix="cw-"))
+    try:
+        ring = Gpg(home, counted.program)
+        assert ring.primary_fingerprints() == ()
+        ring.import_public(sovereigns.people.export_public(sovereigns.alice))
+        assert ring.primary_fingerprints() == (sovereigns.alice,)
+        before = len(counted.since())
+        assert ring.primary_fingerprints() == (sovereigns.alice,)
+        assert counted.since(before) == []
+        ring.import_public(sovereigns.people.export_public(sovereigns.bob))
+        assert set(ring.primary_fingerprints()) == {sovereigns.alice, sovereigns.bob}
+        raw_gpg(ring, "--yes", "--delete-keys", sovereigns.alice)
+        assert ring.primary_fingerprints() == (sovereigns.bob,)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def test_a_private_key_that_is_gone_is_not_listed() -> None:
+    home = Path(tempfile.mkdtemp(prefix="cw-"))
+    gpg = Gpg(home)
+    try:
+        key = gpg.generate_key("ivan")
+        assert gpg.primary_fingerprints(secret=True) == (key,)
+        for file in (home / "private-keys-v1.d").iterdir():
+            file.unlink()
+        assert gpg.primary_fingerprints(secret=True) == ()
+    finally:
+        gpg.stop_agent()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def test_a_home_that_is_gone_is_unavailable_also_after_it_was_used(sovereigns: World) -> None:
+    home = Path(tempfile.mkdtemp(prefix="cw-"))
+    ring = Gpg(home)
+    ring.import_public(sovereigns.people.export_public(sovereigns.alice))
+    shutil.rmtree(home)
+    with pytest.raises(Unavailable, match="its home is missing"):
+        ring.primary_fingerprints()

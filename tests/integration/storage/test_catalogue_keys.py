@@ -7,6 +7,8 @@ from typing import LiteralString
 
 import pytest
 
+from cutter.domain.digests import canonical_digest
+from cutter.storage.grants import Live, asked, differences
 from tests.support.database import Database
 
 CHANGES: dict[str, tuple[str, LiteralString]] = {
@@ -84,3 +86,85 @@ def test_a_changed_definition_has_another_key_and_another_pin(database: Database
         assert answer(PINS)[dimension] != pins[dimension]
         assert answer(PINS) == answer(READ_NOW)
         connection.rollback()
+
+
+GRANTS: dict[str, LiteralString] = {
+    name: statement
+    for name, (dimension, statement) in CHANGES.items()
+    if dimension in ("functions", "grants") and name != "a role's name in a list"  # No one can ask about that role.
+} | {
+    "a table's owner": "alter table cutter_governance.run owner to cutter_read",
+    "a new function": "create function public.fn_new() returns integer language sql return 1",
+    "an object gone": "drop view api.change",
+    "a member that inherits no more": "grant cutter_exec to cutter_read with inherit false",
+    "a role that is a superuser": "alter role cutter_desk superuser",
+    "a privilege written into the catalogue": (
+        "update pg_class set relacl = null where oid = 'cutter_governance.run'::regclass"
+    ),
+}
+MATRIX: LiteralString = "select cutter_governance.fn_grant_matrix(%(roles)s, %(verbs)s, %(schemas)s)"
+MATRIX_NOW: LiteralString = "select cutter_governance.fn_grant_matrix_read(%(roles)s, %(verbs)s, %(schemas)s)"
+
+
+@pytest.mark.parametrize("change", GRANTS)
+def test_the_grant_matrix_is_read_again_after_a_change(database: Database, change: str) -> None:
+    with database.connect("postgres") as connection:
+
+        def matrix(query: LiteralString) -> object:
+            row = connection.execute(query, asked()).fetchone()
+            assert row is not None
+            return row[0]
+
+        before = matrix(MATRIX)
+        assert matrix(MATRIX) == before == matrix(MATRIX_NOW)
+        connection.execute(GRANTS[change])
+        assert matrix(MATRIX) == matrix(MATRIX_NOW)
+        connection.rollback()
+
+
+EVERY_CELL: LiteralString = """
+select r.role, c.relnamespace::regnamespace::text || '.' || c.relname, v.verb,
+    r.role <> 'PUBLIC' and (has_table_privilege(nullif(r.role, 'PUBLIC'), c.oid, v.verb)
+        or has_any_column_privilege(nullif(r.role, 'PUBLIC'), c.oid, v.verb))
+from unnest(%(roles)s::text[]) as r (role) cross join pg_class c
+cross join unnest(%(verbs)s::text[]) as v (verb)
+where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relnamespace = any (%(schemas)s::regnamespace[])
+    and v.verb in ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
+union all
+select r.role, c.relnamespace::regnamespace::text || '.' || c.relname, v.verb,
+    r.role <> 'PUBLIC' and has_table_privilege(nullif(r.role, 'PUBLIC'), c.oid, v.verb)
+from unnest(%(roles)s::text[]) as r (role) cross join pg_class c
+cross join unnest(%(verbs)s::text[]) as v (verb)
+where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relnamespace = any (%(schemas)s::regnamespace[])
+    and v.verb not in ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
+union all
+select r.role, p.pronamespace::regnamespace::text || '.' || p.proname, 'EXECUTE',
+    r.role <> 'PUBLIC' and has_function_privilege(nullif(r.role, 'PUBLIC'), p.oid, 'EXECUTE')
+from unnest(%(roles)s::text[]) as r (role) cross join pg_proc p where p.pronamespace = any (%(schemas)s::regnamespace[])
+"""
+
+
+def test_the_digest_of_the_matrix_covers_every_cell(database: Database) -> None:
+    with database.connect("postgres") as connection:
+        row = connection.execute(MATRIX, asked()).fetchone()
+        cells = connection.execute(EVERY_CELL, asked()).fetchall()
+    assert row is not None
+    live = Live(**row[0])
+    assert live.sha256 == canonical_digest(sorted(map(list, cells)))
+    assert live.cells == len(cells)
+    assert {tuple(one) for one in live.granted} == {cell[:3] for cell in cells if cell[3]}
+
+
+def test_a_granted_cell_too_many_and_one_too_few_are_named(database: Database) -> None:
+    with database.connect("postgres") as connection:
+        connection.execute("grant delete on cutter_governance.run to cutter_read")
+        connection.execute("revoke select on cutter_governance.run from cutter_read")
+        connection.execute("drop view api.change")
+        row = connection.execute(MATRIX, asked()).fetchone()
+        connection.rollback()
+    assert row is not None
+    assert {
+        "cutter_read has DELETE on cutter_governance.run, which is not declared",
+        "cutter_read lacks SELECT on cutter_governance.run",
+        "cutter_api lacks SELECT on api.change, which does not exist",
+    } <= set(differences(Live(**row[0])))

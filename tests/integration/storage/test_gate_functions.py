@@ -295,6 +295,29 @@ def test_one_leg_a_at_a_time_holds_the_write_lane(at_cut: At) -> None:
     assert sealed_by(at_cut, LEG_A) == 0
 
 
+def test_a_leg_a_waits_a_moment_for_a_short_one(at_cut: At) -> None:
+    holder, second = at_cut.connect("postgres"), at_cut.connect()
+    number = gates.attempt(second, LEG_A, at_cut.run_id)
+    digest = gates.payload(second, LEG_A, at_cut.run_id)
+    holder.execute("select from cutter_governance.lane where name = 'write' for update")
+    with meanwhile(second, lambda: at_cut.open(second, number=number, payload_sha256=digest)) as opened:
+        holder.rollback()
+        assert opened.result()["status"] == "opened"
+    assert second.execute("show lock_timeout").fetchone() == ("20s",)
+
+
+def test_only_some_wait_for_the_write_lane(at_cut: At) -> None:
+    """A long leg A must leave the worker's slots to other gates."""
+    holder, late = at_cut.connect("postgres"), at_cut.connect()
+    number = gates.attempt(late, LEG_A, at_cut.run_id)
+    holder.execute("select from cutter_governance.lane where name = 'write' for update")
+    for seat in range(1, 5):
+        holder.execute("select pg_advisory_xact_lock(hashtext('cutter.lane.write'), %s)", (seat,))
+    with meanwhile(late, lambda: at_cut.open(late, number=number, payload_sha256="x")) as opened:
+        assert opened.done(), "it waits for the lane"
+        assert opened.result()["status"] == "lane_busy"
+
+
 def test_a_run_that_is_over_opens_nothing(at_cut: At) -> None:
     at_cut.database.run("update cutter_governance.run set ended_at = now() where run_id = %s", (at_cut.run_id,))
     connection = at_cut.connect()

@@ -100,13 +100,12 @@ BACKUP = backup.Evidence(
     pinned_recipient="A" * 40, snapshot_fingerprint="f1", restored_fingerprint="f1",
 )  # fmt: skip
 
-CELLS = (
-    *(("cutter_exec", name, "EXECUTE", True) for name in grant_probe.WRITERS),
-    *(("cutter_verify", "cutter_governance.verify_result", verb, True) for verb in ("SELECT", "INSERT")),
-    ("directus", "cutter_governance.review_decision", "SELECT", True),
-    ("PUBLIC", "public.fn_iu_create", "EXECUTE", False),
+GRANTED = (
+    *(("cutter_exec", name, "EXECUTE") for name in grant_probe.WRITERS),
+    *(("cutter_verify", "cutter_governance.verify_result", verb) for verb in ("SELECT", "INSERT")),
+    ("directus", "cutter_governance.review_decision", "SELECT"),
 )
-GRANT_PROBE = grant_probe.Evidence(cells=CELLS, grants_sha256=sha256_hex("grants"), differences=())
+GRANT_PROBE = grant_probe.Evidence(cells=100, granted=GRANTED, grants_sha256=sha256_hex("grants"), differences=())
 
 AUTHORIZED = cut_leg_a.Authorization(
     approval_sha256=sha256_hex("approval"), document_id="ICX-LAW-1", writer_digest=PLAN.writer_digest,
@@ -226,9 +225,9 @@ def unit(position: int = 1, **changes: Any) -> tuple[structural_verify.StoredUni
     return tuple(dataclasses.replace(one, **changes) if at == position else one for at, one in enumerate(UNITS))
 
 
-def without(*cells: tuple[str, str, str]) -> tuple[tuple[str, str, str, bool], ...]:
-    """The grant matrix with these cells not granted."""
-    return tuple((*cell[:3], cell[3] and cell[:3] not in cells) for cell in CELLS)
+def without(*cells: tuple[str, str, str]) -> tuple[tuple[str, str, str], ...]:
+    """The granted cells without these."""
+    return tuple(cell for cell in GRANTED if cell not in cells)
 
 
 BROKEN = (*WRITE_VERIFY.structural[:10], holds("nothing_outside_prefix", False, "LAW2/X", 0))
@@ -283,7 +282,8 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "restored_fingerprint": ("f2", "restore_equals_snapshot"),
     },
     "IG_grant_probe": {
-        "cells": (_NONE_LEFT, "exec_may_call_writers"),
+        "cells": (0, "matrix_as_declared"),
+        "granted": (_NONE_LEFT, "exec_may_call_writers"),
         "grants_sha256": (OTHER, ""),
         "differences": (("one",), "matrix_as_declared"),
     },
@@ -426,9 +426,9 @@ INSIDE: list[tuple[str, str, Any, str]] = [
     ("IG_source_pin", "snapshot", "e\u0301".encode(), "snapshot_is_nfc"),
     ("IG_cutplan", "plan", forged_plan(rows=PLAN.rows[:1] * N), "addresses_distinct"),
     ("IG_cutplan", "plan", forged_plan(rows=PLAN.rows[:1] * N), "idempotency_keys_distinct"),
-    ("IG_grant_probe", "cells", (), "verify_may_record"),
-    ("IG_grant_probe", "cells", (), "directus_may_read_decisions"),
-    ("IG_grant_probe", "cells", (*CELLS, ("PUBLIC", "x", "EXECUTE", True)), "no_public_execute"),
+    ("IG_grant_probe", "granted", (), "verify_may_record"),
+    ("IG_grant_probe", "granted", (), "directus_may_read_decisions"),
+    ("IG_grant_probe", "granted", (*GRANTED, ("PUBLIC", "x", "EXECUTE")), "no_public_execute"),
     ("IG_structural_verify", "units", unit(address=UNITS[0].address), "distinct_addresses"),
     ("IG_structural_verify", "units", unit(content_hash=OTHER), "content_hashes_match_plan"),
     ("IG_structural_verify", "units", unit(body="other"), "bodies_match_plan"),

@@ -404,7 +404,7 @@ def test_exec_may_call_writers_holds() -> None:
 @pytest.mark.parametrize("function", grant_probe.WRITERS)
 def test_exec_may_call_writers_violated_when_one_is_not_granted(function: str) -> None:
     """Seed 000 §4."""
-    assert_refuses(GRANT_PROBE, "exec_may_call_writers", cells=without(("cutter_exec", function, "EXECUTE")))
+    assert_refuses(GRANT_PROBE, "exec_may_call_writers", granted=without(("cutter_exec", function, "EXECUTE")))
 
 
 def test_verify_may_record_holds() -> None:
@@ -415,7 +415,7 @@ def test_verify_may_record_holds() -> None:
 def test_verify_may_record_violated_when_a_verb_is_missing(verb: str) -> None:
     """Seed 000 §4."""
     cell = ("cutter_verify", "cutter_governance.verify_result", verb)
-    assert_refuses(GRANT_PROBE, "verify_may_record", cells=without(cell))
+    assert_refuses(GRANT_PROBE, "verify_may_record", granted=without(cell))
 
 
 def test_directus_may_read_decisions_holds() -> None:
@@ -425,7 +425,7 @@ def test_directus_may_read_decisions_holds() -> None:
 def test_directus_may_read_decisions_violated_when_it_may_not() -> None:
     """Seed 000 §4."""
     cell = ("directus", "cutter_governance.review_decision", "SELECT")
-    assert_refuses(GRANT_PROBE, "directus_may_read_decisions", cells=without(cell))
+    assert_refuses(GRANT_PROBE, "directus_may_read_decisions", granted=without(cell))
 
 
 def test_no_public_execute_holds() -> None:
@@ -434,8 +434,8 @@ def test_no_public_execute_holds() -> None:
 
 def test_no_public_execute_violated_when_a_writer_is_granted_to_everyone() -> None:
     """Seed 000 §4."""
-    cells = (*passing.CELLS, ("PUBLIC", "cutter_governance.fn_gate_close", "EXECUTE", True))
-    assert_refuses(GRANT_PROBE, "no_public_execute", cells=cells)
+    granted = (*passing.GRANTED, ("PUBLIC", "cutter_governance.fn_gate_close", "EXECUTE"))
+    assert_refuses(GRANT_PROBE, "no_public_execute", granted=granted)
 
 
 def test_matrix_as_declared_holds() -> None:
@@ -447,7 +447,7 @@ def test_matrix_as_declared_violated_when_a_cell_differs() -> None:
 
 
 def test_matrix_as_declared_violated_when_nothing_was_probed() -> None:
-    assert_refuses(GRANT_PROBE, "matrix_as_declared", cells=())
+    assert_refuses(GRANT_PROBE, "matrix_as_declared", cells=0)
 
 
 # --- IG_structural_verify ---------------------------------------------------------------------------------------------

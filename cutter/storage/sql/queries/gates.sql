@@ -74,8 +74,11 @@ order by r.run_id
 select kb_id, kind, subject, body from cutter_governance.fn_outbox_waiting(%(run_id)s)
 
 -- name: run_sidecar_now
--- Returns everything that a run's projections are made of, with the database's clock.
-select cutter_governance.fn_run_sidecar(%(run_id)s) as sidecar, clock_timestamp() as now
+-- Returns everything that a run's projections and waiting documents are made of, with the database's clock; of a run
+-- that moves and has no waiting document only what fn_run_published says.
+select case when exists (select from cutter_governance.fn_outbox_waiting(%(run_id)s))
+        then cutter_governance.fn_run_sidecar(%(run_id)s) else cutter_governance.fn_run_published(%(run_id)s) end as sidecar,
+    clock_timestamp() as now
 
 -- name: run_sidecar
 -- Returns everything that a run's projections are made of.

@@ -6,6 +6,8 @@ create or replace function cutter_governance.fn_batch_seen(p_batch_id text) retu
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
+    -- materialized, because PostgreSQL would otherwise make the view again for each item
+    with v as materialized (select cutter_governance.fn_batch_view(p_batch_id) as view)
     select v.view || jsonb_build_object('items', (
         select coalesce(jsonb_agg(one || jsonb_build_object(
             'scope', i.scope, 'actor', coalesce(i.actor, v.view -> 'batch' ->> 'default_actor'),
@@ -28,6 +30,6 @@ as $$
             order by i.position), '[]')
         from jsonb_array_elements(v.view -> 'items') as one
         join cutter_governance.batch_item i on i.batch_id = p_batch_id and i.document_id = one ->> 'document_id'))
-    from (select cutter_governance.fn_batch_view(p_batch_id) as view) v
+    from v
     where v.view is not null
 $$;

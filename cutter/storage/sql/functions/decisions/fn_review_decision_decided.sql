@@ -5,7 +5,8 @@ returns cutter_governance.review_decision
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-    select (jsonb_populate_record(p_decision, coalesce((
+    -- in FROM, because `(f()).*` calls the function once for each column
+    select decided.* from jsonb_populate_record(p_decision, coalesce((
         select jsonb_build_object(
             'verdict', case q.status when 'approved' then 'PASS' when 'rejected' then 'REJECT' when 'canceled' then 'VOID'
                 when 'expired' then 'EXPIRED' else 'PENDING' end,
@@ -23,5 +24,5 @@ as $$
         where q.run_id = p_decision.run_id and case p_decision.type
             when 'cut' then q.gate = 'SG_cut_authz' and q.status = 'approved'
             else q.review_decision_id = p_decision.review_decision_id end
-        group by q.request_id, q.status, q.n order by q.n desc limit 1), '{}'))).*
+        group by q.request_id, q.status, q.n order by q.n desc limit 1), '{}')) as decided
 $$;

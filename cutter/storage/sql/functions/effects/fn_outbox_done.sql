@@ -1,4 +1,5 @@
--- Records that a document was put, with its action receipt; only the role that puts it may do so.
+-- Records that a document was put, with its action receipt; only the role that puts it may do so. Returns
+-- fn_run_published.
 create or replace function cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer, p_policy jsonb) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -21,6 +22,6 @@ begin
         jsonb_build_object('kind', entry.kind, 'policy', p_policy), jsonb_build_object('size_bytes', p_size), false,
         'write-once; a later document says more');
     update cutter_governance.outbox set done_at = clock_timestamp(), sha256 = p_sha256 where id = entry.id and done_at is null;
-    return cutter_governance.fn_run_sidecar(entry.run_id);
+    return cutter_governance.fn_run_published(entry.run_id, p_kb_id);
 end
 $$;

@@ -36,7 +36,7 @@ begin
                       where a.run_id = r.run_id and a.gate = g.gate order by n desc limit 1) newest on true
         where r.ended_at is null and r.state = g.from_state
             and (newest.outcome = 'lane_busy'
-                or newest.outcome is null and l.name = 'enact' and held.holder is not null
+                or newest.outcome is null and held.holder is not null
                     and r.run_id is distinct from held.holder ->> 'run_id')) waiting
     where g.gate is not null;
     return coalesce(lanes, '[]');

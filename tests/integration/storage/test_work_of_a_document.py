@@ -1,0 +1,91 @@
+"""What is done once for a document or a look, and not again at each gate or for each item."""
+
+from __future__ import annotations
+
+import json
+from typing import LiteralString
+
+import pytest
+import uuid_utils
+
+from activities.outbox import publish
+from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
+from cutter.domain.run_state import moves
+from cutter.storage import batches as registry
+from cutter.storage.grants import asked
+from tests.support.batch import queue_yaml
+from tests.support.database import Database
+from tests.support.runs import Deployment, drive, law
+
+CALLS: LiteralString = "select calls from pg_stat_xact_user_functions where funcname = %s"
+STATES = (*State, SKIPPED, "stopped_manual", "stopped_drift_grants", "failed_mark", "voided_cancelled")
+
+
+def test_the_folder_of_a_run_is_written_when_it_waits_and_when_it_stops(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    state = deployment.settings.runs / run_id / "state.json"
+    assert not state.exists()
+    deployment.request(run_id, Sovereign.CUT)
+    assert json.loads(state.read_bytes())["state"] == State.AWAITING_CUT_AUTHORIZATION
+    assert len(list(state.parent.glob("phase-*.md"))) == 5
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_code_and_database_agree_which_runs_are_on_their_way(deployment: Deployment, ended: bool) -> None:
+    run_id = deployment.begin(deployment.register(law(2)))
+    database = deployment.database
+    for state in STATES:
+        change = "update cutter_governance.run set state = %s, ended_at = case when %s then now() end where run_id = %s"
+        database.run(change, (state, ended, run_id))
+        said = database.value("select cutter_governance.fn_run_moves(%s)", (run_id,))
+        assert said == moves(deployment.run_row(run_id)), state
+        full = database.value("select cutter_governance.fn_run_published(%s) ? 'receipts'", (run_id,))
+        assert full != said, state
+
+
+def test_a_run_on_its_way_names_its_last_document_and_those_that_wait(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_mark").run_id
+    database = deployment.database
+    again: LiteralString = (
+        "update cutter_governance.outbox set done_at = null, sha256 = null"
+        " where subject = 'IG_source_pin' and run_id = %s"
+    )
+    database.run(again, (run_id,))
+    kb_id = database.value("select kb_id from cutter_governance.outbox where subject = 'IG_mark'")
+    said = database.value("select cutter_governance.fn_run_published(%s, %s)", (run_id, kb_id))
+    assert [(one["subject"], one["sha256"] is None) for one in said["documents"]] == [
+        ("IG_source_pin", True),
+        ("IG_mark", False),
+    ]
+
+
+def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:
+    names = [deployment.register(law(2), document_id=f"ICX-{n}") for n in (1, 2, 3)]
+    batch_id = str(uuid_utils.uuid7())
+    with deployment.database.connect("cutter_operator") as connection:
+        options = registry.Options()
+        admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
+        registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+    with deployment.database.connect("postgres") as connection:
+        connection.execute("set track_functions = 'all'")
+        row = connection.execute("select cutter_governance.fn_batch_seen(%s)", (batch_id,)).fetchone()
+        assert row is not None
+        assert [one["document_id"] for one in row[0]["items"]] == names
+        assert connection.execute(CALLS, ("fn_batch_view",)).fetchone() == (1,)
+
+
+def test_a_second_probe_reads_no_privilege(database: Database) -> None:
+    matrix: LiteralString = "select cutter_governance.fn_grant_matrix(%(roles)s, %(verbs)s, %(schemas)s)"
+    with database.connect("cutter_read") as connection:
+        first = connection.execute(matrix, asked()).fetchone()
+        connection.commit()
+    with database.connect("postgres") as connection:
+        connection.execute("set track_functions = 'all'")
+        assert connection.execute(matrix, asked()).fetchone() == first
+        assert connection.execute(CALLS, ("fn_grant_matrix_read",)).fetchone() is None
+
+
+def test_a_worker_that_publishes_nothing_writes_no_folder_of_a_run_on_its_way(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_mark").run_id
+    assert publish(deployment.deps[WorkerRole.CUTTER], Role.READ, run_id) == {}
+    assert not (deployment.settings.runs / run_id).exists()
