@@ -9,6 +9,8 @@ import json
 import statistics
 from pathlib import Path
 
+from benchmarks import growth
+from benchmarks import peers as peer
 from cutter.types import Json
 
 HERE = Path(__file__).resolve().parent
@@ -169,6 +171,69 @@ def _median_wait(records: list[Json], way: str, *, beside: bool) -> float:
     return float(statistics.median(one["median_ms"] for one in records if (one["way"], one["beside"]) == (way, beside)))
 
 
+def grown(measured: list[Json]) -> list[str]:
+    """The section about filled databases; empty if none was measured."""
+    if not measured:
+        return []
+    lines = [
+        "## Growth", "",
+        "A document of 60 units through all gates without the engine, and a batch of 12 documents of 3 units. Each",
+        "figure is first of an empty database, then of a filled one; medians, in turn. The goal is at most 1.2 times.",
+        f"Load {measured[0]['load']} at the end.", "",
+        "| filled with | units, runs, MiB | gates, ms | PostgreSQL, CPU ms | batch, a minute | PostgreSQL, CPU ms a "
+        "document | worst ratio | met |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for one in measured[1:]:
+        empty, full, filled = one["empty"], one["grown"], one["filled"]
+        worst = max(growth.ratios(one).values())
+        pairs = " | ".join(
+            f"{empty[name]} → {full[name]}"
+            for name in ("document_ms", "document_postgres_ms", "per_minute", "batch_postgres_ms")
+        )
+        lines.append(
+            f"| {one['size']:,} {one['axis']} | {filled['units']:,}, {filled['runs']:,}, {filled['mib']:,} | {pairs} | "
+            f"{worst:.2f} | {'yes' if worst <= growth.GOAL else '**no**'} |"
+        )
+    return [*lines, "", *_what_grew(measured[1:])]
+
+
+def _what_grew(measured: list[Json]) -> list[str]:
+    """For each size the three worst tables and functions."""
+    lines = []
+    for one in measured:
+        for found in one["suspects"][:3]:
+            unit = "rows by sequential scans" if found["kind"] == "table" else "ms"
+            lines.append(
+                f"- {one['size']:,} {one['axis']}: {found['kind']} `{found['name']}`: {found['before']:,} to "
+                f"{found['after']:,} {unit} a document"
+            )
+    return [*lines, ""] if lines else []
+
+
+def peers(measured: list[Json]) -> list[str]:
+    """The section about other engines; empty if none was measured."""
+    if not measured:
+        return []
+    records = measured[1:]
+    one = records[0]
+    lines = [
+        "## Beside other engines", "",
+        "The same gate functions, SQL, gpg and backup for each document. The product has three workers and all of its",
+        "governance; the others have one process and none. Each arm has a stack of its own, so the databases are",
+        f"equally large. {one['documents']} documents of {one['units']} units a sample, "
+        f"{max(r['round'] for r in records) + 1} rounds in balanced order, load {measured[0]['load']} at the end.",
+        "CPU is without the approver's.", "",
+        "| arm | documents a minute | CPU ms a document | speed, product = 1 | CPU, product = 1 |",
+        "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for arm in peer.summary(records):
+        lines.append(
+            f"| {arm['arm']} | {arm['per_minute']} | {arm['cpu_ms']:,} | {arm['speed_ratio']} | {arm['cpu_ratio']} |"
+        )
+    return [*lines, ""]
+
+
 def page() -> str:
     """The whole page."""
     document, marking = read("document.jsonl"), read("marking.jsonl")
@@ -196,6 +261,8 @@ def page() -> str:
         "",
         *batches([read(path.name) for path in sorted((HERE / "results").glob("batch*.jsonl"))]),
         *fairness(read("fairness.jsonl")),
+        *grown(read("growth.jsonl")),
+        *peers(read("peers.jsonl")),
     ]  # fmt: skip
     return "\n".join(lines)
 
