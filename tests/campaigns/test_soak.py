@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from tests.campaigns import __main__ as campaigns
 from tests.campaigns import p25_soak as p25
 from tests.cases.soak_halves import Halves, Series, compared, verdicts
 from tests.cases.trials import Dice
@@ -46,6 +47,13 @@ def test_too_few_samples_are_no_verdict() -> None:
     few = [(t, t) for t, _ in series(0.0)][::40]
     assert not compared("few", few, seconds=SECONDS).worse
     assert "TOO FEW" in str(compared("few", few, seconds=SECONDS))
+
+
+def test_options_are_for_one_campaign_only(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["campaigns", "P25", "P26", "--minutes", "1", "--page"])
+    with pytest.raises(SystemExit):
+        campaigns.main()
+    assert "only one campaign" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("blind", sorted(p25.LEAKS))
