@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -53,14 +54,34 @@ async def _step(name: str, *arguments: str) -> None:
     await workflow.execute_activity(name, args=arguments, start_to_close_timeout=STEP_TIMEOUT)
 
 
+def activities(steps: Steps) -> list[Callable[..., None]]:
+    """The three kinds of step as activities."""
+
+    @activity.defn(name="request")
+    def request(approval: str, run_id: str) -> None:
+        steps.request(approval, run_id)
+
+    @activity.defn(name="verdict")
+    def verdict(approval: str, run_id: str, kb_id: str) -> None:
+        steps.verdict(approval, run_id, kb_id)
+
+    @activity.defn(name="gate")
+    def gate(name: str, run_id: str, kb_id: str) -> None:
+        steps.gate(name, run_id, kb_id)
+
+    return [request, verdict, gate]
+
+
 async def main(state: Path) -> None:
     """Serve until a signal ends this process."""
-    steps = Steps(state)
     client = await connect(Stack(state=state).settings)
-    functions = [activity.defn(name=name)(getattr(steps, name)) for name in ("request", "verdict", "gate")]
     with ThreadPoolExecutor(AT_ONCE * 2) as threads:
         async with Worker(
-            client, task_queue=QUEUE, workflows=[PlainDocument], activities=functions, activity_executor=threads
+            client,
+            task_queue=QUEUE,
+            workflows=[PlainDocument],
+            activities=activities(Steps(state)),
+            activity_executor=threads,
         ):
             print("ready", flush=True)
             await asyncio.Event().wait()
