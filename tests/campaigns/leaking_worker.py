@@ -15,8 +15,10 @@ import psycopg
 import worker
 from cutter.limits import MIB
 
-EVERY_SECONDS = 0.5
-SLOWER_SECONDS = 0.0002
+EVERY = "LEAK_EVERY_SECONDS"
+"""The variable that says how often the worker leaks."""
+
+SLOWER_SECONDS = 0.0003
 """How much slower each statement becomes with each leak."""
 
 kept: list[Any] = []
@@ -26,7 +28,7 @@ def leak() -> None:
     """Keep a MiB and an open file, again and again."""
     while True:
         kept.append((bytearray(b"x" * MIB), open("/dev/null", "rb")))  # noqa: SIM115 — this is the leak
-        time.sleep(EVERY_SECONDS)
+        time.sleep(float(os.environ[EVERY]))
 
 
 def slower(execute: Any) -> Any:

@@ -43,6 +43,7 @@ from cutter.storage import runs as known_runs
 from cutter.types import Json
 from temporal import runs
 from temporal.client import connect
+from tests.campaigns import leaking_worker
 from tests.cases.soak_halves import SAMPLES_MIN, Halves, verdicts
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.laws import law
@@ -71,7 +72,8 @@ KILL_EVERY_MIN_SECONDS, KILLED_WITHIN_MS = 20.0, 8000
 CONTROL_SHARE, CONTROL_SECONDS_MIN = 0.1, 150.0
 """The control arm takes this share of the time, but at least so many seconds."""
 
-CONNECTION_EVERY_SECONDS = 2.0
+LEAKED, LEAKED_CONNECTIONS = 200, 80
+"""What is kept in all: MiB and open files, and connections, of which the server has two hundred."""
 
 FLOORS = {"memory": 2.0, "open files": 3.0, "connections": 2.0, "dead tuples": 0.01, "oldest transaction": 2.0}
 """Differences that are the granularity of a measure: MiB, files, connections, a share, seconds."""
@@ -239,16 +241,16 @@ class Load:
 
 
 @contextmanager
-def leaks(made: Stack) -> Iterator[None]:
-    """Plant a leak of each kind."""
-    _leaking_worker(made)
+def leaks(made: Stack, seconds: float) -> Iterator[None]:
+    """Plant a leak of each kind, evenly over the time."""
+    _leaking_worker(made, seconds / LEAKED)
     over = threading.Event()
     with closing(psycopg.connect(made.superuser())) as held, ExitStack() as kept:
         held.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         held.execute("select count(*) from cutter_governance.run")
 
         def connecting() -> None:
-            while not over.wait(CONNECTION_EVERY_SECONDS):
+            while not over.wait(seconds / LEAKED_CONNECTIONS):
                 with suppress(psycopg.OperationalError):
                     kept.enter_context(closing(psycopg.connect(made.superuser(), autocommit=True)))
 
@@ -261,7 +263,7 @@ def leaks(made: Stack) -> Iterator[None]:
             thread.join(30)
 
 
-def _leaking_worker(made: Stack) -> None:
+def _leaking_worker(made: Stack, every: float) -> None:
     """Put a leaking exec worker in the place of the other one."""
     service, role = records.read(made.state)[EXEC], WorkerRole.EXEC
     kill(service.process)
@@ -269,7 +271,8 @@ def _leaking_worker(made: Stack) -> None:
     ready.unlink(missing_ok=True)
     process = spawn(
         [sys.executable, "-m", "tests.campaigns.leaking_worker", "--role", role.value],
-        log=made.state / "logs" / "leaking.log", environment=workers.environment(made.settings, role), folder=ROOT,
+        log=made.state / "logs" / "leaking.log", folder=ROOT,
+        environment=workers.environment(made.settings, role) | {leaking_worker.EVERY: str(every)},
     )  # fmt: skip
     wait(ready.exists, seconds=60, what="a leaking worker")
     records.remember(made.state, replace(service, process=process))
@@ -290,7 +293,7 @@ def soak(seconds: float, seed: int, *, leaking: bool) -> Soaked:
         made.up()
         made.approver()
         if leaking:
-            running.enter_context(leaks(made))
+            running.enter_context(leaks(made, seconds))
         started = made.value(NOW)
         load = Load(made=made, dice=Dice(seed, leaking), end=monotonic() + seconds)
         sampler = Sampler(made=made, every=max(1.0, seconds / SAMPLES))
