@@ -43,7 +43,7 @@ def slower(execute: Any) -> Any:
 
 def main() -> None:
     """Leak in a thread, and work as a worker does."""
-    psycopg.Connection.execute = slower(psycopg.Connection.execute)  # type: ignore[method-assign]
+    psycopg.Cursor.execute = slower(psycopg.Cursor.execute)  # type: ignore[method-assign]
     threading.Thread(target=leak, daemon=True).start()
     os._exit(worker.main())
 
