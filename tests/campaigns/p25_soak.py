@@ -178,7 +178,8 @@ class Load:
 
     async def run(self, kill_every: float) -> None:
         """All streams at once; the first problem ends them."""
-        streams = [self._stream(self.batches, number) for number in range(STREAMS)]
+        bench = BatchBench(self.made)
+        streams = [self._stream(self.batches, bench) for _ in range(STREAMS)]
         await asyncio.gather(*streams, self._stream(self.cancelled), self._stream(self.kills, kill_every))
 
     async def _stream(self, stream: Callable[..., Any], *arguments: Any) -> None:
@@ -186,11 +187,11 @@ class Load:
             await stream(*arguments)
         except Exception as problem:
             self.problems.append(f"{stream.__name__}: {type(problem).__name__}: {str(problem)[:300]}")
+            print(f"  {self.problems[-1]}", file=sys.stderr, flush=True)
 
-    async def batches(self, number: int) -> None:
+    async def batches(self, bench: BatchBench) -> None:
         """One batch after the other: new laws, and new versions of the new laws of the batch before."""
-        bench, before = BatchBench(self.made), list[str]()
-        bench.bench.number = (number + 1) * 1_000_000
+        before: list[str] = []
         while not self.over:
             revised = [self._revised(name) for name in before]
             before = [bench.bench.register(UNITS) for _ in range(BATCH // 2)]
