@@ -34,7 +34,7 @@ from benchmarks.batch import BatchBench
 from benchmarks.document import OPTIONS
 from benchmarks.revision import amended
 from cutter import sources
-from cutter.catalogue import WorkerRole
+from cutter.catalogue import BY_NAME, WorkerRole
 from cutter.limits import MIB
 from cutter.messages import RunInput
 from cutter.stack import records, workers
@@ -44,7 +44,7 @@ from cutter.types import Json
 from temporal import runs
 from temporal.client import connect
 from tests.campaigns import leaking_worker
-from tests.cases.soak_halves import SAMPLES_MIN, Halves, verdicts
+from tests.cases.soak_halves import SAMPLES_MIN, Halves, together, verdicts
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.laws import law
 from tests.support.processes import (
@@ -98,7 +98,7 @@ NOW: LiteralString = "select clock_timestamp()"
 LEAKS = {
     "memory": f"memory of {EXEC}, MiB",
     "open files": f"open files of {EXEC}",
-    "slower statements": "latency of IG_cut_leg_a_execute",
+    "slower statements": "latency of all gates of exec, times the usual",
     "connections": "connections",
     "an open transaction": "dead tuples, share",
 }
@@ -312,7 +312,11 @@ def _latencies(made: Stack, started: Any) -> dict[str, list[tuple[float, float]]
     found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in made.rows(LATENCIES, {"began": started}):
         found[row["gate"]].append((row["moment"], row["milliseconds"]))
-    return dict(sorted(found.items()))
+    gates = dict(sorted(found.items()))
+    for role in WorkerRole:
+        of_role = {gate: series for gate, series in gates.items() if BY_NAME[gate].worker is role}
+        gates[f"all gates of {role.value}, times the usual"] = list(together(of_role))
+    return gates
 
 
 def summary(soaked: Soaked, control: Soaked) -> Summary:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.campaigns import __main__ as campaigns
 from tests.campaigns import p25_soak as p25
-from tests.cases.soak_halves import Halves, Series, compared, verdicts
+from tests.cases.soak_halves import Halves, Series, compared, together, verdicts
 from tests.cases.trials import Dice
 
 SECONDS = 600.0
@@ -41,6 +41,11 @@ def test_a_slower_machine_excuses_a_latency_but_no_leak() -> None:
     excused, leak = verdicts({"leak": slower}, {}, {"gate": slower}, slower, seconds=SECONDS)[::-1]
     assert not excused.worse
     assert leak.worse
+
+
+def test_measures_taken_together_have_equal_weight() -> None:
+    slow, quick = [(0.0, 1000.0), (2.0, 3000.0), (4.0, 2000.0)], [(1.0, 1.0)]
+    assert together({"slow": slow, "quick": quick}) == [(0.0, 0.5), (1.0, 1.0), (2.0, 1.5), (4.0, 1.0)]
 
 
 def test_too_few_samples_are_no_verdict() -> None:

@@ -68,6 +68,12 @@ def separation(first: Sequence[Sequence[float]], second: Sequence[Sequence[float
     return sum(one < other for one, other in pairs) / len(pairs) if pairs else 0.0
 
 
+def together(series: Mapping[str, Series]) -> Series:
+    """Several measures as one: each value as a multiple of its own measure's median, so that all have equal weight."""
+    middles = {name: median(value for _, value in one) for name, one in series.items()}
+    return sorted((at, value / middles[name]) for name, one in series.items() for at, value in one if middles[name])
+
+
 def slowdown(probe: Series, *, seconds: float) -> float:
     """How many times longer a fixed piece of work took in the second half, so how much slower the machine was."""
     seen = compared("machine", probe, seconds=seconds)
