@@ -17,6 +17,8 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "internals" / "performance.md"
 
 
+QUICK_LOOK = "\n\n**A quick look with few samples: only large differences mean something.**"
+
 READING = ("IG_source_pin", "IG_mark", "IG_cutplan", "IG_grant_probe", "IG_structural_verify", "IG_closeout")
 WRITING = ("IG_cut_leg_a_execute", "IG_lifecycle_enact_execute")
 
@@ -179,7 +181,7 @@ def grown(measured: list[Json]) -> list[str]:
         "## Growth", "",
         "A document of 60 units through all gates without the engine, and a batch of 12 documents of 3 units. Each",
         "figure is first of an empty database, then of a filled one; medians, in turn. The goal is at most 1.2 times.",
-        f"Load {measured[0]['load']} at the end.", "",
+        f"Load {measured[0]['load']} at the end.{QUICK_LOOK * (measured[1]['n'] < 5)}", "",
         "| filled with | units, runs, MiB | gates, ms | PostgreSQL, CPU ms | batch, a minute | PostgreSQL, CPU ms a "
         "document | worst ratio | met |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -222,8 +224,8 @@ def peers(measured: list[Json]) -> list[str]:
         "The same gate functions, SQL, gpg and backup for each document. The product has three workers and all of its",
         "governance; the others have one process and none. Each arm has a stack of its own, so the databases are",
         f"equally large. {one['documents']} documents of {one['units']} units a sample, "
-        f"{max(r['round'] for r in records) + 1} rounds in balanced order, load {measured[0]['load']} at the end.",
-        "CPU is without the approver's.", "",
+        f"rounds in balanced order: {max(r['round'] for r in records) + 1}; load {measured[0]['load']} at the end.",
+        f"CPU is without the approver's.{QUICK_LOOK * (len(records) < 16)}", "",
         "| arm | documents a minute | CPU ms a document | speed, product = 1 | CPU, product = 1 |",
         "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
