@@ -42,9 +42,16 @@ def test_a_database_that_costs_more_misses_the_goal_on_the_page() -> None:
         "batch_postgres_ms": 40,
     }
     record = {
-        "axis": "units", "size": 5, "batches": 1, "filled": {"units": 5, "runs": 1, "mib": 1, "seconds": 1},
+        "axis": "units", "size": 5, "n": 9, "batches": 1, "filled": {"units": 5, "runs": 1, "mib": 1, "seconds": 1},
         "empty": empty, "grown": empty | {"document_postgres_ms": 61}, "suspects": [],
     }  # fmt: skip
     assert max(growth.ratios(record).values()) == 61 / 50
     assert "**no**" in "\n".join(page.grown([{"load": 1.0}, record]))
     assert "**no**" not in "\n".join(page.grown([{"load": 1.0}, record | {"grown": empty}]))
+
+
+def test_few_samples_are_marked_on_the_page() -> None:
+    sample = {"kind": "peer", "arm": "product", "documents": 3, "units": 3, "round": 0, "per_minute": 9.0,
+              "cpu_ms": {"workers": 1}}  # fmt: skip
+    assert page.QUICK_LOOK in "\n".join(page.peers([{"load": 1.0}, sample]))
+    assert page.QUICK_LOOK not in "\n".join(page.peers([{"load": 1.0}, *[sample] * 16]))
