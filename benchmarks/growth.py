@@ -22,7 +22,7 @@ from pathlib import Path
 import psycopg
 import structlog
 
-from benchmarks.batch import BatchBench
+from benchmarks.batch import BatchBench, line
 from benchmarks.document import RESULTS, Sample
 from benchmarks.filled import UNITS_OF_LAW, UNITS_OF_RUN, fill, seeds
 from benchmarks.revision import cpu_seconds
@@ -58,8 +58,12 @@ class Side:
         before = cpu_seconds(self.made)["postgres"]
         sample = self.bench.bench.floor(UNITS)
         self.documents.append((sample, (cpu_seconds(self.made)["postgres"] - before) * 1000))
+        print(
+            f"  document: {sample.total:.0f} ms, PostgreSQL {self.documents[-1][1]:.0f} ms", file=sys.stderr, flush=True
+        )
         if batch:
             self.batches.append(self.bench.batch(BATCH, BATCH_UNITS))
+            print(f"  {line(self.batches[-1])}", file=sys.stderr, flush=True)
 
     def counters(self) -> Counters:
         """PostgreSQL's own counters so far."""
@@ -109,13 +113,15 @@ def _side(prefix: str, *, law: int, copies: int) -> Iterator[tuple[Side, Json]]:
         yield Side(made=made, bench=bench), asdict(filled)
 
 
-def compare(axis: str, law: int, size: int, repetitions: int, batches: int) -> Json:
-    """An empty and a filled database, in turn; each begins every second time."""
+def compare(
+    axis: str, law: int, size: int, repetitions: int, batches: int, keep: Callable[[Json], None]
+) -> None:  # fmt: skip
+    """An empty and a filled database, in turn; each begins every second time. Keep the result at once."""
     per_copy = law + UNITS_OF_RUN if axis == "units" else 2
     with ExitStack() as running:
         # The filled one first, because nobody should wait while the other already runs.
         grown, filled = running.enter_context(_side("gf", law=law, copies=round(size / per_copy)))
-        empty, _ = running.enter_context(_side("ge", law=law, copies=0))
+        empty, _ = running.enter_context(_side("ge", law=UNITS_OF_RUN, copies=0))
         sides = [empty, grown]
         for side in sides:
             side.measure(batch=False)
@@ -124,10 +130,10 @@ def compare(axis: str, law: int, size: int, repetitions: int, batches: int) -> J
         for number in range(repetitions):
             for side in sides if number % 2 == 0 else reversed(sides):
                 side.measure(batch=number < batches)
-        return {
+        keep({
             "kind": "growth", "axis": axis, "size": size, "n": repetitions, "batches": batches, "filled": filled,
             "empty": empty.record(), "grown": grown.record(), "suspects": suspects(empty.spent(), grown.spent()),
-        }  # fmt: skip
+        })  # fmt: skip
 
 
 def suspects(empty: Counters, grown: Counters) -> list[Json]:
@@ -177,9 +183,7 @@ def measure(sizes: dict[str, list[int]], repetitions: int, batches: int, keep: C
         for size in chosen:
             # A quick look at few units takes a smaller law, so that there is something to copy.
             law = min(laws[axis], max(size, UNITS_OF_RUN))
-            record = compare(axis, law, size, repetitions, batches)
-            print(show(record), flush=True)
-            keep(record)
+            compare(axis, law, size, repetitions, batches, keep)
 
 
 def main() -> None:
@@ -199,6 +203,7 @@ def main() -> None:
             "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
             "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
         }  # fmt: skip
+        print(show(record), flush=True)
         records["all"].append(record)
         chosen.output.parent.mkdir(parents=True, exist_ok=True)
         chosen.output.write_text("".join(json.dumps(one) + "\n" for one in (head, *records["all"])), encoding="utf-8")
