@@ -43,11 +43,15 @@ def test_a_database_that_costs_more_misses_the_goal_on_the_page() -> None:
     }
     record = {
         "axis": "units", "size": 5, "n": 9, "batches": 1, "filled": {"units": 5, "runs": 1, "mib": 1, "seconds": 1},
-        "empty": empty, "grown": empty | {"document_postgres_ms": 61}, "suspects": [],
+        "empty": empty, "grown": empty | {"document_postgres_ms": 61},
+        "suspects": [{"kind": "table", "name": "outbox", "number": 1, "before": 0, "after": 9000}],
     }  # fmt: skip
     assert max(growth.ratios(record).values()) == 61 / 50
-    assert "**no**" in "\n".join(page.grown([{"load": 1.0}, record]))
-    assert "**no**" not in "\n".join(page.grown([{"load": 1.0}, record | {"grown": empty}]))
+    missed, met = ("\n".join(page.grown([{"load": 1.0}, one])) for one in (record, record | {"grown": empty}))
+    assert "**no**" in missed
+    assert "`outbox`" in missed
+    assert "**no**" not in met
+    assert "`outbox`" not in met
 
 
 def test_few_samples_are_marked_on_the_page() -> None:
