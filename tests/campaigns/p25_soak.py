@@ -20,7 +20,7 @@ import hashlib
 import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -44,7 +44,7 @@ from cutter.types import Json
 from temporal import runs
 from temporal.client import connect
 from tests.campaigns import leaking_worker
-from tests.cases.soak_halves import SAMPLES_MIN, Halves, together, verdicts
+from tests.cases.soak_halves import SAMPLES_MIN, Halves, Series, together, verdicts
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.laws import law
 from tests.support.processes import (
@@ -308,15 +308,20 @@ def soak(seconds: float, seed: int, *, leaking: bool) -> Soaked:
     )  # fmt: skip
 
 
-def _latencies(made: Stack, started: Any) -> dict[str, list[tuple[float, float]]]:
+def _latencies(made: Stack, started: Any) -> dict[str, Series]:
     found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in made.rows(LATENCIES, {"began": started}):
         found[row["gate"]].append((row["moment"], row["milliseconds"]))
-    gates = dict(sorted(found.items()))
+    return with_roles(found)
+
+
+def with_roles(gates: Mapping[str, Series]) -> dict[str, Series]:
+    """Each gate, and all gates of each worker as one measure, which also a short run has enough samples of."""
+    roles: dict[str, Series] = {}
     for role in WorkerRole:
         of_role = {gate: series for gate, series in gates.items() if BY_NAME[gate].worker is role}
-        gates[f"all gates of {role.value}, times the usual"] = list(together(of_role))
-    return gates
+        roles[f"all gates of {role.value}, times the usual"] = together(of_role)
+    return {**dict(sorted(gates.items())), **roles}
 
 
 def summary(soaked: Soaked, control: Soaked) -> Summary:

@@ -1,4 +1,4 @@
-"""P25, small: its judge finds what grows and becomes slower, and nothing else."""
+"""P25: its judge finds what grows and becomes slower, and nothing else."""
 
 from __future__ import annotations
 
@@ -46,6 +46,14 @@ def test_a_slower_machine_excuses_a_latency_but_no_leak() -> None:
 def test_measures_taken_together_have_equal_weight() -> None:
     slow, quick = [(0.0, 1000.0), (2.0, 3000.0), (4.0, 2000.0)], [(1.0, 1.0)]
     assert together({"slow": slow, "quick": quick}) == [(0.0, 0.5), (1.0, 1.0), (2.0, 1.5), (4.0, 1.0)]
+
+
+def test_the_gates_of_a_worker_are_one_measure_too() -> None:
+    gates = p25.with_roles({"IG_mark": [(0.0, 4.0)], "IG_cut_leg_a_execute": [(1.0, 6.0)]})
+    assert gates["all gates of cutter, times the usual"] == [(0.0, 1.0)]
+    assert gates["all gates of exec, times the usual"] == [(1.0, 1.0)]
+    assert gates["all gates of verify, times the usual"] == []
+    assert "latency of all gates of exec, times the usual" in p25.LEAKS.values()
 
 
 def test_too_few_samples_are_no_verdict() -> None:
