@@ -114,6 +114,7 @@ class Sampler:
     began: float = field(default_factory=monotonic)
     series: defaultdict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
     over: threading.Event = field(default_factory=threading.Event)
+    problems: list[str] = field(default_factory=list)
 
     @contextmanager
     def looking(self) -> Iterator[None]:
@@ -127,6 +128,13 @@ class Sampler:
             thread.join(60)
 
     def _look(self) -> None:
+        # A sampler that ended early would leave the second half empty, and nothing would be worse in it.
+        try:
+            self._look_until_over()
+        except Exception as problem:
+            self.problems.append(f"sampler: {type(problem).__name__}: {str(problem)[:300]}")
+
+    def _look_until_over(self) -> None:
         with psycopg.connect(self.made.superuser(), autocommit=True) as eyes:
             while not self.over.wait(self.every):
                 moment = monotonic() - self.began
@@ -301,10 +309,10 @@ def soak(seconds: float, seed: int, *, leaking: bool) -> Soaked:
         with sampler.looking():
             asyncio.run(load.run(max(KILL_EVERY_MIN_SECONDS, seconds / KILLS)))
         latencies = _latencies(made, started)
-    probed = sampler.series.pop("probe")
+    probed = sampler.series.pop("probe", [])
     return Soaked(
         halves=verdicts(sampler.series, FLOORS, latencies, probed, seconds=seconds), counts=load.counts,
-        problems=load.problems,
+        problems=[*load.problems, *sampler.problems],
     )  # fmt: skip
 
 
