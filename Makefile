@@ -6,7 +6,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast check lint docs nightly bench bench-batch bench-fairness campaign lock clean
+.PHONY: help venv demo up down test test-fast check lint docs nightly bench bench-batch bench-fairness bench-growth bench-peers campaign lock clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,13 +54,22 @@ bench-batch: venv ## batches of 10 and 100 documents compared with the serial lo
 bench-fairness: venv ## small tenants next to a large one; ARGS="--large 20 --repetitions 1" for a quick look
 	@$(BIN)/python -m benchmarks.fairness $(ARGS)
 
+bench-growth: venv ## a document in an empty database compared with databases of up to a million units; ARGS="--units 2000 --runs 500" for a quick look
+	@$(BIN)/python -m benchmarks.growth $(ARGS)
+
+bench-peers: venv ## the same gates driven by the product, DBOS, plain Temporal and a loop; ARGS="--documents 4 --rounds 1" for a quick look
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-bench.lock
+	@$(BIN)/python -m benchmarks.peers $(ARGS)
+
 campaign: venv ## the long fault campaigns (docs/internals/proof.md); ARGS picks one
 	@$(BIN)/python -m tests.campaigns $(ARGS)
 
-lock: venv ## write both lock files again from pyproject.toml
+lock: venv ## write the lock files again from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra dev -c requirements.lock \
 		pyproject.toml -o requirements-dev.lock
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra bench -c requirements-dev.lock \
+		pyproject.toml -o requirements-bench.lock
 
 clean: ## stop the stack, remove .venv and caches; STATE=1 removes the local data too
 	@if [ -x $(BIN)/cutter ]; then $(BIN)/cutter down; fi

@@ -56,15 +56,18 @@ class BatchBench:
         self.postgres = _postmaster(made)
 
     def batch(self, count: int, units: int) -> Json:
-        """One batch of that many documents; all approvals are given at once, as soon as all are asked for."""
-        registered = [self.bench.register(units) for _ in range(count)]
+        """One batch of that many new documents."""
+        return self.batch_of([self.bench.register(units) for _ in range(count)], units)
+
+    def batch_of(self, registered: list[str], units: int) -> Json:
+        """One batch of these documents; all approvals are given at once, as soon as all are asked for."""
         data = queue_yaml([{"document_id": name} for name in registered])
         with connect_database(self.settings, OPERATOR) as connection:
             choice = Options(lanes=LANES, items_max=1000)
             admission = registry.admit(connection, data, choice)
             caps = asdict(caps_of(self.settings))
             batch_id, _ = registry.register(connection, admission, choice, run_caps=caps, starter="bench")
-        return asyncio.run(self._drive(batch_id, count, units))
+        return asyncio.run(self._drive(batch_id, len(registered), units))
 
     async def _drive(self, batch_id: str, count: int, units: int) -> Json:
         client = await connect(self.settings)
@@ -155,7 +158,10 @@ def _sittings(count: int) -> list[tuple[str, int]]:
 
 
 def _seconds(process: psutil.Process) -> float:
-    spent = process.cpu_times()
+    try:
+        spent = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0  # a backend that ended a moment ago: its parent has its figure now
     return float(spent.user + spent.system + spent.children_user + spent.children_system)
 
 

@@ -62,6 +62,18 @@ class Sample:
     more: dict[str, float] = field(default_factory=dict)
 
 
+def every_role(settings: Settings) -> dict[WorkerRole, Deps]:
+    """What the activities of all three workers need, in this one process.
+
+    The verifier refuses in a process that holds the executor's password, so each has its own folder of passwords.
+    """
+    held = settings.state / "workers"
+    return {
+        role: build_deps(settings.model_copy(update={"secrets_dir": held / role.value / "secrets"}), role)
+        for role in WorkerRole
+    }
+
+
 class Bench:
     """A running stack, a floor of deps over a counting relay, and a sovereign's key."""
 
@@ -71,16 +83,8 @@ class Bench:
         self.signer = signing_desk.who(self.settings, demo.APPROVER, None, home)
         options = "sslmode=disable&gssencmode=disable"
         wired = self.settings.model_copy(update={"database_url": f"postgresql://127.0.0.1:{port}/cutter?{options}"})
-        self.direct, self.wired = (self._deps(settings) for settings in (self.settings, wired))
+        self.direct, self.wired = every_role(self.settings), every_role(wired)
         self.number = 0
-
-    def _deps(self, settings: Settings) -> dict[WorkerRole, Deps]:
-        # The verifier refuses in a process that holds the executor's password, so each has its own folder of them.
-        held = self.stack.state / "workers"
-        return {
-            role: build_deps(settings.model_copy(update={"secrets_dir": held / role.value / "secrets"}), role)
-            for role in WorkerRole
-        }
 
     def register(self, units: int) -> str:
         self.number += 1

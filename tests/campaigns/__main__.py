@@ -1,5 +1,6 @@
 """IO: `python -m tests.campaigns [P2 P8 …]` runs campaigns at full size and writes docs/internals/proof.md.
 
+`python -m tests.campaigns P25 --minutes 10` runs one campaign with its own options instead of its full size.
 Each is a process of its own. What it printed, its seed, exit code and duration stand in `tests/campaigns/results`,
 beside the JSON lines of its trials; the page is made from these files and from nothing else.
 """
@@ -12,6 +13,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,11 +33,12 @@ LINES_SHOWN = 24
 """Lines of a campaign's summary that the page shows."""
 
 
-def run(campaign: Campaign, seed: int) -> dict[str, Any]:
-    """One campaign; its record is written whether it was accepted or not."""
+def run(campaign: Campaign, seed: int, options: Sequence[str] = ()) -> dict[str, Any]:
+    """One campaign, with these options or at its full size; its record is written whether it was accepted or not."""
     TRIALS.mkdir(parents=True, exist_ok=True)
     out = TRIALS / f"{campaign.id.lower()}.jsonl"
-    words = ["-m", f"tests.campaigns.{campaign.module}", *campaign.full, "--seed", str(seed), "--out", str(out)]
+    sized = [f"tests.campaigns.{campaign.module}", *(options or campaign.full)]
+    words = ["-m", *sized, "--seed", str(seed), "--out", str(out)]
     began = time.monotonic()
     done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
     record: dict[str, Any] = {
@@ -97,9 +100,11 @@ def main() -> int:
     parser.add_argument("ids", nargs="*", metavar="ID", help="such as P2; without one, all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--page", action="store_true", help="only write the page again")
-    chosen = parser.parse_args()
+    chosen, options = parser.parse_known_args()
     wanted = [one for one in CAMPAIGNS if not chosen.ids or one.id.lower() in {name.lower() for name in chosen.ids}]
-    records = [] if chosen.page else [run(campaign, chosen.seed) for campaign in wanted]
+    if options and len(wanted) != 1:
+        parser.error(f"only one campaign can have options of its own: {' '.join(options)}")
+    records = [] if chosen.page else [run(campaign, chosen.seed, options) for campaign in wanted]
     PAGE.write_text(page(), encoding="utf-8")
     return int(any(record["exit"] for record in records))
 

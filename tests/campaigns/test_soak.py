@@ -1,0 +1,80 @@
+"""P25: its judge finds what grows and becomes slower, and nothing else."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.campaigns import __main__ as campaigns
+from tests.campaigns import p25_soak as p25
+from tests.cases.soak_halves import Halves, Series, compared, together, verdicts
+from tests.cases.trials import Dice
+
+SECONDS = 600.0
+
+
+def series(slope: float, *, noise: int = 4, level: float = 100.0) -> Series:
+    """A value each two seconds that rises by `slope` a minute."""
+    dice = Dice("noise", slope)
+    return [(t, level + slope * t / 60 + dice.between(-noise, noise)) for t in map(float, range(0, int(SECONDS), 2))]
+
+
+def test_what_grows_is_found_and_what_only_trembles_is_not() -> None:
+    assert compared("grows", series(3.0), seconds=SECONDS).worse
+    assert not compared("trembles", series(0.0, noise=40), seconds=SECONDS).worse
+    assert not compared("falls", series(-3.0), seconds=SECONDS).worse
+
+
+def test_growth_in_the_warm_up_is_no_failure() -> None:
+    filled = [(t, 100 * (1 - math.exp(-t / SECONDS * 10))) for t, _ in series(0.0)]
+    assert not compared("a cache", filled, seconds=SECONDS).worse
+
+
+def test_a_peak_at_the_end_is_no_failure_although_the_median_rises() -> None:
+    one = [(t, 100.0 if t < 470 else 300.0) for t, _ in series(0.0)]
+    assert not compared("one peak", one, seconds=SECONDS).worse
+
+
+def test_a_slower_machine_excuses_a_latency_but_no_leak() -> None:
+    slower = series(12.0, level=50.0)
+    excused, leak = verdicts({"leak": slower}, {}, {"gate": slower}, slower, seconds=SECONDS)[::-1]
+    assert not excused.worse
+    assert leak.worse
+
+
+def test_measures_taken_together_have_equal_weight() -> None:
+    slow, quick = [(0.0, 1000.0), (2.0, 3000.0), (4.0, 2000.0)], [(1.0, 1.0)]
+    assert together({"slow": slow, "quick": quick}) == [(0.0, 0.5), (1.0, 1.0), (2.0, 1.5), (4.0, 1.0)]
+
+
+def test_the_gates_of_a_worker_are_one_measure_too() -> None:
+    gates = p25.with_roles({"IG_mark": [(0.0, 4.0)], "IG_cut_leg_a_execute": [(1.0, 6.0)]})
+    assert gates["all gates of cutter, times the usual"] == [(0.0, 1.0)]
+    assert gates["all gates of exec, times the usual"] == [(1.0, 1.0)]
+    assert gates["all gates of verify, times the usual"] == []
+    assert "latency of all gates of exec, times the usual" in p25.LEAKS.values()
+
+
+def test_too_few_samples_are_no_verdict() -> None:
+    few = [(t, t) for t, _ in series(0.0)][::40]
+    assert not compared("few", few, seconds=SECONDS).worse
+    assert "TOO FEW" in str(compared("few", few, seconds=SECONDS))
+
+
+def test_options_are_for_one_campaign_only(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["campaigns", "P25", "P26", "--minutes", "1", "--page"])
+    with pytest.raises(SystemExit):
+        campaigns.main()
+    assert "only one campaign" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("blind", sorted(p25.LEAKS))
+def test_p25_fails_if_a_measure_is_worse_or_a_leak_is_not_found(blind: str) -> None:
+    good = [Halves(name=name, first=1.0, second=1.0, ratio=1.0, worse=False, samples=99) for name in p25.LEAKS.values()]
+    bad = [Halves(name=one.name, first=1.0, second=2.0, ratio=2.0, worse=True, samples=99) for one in good]
+    clean, leaking = (p25.Soaked(halves=halves, counts=p25.Counter(), problems=[]) for halves in (good, bad))
+    assert p25.summary(clean, leaking).accepted
+    assert not p25.summary(leaking, leaking).accepted
+    missed = [one if one.name != p25.LEAKS[blind] else good[bad.index(one)] for one in bad]
+    assert not p25.summary(clean, p25.Soaked(halves=missed, counts=p25.Counter(), problems=[])).accepted
