@@ -60,10 +60,12 @@ campaign: venv ## the long fault campaigns (docs/internals/proof.md); ARGS picks
 wheel: venv ## build the wheel in dist
 	@scripts/wheel
 
-lock: venv ## write both lock files again from pyproject.toml
+lock: venv ## write the lock files again from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra dev -c requirements.lock \
 		pyproject.toml -o requirements-dev.lock
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -c requirements.lock \
+		--extra s3 --extra desk --extra slack --extra otel pyproject.toml -o requirements-deploy.lock
 
 clean: ## stop the stack, remove .venv and caches; STATE=1 removes the local data too
 	@if [ -x $(BIN)/cutter ]; then $(BIN)/cutter down; fi

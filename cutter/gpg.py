@@ -112,6 +112,24 @@ class Gpg:
             raise InvalidInput("this is not an OpenPGP public key; use gpg --armor --export FINGERPRINT")
         return tuple(dict.fromkeys(taken))
 
+    def export_secret(self, fingerprint: str) -> bytes:
+        """The armored private key, which has no passphrase. It is a secret."""
+        words = {"secret": True, "expect_passphrase": False}
+        key: str = self._ask(lambda library: library.export_keys(_full(fingerprint), **words), agent=True)
+        if not key:
+            raise NotFound(f"no private key {fingerprint} in this home")
+        return key.encode("ascii")
+
+    def import_secret(self, key: bytes) -> tuple[str, ...]:
+        """Import private keys and return their primary fingerprints. Raises InvalidInput if there are none."""
+        if len(key) > limits.PUBLIC_KEY_BYTES_MAX:
+            raise InvalidInput(f"a private key has at most {limits.PUBLIC_KEY_BYTES_MAX} bytes")
+        taken = self._ask(lambda library: library.import_keys(key), agent=True)
+        # gpg counts an unprotected private key as read even if it was there before, and a public key as none.
+        if not taken.sec_read:
+            raise InvalidInput("this is not an OpenPGP private key; `cutter keys make` writes one")
+        return tuple(dict.fromkeys(taken.fingerprints))
+
     def primary_fingerprints(self, *, secret: bool = False) -> tuple[str, ...]:
         """The primary fingerprints of the keys in this home. With `secret`, only of its private keys."""
         listed: list[dict[str, str]] = self._ask(lambda library: library.list_keys(secret), agent=secret)

@@ -1,0 +1,127 @@
+"""IO: the keys of a deployment as files: makes them, and puts a worker's key into the GnuPG home that it uses.
+
+A file is what systemd hands over as a credential, and Kubernetes as a secret. A GnuPG home is neither.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cutter.errors import NotFound, Refused
+from cutter.gpg import Gpg
+from cutter.stack.key_homes import PIN
+from cutter.storage import private
+
+SECRET_BYTES = 32
+"""The entropy of a shared secret."""
+
+
+class KeyRole(StrEnum):
+    """The workers' keys, each named like its home, and the secret with which messages to programs are signed."""
+
+    EXECUTOR = "executor"
+    VERIFIER = "verifier"
+    BACKUP = "backup"
+    NOTIFICATION = "notification"
+
+
+NOTIFICATION_FILE = "webhook.secret"
+
+ALSO_NEEDED = {KeyRole.VERIFIER: ("executor.asc",), KeyRole.BACKUP: (PIN,)}
+"""The public files that a home needs next to its private key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeKey:
+    """The files of a new key. A shared secret has no fingerprint."""
+
+    role: KeyRole
+    fingerprint: str | None
+    private: Path
+    public: tuple[Path, ...] = ()
+
+
+def make(role: KeyRole, folder: Path, *, expire: str) -> MadeKey:
+    """Make a key and write it into `folder`. Raises Refused if one of its files exists, because it is never replaced.
+
+    `expire` is in gpg's form (`2y`, or `0` for never).
+    """
+    private.own_folder(folder)
+    if role is KeyRole.NOTIFICATION:
+        file = _new(folder / NOTIFICATION_FILE, secrets.token_urlsafe(SECRET_BYTES).encode("ascii") + b"\n")
+        return MadeKey(role=role, fingerprint=None, private=file)
+    for name in (f"{role}.key", f"{role}.asc", *((PIN,) if role is KeyRole.BACKUP else ())):
+        _refuse_existing(folder / name)
+    with TemporaryDirectory(prefix="ck-") as place:
+        gpg = Gpg(Path(place))
+        try:
+            return _written(gpg, role, folder, expire)
+        finally:
+            gpg.stop_agent()
+
+
+def install(role: KeyRole, folder: Path, homes: Path) -> str:
+    """Make the home of that role in `homes` from the files in `folder`, and return the key's fingerprint.
+
+    A second call changes nothing. Raises NotFound if a file is missing, and Refused if the home has another key.
+    """
+    key = _read(folder / f"{role}.key")
+    others = {name: _read(folder / name) for name in ALSO_NEEDED.get(role, ())}
+    fingerprint = _fingerprint(key)
+    private.make_folder(homes)
+    gpg = Gpg(homes / role)
+    if set(gpg.primary_fingerprints(secret=True)) - {fingerprint}:
+        raise Refused(f"{homes / role} holds another private key: empty this folder first", code="key_exists")
+    gpg.import_secret(key)
+    for name, data in others.items():
+        if name == PIN:
+            private.write(homes / PIN, data)
+        else:
+            gpg.import_public(data)
+    return fingerprint
+
+
+def _fingerprint(key: bytes) -> str:
+    """The fingerprint of the only private key in a file. It is imported into a home that is thrown away."""
+    with TemporaryDirectory(prefix="ck-") as place:
+        gpg = Gpg(Path(place))
+        try:
+            fingerprints = gpg.import_secret(key)
+        finally:
+            gpg.stop_agent()
+    if len(fingerprints) != 1:
+        raise Refused("a key file holds one private key, and this one holds several", code="several_keys")
+    return fingerprints[0]
+
+
+def _written(gpg: Gpg, role: KeyRole, folder: Path, expire: str) -> MadeKey:
+    fingerprint = gpg.generate_key(f"cutter {role}", expire=expire)
+    public = [folder / f"{role}.asc"]
+    if role is KeyRole.BACKUP:
+        gpg.add_encryption_key(fingerprint)
+        public.append(_new(folder / PIN, fingerprint.encode("ascii") + b"\n"))
+    _new(public[0], gpg.export_public(fingerprint))
+    file = _new(folder / f"{role}.key", gpg.export_secret(fingerprint))
+    return MadeKey(role=role, fingerprint=fingerprint, private=file, public=tuple(public))
+
+
+def _new(path: Path, data: bytes) -> Path:
+    _refuse_existing(path)
+    private.write(path, data)
+    return path
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise Refused(f"{path} exists, and a key is never replaced: name another folder", code="key_exists")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise NotFound(f"no {path}: `cutter keys make --help` says which files a key has") from None

@@ -1,0 +1,118 @@
+"""`cutter keys`: keys as files, and the homes that workers sign and back up with."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutter.catalogue import WorkerRole
+from cutter.gpg import Gpg
+from cutter.stack import key_homes
+from starter import cli
+from starter.console.terminal import ExitCode
+from tests.support.database import short_folder
+
+KEYS = ("executor", "verifier", "backup")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of all keys, made by the command."""
+    folder = tmp_path_factory.mktemp("files") / "keys"
+    for role in (*KEYS, "notification"):
+        assert cli.run(["keys", "make", "--role", role, str(folder), "--expire", "2y"]) == ExitCode.DONE
+    return folder
+
+
+@pytest.fixture
+def homes(monkeypatch: pytest.MonkeyPatch) -> Any:
+    with short_folder() as folder:
+        monkeypatch.setenv("CUTTER_KEYS_DIR", str(folder / "keys"))
+        yield folder / "keys"
+        for name in KEYS:
+            Gpg(folder / "keys" / name).stop_agent()
+
+
+def said(capsys: pytest.CaptureFixture[str], *line: str, code: int = ExitCode.DONE) -> Any:
+    capsys.readouterr()
+    assert cli.run(["keys", *line, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_only_the_owner_can_read_the_files(files: Path) -> None:
+    made = {file.name for file in files.iterdir()}
+    assert made == {
+        *(f"{name}.{kind}" for name in KEYS for kind in ("key", "asc")), "backup.fingerprint", "webhook.secret",
+    }  # fmt: skip
+    assert {stat.S_IMODE(file.stat().st_mode) for file in (files, *files.iterdir())} == {0o700, 0o600}
+    assert len((files / "webhook.secret").read_text().strip()) >= 43
+
+
+def test_no_key_is_ever_replaced(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {file.name: file.read_bytes() for file in files.iterdir()}
+    for role in (*KEYS, "notification"):
+        assert said(capsys, "make", "--role", role, str(files), code=ExitCode.STOPPED)["code"] == "key_exists"
+    assert {file.name: file.read_bytes() for file in files.iterdir()} == before
+
+
+def test_an_imported_key_signs_and_the_verifier_knows_the_executor(
+    files: Path, homes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prints = {}
+    for role in ("executor", "verifier"):
+        prints[role] = said(capsys, "import", "--role", role, str(files))["fingerprint"]
+        assert said(capsys, "import", "--role", role, str(files))["fingerprint"] == prints[role]
+    signature = Gpg(homes / "executor").sign_detached(b"rows", prints["executor"])
+    known = Gpg(homes / "verifier")
+    assert [one.fingerprint for one in known.verify_detached(b"rows", signature).records] == [prints["executor"]]
+    assert known.primary_fingerprints(secret=True) == (prints["verifier"],)
+    assert key_homes.shared(homes) == []
+
+
+def test_the_backup_key_decrypts_and_is_pinned(files: Path, homes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pinned = said(capsys, "import", "--role", "backup", str(files))["fingerprint"]
+    assert (homes / "backup.fingerprint").read_text().strip() == pinned
+    listing = Gpg(homes / "backup").key_listing()
+    assert [line.split(":")[11] for line in listing.splitlines() if line.startswith("sub:")] == ["e"]
+    assert key_homes.foreign(homes, WorkerRole.CUTTER) == []
+
+
+def test_a_home_never_gets_a_second_private_key(
+    files: Path, homes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(capsys, "import", "--role", "executor", str(files))
+    said(capsys, "make", "--role", "executor", str(tmp_path / "others"))
+    before = Gpg(homes / "executor").primary_fingerprints(secret=True)
+    refused = said(capsys, "import", "--role", "executor", str(tmp_path / "others"), code=ExitCode.STOPPED)
+    assert refused["code"] == "key_exists"
+    assert Gpg(homes / "executor").primary_fingerprints(secret=True) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "word"),
+    [
+        (("make", "--role", "executor", "NEW", "--expire", "soon"), ExitCode.USAGE, "such as 2y"),
+        (("import", "--role", "executor", "NEW"), ExitCode.FAILED, "executor.key"),
+        (("import", "--role", "notification", "NEW"), ExitCode.USAGE, "CUTTER_SECRETS_DIR"),
+    ],
+)
+def test_a_mistake_is_named(
+    line: tuple[str, ...], code: int, word: str, homes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [str(tmp_path / "new") if one == "NEW" else one for one in line]
+    assert word in said(capsys, *given, code=code)["message"]
+    assert not homes.exists()
+
+
+def test_a_public_key_is_not_taken_for_the_private_one(
+    files: Path, homes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not (homes / "executor").exists()
+    (tmp_path / "executor.key").write_bytes((files / "executor.asc").read_bytes())
+    assert "not an OpenPGP private key" in said(
+        capsys, "import", "--role", "executor", str(tmp_path), code=ExitCode.USAGE
+    )["message"]  # fmt: skip
