@@ -1522,6 +1522,24 @@ BACKUPS = (
 )  # fmt: skip
 """Backups as segments."""
 
+_KEYS = "integration/gpg/test_deployment_keys.py"
+
+DELIVERY = (
+    *_of(
+        "starter/local/deployment_keys.py", _KEYS,
+        ("a second private key in a home", "    if set(gpg.primary_fingerprints(secret=True)) - {fingerprint}:",
+         "    if False:", "::test_a_home_never_gets_a_second_private_key"),
+        ("a new key in the place of an old one", "    if path.exists():", "    if False:",
+         "::test_no_key_is_ever_replaced"),
+    ),
+    *_of(
+        "cutter/gpg.py", _KEYS,
+        ("a public key in the place of a private one", "        if not taken.sec_read:", "        if False:",
+         "::test_a_public_key_is_not_taken_for_the_private_one"),
+    ),
+)  # fmt: skip
+"""Keys of a deployment."""
+
 GUARDS = (
     *OUTSIDE,
     *DESK,
@@ -1544,4 +1562,5 @@ GUARDS = (
     *COMMANDS,
     *TEXTS,
     *ROWS,
+    *DELIVERY,
 )
