@@ -21,12 +21,13 @@ SECRET_BYTES = 32
 
 
 class KeyRole(StrEnum):
-    """The workers' keys, each named like its home, and the secret with which messages to programs are signed."""
+    """The keys of the workers, each named like its home, the secret that signs messages, and the key of a person."""
 
     EXECUTOR = "executor"
     VERIFIER = "verifier"
     BACKUP = "backup"
     NOTIFICATION = "notification"
+    APPROVER = "approver"
 
 
 NOTIFICATION_FILE = "webhook.secret"
@@ -37,11 +38,11 @@ ALSO_NEEDED = {KeyRole.VERIFIER: ("executor.asc",), KeyRole.BACKUP: (PIN,)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeKey:
-    """The files of a new key. A shared secret has no fingerprint."""
+    """The files of a new key. A shared secret has no fingerprint, and the private key of a person is in no file."""
 
     role: KeyRole
     fingerprint: str | None
-    private: Path
+    private: Path | None
     public: tuple[Path, ...] = ()
 
 
@@ -62,6 +63,23 @@ def make(role: KeyRole, folder: Path, *, expire: str) -> MadeKey:
             return _written(gpg, role, folder, expire)
         finally:
             gpg.stop_agent()
+
+
+def make_approver(gpg: Gpg, user: str, folder: Path, *, expire: str) -> MadeKey:
+    """Let gpg make a key in the person's own home, and write its public part into `folder`.
+
+    Raises Refused if the person gave no passphrase.
+    """
+    private.make_folder(folder)
+    fingerprint = gpg.ask_for_key(user, expire=expire)
+    if not gpg.has_passphrase(fingerprint):
+        raise Refused(
+            f"the key {fingerprint} has no passphrase, so its file alone could sign: remove it with "
+            f"`gpg --delete-secret-and-public-key {fingerprint}`, and make another one",
+            code="no_passphrase",
+        )
+    file = _new(folder / f"approver-{fingerprint[-16:]}.asc", gpg.export_public(fingerprint))
+    return MadeKey(role=KeyRole.APPROVER, fingerprint=fingerprint, private=None, public=(file,))
 
 
 def install(role: KeyRole, folder: Path, homes: Path) -> str:

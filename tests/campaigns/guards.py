@@ -1531,6 +1531,8 @@ DELIVERY = (
          "    if False:", "::test_a_home_never_gets_a_second_private_key"),
         ("a new key in the place of an old one", "    if path.exists():", "    if False:",
          "::test_no_key_is_ever_replaced"),
+        ("an approver's key without a passphrase", "    if not gpg.has_passphrase(fingerprint):", "    if False:",
+         "::test_a_key_without_a_passphrase_makes_no_approver"),
     ),
     *_of(
         "cutter/gpg.py", _KEYS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,59 @@ def test_the_backup_key_decrypts_and_is_pinned(files: Path, homes: Path, capsys:
     assert key_homes.foreign(homes, WorkerRole.CUTTER) == []
 
 
+PINENTRY = """#!/bin/sh
+echo "OK ready"
+while read -r command rest; do
+  case $command in
+    GETPIN) [ -z "$SECRET" ] || echo "D $SECRET"; echo OK ;;
+    BYE) echo OK; exit ;;
+    *) echo OK ;;
+  esac
+done
+"""
+"""A program that types for a person. It follows the protocol of pinentry."""
+
+
+@pytest.fixture
+def person() -> Iterator[Path]:
+    """The GnuPG home of a person whose agent asks the program above."""
+    with short_folder() as folder:
+        home = folder / "gnupg"
+        home.mkdir(mode=0o700)
+        (home / "gpg-agent.conf").write_text(f"pinentry-program {folder / 'pinentry'}\n")
+        yield home
+        Gpg(home).stop_agent()
+
+
+def types(person: Path, passphrase: str) -> None:
+    file = person.parent / "pinentry"
+    file.write_text(PINENTRY.replace("$SECRET", passphrase))
+    file.chmod(0o700)
+
+
+def test_an_approver_s_key_has_a_passphrase_and_an_end_and_stays_in_their_home(
+    person: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    types(person, "long-and-secret")
+    line = ("--role", "approver", "--name", "An <an@example.org>", "--gpg-home", str(person), str(tmp_path / "out"))
+    made = said(capfd, "make", *line)
+    (file,) = (tmp_path / "out").iterdir()
+    assert (made["public"], b"PUBLIC KEY" in file.read_bytes()) == (str(file), True)
+    key = Gpg(person)
+    assert key.primary_fingerprints(secret=True) == (made["fingerprint"],)
+    (public,) = (row.split(":") for row in key.key_listing().splitlines() if row.startswith("pub:"))
+    assert round((int(public[6]) - int(public[5])) / 86400) in (730, 731)
+
+
+def test_a_key_without_a_passphrase_makes_no_approver(
+    person: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    types(person, "")
+    line = ("--role", "approver", "--name", "An <an@example.org>", "--gpg-home", str(person), str(tmp_path / "out"))
+    assert said(capfd, "make", *line, code=ExitCode.STOPPED)["code"] == "no_passphrase"
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_a_home_never_gets_a_second_private_key(
     files: Path, homes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +152,9 @@ def test_a_home_never_gets_a_second_private_key(
         (("make", "--role", "executor", "NEW", "--expire", "soon"), ExitCode.USAGE, "such as 2y"),
         (("import", "--role", "executor", "NEW"), ExitCode.FAILED, "executor.key"),
         (("import", "--role", "notification", "NEW"), ExitCode.USAGE, "CUTTER_SECRETS_DIR"),
+        (("import", "--role", "approver", "NEW"), ExitCode.USAGE, "approver's own home"),
+        (("make", "--role", "approver", "NEW"), ExitCode.USAGE, "--name 'An"),
+        (("make", "--role", "backup", "NEW", "--name", "An"), ExitCode.USAGE, "--name is for"),
     ],
 )
 def test_a_mistake_is_named(
