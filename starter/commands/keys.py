@@ -61,7 +61,7 @@ def install(
     folder: Annotated[Path, typer.Argument(help="Folder with the files that `cutter keys make` wrote")],
     as_json: Json = False,
 ) -> None:
-    """Put a worker's key into its GnuPG home in CUTTER_KEYS_DIR; a second call changes nothing.
+    """Put a worker's key into its GnuPG home in CUTTER_KEYS_DIR, and its passwords into CUTTER_SECRETS_DIR.
 
     Example: cutter keys import --role executor /run/credentials/cutter-worker-exec.service
     """
@@ -70,6 +70,6 @@ def install(
     if role is KeyRole.APPROVER:
         raise InvalidInput("an approver's key stays in the approver's own home: `cutter approvers --help`")
     settings = load()
-    fingerprint = deployment_keys.install(role, folder, settings.keys)
+    fingerprint = deployment_keys.install(role, folder, settings.keys, settings.secrets)
     found = {"role": role.value, "fingerprint": fingerprint, "home": str(settings.keys / role)}
     show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))

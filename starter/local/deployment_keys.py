@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 
 from cutter.errors import NotFound, Refused
 from cutter.gpg import Gpg
-from cutter.stack.key_homes import PIN
+from cutter.stack.key_homes import HOMES, PIN
+from cutter.stack.workers import database_roles
 from cutter.storage import private
 
 SECRET_BYTES = 32
@@ -82,8 +83,11 @@ def make_approver(gpg: Gpg, user: str, folder: Path, *, expire: str) -> MadeKey:
     return MadeKey(role=KeyRole.APPROVER, fingerprint=fingerprint, private=None, public=(file,))
 
 
-def install(role: KeyRole, folder: Path, homes: Path) -> str:
+def install(role: KeyRole, folder: Path, homes: Path, passwords: Path) -> str:
     """Make the home of that role in `homes` from the files in `folder`, and return the key's fingerprint.
+
+    The worker's passwords, if the folder has them, are copied into `passwords`. A process manager may hand over files
+    that a group can read, and only the worker's user can read these copies.
 
     A second call changes nothing. Raises NotFound if a file is missing, and Refused if the home has another key.
     """
@@ -100,7 +104,18 @@ def install(role: KeyRole, folder: Path, homes: Path) -> str:
             private.write(homes / PIN, data)
         else:
             gpg.import_public(data)
+    _hand_over_passwords(role, folder, passwords)
     return fingerprint
+
+
+def _hand_over_passwords(role: KeyRole, folder: Path, passwords: Path) -> None:
+    if folder.resolve() == passwords.resolve():
+        return
+    (worker,) = (worker for worker, home in HOMES.items() if home == role)
+    files = [folder / f"{name}.password" for name in database_roles(worker)]
+    for file in (one for one in files if one.is_file()):
+        private.own_folder(passwords)
+        private.write(passwords / file.name, file.read_bytes())
 
 
 def _fingerprint(key: bytes) -> str:

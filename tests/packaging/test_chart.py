@@ -74,25 +74,30 @@ def test_it_has_the_processes_of_a_deployment() -> None:
 
 
 @pytest.mark.parametrize("worker", WorkerRole)
-def test_a_worker_sees_the_passwords_of_its_own_roles_and_no_key_file(worker: WorkerRole) -> None:
-    files = seen(worker, "worker")
-    assert files.pop("tls") == set()
-    assert files == {"secrets": {f"{role}.password" for role in workers.database_roles(worker)}}
+def test_a_worker_does_not_see_its_secret_and_reads_what_its_first_container_made(worker: WorkerRole) -> None:
+    assert seen(worker, "worker") == {"tls": set()}
+    for one in containers(worker):
+        assert {"name": "CUTTER_SECRETS_DIR", "value": "/run/cutter/secrets"} in one["env"]
+        assert {"name": "home", "mountPath": "/run/cutter"} in one["volumeMounts"]
 
 
 @pytest.mark.parametrize("worker", WorkerRole)
-def test_the_key_s_container_sees_all_that_its_home_needs_and_no_password(worker: WorkerRole, tmp_path: Path) -> None:
+def test_the_first_container_has_its_own_passwords_and_all_that_its_home_needs(
+    worker: WorkerRole, tmp_path: Path
+) -> None:
     (keys,) = (one for one in containers(worker) if one["name"] == "keys")
-    assert keys["args"] == ["keys", "import", "--role", key_homes.HOMES[worker], "/run/secrets/keys"]
+    assert keys["args"] == ["keys", "import", "--role", key_homes.HOMES[worker], "/run/secrets/cutter"]
     for each in (KeyRole.EXECUTOR, KeyRole.VERIFIER, KeyRole.BACKUP):
         deployment_keys.make(each, tmp_path / "made", expire="1d")
     (tmp_path / "handed").mkdir()
     handed = seen(worker, "keys")
-    assert set(handed) == {"keys"}
-    for name in handed["keys"]:
+    assert set(handed) == {"secrets"}
+    passwords = {name for name in handed["secrets"] if name.endswith(".password")}
+    assert passwords == {f"{role}.password" for role in workers.database_roles(worker)}
+    for name in handed["secrets"] - passwords:
         shutil.copy(tmp_path / "made" / name, tmp_path / "handed")
     with short_folder() as homes:
-        deployment_keys.install(KeyRole(key_homes.HOMES[worker]), tmp_path / "handed", homes)
+        deployment_keys.install(KeyRole(key_homes.HOMES[worker]), tmp_path / "handed", homes, tmp_path / "secrets")
         subprocess.run(["gpgconf", "--homedir", str(homes / key_homes.HOMES[worker]), "--kill", "all"], check=True)
 
 

@@ -68,7 +68,7 @@ def test_a_worker_s_credentials_are_all_that_its_key_needs(worker: WorkerRole, t
         if not name.endswith(".password"):
             shutil.copy(tmp_path / "made" / name, handed)
     with short_folder() as homes:
-        deployment_keys.install(role, handed, homes)
+        deployment_keys.install(role, handed, homes, tmp_path / "secrets")
         assert key_homes.foreign(homes, worker) == []
         subprocess.run(["gpgconf", "--homedir", str(homes / role), "--kill", "all"], check=True)
 

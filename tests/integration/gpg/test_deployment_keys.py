@@ -74,6 +74,25 @@ def test_an_imported_key_signs_and_the_verifier_knows_the_executor(
     assert key_homes.shared(homes) == []
 
 
+def test_the_worker_s_own_passwords_are_handed_over_closed(
+    files: Path, homes: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A secret's files are open to a group on Kubernetes, and with newer versions of systemd."""
+    handed, secrets = tmp_path / "handed", tmp_path / "secrets"
+    handed.mkdir()
+    (handed / "executor.key").write_bytes((files / "executor.key").read_bytes())
+    for name in ("cutter_exec.password", "cutter_owner.password"):
+        (handed / name).write_text(name)
+        (handed / name).chmod(0o440)
+    monkeypatch.setenv("CUTTER_SECRETS_DIR", str(secrets))
+    for _ in range(2):
+        said(capsys, "import", "--role", "executor", str(handed))
+    (copy,) = secrets.iterdir()
+    assert (copy.name, copy.read_text()) == ("cutter_exec.password", "cutter_exec.password")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (secrets, copy)} == {0o700, 0o600}
+    assert homes.is_dir()
+
+
 def test_the_backup_key_decrypts_and_is_pinned(files: Path, homes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pinned = said(capsys, "import", "--role", "backup", str(files))["fingerprint"]
     assert (homes / "backup.fingerprint").read_text().strip() == pinned

@@ -69,16 +69,19 @@ securityContext:
 {{ end -}}
 {{- end -}}
 
+{{- /* `handed` is true for a worker. Its first container reads the secret and hands it over. */ -}}
 {{- define "cutter.mounts" -}}
 - {name: state, mountPath: /var/lib/cutter}
 - {name: tmp, mountPath: /tmp}
+{{- if not .handed }}
 - {name: secrets, mountPath: /run/secrets/cutter, readOnly: true}
+{{- end }}
 {{- if .root.Values.tlsSecret }}
 - {name: tls, mountPath: /etc/cutter/tls, readOnly: true}
 {{- end }}
 {{- end -}}
 
-{{- /* Arguments: root, process, files (of the secret, that the process itself sees). */ -}}
+{{- /* Arguments: root, process, files (of the secret). */ -}}
 {{- define "cutter.volumes" -}}
 - {name: state, emptyDir: {}}
 - {name: tmp, emptyDir: {medium: Memory, sizeLimit: 256Mi}}
@@ -95,7 +98,7 @@ securityContext:
 {{- end }}
 {{- end -}}
 
-{{- /* The files of each process: passwords, keys and secrets. A worker's main container sees only the passwords. */ -}}
+{{- /* The files of each process: passwords, keys and secrets. A worker gets them from its first container. */ -}}
 {{- define "cutter.files" -}}
 cutter: {passwords: [cutter_read.password, cutter_backup.password], keys: [backup.key, backup.fingerprint], key: backup}
 exec: {passwords: [cutter_exec.password], keys: [executor.key], key: executor}
