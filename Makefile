@@ -6,7 +6,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast check lint docs nightly bench bench-batch bench-fairness bench-growth bench-peers campaign lock clean
+.PHONY: help venv demo up down test test-fast check lint docs nightly bench bench-batch bench-fairness bench-growth bench-peers campaign wheel lock clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,9 +39,9 @@ lint: venv docs ## style, types, import contracts, links of the documentation
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-nightly: venv ## tests that take too long for every commit: small campaigns, and costly property tests with ten times as many examples
+nightly: venv ## tests that take too long for every commit: small campaigns, the installed wheel, and costly property tests with more examples
 	@$(BIN)/cutter doctor --fetch
-	@CUTTER_TESTS=nightly $(PYTEST) -n $(JOBS) --dist loadgroup tests/campaigns tests/property $(ARGS)
+	@CUTTER_TESTS=nightly $(PYTEST) -n $(JOBS) --dist loadgroup tests/campaigns tests/installed tests/property $(ARGS)
 
 check: lint test ## lint and the whole suite
 
@@ -64,12 +64,18 @@ bench-peers: venv ## the same gates driven by the product, DBOS, plain Temporal 
 campaign: venv ## the long fault campaigns (docs/internals/proof.md); ARGS picks one
 	@$(BIN)/python -m tests.campaigns $(ARGS)
 
+wheel: venv ## build the wheel in dist
+	@scripts/wheel
+
 lock: venv ## write the lock files again from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra dev -c requirements.lock \
 		pyproject.toml -o requirements-dev.lock
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra bench -c requirements-dev.lock \
 		pyproject.toml -o requirements-bench.lock
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -c requirements.lock \
+		--extra s3 --extra desk --extra slack --extra otel pyproject.toml -o requirements-deploy.lock
+	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links deploy/tools.in -o deploy/tools.lock
 
 clean: ## stop the stack, remove .venv and caches; STATE=1 removes the local data too
 	@if [ -x $(BIN)/cutter ]; then $(BIN)/cutter down; fi

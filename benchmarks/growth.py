@@ -25,7 +25,7 @@ import structlog
 from benchmarks.batch import BatchBench, line
 from benchmarks.document import RESULTS, Sample
 from benchmarks.filled import UNITS_OF_LAW, UNITS_OF_RUN, fill, seeds
-from benchmarks.revision import cpu_seconds
+from benchmarks.revision import postgres_seconds
 from cutter.types import Json
 from tests.support.processes import Stack, stack
 
@@ -55,9 +55,9 @@ class Side:
 
     def measure(self, *, batch: bool) -> None:
         """One document through all gates, with PostgreSQL's CPU in milliseconds; then a batch."""
-        before = cpu_seconds(self.made)["postgres"]
+        before = postgres_seconds(self.made)
         sample = self.bench.bench.floor(UNITS)
-        self.documents.append((sample, (cpu_seconds(self.made)["postgres"] - before) * 1000))
+        self.documents.append((sample, (postgres_seconds(self.made) - before) * 1000))
         print(
             f"  document: {sample.total:.0f} ms, PostgreSQL {self.documents[-1][1]:.0f} ms", file=sys.stderr, flush=True
         )

@@ -98,6 +98,30 @@ class Gpg:
             raise _failed("make a key", made)
         return str(made.fingerprint)
 
+    def ask_for_key(self, user: str, *, expire: str) -> str:
+        """Make an ed25519 signing key with the passphrase for which the person's agent asks. Return its fingerprint."""
+        words = ("--batch", "--status-fd", "1", "--quick-generate-key", user, "ed25519", "sign", expire)
+        try:
+            made = subprocess.run(
+                [self.binary, *self._homedir(), *self._options(agent=True), *words], stdout=subprocess.PIPE, text=True,
+                env=environment(person=True), check=False,
+            )  # fmt: skip
+        except OSError as problem:
+            raise self._away(problem) from problem
+        created = [line.split()[-1] for line in made.stdout.splitlines() if line.startswith("[GNUPG:] KEY_CREATED ")]
+        if not created:
+            raise Unavailable(f"gpg made no key (exit code {made.returncode})", what=self._what)
+        return created[0]
+
+    def has_passphrase(self, fingerprint: str) -> bool:
+        """True if the private key is encrypted with a passphrase. The agent knows it, and shows no key."""
+        words = ("--with-colons", "--with-keygrip", "--list-keys", _full(fingerprint))
+        listed = self._run(self._command(*words)).stdout.decode("utf-8", "replace")
+        grips = [line.split(":")[9] for line in listed.splitlines() if line.startswith("grp:")]
+        program = shutil.which("gpg-connect-agent", path=str(Path(self.binary).parent)) or "gpg-connect-agent"
+        said = self._run((program, *self._homedir(), f"KEYINFO {grips[0]}", "/bye")).stdout.decode("ascii", "replace")
+        return said.startswith("S KEYINFO ") and said.split()[7] == "P"
+
     def add_encryption_key(self, fingerprint: str) -> None:
         """Add a cv25519 subkey, so that backups can be encrypted for a generated key."""
         words = {"algorithm": "cv25519", "usage": "encr", "expire": "never", "master_passphrase": ""}
@@ -120,6 +144,24 @@ class Gpg:
         if not taken:
             raise InvalidInput("this is not an OpenPGP public key; use gpg --armor --export FINGERPRINT")
         return tuple(dict.fromkeys(taken))
+
+    def export_secret(self, fingerprint: str) -> bytes:
+        """The armored private key, which has no passphrase. It is a secret."""
+        words = {"secret": True, "expect_passphrase": False}
+        key: str = self._ask(lambda library: library.export_keys(_full(fingerprint), **words), agent=True)
+        if not key:
+            raise NotFound(f"no private key {fingerprint} in this home")
+        return key.encode("ascii")
+
+    def import_secret(self, key: bytes) -> tuple[str, ...]:
+        """Import private keys and return their primary fingerprints. Raises InvalidInput if there are none."""
+        if len(key) > limits.PUBLIC_KEY_BYTES_MAX:
+            raise InvalidInput(f"a private key has at most {limits.PUBLIC_KEY_BYTES_MAX} bytes")
+        taken = self._ask(lambda library: library.import_keys(key), agent=True)
+        # gpg counts an unprotected private key as read even if it was there before, and a public key as none.
+        if not taken.sec_read:
+            raise InvalidInput("this is not an OpenPGP private key; `cutter keys make` writes one")
+        return tuple(dict.fromkeys(taken.fingerprints))
 
     def primary_fingerprints(self, *, secret: bool = False) -> tuple[str, ...]:
         """The primary fingerprints of the keys in this home. With `secret`, only of its private keys.
@@ -253,10 +295,12 @@ class Gpg:
             words = ("--status-fd", "1", "--enable-special-filenames", "--verify", "--", f"-&{number}", "-")
             return self._run(self._command(*words), body, pass_fds=(number,))
 
+    def _homedir(self) -> tuple[str, ...]:
+        return ("--homedir", str(self._short)) if self.home is not None else ()
+
     def _command(self, *words: str) -> tuple[str, ...]:
         """A gpg command that asks no person and starts no agent."""
-        home = ("--homedir", str(self._short)) if self.home is not None else ()
-        return (self.binary, *home, "--no-tty", "--batch", *self._options(agent=False), *words)
+        return (self.binary, *self._homedir(), "--no-tty", "--batch", *self._options(agent=False), *words)
 
     def _run(
         self, command: Sequence[str], given: bytes = b"", *, pass_fds: Sequence[int] = ()

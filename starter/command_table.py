@@ -52,6 +52,7 @@ COMMANDS = tuple(
         ("void", "stop", "void"),
         ("acknowledge-drift", "stop", "acknowledge_drift"),
         ("approvers", "approvers", "app"),
+        ("keys", "keys", "app"),
         ("policy", "policy", "app"),
         ("status", "status", "status"),
         ("queues", "queues", "app"),

@@ -14,6 +14,8 @@ from cutter.errors import Unavailable
 
 VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
+PACKAGES = ("opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http")
+
 
 def interceptors(*, at_once: bool) -> Sequence[Interceptor]:
     """The interceptors with which a client and its workers trace. Empty if no variable is set.
@@ -30,7 +32,8 @@ def interceptors(*, at_once: bool) -> Sequence[Interceptor]:
         from temporalio.contrib.opentelemetry import TracingInterceptor
     except ImportError as missing:
         raise Unavailable(
-            f"{missing.name} is not installed, which {VARIABLES[0]} asks for: `pip install 'cutter[otel]'`", what="otel"
+            f"{missing.name} is not installed, which {VARIABLES[0]} asks for: `pip install {' '.join(PACKAGES)}`",
+            what="otel",
         ) from None
     processor = SimpleSpanProcessor if at_once else BatchSpanProcessor
     provider = TracerProvider()

@@ -36,7 +36,7 @@ def channel(settings: Settings, name: str) -> Channel | None:
         module = importlib.import_module(f"cutter.notifications.{name}")
     except ModuleNotFoundError as problem:
         raise Unavailable(
-            f"the channel {name} needs {problem.name}: type `pip install 'cutter[{name}]'`", what="channel"
+            f"the channel {name} needs {problem.name}: type `pip install {problem.name}`", what="channel"
         ) from None
     return cast("Channel | None", module.make(settings))
 

@@ -42,7 +42,7 @@ from temporal import runs
 from temporal.client import connect
 
 APPROVER = "demo-sovereign"
-LAWS = Path(__file__).parents[2] / "examples" / "laws"
+LAWS = Path(__file__).parents[1] / "laws"
 FIRST = ("reading-rooms-act", "us-constitution")
 """The name of the law that runs alone. If the folder lacks it, the first law runs alone."""
 

@@ -30,7 +30,7 @@ def desk(
     Example: cutter desk --port 8585
     """
     if not all(map(importlib.util.find_spec, EXTRA)):
-        raise InvalidInput("`cutter desk` needs FastAPI: install it with `pip install 'cutter[desk]'`")
+        raise InvalidInput("`cutter desk` needs FastAPI: install it with `pip install fastapi uvicorn`")
     # A command that another module of this table names must not wait for FastAPI's import.
     server = importlib.import_module("starter.desk.server")
     settings = load()

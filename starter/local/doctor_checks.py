@@ -38,6 +38,11 @@ PYTHON_MIN = (3, 11)
 GPG_MIN = (2, 2)
 KEYS = tuple(sorted(key_homes.HOMES.values()))
 
+IN_CHECKOUT = (Path(__file__).parents[2] / "Makefile").is_file()
+"""True if cutter runs from a checkout. Installed from a wheel, it needs neither git nor make."""
+
+OPTIONAL_FOR = {"go": "only to build Temporal", "git": "only for a checkout", "make": "only for a checkout"}
+
 ROLES_WITHOUT_LIMIT: Rows[str] = values("roles_without_limit")
 BOUNDED: Rows[bool] = values("sessions_are_bounded")
 NOTIFICATIONS: Rows[float] = values("notification_queue")
@@ -79,8 +84,8 @@ def _all(settings: Settings) -> Iterator[Check]:
     known = records.read(settings.state)
     yield python()
     yield gpg()
-    yield tool("git", needed=True)
-    yield tool("make", needed=True)
+    yield tool("git", needed=IN_CHECKOUT)
+    yield tool("make", needed=IN_CHECKOUT)
     yield tool("go", needed=False)
     yield temporal_program(settings)
     yield temporal_server(settings, known)
@@ -124,7 +129,7 @@ def tool(name: str, *, needed: bool) -> Check:
     if path is not None:
         return Check(name=name, verdict=Verdict.OK, found=path)
     if not needed:
-        return Check(name=name, verdict=Verdict.OPTIONAL, found="not on PATH", remedy="only to build Temporal")
+        return Check(name=name, verdict=Verdict.OPTIONAL, found="not on PATH", remedy=OPTIONAL_FOR[name])
     return Check(name=name, verdict=Verdict.BAD, found="not on PATH", remedy=f"install {name}")
 
 

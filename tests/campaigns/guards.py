@@ -51,6 +51,26 @@ _OVER = f"{_STORAGE}test_pinned_law.py::test_an_open_request_whose_units_were_ch
 _QUEUE = "unit/batch/test_queue_file.py"
 _PLAIN = f"{_QUEUE}::test_a_file_beyond_plain_yaml_is_refused_with_its_line"
 
+_KEYS = "integration/gpg/test_deployment_keys.py"
+
+DELIVERY = (
+    *_of(
+        "starter/local/deployment_keys.py", _KEYS,
+        ("a second private key in a home", "    if set(gpg.primary_fingerprints(secret=True)) - {fingerprint}:",
+         "    if False:", "::test_a_home_never_gets_a_second_private_key"),
+        ("a new key in the place of an old one", "    if path.exists():", "    if False:",
+         "::test_no_key_is_ever_replaced"),
+        ("an approver's key without a passphrase", "    if not gpg.has_passphrase(fingerprint):", "    if False:",
+         "::test_a_key_without_a_passphrase_makes_no_approver"),
+    ),
+    *_of(
+        "cutter/gpg.py", _KEYS,
+        ("a public key in the place of a private one", "        if not taken.sec_read:", "        if False:",
+         "::test_a_public_key_is_not_taken_for_the_private_one"),
+    ),
+)  # fmt: skip
+"""Keys of a deployment."""
+
 OPENING = (
     *_of(
         f"{_SQL}functions/gates/fn_gate_open.sql", _GATES,
@@ -1556,6 +1576,7 @@ GUARDS = (
     *BACKUPS,
     *OPENING,
     *CLOSED,
+    *DELIVERY,
     *NOISY,
     *CONSUMING,
     *CLOSING,
