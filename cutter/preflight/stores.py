@@ -6,11 +6,14 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
+from psycopg.conninfo import conninfo_to_dict
+
 from cutter.backup.artifacts import open_store
 from cutter.errors import CutterError
 from cutter.kb.store import Store
 from cutter.preflight import checks
-from cutter.preflight.checks import Check, Description, bad, ok
+from cutter.preflight.checks import Check, Description, bad, ok, warned
+from cutter.preflight.database import LOOPBACK
 from cutter.settings import Settings
 
 NAME = ".preflight"
@@ -23,13 +26,24 @@ ADD_S3 = "install the extra: `pip install 'cutter[s3]'`"
 def knowledge_base(settings: Settings, who: str) -> Check:
     """Write and read back one object in the knowledge base. `who` makes its name different on one host."""
     remedy = "make it writable for this account, or correct CUTTER_KB_URL"
-    return _checked(checks.KNOWLEDGE_BASE, lambda: Store(settings.kb), settings.kb, who, remedy)
+    made = _checked(checks.KNOWLEDGE_BASE, lambda: Store(settings.kb), settings.kb, who, remedy)
+    return _shared(settings, made, checks.KNOWLEDGE_BASE, settings.kb, "CUTTER_KB_URL")
 
 
 def artifact_store(settings: Settings, who: str) -> Check:
     """Write and read back one object in the store of backups and bundles."""
     remedy = "make it writable for this account, or correct CUTTER_ARTIFACTS_URL"
-    return _checked(checks.ARTIFACT_STORE, lambda: open_store(settings.artifacts), settings.artifacts, who, remedy)
+    made = _checked(checks.ARTIFACT_STORE, lambda: open_store(settings.artifacts), settings.artifacts, who, remedy)
+    return _shared(settings, made, checks.ARTIFACT_STORE, settings.artifacts, "CUTTER_ARTIFACTS_URL")
+
+
+def _shared(settings: Settings, made: Check, description: Description, url: str, setting: str) -> Check:
+    """The check, or a warning if the database is on another host and the store is a folder of this host."""
+    host = str(conninfo_to_dict(settings.database_url or "").get("host") or "")
+    if made.failed or not url.startswith("file:") or host in LOOPBACK:
+        return made
+    found = f"{url} was written, but other hosts see it only if the file system is shared"
+    return warned(description, found, f"name a store of all hosts in {setting}, such as s3://BUCKET/FOLDER")
 
 
 def _checked(description: Description, opened: Callable[[], Store], url: str, who: str, remedy: str) -> Check:

@@ -100,6 +100,15 @@ def test_a_store_is_written_read_back_and_left_without_the_object(tmp_path: Path
         assert list((tmp_path / "kb").iterdir()) == []
 
 
+def test_a_folder_of_one_host_is_told_when_the_database_is_elsewhere(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example:5432/cutter")
+    check = stores.artifact_store(settings, "cutter")
+    assert check.verdict is Verdict.OPTIONAL
+    assert "CUTTER_ARTIFACTS_URL" in check.remedy
+    nearby = settings.model_copy(update={"database_url": "postgresql://127.0.0.1:5432/cutter"})
+    assert stores.artifact_store(nearby, "cutter").verdict is Verdict.OK
+
+
 def test_a_store_that_cannot_be_written_fails_with_its_setting(tmp_path: Path) -> None:
     (tmp_path / "kb").write_text("a file is in the way")
     settings = Settings(state_dir=tmp_path, kb_url=(tmp_path / "kb" / "deep").as_uri())
