@@ -107,6 +107,9 @@ PREFLIGHT_SECONDS = 60
 PREFLIGHT_AGAIN_SECONDS = 5
 """The time after which a worker whose preflight failed makes the next one, so that it serves soon after the repair."""
 
+PREFLIGHT_LIMIT_SECONDS = 60
+"""The time for a whole preflight. If a store or a server hangs, the preflight has failed after this time."""
+
 PREFLIGHT_CONNECT_SECONDS = 10
 """The time for a connection to Temporal in a preflight. With TLS it takes less than a second."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,7 +23,8 @@ from starter.operator import run_status
 from temporal.preflight import preflight
 from tests.support import tls
 from tests.support.stack import Stack
-from tests.support.worker_process import said, worker_process
+from tests.support.temporal import until
+from tests.support.worker_process import is_ready, probe, said, worker_process
 
 OPERATOR_ONLY = frozenset({Host.OPERATOR})
 
@@ -55,9 +57,6 @@ async def test_a_deployment_that_is_whole_passes_on_each_host(stack: Stack) -> N
 
 async def test_a_namespace_without_our_attributes_fails_until_the_command_was_typed(stack: Stack) -> None:
     settings = await namespace(stack)
-
-    async def known() -> bool:
-        return "does not list" not in (await looked(settings))["search attributes"].found
 
     failed = (await looked(settings))["search attributes"]
     for _ in range(50):
@@ -118,8 +117,8 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
     ) as process:
         blocked = await said(process, "worker.blocked")
         assert (blocked["check"], "CUTTER_KB_URL" in blocked["remedy"]) == ("knowledge base", True)
-        assert await _status(port, "/healthz") == 200
-        assert await _status(port, "/readyz") == 503
+        assert await probe(port, "/healthz") == 200
+        assert await probe(port, "/readyz") == 503
         view = await _blocked_view(stack, run.run_id)
         assert "knowledge base" in view["blocked"]
         assert view["needs"].startswith("a repaired host")
@@ -129,7 +128,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         assert next(one for one in workers if one.name == "workers").failed
         obstacle.unlink()
         await said(process, "worker.ready")
-        assert await _status(port, "/readyz") == 200
+        await until(partial(is_ready, port), what="the worker is ready")
         assert await _is_free(stack, run.run_id)
 
 
@@ -146,11 +145,3 @@ async def _blocked_view(stack: Stack, run_id: str) -> dict[str, str]:
 async def _is_free(stack: Stack, run_id: str) -> bool:
     with session(stack.settings, OPERATOR) as connection:
         return run_status.view_of(stack.settings, connection, run_id)["blocked"] is None
-
-
-async def _status(port: int, path: str) -> int:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"GET {path} HTTP/1.1\r\n\r\n".encode())
-    answer = await asyncio.wait_for(reader.read(), 10)
-    writer.close()
-    return int(answer.split()[1])

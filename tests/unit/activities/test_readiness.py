@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,6 +80,27 @@ async def test_a_fault_that_begins_later_ends_readiness_and_its_repair_brings_it
     made.stopping.set()
     await keeping
     assert not made.ready
+
+
+async def test_a_preflight_that_hangs_has_failed_and_keeps_no_worker_from_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "PREFLIGHT_LIMIT_SECONDS", 0.05)
+    dead = threading.Event()
+
+    def hangs() -> list[Check]:
+        dead.wait()
+        return []
+
+    made = Readiness(hangs, asyncio.Event())
+    await made.look()
+    assert [one.name for one in made.failed] == ["preflight"]
+    monkeypatch.setattr(limits, "PREFLIGHT_LIMIT_SECONDS", 60)
+    keeping = asyncio.create_task(made.keep(Beats()))
+    await asyncio.sleep(0.05)
+    made.stopping.set()
+    await asyncio.wait_for(keeping, 10)
+    dead.set()
 
 
 async def test_a_long_finding_is_cut_and_its_remedy_stays_whole() -> None:
