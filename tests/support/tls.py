@@ -1,6 +1,6 @@
 """IO: a TLS front for a server that has none: it ends TLS and passes the bytes on, as a load balancer does.
 
-With `postgres` it answers libpq's request for TLS first. The certificate's own file is the root that a client trusts.
+With `postgres` it answers libpq's request for TLS first.
 """
 
 from __future__ import annotations
@@ -21,22 +21,29 @@ CHUNK = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """A self-signed certificate and its private key."""
+    """A certificate with its private key, and the root that signed it."""
 
     certificate: Path
     key: Path
+    root: Path
 
 
 def certificate(folder: Path, name: str = "localhost") -> Certificate:
-    """A certificate for this name and for 127.0.0.1."""
-    made = Certificate(certificate=folder / f"{name}.crt", key=folder / f"{name}.key")
-    names = f"subjectAltName=DNS:{name},IP:127.0.0.1"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-               "-days", "2", "-subj", f"/CN={name}", "-addext", names,
-               "-keyout", str(made.key), "-out", str(made.certificate)]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
-    made.key.chmod(0o600)
-    return made
+    """A certificate for this name and for 127.0.0.1, by an authority of its own. rustls takes no root as a server's."""
+    files = {part: folder / f"{name}.{part}" for part in ("crt", "key", "csr", "ext", "root", "rootkey")}
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    files["ext"].write_text(f"subjectAltName=DNS:{name},IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
+    _openssl("req", "-x509", *curve, "-days", "2", "-subj", f"/CN={name} authority",
+             "-keyout", files["rootkey"], "-out", files["root"])  # fmt: skip
+    _openssl("req", *curve, "-subj", f"/CN={name}", "-keyout", files["key"], "-out", files["csr"])
+    _openssl("x509", "-req", "-days", "2", "-in", files["csr"], "-CA", files["root"], "-CAkey", files["rootkey"],
+             "-CAcreateserial", "-extfile", files["ext"], "-out", files["crt"])  # fmt: skip
+    files["key"].chmod(0o600)
+    return Certificate(certificate=files["crt"], key=files["key"], root=files["root"])
+
+
+def _openssl(*arguments: str | Path) -> None:
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=60)
 
 
 @contextmanager
@@ -49,7 +56,7 @@ def front(
     context.set_alpn_protocols(["postgresql" if postgres else "h2"])
     if clients is not None:
         context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(clients.certificate)
+        context.load_verify_locations(clients.root)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=_accept, args=(listener, context, target, postgres), daemon=True).start()
         yield int(listener.getsockname()[1])

@@ -93,7 +93,7 @@ async def test_a_server_that_demands_a_client_certificate(
     host, _, port = (stack.settings.temporal_address or "").rpartition(":")
     with tls.front((host, int(port)), own, clients=ours) as front:
         settings = stack.settings.model_copy(update={"temporal_address": f"localhost:{front}"})
-        monkeypatch.setenv("TEMPORAL_TLS_SERVER_CA_CERT_PATH", str(own.certificate))
+        monkeypatch.setenv("TEMPORAL_TLS_SERVER_CA_CERT_PATH", str(own.root))
         refused = (await looked(settings))["temporal"]
         assert refused.failed
         assert "TEMPORAL_TLS_CLIENT_CERT_PATH" in refused.remedy
@@ -109,7 +109,6 @@ async def test_a_server_that_demands_a_client_certificate(
 async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_repair(stack: Stack) -> None:
     obstacle = stack.settings.state / "not-a-folder"
     obstacle.write_text("x")
-    stack.register()
     run = await stack.start()
     port = ports.free()
     async with worker_process(

@@ -201,7 +201,7 @@ def test_a_segment_over_tls_needs_no_program_of_postgresql(segments: Rig, tmp_pa
 
     own = tls.certificate(tmp_path)
     with tls.front(("127.0.0.1", segments.server.cluster.port), own, postgres=True) as port:
-        demanded = f"sslmode=verify-full&sslrootcert={own.certificate}"
+        demanded = f"sslmode=verify-full&sslrootcert={own.root}"
 
         def encrypted(database: str) -> str:
             plain = segments.server.dsn(parts.ROLE, database)

@@ -86,15 +86,15 @@ def encrypted(settings: Settings, cluster: TestCluster, tmp_path: Path) -> Itera
     own = tls.certificate(tmp_path)
     with tls.front(("127.0.0.1", cluster.cluster.port), own, postgres=True) as port:
         name = (settings.database_url or "").rpartition("/")[2]
-        address = f"postgresql://localhost:{port}/{name}?sslmode=verify-full&sslrootcert={own.certificate}"
-        yield Encrypted(settings=settings.model_copy(update={"database_url": address}), root=own.certificate)
+        address = f"postgresql://localhost:{port}/{name}?sslmode=verify-full&sslrootcert={own.root}"
+        yield Encrypted(settings=settings.model_copy(update={"database_url": address}), root=own.root)
 
 
 def test_an_address_with_tls_passes_and_the_certificate_is_verified(encrypted: Encrypted, tmp_path: Path) -> None:
     assert {one.verdict for one in looked(encrypted.settings, Host.CUTTER).values()} == {Verdict.OK}
     (tmp_path / "other").mkdir()
     other = tls.certificate(tmp_path / "other", "elsewhere")
-    address = (encrypted.settings.database_url or "").replace(str(encrypted.root), str(other.certificate))
+    address = (encrypted.settings.database_url or "").replace(str(encrypted.root), str(other.root))
     failed = looked(encrypted.settings.model_copy(update={"database_url": address}), Host.CUTTER)["database"]
     assert failed.failed
     assert "sslrootcert" in failed.remedy
