@@ -21,6 +21,7 @@ from cutter.errors import CutterError
 from cutter.preflight import backup_programs, checks, database, files, stores
 from cutter.preflight.checks import Check, Description, Host, bad, ok, unseen, warned
 from cutter.settings import Settings
+from cutter.stack import records
 from temporal.client import connect, profile
 from temporal.names import SEARCH_ATTRIBUTES
 
@@ -162,9 +163,12 @@ async def _search_attributes(client: Client) -> Check:
 
 
 def hosts_of(settings: Settings) -> frozenset[Host]:
-    """The tasks of this machine, by the passwords that it has. A machine without passwords may run the local stack."""
+    """The tasks of this machine, by the passwords that it has.
+
+    A machine without passwords may run the local stack, and one with a process of `cutter up` does.
+    """
     has = {host for host, roles in checks.ROLES.items() if any(_has(settings, role) for role in roles)}
-    if _has(settings, checks.OWNER) or not has:
+    if not has or settings.database_url is None or records.read(settings.state):
         has.add(Host.LOCAL)
     return frozenset(has)
 

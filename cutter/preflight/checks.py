@@ -20,7 +20,7 @@ class Host(StrEnum):
     VERIFY = "verify"
     OPERATOR = "operator"
     LOCAL = "local"
-    """The host runs the local stack (`cutter up`), or holds the password of the database's owner."""
+    """The host runs the local stack, or a part of it (`cutter up`)."""
 
 
 OF_WORKER = {
@@ -38,8 +38,6 @@ ROLES = {
     Host.OPERATOR: ("cutter_operator",),
 }
 """The database roles whose passwords a host needs. The keys of the workers are in `cutter.stack.key_homes`."""
-
-OWNER = "cutter_owner"
 
 
 class Verdict(StrEnum):

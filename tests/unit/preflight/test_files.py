@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from cutter.policy import current
 from cutter.preflight import backup_programs, database, files, stores
 from cutter.preflight.checks import Host, Verdict
 from cutter.settings import Settings
+from cutter.stack import records
 from cutter.stack.postgres_programs import backup_program, pg_bin
+from cutter.stack.processes import identify
 from starter.local.keys import ensure_throwaway_keys
 from temporal.preflight import hosts_of
 
@@ -169,12 +172,15 @@ def test_a_missing_program_is_named_with_its_setting(tmp_path: Path) -> None:
 
 
 def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:
-    settings = Settings(state_dir=tmp_path)
+    settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example/cutter")
     assert hosts_of(settings) == {Host.LOCAL}
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "cutter_operator.password").touch(mode=0o600)
     assert hosts_of(settings) == {Host.OPERATOR}
     (tmp_path / "secrets" / "cutter_exec.password").touch(mode=0o600)
     assert hosts_of(settings) == {Host.OPERATOR, Host.EXEC}
-    (tmp_path / "secrets" / "cutter_owner.password").touch(mode=0o600)
+    assert Host.LOCAL in hosts_of(settings.model_copy(update={"database_url": None}))
+    ours = identify(os.getpid())
+    assert ours is not None
+    records.remember(settings.state, records.Service(name="worker-exec", process=ours))
     assert Host.LOCAL in hosts_of(settings)
