@@ -46,7 +46,6 @@ from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, values
 from cutter.storage.runs import LANES
 from cutter.storage.still_runs import STILL
-from temporal.preflight import hosts_of, preflight
 
 PYTHON_MIN = (3, 11)
 KEYS = tuple(sorted(key_homes.HOMES.values()))
@@ -65,12 +64,17 @@ REPEATED = frozenset({POLICY.name, APPROVERS.name, FOLDERS.name, GPG.name})
 
 def all_checks(settings: Settings, hosts: frozenset[Host] | None = None) -> list[Check]:
     """The checks that this machine needs. `hosts` says what it is for; without it, its passwords say so."""
+    # `cutter down` imports this module too, and needs no driver of Temporal.
+    from temporal.preflight import hosts_of
+
     hosts = hosts or hosts_of(settings)
     return list(_local(settings, hosts) if Host.LOCAL in hosts else _host(settings, hosts))
 
 
 def _host(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     """The checks of a host of a deployment. Only an operator's role sees the other hosts."""
+    from temporal.preflight import preflight
+
     yield python()
     found = preflight(settings, hosts)
     yield from found
@@ -113,6 +117,8 @@ def _local(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
 
 def _servers(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     """What the preflight adds for a machine with the local stack. Nothing if the database is off."""
+    from temporal.preflight import preflight
+
     needed = hosts - {Host.LOCAL}
     if not needed or database(settings).verdict is not Verdict.OK:
         return
