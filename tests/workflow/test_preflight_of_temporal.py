@@ -9,9 +9,13 @@ from uuid import uuid4
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
+from temporalio.service import RPCError
 
 from cutter.catalogue import WorkerRole
+from cutter.errors import Refused
 from cutter.policy import current
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.settings import Settings
@@ -72,6 +76,24 @@ async def test_a_namespace_without_our_attributes_fails_until_the_command_was_ty
             return
         await asyncio.sleep(0.2)
     raise AssertionError(await looked(settings))
+
+
+async def test_a_namespace_without_room_is_named_with_the_command_that_makes_room(stack: Stack) -> None:
+    settings = await namespace(stack)
+    integers = dict.fromkeys(("Theirs1", "Theirs2", "Theirs3"), IndexedValueType.INDEXED_VALUE_TYPE_INT)
+    given = AddSearchAttributesRequest(namespace=settings.temporal_namespace, search_attributes=integers)
+
+    async def added() -> bool:
+        try:
+            await stack.client.operator_service.add_search_attributes(given)
+        except RPCError:
+            return False  # The namespace is not everywhere yet.
+        return True
+
+    await until(added, seconds=20)
+    with pytest.raises(Refused, match="search-attribute remove") as told:
+        await asyncio.to_thread(search_attributes.ensure, settings)
+    assert "does not answer" not in str(told.value)
 
 
 async def test_an_unknown_namespace_and_two_names_for_it_fail(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
