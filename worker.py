@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -26,9 +26,11 @@ from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
 
 from activities.reconciler.runs import looking_after
 from activities.registry import build_activities, build_batch_activities
+from activities.worker import health_server
 from activities.worker.dependencies import ROLES_OF, Deps, open_pools, signer_of
 from activities.worker.history_digest import freezing
 from activities.worker.metrics import Gauges
+from activities.worker.readiness import Readiness
 from activities.worker.shutdown import running
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
 from cutter import __version__, gpg, limits, settings
@@ -38,11 +40,13 @@ from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
 from cutter.errors import CutterError, Refused
 from cutter.kb.store import Store
+from cutter.preflight.checks import OF_WORKER
 from cutter.stack import key_homes
-from cutter.stack.workers import ready_file
+from cutter.stack.workers import ready_file, waiting_file
 from cutter.storage.pools import check_direct, open_pool
 from temporal import names, telemetry
 from temporal.client import connect
+from temporal.preflight import preflight
 from temporal.signal_guard import MessageGuard
 from temporal.workflow_runner import sandbox
 from workflows.batch import Batch
@@ -61,12 +65,17 @@ SLOTS = 8
 log = structlog.get_logger()
 
 
-def build_deps(config: settings.Settings, role: WorkerRole) -> Deps:
+def new_identity(role: WorkerRole) -> str:
+    """A new name of a worker process, for Temporal and for the database."""
+    return f"{role.value}-{uuid_utils.uuid7()}"
+
+
+def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None = None) -> Deps:
     """The composition root: make everything that the activities of this role need."""
     return Deps(
         settings=config,
         worker_role=role,
-        worker=f"{role.value}-{uuid_utils.uuid7()}",
+        worker=identity or new_identity(role),
         tool_revision=_revision(config, role),
         pools=open_pools(config, role),
         kb=Store(config.kb),
@@ -202,21 +211,52 @@ def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:
 async def run(config: settings.Settings, role: WorkerRole) -> None:
     """Serve the role's task queues until SIGTERM or SIGINT, then finish the running work.
 
-    A second signal ends the process at once. So does the end of the longest gate's cap.
+    The worker begins to serve only after its preflight has passed. A second signal ends the process at once. So does
+    the end of the longest gate's cap.
     """
     _require_own_key(config, role)
     for database_role in ROLES_OF[role]:
         check_direct(config, database_role.value)
-    deps = build_deps(config, role)
-    telemetry.configure_logs(config, role=role.value, worker=deps.worker, build_id=deps.build_id)
+    identity, stopping = new_identity(role), asyncio.Event()
+    telemetry.configure_logs(config, role=role.value, worker=identity, build_id=build_id(config))
+    _on_signals(stopping.set)
+    readiness = _readiness(config, role, stopping)
+    async with health_server.serving(config, role, readiness) as probes:
+        if await _passed(config, role, readiness, identity):
+            await _serve(config, role, readiness, identity, probes)
+
+
+def _readiness(config: settings.Settings, role: WorkerRole, stopping: asyncio.Event) -> Readiness:
+    hosts = frozenset({OF_WORKER[role]})
+    return Readiness(partial(preflight, config, hosts), stopping, partial(_say_waiting, config, role))
+
+
+async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str) -> bool:
+    """True after a preflight has passed. Until then the worker's heartbeats say why it does not serve. False if the
+    worker was stopped before.
+    """
+    await readiness.look()
+    if not readiness.failed:
+        return True
+    with closing(open_pool(config, ROLES_OF[role][0].value, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS)) as pool:
+        presence = Presence(
+            pool, identity=identity, build_id=build_id(config), slots=slots_of(role), seconds=config.worker_beat_seconds
+        )
+        if await readiness.passed(presence):
+            return True
+        await presence.say(SHUTDOWN)
+    return False
+
+
+async def _serve(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str, probes: str) -> None:
+    deps = build_deps(config, role, identity)
     runtime, metrics = telemetry.runtime(config, role, deps.build_id)
     client = await connect(config, identity=deps.worker, runtime=runtime)
-    stopping = asyncio.Event()
-    _on_signals(stopping.set)
-    async with serving(client, deps):
-        log.info("worker.ready", pid=os.getpid(), address=client.service_client.config.target_host, metrics=metrics)
+    async with serving(client, deps) as presence:
+        address = client.service_client.config.target_host
+        log.info("worker.ready", pid=os.getpid(), address=address, metrics=metrics, probes=probes)
         _say_ready(config, role)
-        await stopping.wait()
+        await readiness.keep(presence)
         _on_signals(partial(_end_at_once, "told twice"))
         asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
         log.info("worker.draining")
@@ -253,6 +293,14 @@ def _say_ready(config: settings.Settings, role: WorkerRole) -> None:
     file = ready_file(config, role)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(str(os.getpid()), encoding="ascii")
+
+
+def _say_waiting(config: settings.Settings, role: WorkerRole, failed: tuple[str, ...]) -> None:
+    """Tell `cutter up` why this worker does not serve yet. The state folder itself may be what cannot be written."""
+    file = waiting_file(config, role)
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("; ".join(failed), encoding="utf-8")
 
 
 def main() -> int:

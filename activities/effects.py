@@ -35,7 +35,7 @@ from cutter.policy import current
 from cutter.policy.command import BACKUP_TAKE, EVIDENCE_STORE, KB_PUT, Command, Operation
 from cutter.policy.rules import Broken, Permit, Policy, ProposedAction, Verdict, permit
 from cutter.settings import dsn
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import backup_programs
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, call
 from cutter.storage.pools import Connection, single
@@ -193,7 +193,7 @@ def take_backup(
     if _was_done(deps, Role.BACKUP, context, command):
         return read_record(settings.artifacts, artifact_id), policy
     answer = deps.take_backup(
-        dsn=dsn(settings, Role.BACKUP.value), pg_bin=pg_bin, gpg_home=settings.key_home("backup"),
+        dsn=dsn(settings, Role.BACKUP.value), pg_bin=backup_programs(settings), gpg_home=settings.key_home("backup"),
         recipient_fingerprint=recipient, artifacts_url=settings.artifacts, artifact_id=artifact_id,
         deadline_seconds=seconds,
     )  # fmt: skip

@@ -101,6 +101,26 @@ WORKER_BEAT_WAIT_SECONDS = 3
 """The time that a heartbeat waits for its connection. If the database is unavailable, the next heartbeat follows soon.
 """
 
+PREFLIGHT_SECONDS = 60
+"""The time between two preflights of a worker that serves. A preflight takes about a second of this worker's host."""
+
+PREFLIGHT_AGAIN_SECONDS = 5
+"""The time after which a worker whose preflight failed makes the next one, so that it serves soon after the repair."""
+
+PREFLIGHT_LIMIT_SECONDS = 60
+"""The time for a whole preflight. If a store or a server hangs, the preflight has failed after this time."""
+
+PREFLIGHT_CONNECT_SECONDS = 10
+"""The time for a connection to Temporal in a preflight. With TLS it takes less than a second."""
+
+BLOCKED_SHOWN_MAX = 3
+BLOCKED_CHARACTERS_MAX = 400
+"""Failed checks that a worker's heartbeat names, and characters of each. A heartbeat has room for 2,000 characters."""
+
+HEALTH_SECONDS = 5
+HEALTH_LINE_BYTES_MAX = 4096
+"""The time for a request of a probe, and the size of one of its lines. A real one has less than 1 KiB."""
+
 TTL_SG1_HOURS = 24
 TTL_SG2_HOURS = 12
 """Life of a request and of an approval (spec "The statement")."""

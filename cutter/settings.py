@@ -113,6 +113,14 @@ class Settings(BaseSettings):
         "three above that; default: none are served",
     )
     metrics_host: str = Field("127.0.0.1", description="Address on which metrics are served")
+    health_port: int | None = Field(
+        None,
+        ge=1024,
+        le=65_000,
+        description="`/healthz` and `/readyz` of the cutter worker; exec and verify are one and two above; "
+        "default: none are served (docs/guides/deploy.md)",
+    )
+    health_host: str = Field("127.0.0.1", description="Address on which `/healthz` and `/readyz` are served")
     log_format: Literal["json", "text"] = Field("json", description="Form of a worker's log lines")
 
     batch_dir: Path | None = Field(
@@ -148,6 +156,11 @@ class Settings(BaseSettings):
     backup_form: Literal["full", "segments"] = Field(
         "segments",
         description="`segments` dumps the documents that changed since the last backup, `full` dumps every document",
+    )
+    pg_bin_dir: Path | None = Field(
+        None,
+        description="Folder of pg_dump and pg_restore for backup_form=full; default: those of the embedded "
+        "PostgreSQL, which have no TLS (docs/guides/backup.md)",
     )
     lane_wait_seconds: Seconds = Field(limits.LANE_WAIT_SECONDS, le=60, description="Between tries for the write lane")
     outage_look_seconds: Seconds = Field(

@@ -26,19 +26,19 @@ async def connect(settings: Settings, *, identity: str | None = None, runtime: R
 
     A worker gives an `identity` and its own `runtime`.
     """
-    profile = _profile(settings)
+    given = profile(settings)
     if identity is not None:
-        profile["identity"] = identity
+        given["identity"] = identity
     try:
         return await Client.connect(
-            **profile,
+            **given,
             data_converter=DATA_CONVERTER,
             runtime=runtime,
             interceptors=tracing.interceptors(at_once=identity is None),
         )
     except (RPCError, RuntimeError) as problem:
         raise Unavailable(
-            f"Temporal at {profile['target_host']} does not answer: type `cutter up` or see `cutter doctor` "
+            f"Temporal at {given['target_host']} does not answer: type `cutter up` or see `cutter doctor` "
             f"({_cause(problem)})",
             what="temporal",
         ) from None
@@ -50,13 +50,20 @@ def _cause(problem: Exception) -> str:
     return words[-1] if words else str(problem).partition("\n")[0][:120]
 
 
-def _profile(settings: Settings) -> dict[str, Any]:
+def profile(settings: Settings) -> dict[str, Any]:
+    """The arguments of a connection. Raises Unavailable if a file that Temporal's profile names cannot be read."""
     local = settings.temporal_address is None and (settings.state / TEMPORAL).exists()
-    profile: dict[str, Any] = {} if local else dict(ClientConfig.load_client_connect_config())
-    if settings.temporal_address or "target_host" not in profile:
-        profile["target_host"] = temporal_address(settings)
-    profile.setdefault("namespace", settings.temporal_namespace)
-    return profile
+    try:
+        given: dict[str, Any] = {} if local else dict(ClientConfig.load_client_connect_config())
+    except (OSError, RuntimeError) as problem:
+        raise Unavailable(
+            f"Temporal's profile cannot be read ({problem}): correct the variables that begin with TEMPORAL_",
+            what="temporal",
+        ) from None
+    if settings.temporal_address or "target_host" not in given:
+        given["target_host"] = temporal_address(settings)
+    given.setdefault("namespace", settings.temporal_namespace)
+    return given
 
 
 def unanswered(problem: RPCError) -> Unavailable:

@@ -39,13 +39,10 @@ MODE = SearchAttributeKey.for_keyword("CutterMode")
 QUEUE = SearchAttributeKey.for_keyword("CutterQueue")
 GATE_EXPIRES = SearchAttributeKey.for_datetime("CutterGateExpires")
 CANDIDATES = SearchAttributeKey.for_int("CutterCandidates")
+PROGRESS = SearchAttributeKey.for_keyword("CutterProgress")
 
-ITEMS = SearchAttributeKey.for_int("CutterItems")
-SETTLED = SearchAttributeKey.for_int("CutterSettled")
-
-SEARCH_ATTRIBUTES = (
-    STATE, GATE, DOCUMENT_ID, BATCH_ID, MODE, QUEUE, GATE_EXPIRES, CANDIDATES, ITEMS, SETTLED
-)  # fmt: skip
+SEARCH_ATTRIBUTES = (STATE, GATE, DOCUMENT_ID, BATCH_ID, MODE, QUEUE, GATE_EXPIRES, CANDIDATES, PROGRESS)
+"""A namespace with SQL visibility has room for ten keywords and three integers, and other programs may need some."""
 
 
 def priority(urgency: Urgency, tenant: str = "", weight: float = 1.0) -> Priority:

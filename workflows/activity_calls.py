@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
 from typing import Any, TypeVar
@@ -91,12 +92,13 @@ def state_suffix(text: str) -> str:
 async def call_activity(
     name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER,
     queue: str = "", seconds: float = CONTROL_SECONDS, tries: int = limits.RETRIES_A_GATE + 1,
+    waits: Callable[[str], None] = lambda _: None,
 ) -> Result:  # fmt: skip
     """Run a control activity. It is idempotent, so it is tried again after a lost worker or an outage.
 
     Raises DependencyUnavailable or ActivityFailed.
 
-    `tries` is the greatest number of tries. There is a pause before each further try.
+    `tries` is the greatest number of tries. There is a pause before each further try, and `waits` gets its reason.
     """
     failures = 0
     while True:
@@ -133,6 +135,7 @@ async def call_activity(
                 raise ActivityFailed(what, reason)
             raise DependencyUnavailable(what, f"{again.code}: {reason}")
         pause = again.seconds(workflow.random().random())
+        waits(f"{name}: {what} is unavailable, try {failures + 1} in {pause:.0f} s ({reason})")
         await workflow.sleep(timedelta(seconds=pause), summary=f"{name}: {what} is unavailable, try {failures + 1}")
 
 

@@ -194,7 +194,8 @@ class Batch:
         self.board.steering = step
         workflow.set_current_details(view.details(self.board))
         items = sum(step.totals.get(name, 0) for name in view.STAGES)
-        shown = (step.state, step.gate, step.mode, items, step.totals.get("settled", 0))
+        progress = f"{step.totals.get('settled', 0)} of {items}"
+        shown = (step.state, step.gate, step.mode, progress)
         if shown == self.filtered:
             return
         self.filtered = shown
@@ -203,8 +204,7 @@ class Batch:
                 names.STATE.value_set(step.state),
                 names.BATCH_ID.value_set(self.board.batch_id),
                 names.GATE.value_set(step.gate) if step.gate else names.GATE.value_unset(),
-                names.ITEMS.value_set(items),
-                names.SETTLED.value_set(step.totals.get("settled", 0)),
+                names.PROGRESS.value_set(progress),
                 *([names.MODE.value_set(step.mode)] if step.mode else []),
             ]
         )

@@ -278,12 +278,19 @@ class RunControl:
         records = name == "escalate"
         while True:
             try:
-                return await call_activity(name, argument, result, self.progress.caps, summary=summary, role=role)
+                return await call_activity(
+                    name, argument, result, self.progress.caps, summary=summary, role=role, waits=self._show_wait
+                )
             except DependencyUnavailable as problem:
                 await self.outage(f"stopped_unavailable_{problem.dependency}", str(problem), records=records)
             except ActivityFailed as problem:
                 reason = f"{name}: {problem.code} {problem}"
                 await self.outage("stopped_unavailable_worker_error", reason, records=records)
+
+    def _show_wait(self, why: str) -> None:
+        """Show in the Web UI why a step is tried again."""
+        self.progress.display.retry(why)
+        self.ui.show()
 
     async def outage(self, state: str, reason: str, *, registered: bool = True, records: bool = False) -> None:
         """Wait until people resume the run, and record the stop in PostgreSQL as soon as that is possible.

@@ -27,7 +27,7 @@ from cutter.gates import backup as gate
 from cutter.messages import GateInput, GateOutcome, GateStatus
 from cutter.policy.rules import Permit
 from cutter.settings import dsn
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import backup_programs
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, Open
 from cutter.storage.records import records
@@ -208,8 +208,8 @@ def take_and_check(deps: Deps, context: Context, artifact_id: str) -> Checked | 
     if isinstance(record, BackupRefusal):
         return record
     restored = deps.restore_check(
-        record=record, artifacts_url=settings.artifacts, pg_bin=pg_bin, gpg_home=home, deadline_seconds=seconds,
-        scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
+        record=record, artifacts_url=settings.artifacts, pg_bin=backup_programs(settings), gpg_home=home,
+        deadline_seconds=seconds, scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
     )  # fmt: skip
     if isinstance(restored, BackupRefusal):
         return restored

@@ -72,7 +72,9 @@ def lacking_of(problem: BaseException) -> Unavailable | None:
 
 def _refused(name: str, problem: CutterError) -> ApplicationError:
     _count(type(problem).__name__.lower())
-    log.warning("activity.refused", activity=name, code=problem.code, kind=type(problem).__name__)
+    # The reason of an outage names a part of the environment. Other reasons may quote what a person wrote.
+    why = {"reason": str(problem)[:500]} if isinstance(problem, Unavailable) else {}
+    log.warning("activity.refused", activity=name, code=problem.code, kind=type(problem).__name__, **why)
     return failure_of(problem)
 
 

@@ -20,6 +20,7 @@ from activities.worker.metrics import Gauges
 from cutter.errors import CutterError
 from cutter.storage.pools import Pool, single
 from cutter.storage.records import answer as value_of
+from cutter.types import Json
 
 log = structlog.get_logger()
 
@@ -45,6 +46,8 @@ class Presence:
         self._used: Counter[str] = Counter()
         self._worked = False
         self._over = asyncio.Event()
+        self.blocked: tuple[str, ...] = ()
+        """The failed checks of the last preflight, each as one sentence with its remedy."""
 
     @property
     def worker_id(self) -> str:
@@ -99,7 +102,11 @@ class Presence:
             self._gauges.read()
 
     def _beat(self, state: str) -> str:
-        queues = [{"queue": name, "slots": slots, "used": self._used[name]} for name, slots in self._slots.items()]
+        queues: list[Json] = [
+            {"queue": name, "slots": slots, "used": self._used[name]} for name, slots in self._slots.items()
+        ]
+        if self.blocked:
+            queues[0]["blocked"] = list(self.blocked)
         with single(self._pool) as connection:
             recorded = value_of(
                 connection,

@@ -25,14 +25,9 @@ from cutter import limits
 from cutter.errors import Unavailable
 from cutter.stack.locks import held
 from cutter.stack.processes import until, version_text
+from cutter.versions import TEMPORAL_CLI, TEMPORAL_MIN
 
-CLI_VERSION = "1.5.1"
-"""The newest version that `go install` accepts. It contains Server 1.29.1 and UI 2.42.1."""
-
-SERVER_MIN = (1, 29)
-"""The first server version with priorities and fairness."""
-
-GO_PACKAGE = f"github.com/temporalio/cli/cmd/temporal@v{CLI_VERSION}"
+GO_PACKAGE = f"github.com/temporalio/cli/cmd/temporal@v{TEMPORAL_CLI}"
 
 SDK_DOWNLOAD = (sys.executable, "-m", "starter.local.temporal_download")
 """The SDK's download is a separate process. So this module never imports the SDK, and it can end a stuck download."""
@@ -97,7 +92,7 @@ def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent
         tried.append(f"{how}: {found}")
     raise Unavailable(
         f"no Temporal server. Tried: {'; '.join(tried)}. Set CUTTER_TEMPORAL_ADDRESS to one that runs, put `temporal` "
-        f"{CLI_VERSION} on PATH, or install Go 1.24 or newer and type the command again",
+        f"{TEMPORAL_CLI} on PATH, or install Go 1.24 or newer and type the command again",
         what="temporal",
     )
 
@@ -105,7 +100,7 @@ def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent
 def cached() -> Path:
     """The path of this machine's copy of the program."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "cutter" / "bin" / f"temporal-{CLI_VERSION}"
+    return Path(base) / "cutter" / "bin" / f"temporal-{TEMPORAL_CLI}"
 
 
 def program(path: Path) -> _Program | str:
@@ -123,8 +118,8 @@ def _judged(path: Path, shown: str) -> _Program | str:
     bracket = _BRACKET.search(shown)
     if bracket is None:
         return f"{path} carries no server (--version: {shown.strip()[:80]!r})"
-    if (int(bracket[1]), int(bracket[2])) < SERVER_MIN:
-        wanted = ".".join(map(str, SERVER_MIN))
+    if (int(bracket[1]), int(bracket[2])) < TEMPORAL_MIN:
+        wanted = ".".join(map(str, TEMPORAL_MIN))
         return f"{path} is too old (Server {bracket[1]}.{bracket[2]}.{bracket[3]}, needed {wanted} or newer)"
     return _Program(path=path, version=bracket[0].strip("()"))
 
@@ -203,7 +198,7 @@ def _build(folder: Path, say: Say) -> Path | str:
     go = shutil.which("go")
     if go is None:
         return "go is not in PATH"
-    say(f"building the Temporal server {CLI_VERSION} from its source: about 3 minutes, once on this machine")
+    say(f"building the Temporal server {TEMPORAL_CLI} from its source: about 3 minutes, once on this machine")
     try:
         built = subprocess.run(
             [go, "install", "-ldflags=-s -w", GO_PACKAGE],

@@ -154,6 +154,11 @@ def ready_file(settings: Settings, worker: WorkerRole) -> Path:
     return folder.parent / f"{folder.name}.ready"
 
 
+def waiting_file(settings: Settings, worker: WorkerRole) -> Path:
+    """The file in which a worker that does not serve yet gives its reasons."""
+    return ready_file(settings, worker).with_suffix(".waits")
+
+
 def handed_keys(settings: Settings, worker: WorkerRole) -> Path:
     """This worker's own folder of keys."""
     return _folder(settings, worker) / "keys"
@@ -166,6 +171,7 @@ def log_file(settings: Settings, worker: WorkerRole) -> Path:
 def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
     _hand_over(settings, worker)
     ready_file(settings, worker).unlink(missing_ok=True)
+    waiting_file(settings, worker).unlink(missing_ok=True)
     _given_file(settings, worker).write_text(json.dumps(_plain(settings), sort_keys=True), encoding="utf-8")
     process = spawn(
         [sys.executable, str(program), "--role", worker.value],
@@ -199,9 +205,16 @@ def _await_ready(settings: Settings, worker: WorkerRole, service: Service) -> No
     file, log = ready_file(settings, worker), log_file(settings, worker)
     if until(lambda: file.exists() or not service.alive, seconds=limits.WORKER_START_SECONDS) and service.alive:
         return
-    said = f"{last_line(log)} (whole log: {log})"
+    said = f"{_reasons(settings, worker) or last_line(log)} (whole log: {log})"
     what = "is not ready" if service.alive else "ended"
     raise Unavailable(f"the {worker} worker {what}: {said}", what=f"worker_{worker}")
+
+
+def _reasons(settings: Settings, worker: WorkerRole) -> str:
+    try:
+        return waiting_file(settings, worker).read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
 
 def _program() -> Path:

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from cutter import limits
+from cutter import limits, versions
 from cutter.errors import Unavailable
 from cutter.storage.guards import CONNECTIONS, GUARDED
 from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
@@ -57,7 +57,6 @@ A role cannot change `temp_file_limit`. It can change the timeouts, see sessions
 Connection = psycopg.Connection[tuple[object, ...]]
 
 CONNECT = {"cutter": ROLES, "cutter_scratch": (BACKUP,)}
-VERSION_MIN = 17
 PASSWORD_BYTES = 32
 _LOCK = 6_117_205_001
 """The advisory lock of a bootstrap, because two bootstraps at once would update the same catalogue rows."""
@@ -73,10 +72,10 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
     `superuser_dsn` must name a database that stays, such as `postgres`. Raises Unavailable if it cannot connect, if the
     user is not a superuser, or if the server is too old.
     """
-    passwords = {role: password_file(secrets_dir, role) for role in ROLES}
     try:
         with psycopg.connect(superuser_dsn, autocommit=True, connect_timeout=10) as connection:
             _check(connection)
+            passwords = {role: password_file(secrets_dir, role) for role in ROLES}
             connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
             room = CONNECTIONS.one(connection)
             for role, password in passwords.items():
@@ -125,9 +124,10 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _check(connection: Connection) -> None:
-    version = connection.info.server_version // 10_000
-    if version < VERSION_MIN:
-        raise Unavailable(f"PostgreSQL {version} is too old: {VERSION_MIN} or newer is needed", what="database")
+    version = (connection.info.server_version // 10_000,)
+    refusal = versions.too_old("PostgreSQL", version, versions.POSTGRES_MIN)
+    if refusal is not None:
+        raise Unavailable(refusal, what="database")
     if answer(connection, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") is not True:
         raise Unavailable(
             f"{connection.info.user} is not a superuser: give --bootstrap a superuser's connection string",

@@ -179,9 +179,7 @@ def show_command(as_json: Json = False) -> None:
 
     Example: cutter approvers show
     """
-    settings = load()
-    policy, _ = approver_store.load_current(settings.approvers, in_force(settings))
-    _show(policy, as_json=as_json)
+    _show(signing_desk.policy_in_force(load()), as_json=as_json)
 
 
 def _database_clock(settings: Settings) -> datetime:

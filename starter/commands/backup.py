@@ -26,7 +26,7 @@ from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, dsn, load
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import backup_programs
 from cutter.storage import runs as known_runs
 from cutter.storage.backups import LISTED, NEWEST
 from cutter.storage.pools import OPERATOR, session
@@ -63,7 +63,7 @@ def verify(
             record=record,
             artifacts_url=store,
             scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
-            pg_bin=pg_bin,
+            pg_bin=backup_programs(settings),
             gpg_home=gpg_home or settings.key_home("backup"),
         )
     _tell(outcome, record, as_json=as_json, done="restores to exactly its snapshot")
@@ -93,7 +93,7 @@ def restore(
             record=record,
             artifacts_url=store,
             dsn=_without_password(into),
-            pg_bin=pg_bin,
+            pg_bin=backup_programs(settings),
             gpg_home=gpg_home or settings.key_home("backup"),
         )
     _tell(outcome, record, as_json=as_json, done="is restored and equal to its snapshot")
@@ -123,15 +123,16 @@ def take(gpg_home: GpgHome = None, as_json: Json = False) -> None:
     home = gpg_home or settings.key_home("backup")
     with progress("backing up the documents that changed"):
         record = TAKE["segments"](
-            dsn=dsn(settings, BACKUP_ROLE), pg_bin=pg_bin, gpg_home=home, artifacts_url=settings.artifacts,
-            recipient_fingerprint=_pinned(settings), artifact_id=f"backups/{uuid_utils.uuid7()}.gpg",
+            dsn=dsn(settings, BACKUP_ROLE), pg_bin=backup_programs(settings), gpg_home=home,
+            artifacts_url=settings.artifacts, recipient_fingerprint=_pinned(settings),
+            artifact_id=f"backups/{uuid_utils.uuid7()}.gpg",
             deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
         )  # fmt: skip
     if isinstance(record, BackupRefusal):
         raise Refused(record.message, code=record.code)
     with progress(f"restoring {record.artifact_id}"):
         outcome = restore_check(
-            record=record, artifacts_url=settings.artifacts, pg_bin=pg_bin, gpg_home=home,
+            record=record, artifacts_url=settings.artifacts, pg_bin=backup_programs(settings), gpg_home=home,
             scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
             deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
         )  # fmt: skip

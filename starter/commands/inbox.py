@@ -13,6 +13,7 @@ from cutter.approvals.eligibility import misfit
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
+from cutter.storage import blocked_workers
 from cutter.storage.pools import OPERATOR, session
 from starter.approver import signing_desk
 from starter.console.terminal import Json, Listing, line, show
@@ -40,7 +41,25 @@ def inbox(
     """
     settings = load()
     found = waiting(settings, _person(settings, approver))
-    show({"waiting": found}, as_json=as_json, render=lambda console: console.print(_rendered(found), soft_wrap=True))
+    stuck = _blocked(settings)
+    show(
+        {"waiting": found, "blocked": stuck},
+        as_json=as_json,
+        render=lambda console: console.print(_with_blocked(_rendered(found), stuck), soft_wrap=True),
+    )
+
+
+def _blocked(settings: Settings) -> list[dict[str, str]]:
+    """The workers whose host needs a repair. Runs wait for them as for a person."""
+    with session(settings, OPERATOR) as connection:
+        workers = blocked_workers.blocked(connection)
+    return [{"reason": one.sentence, "command": blocked_workers.next_command(one)} for one in workers]
+
+
+def _with_blocked(shown: RenderableType, stuck: list[dict[str, str]]) -> RenderableType:
+    if not stuck:
+        return shown
+    return Group(shown, "", *(line(f"{one['reason']}; next: {one['command']}") for one in stuck))
 
 
 def _rendered(found: list[dict[str, Any]]) -> RenderableType:

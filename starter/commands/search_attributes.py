@@ -6,7 +6,9 @@ import asyncio
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.service import RPCError, RPCStatusCode
 
+from cutter.errors import CutterError, Refused
 from cutter.settings import Settings, load
 from starter.console.terminal import Json, show, table
 from temporal.client import connect
@@ -32,9 +34,24 @@ async def _ensure(settings: Settings) -> None:
     )
     missing = {name: kind for name, kind in wanted.items() if name not in listed.custom_attributes}
     if missing:
-        await client.operator_service.add_search_attributes(
-            AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
-        )
+        try:
+            await client.operator_service.add_search_attributes(
+                AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
+            )
+        except RPCError as problem:
+            raise refused(problem, client.namespace) from None
+
+
+def refused(problem: RPCError, namespace: str) -> CutterError | RPCError:
+    """The error if the namespace has no room for the attributes. Another error is returned as it is."""
+    if problem.status is not RPCStatusCode.INVALID_ARGUMENT:
+        return problem
+    return Refused(
+        f"the namespace {namespace} has no room for cutter's search attributes ({problem.message}): remove others "
+        f"with `temporal operator search-attribute remove --namespace {namespace} --name NAME`, or name another "
+        "namespace in CUTTER_TEMPORAL_NAMESPACE",
+        code="no_room",
+    )
 
 
 def _kind(name: str) -> IndexedValueType.ValueType:

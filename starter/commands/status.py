@@ -17,6 +17,7 @@ from cutter.errors import NotFound
 from cutter.notifications import health
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
+from cutter.storage import blocked_workers
 from cutter.storage import runs as known_runs
 from cutter.storage.likely_names import DOCUMENTS
 from cutter.storage.policy_epochs import IN_FORCE
@@ -80,6 +81,7 @@ def newest(settings: Settings) -> View:
     with session(settings, OPERATOR) as connection:
         runs = run_status.newest_runs(connection)
         undelivered = list(health.sentences(health.health(connection)))
+        stuck = [one.sentence for one in blocked_workers.blocked(connection)]
         first = None if runs else _first_step(connection)
     return {
         "runs": runs,
@@ -88,6 +90,7 @@ def newest(settings: Settings) -> View:
         "tenants": tenants.apart(settings),
         "lanes": list(lanes.sentences(known_runs.lanes(settings))),
         "messages": undelivered,
+        "blocked": stuck,
     }
 
 
@@ -145,7 +148,8 @@ def _table_of_all(view: View) -> RenderableType:
     held: list[RenderableType] = ["", *map(line, view["lanes"])] if view.get("lanes") else []
     unheard: list[RenderableType] = ["", *map(line, view["messages"])] if view.get("messages") else []
     unheard += [line("next: cutter notify list")] if unheard else []
-    return Group(*above, _table_of_runs(view), *below, *held, *unheard)
+    stuck: list[RenderableType] = ["", *map(line, view["blocked"])] if view.get("blocked") else []
+    return Group(*above, _table_of_runs(view), *below, *held, *stuck, *unheard)
 
 
 def _table_of_runs(view: View) -> RenderableType:
@@ -210,6 +214,7 @@ def _head(view: View) -> RenderableType:
         ("reason", view["reason"]),
         ("stop latch", stop and f"{stop['kind']} by {stop['set_by']}: {stop['reason']}"),
         ("lane", view.get("lane")),
+        ("waits for", view.get("blocked")),
         ("started", f"{short_time(view['created_utc'])} by {view['starter']}"),
         ("ended", short_time(view["ended_utc"])),
         ("batch", view["batch_id"]),

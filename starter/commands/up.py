@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from cutter import limits
 from cutter.errors import Unavailable
 from cutter.policy import current
+from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
 from cutter.stack import agents, folders, postgres, records, supervisor, temporal, temporal_server, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
@@ -88,15 +89,19 @@ def down(
 def doctor(
     as_json: Json = False,
     fetch: bool = typer.Option(False, "--fetch", help="Get the Temporal server now, if it is missing, and end."),
+    host: Annotated[
+        list[Host] | None,
+        typer.Option("--host", help="What this machine is for; may be repeated; default: by the passwords it has"),
+    ] = None,
 ) -> None:
     """Check everything that the product needs on this machine, and say what is missing and how to get it.
 
-    Example: cutter doctor
+    Example: cutter doctor --host exec
     """
     if fetch:
         _fetch(as_json)
         return
-    found = checks.all_checks(load())
+    found = checks.all_checks(load(), frozenset(host) if host else None)
     answer: dict[str, Any] = {
         "healthy": not any(check.failed for check in found), "checks": [asdict(check) for check in found],
     }  # fmt: skip

@@ -1,17 +1,17 @@
-"""IO: the checks of `cutter doctor`. A check only looks. It never starts, makes or repairs anything."""
+"""IO: the checks of `cutter doctor`: those of the preflight, and those of the local stack.
+
+A check only looks. It never starts, makes or repairs anything, except that the preflight writes one object into each
+store and removes it.
+"""
 
 from __future__ import annotations
 
 import getpass
 import platform
-import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 import psycopg
@@ -23,10 +23,23 @@ from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.notifications import channels, health
 from cutter.policy import current
 from cutter.policy.rules import Policy
+from cutter.preflight.checks import (
+    APPROVERS,
+    DATABASE,
+    FOLDERS,
+    GPG,
+    MIGRATIONS,
+    POLICY,
+    TEMPORAL,
+    Check,
+    Host,
+    Verdict,
+)
+from cutter.preflight.files import gpg
 from cutter.settings import Settings, dsn
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
-from cutter.stack.processes import version_text
 from cutter.stack.records import Service
+from cutter.storage import blocked_workers
 from cutter.storage import bootstrap as roles
 from cutter.storage.guards import GUARDED
 from cutter.storage.pools import Connection, session
@@ -35,7 +48,6 @@ from cutter.storage.runs import LANES
 from cutter.storage.still_runs import STILL
 
 PYTHON_MIN = (3, 11)
-GPG_MIN = (2, 2)
 KEYS = tuple(sorted(key_homes.HOMES.values()))
 
 IN_CHECKOUT = (Path(__file__).parents[2] / "Makefile").is_file()
@@ -48,39 +60,41 @@ BOUNDED: Rows[bool] = values("sessions_are_bounded")
 NOTIFICATIONS: Rows[float] = values("notification_queue")
 
 
-class Verdict(StrEnum):
-    """`off` means that something does not run because nobody started it, which is no fault. `optional` means that
-    something is missing and not needed here.
-    """
-
-    OK = "ok"
-    OFF = "off"
-    OPTIONAL = "optional"
-    BAD = "bad"
-
-
 MARKS = {Verdict.OK: "✓", Verdict.OFF: "-", Verdict.OPTIONAL: "-", Verdict.BAD: "✗"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """The result of one check. `remedy` is the command to type if something is wrong."""
-
-    name: str
-    verdict: Verdict
-    found: str
-    remedy: str = ""
-
-    @property
-    def failed(self) -> bool:
-        return self.verdict is Verdict.BAD
+REPEATED = frozenset({POLICY.name, APPROVERS.name, FOLDERS.name, GPG.name})
+"""The checks of the preflight whose subject another check of the local stack has."""
 
 
-def all_checks(settings: Settings) -> list[Check]:
-    return list(_all(settings))
+def all_checks(settings: Settings, hosts: frozenset[Host] | None = None) -> list[Check]:
+    """The checks that this machine needs. `hosts` says what it is for; without it, its passwords say so."""
+    # `cutter down` imports this module too, and needs no driver of Temporal.
+    from temporal.preflight import hosts_of
+
+    hosts = hosts or hosts_of(settings)
+    return list(_local(settings, hosts) if Host.LOCAL in hosts else _host(settings, hosts))
 
 
-def _all(settings: Settings) -> Iterator[Check]:
+def _host(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
+    """The checks of a host of a deployment. Only an operator's role sees the other hosts."""
+    from temporal.preflight import preflight
+
+    yield python()
+    found = preflight(settings, hosts)
+    yield from found
+    if Host.OPERATOR in hosts:
+        yield from _of_operator(settings, answers=not any(one.name == DATABASE.name and one.failed for one in found))
+
+
+def _of_operator(settings: Settings, *, answers: bool) -> Iterator[Check]:
+    if not answers:
+        return
+    for check in (serving_workers, guards, held_lanes, change_notices, messages, runs):
+        yield check(settings)
+
+
+def _local(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     known = records.read(settings.state)
     yield python()
     yield gpg()
@@ -98,6 +112,7 @@ def _all(settings: Settings) -> Iterator[Check]:
     yield policy(settings)
     for role in WorkerRole:
         yield process(workers.service_name(settings, role), known)
+    yield from _servers(settings, hosts)
     yield runs(settings)
     yield disk(settings)
     yield writable(settings)
@@ -105,23 +120,43 @@ def _all(settings: Settings) -> Iterator[Check]:
     yield approvers(settings)
 
 
+def _servers(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
+    """What the preflight adds for a machine with the local stack. Nothing if the database is off."""
+    from temporal.preflight import preflight
+
+    needed = hosts - {Host.LOCAL}
+    if not needed or database(settings).verdict is not Verdict.OK:
+        return
+    seen_here = REPEATED | {DATABASE.name, MIGRATIONS.name}
+    if settings.temporal_address is None:
+        seen_here |= {TEMPORAL.name}
+    yield serving_workers(settings)
+    yield from (one for one in preflight(settings, needed) if one.name not in seen_here)
+
+
+def serving_workers(settings: Settings) -> Check:
+    """The living workers of each role, and those whose host has a fault."""
+    try:
+        with _asked(settings) as connection:
+            stuck, living = blocked_workers.blocked(connection), blocked_workers.LIVING.all(connection)
+    except CutterError as problem:
+        return _unseen("workers", problem)
+    if stuck:
+        step = blocked_workers.next_command(stuck[0])
+        return Check(name="workers", verdict=Verdict.BAD, found=stuck[0].sentence, remedy=step)
+    missing = [role.value for role in WorkerRole if role.value not in {one.role for one in living}]
+    found = ", ".join(f"{one.number} {one.role}" for one in living) or "none"
+    if missing:
+        remedy = f"start a worker of the role {missing[0]}"
+        return Check(name="workers", verdict=Verdict.OFF, found=f"serving: {found}", remedy=remedy)
+    return Check(name="workers", verdict=Verdict.OK, found=f"serving: {found}")
+
+
 def python() -> Check:
     wanted = ".".join(map(str, PYTHON_MIN))
     good = sys.version_info >= PYTHON_MIN
     remedy = "" if good else f"install Python {wanted} or newer, then make the virtual environment again"
     return Check(name="python", verdict=_good(good), found=platform.python_version(), remedy=remedy)
-
-
-def gpg() -> Check:
-    remedy = "install GnuPG 2.2 or newer: `apt-get install gnupg` (Debian), `brew install gnupg` (macOS)"
-    path = shutil.which("gpg")
-    if path is None:
-        return Check(name="gpg", verdict=Verdict.BAD, found="not on PATH", remedy=remedy)
-    said = _version_text(path)
-    version = re.search(r"(\d+)\.(\d+)\.\d+", said)
-    good = version is not None and (int(version[1]), int(version[2])) >= GPG_MIN
-    found = said.splitlines()[0] if said else f"{path} does not run"
-    return Check(name="gpg", verdict=_good(good), found=found, remedy="" if good else remedy)
 
 
 def tool(name: str, *, needed: bool) -> Check:
@@ -385,10 +420,3 @@ def _separation(settings: Settings) -> Check | None:
 
 def _good(good: bool) -> Verdict:
     return Verdict.OK if good else Verdict.BAD
-
-
-def _version_text(program: str) -> str:
-    try:
-        return version_text(program)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""

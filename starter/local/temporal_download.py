@@ -12,14 +12,14 @@ import sys
 
 from temporalio.testing import WorkflowEnvironment
 
-from cutter.stack.temporal import CLI_VERSION
+from cutter.versions import TEMPORAL_CLI
 from starter.console.terminal import say
 
 
 async def download(folder: str) -> None:
     """The SDK downloads only when it starts a server, so one is started and stopped. Raises RuntimeError."""
     environment = await WorkflowEnvironment.start_local(
-        download_dest_dir=folder, dev_server_download_version=f"v{CLI_VERSION}"
+        download_dest_dir=folder, dev_server_download_version=f"v{TEMPORAL_CLI}"
     )
     await environment.shutdown()
 

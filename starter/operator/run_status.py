@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -11,14 +12,16 @@ from cutter.approvals import schema
 from cutter.catalogue import BY_NAME
 from cutter.domain import lanes
 from cutter.domain.digests import sha256_hex
-from cutter.domain.next_step import Step, next_step
+from cutter.domain.next_step import Needs, Step, next_step
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.projections.run_view import run_view
 from cutter.settings import Settings
+from cutter.storage import blocked_workers
 from cutter.storage import runs as known_runs
 from cutter.storage.answered_runs import Answered, answered
+from cutter.storage.blocked_workers import BlockedWorker
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.storage.still_runs import STILL
@@ -70,7 +73,9 @@ def newest_runs(connection: Connection) -> list[View]:
     rows = NEWEST.all(connection, {"limit": RUNS_SHOWN})
     still = still_runs(connection)
     people = answered(connection)
-    return [{**_run_line(row, people), **_stillness(still.get(row.run_id))} for row in rows]
+    stuck = blocked_workers.blocked(connection)
+    lines = [{**_run_line(row, people), **_stillness(still.get(row.run_id))} for row in rows]
+    return [{**one, **_blockage(stuck, one)} for one in lines]
 
 
 def view_of(settings: Settings, connection: Connection, run_id: str) -> View:
@@ -90,7 +95,8 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> View:
     flaw = request_flaw(settings, sidecar)
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
     shown = {**_with_rejection(view, rejected), **_as_shown(step)}
-    return {**shown, "lane": lanes.of_run(held, run_id), "request_flaw": flaw, **moved}
+    whole = {**shown, "lane": lanes.of_run(held, run_id), "request_flaw": flaw, "blocked": None, **moved}
+    return {**whole, **_blockage(blocked_workers.blocked(connection), whole)}
 
 
 _OF_BATCH = ("run_id", "document_id", "state", "batch_id")
@@ -128,6 +134,25 @@ def _stillness(seconds: float | None) -> View:
     if seconds is None:
         return {}
     return {"needs": f"a look: nothing has moved for {seconds / 60:.0f} minutes", "next": "cutter reconcile"}
+
+
+BY_WORKERS = (Needs.NOTHING.value, Needs.EXECUTION.value)
+"""The needs of an open run that no person keeps waiting."""
+
+
+def _blockage(workers: Sequence[BlockedWorker], view: View) -> View:
+    """The advice for an open run that no person keeps waiting, and whose next step needs a worker with a fault."""
+    still = view["next"] == "cutter reconcile"
+    if view["ended_utc"] is not None or not (still or view["needs"] in BY_WORKERS):
+        return {}
+    stuck = blocked_workers.of_state(workers, view["state"])
+    if not stuck:
+        return {}
+    return {
+        "needs": "a repaired host: see `cutter workers`",
+        "blocked": stuck[0].sentence,
+        "next": blocked_workers.next_command(stuck[0]),
+    }
 
 
 def request_flaw(settings: Settings, sidecar: View) -> str | None:

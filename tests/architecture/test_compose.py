@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from cutter.catalogue import WorkerRole
+from cutter.settings import Settings
+from cutter.stack.key_homes import HOMES
 from cutter.stack.temporal_server import DYNAMIC_CONFIG
+from cutter.stack.workers import database_roles
+from temporal.names import SEARCH_ATTRIBUTES
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docker-compose.temporal.yml"
@@ -20,11 +26,83 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 DATA = {"engine-database": "engine-data", "law-database": "law-data"}
 PUBLISHED = {"temporal": "7233", "temporal-ui": "8080", "law-database": "5432"}
 
+WORKERS = {"worker-cutter": "cutter", "worker-exec": "exec", "worker-verify": "verify"}
+HEALTH_PORT = 9480
+
+TLS_FILE = ROOT / "docker-compose.tls.yml"
+TLS: dict[str, Any] = yaml.safe_load(TLS_FILE.read_text(encoding="utf-8"))
+
+OF_THE_SERVER = {
+    *("DB", "DB_PORT", "POSTGRES_SEEDS", "POSTGRES_USER", "POSTGRES_PWD", "DYNAMIC_CONFIG_FILE_PATH"),
+    *("DEFAULT_NAMESPACE", "DEFAULT_NAMESPACE_RETENTION", "SKIP_ADD_CUSTOM_SEARCH_ATTRIBUTES", "NUM_HISTORY_SHARDS"),
+    *("TEMPORAL_ADDRESS", "TEMPORAL_TLS_SERVER_CA_CERT", "TEMPORAL_TLS_SERVER_CERT", "TEMPORAL_TLS_SERVER_KEY"),
+    *("TEMPORAL_TLS_INTERNODE_SERVER_NAME", "TEMPORAL_TLS_FRONTEND_CERT", "TEMPORAL_TLS_FRONTEND_KEY"),
+    *("TEMPORAL_TLS_FRONTEND_SERVER_NAME", "TEMPORAL_TLS_REQUIRE_CLIENT_AUTH", "TEMPORAL_TLS_CLIENT1_CA_CERT"),
+    "TEMPORAL_TLS_CLIENT2_CA_CERT",
+}
+"""The variables that auto-setup and the configuration template of server 1.29.1 read."""
+
+OF_A_CLIENT = {"TEMPORAL_TLS_SERVER_CA_CERT_PATH", "TEMPORAL_TLS_CLIENT_CERT_PATH", "TEMPORAL_TLS_CLIENT_KEY_PATH"}
+"""The variables that the profile of Temporal's SDK and CLI reads."""
+
+
 every_service = pytest.mark.parametrize("name", sorted(SERVICES))
 
 
-def test_it_brings_temporal_its_database_the_ui_and_the_law_database() -> None:
-    assert set(SERVICES) == {"engine-database", "temporal", "temporal-ui", "law-database"}
+def test_it_brings_temporal_its_database_the_ui_the_law_database_and_the_workers() -> None:
+    assert set(SERVICES) == {"engine-database", "temporal", "temporal-ui", "law-database", *WORKERS}
+
+
+def test_the_server_gets_no_attributes_of_the_image_and_a_number_of_shards_that_was_chosen() -> None:
+    given = SERVICES["temporal"]["environment"]
+    assert given["SKIP_ADD_CUSTOM_SEARCH_ATTRIBUTES"] == "true"
+    assert int(given["NUM_HISTORY_SHARDS"]) > 4
+
+
+def test_our_search_attributes_leave_room_for_those_of_other_programs() -> None:
+    """A namespace with SQL visibility has room for ten keywords, and for three of each other type."""
+    kinds = Counter(key.indexed_value_type.name for key in SEARCH_ATTRIBUTES)
+    assert kinds.pop("KEYWORD") <= 8
+    assert set(kinds.values()) == {1}
+
+
+@pytest.mark.parametrize(("name", "role"), WORKERS.items())
+def test_a_worker_has_its_own_passwords_and_key_and_a_probe_that_waits_until_it_serves(name: str, role: str) -> None:
+    service, worker = SERVICES[name], WorkerRole(role)
+    assert service["command"][-2:] == ["--role", role]
+    given = {one["target"].removesuffix(".password") for one in service["secrets"]}
+    assert given == set(database_roles(worker))
+    keys = {mount.removesuffix(":ro").rpartition(":")[2] for mount in service["volumes"] if "/keys/" in mount}
+    assert keys - {"/var/lib/cutter/keys/backup.fingerprint"} == {f"/var/lib/cutter/keys/{HOMES[worker]}"}
+    port = int(service["environment"]["CUTTER_HEALTH_PORT"]) + tuple(WorkerRole).index(worker)
+    assert port == HEALTH_PORT
+    assert f"127.0.0.1:{HEALTH_PORT}/readyz" in service["healthcheck"]["test"][-1]
+    assert service["profiles"] == ["workers"]
+
+
+def test_each_setting_of_a_worker_exists() -> None:
+    named = set()
+    for services in (SERVICES, TLS["services"]):
+        named |= {key for name in WORKERS for key in services[name]["environment"]}
+    ours = {name for name in named if name.startswith("CUTTER_")}
+    assert {name.removeprefix("CUTTER_").lower() for name in ours} <= set(Settings.model_fields)
+    assert named - ours == OF_A_CLIENT
+
+
+def test_the_variables_of_the_server_are_those_that_it_reads() -> None:
+    given = {**SERVICES["temporal"]["environment"], **TLS["services"]["temporal"]["environment"]}
+    assert set(given) == OF_THE_SERVER | OF_A_CLIENT
+
+
+def test_the_tls_file_changes_services_that_exist_and_keeps_the_settings_of_the_database() -> None:
+    assert set(TLS["services"]) == {"temporal", "temporal-ui", "law-database", *WORKERS}
+    encrypted = TLS["services"]["law-database"]
+    assert encrypted["command"][: len(SERVICES["law-database"]["command"])] == SERVICES["law-database"]["command"]
+    assert "ssl=on" in encrypted["command"]
+    hba = TLS["configs"]["hba"]["content"].split("\n")
+    assert [line for line in hba if line.startswith("host")] == ["hostssl all all all scram-sha-256"]
+    for name in WORKERS:
+        assert "sslmode=verify-full" in TLS["services"][name]["environment"]["CUTTER_DATABASE_URL"]
 
 
 @every_service
@@ -68,8 +146,10 @@ def test_both_databases_keep_their_data_in_named_volumes() -> None:
 
 
 def test_a_service_waits_until_what_it_needs_is_healthy() -> None:
-    for name, needed in {"temporal": "engine-database", "temporal-ui": "temporal"}.items():
-        assert SERVICES[name]["depends_on"] == {needed: {"condition": "service_healthy"}}
+    both = ("temporal", "law-database")
+    needs = {"temporal": ("engine-database",), "temporal-ui": ("temporal",), **dict.fromkeys(WORKERS, both)}
+    for name, needed in needs.items():
+        assert SERVICES[name]["depends_on"] == {one: {"condition": "service_healthy"} for one in needed}
 
 
 def test_no_password_stands_in_the_file_and_a_missing_one_stops_it() -> None:

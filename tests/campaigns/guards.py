@@ -1569,8 +1569,52 @@ BACKUPS = (
 )  # fmt: skip
 """Backups as segments."""
 
+_READY = "unit/activities/test_readiness.py"
+_FILES = "unit/preflight/test_files.py"
+_OF_DATABASE = f"{_STORAGE}test_preflight_of_the_database.py"
+
+HOSTS = (
+    *_of(
+        "activities/worker/readiness.py", _READY,
+        ("a worker with a fault that polls", "        while self.failed:\n            presence.blocked",
+         "        while False:\n            presence.blocked",
+         "::test_a_worker_waits_until_the_fault_is_mended_and_its_beats_say_why"),
+        ("a fault that a probe does not see", "return self.polls and self.checked and not self.failed",
+         "return self.polls and self.checked",
+         "::test_a_fault_that_begins_later_ends_readiness_and_its_repair_brings_it_back"),
+        ("a worker that is ready before it polls", "return self.polls and self.checked", "return self.checked",
+         "::test_the_probes_tell_a_worker_that_lives_from_one_that_serves"),
+    ),
+    *_of(
+        "cutter/preflight/files.py", _FILES,
+        ("a key that others can read", "    if open_ones:", "    if False:",
+         "::test_a_key_that_other_accounts_can_read_fails_with_its_path"),
+        ("a pin of another backup key", "        if pinned != secret:", "        if False:",
+         "::test_a_missing_key_and_a_wrong_pin_fail"),
+        ("a verifier that knows no executor", "primary_fingerprints()) < 2:", "primary_fingerprints()) < 0:",
+         "::test_a_verifier_without_the_executor_s_public_key_fails"),
+    ),
+    *_of(
+        "cutter/preflight/database.py", _FILES,
+        ("a password that others can read", "        if open_to_others(path):", "        if False:",
+         "::test_a_password_is_there_and_only_our_account_may_read_it"),
+    ),
+    *_of(
+        "cutter/preflight/stores.py", _FILES,
+        ("a store that answers with other bytes", "    if objects.read(name, len(BODY)) != BODY:", "    if False:",
+         "::test_a_store_that_answers_with_other_bytes_fails"),
+    ),
+    *_of(
+        "cutter/preflight/backup_programs.py", _OF_DATABASE,
+        ("a full backup without TLS", 'not has_tls(backup_program(settings, "pg_dump")):', "False:",
+         "::test_full_backups_over_tls_need_a_program_with_tls"),
+    ),
+)  # fmt: skip
+"""Hosts that a worker must not serve from."""
+
 GUARDS = (
     *OUTSIDE,
+    *HOSTS,
     *DESK,
     *LAW,
     *BACKUPS,

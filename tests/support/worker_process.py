@@ -54,3 +54,20 @@ async def said(process: Process, event: str) -> dict[str, Any]:
         fields: dict[str, Any] = json.loads(line)
         if event in fields["event"]:
             return fields
+
+
+async def probe(port: int, path: str) -> int:
+    """The HTTP status of a worker's probe. 0 if nothing listens."""
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return 0
+    writer.write(f"GET {path} HTTP/1.1\r\n\r\n".encode())
+    answer = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    return int(answer.split()[1])
+
+
+async def is_ready(port: int) -> bool:
+    """Whether the worker serves."""
+    return await probe(port, "/readyz") == 200

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from cutter.catalogue import WorkerRole
 from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
 from cutter.projections.transitions_file import check
+from cutter.stack import ports
 from starter.approver import orders
 from starter.commands import run as orchestrate
 from starter.commands import status
@@ -33,7 +36,7 @@ from temporal import names
 from temporal.client import connect
 from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
-from tests.support.worker_process import worker_process
+from tests.support.worker_process import is_ready, worker_process
 from workflows.activity_calls import CONTROL_SECONDS
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
@@ -246,9 +249,13 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
 async def test_workers_whose_log_cannot_be_written_go_on_and_record_why_they_stop(stack: Stack) -> None:
     """Each line of the log fails as it does on a full disk."""
     with Path("/dev/full").open("w") as full:
-        away = {"CUTTER_APPROVERS_DIR": str(stack.settings.state / "no-approvers")}
+        folder, port = stack.settings.state / "own-approvers", ports.free()
+        shutil.copytree(stack.settings.approvers, folder)
+        own = {"CUTTER_APPROVERS_DIR": str(folder), "CUTTER_HEALTH_PORT": str(port)}
         async with stack.workers(WorkerRole.EXEC, WorkerRole.VERIFY):
-            async with worker_process(stack, WorkerRole.CUTTER, stdout=full, **away):
+            async with worker_process(stack, WorkerRole.CUTTER, stdout=full, **own):
+                await until(partial(is_ready, port), what="the worker serves")
+                shutil.rmtree(folder)
                 run = await stack.start()
                 await run.until_state("stopped_unavailable_approvers")
             async with worker_process(stack, WorkerRole.CUTTER, stdout=full):

@@ -21,7 +21,7 @@ OTHER = "ICX-TEST-2"
 async def test_the_inbox_lists_what_waits_the_oldest_first(stack: Stack, cutter: Cutter) -> None:
     stack.register(OTHER, THREE_UNITS)
     async with stack.workers():
-        assert (await cutter("inbox", "--json")).json == {"waiting": []}
+        assert (await cutter("inbox", "--json")).json == {"waiting": [], "blocked": []}
         first = await stack.start()
         await first.until_requested(CUT)
         second = await stack.start(OTHER)

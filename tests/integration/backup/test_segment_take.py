@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from cutter.backup import forms
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode
 from cutter.backup.restore import digest, read_record
 from cutter.backup.segments.restore import SegmentReport
@@ -18,6 +19,7 @@ from cutter.errors import Conflict, Unavailable
 from cutter.openpgp import recipients
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import CANARY, Rig, holds_plaintext
+from tests.support import tls
 
 
 @pytest.fixture
@@ -189,3 +191,29 @@ def forged(rig: Rig, plain: bytes) -> BackupRecord:
     path.write_bytes(parts.gpg(rig.home.path, "--recipient", rig.home.fingerprint, "--encrypt", given=plain))
     sha256, size = digest(rig.store.as_uri(), record.artifact_id)
     return replace(record, sha256=sha256, size_bytes=size)
+
+
+def test_a_segment_over_tls_needs_no_program_of_postgresql(segments: Rig, tmp_path: Path) -> None:
+    """pg_dump of the wheel has no TLS, and a database that demands TLS is reached all the same."""
+
+    def no_program(name: str) -> Path:
+        raise AssertionError(f"{name} was asked for")
+
+    own = tls.certificate(tmp_path)
+    with tls.front(("127.0.0.1", segments.server.cluster.port), own, postgres=True) as port:
+        demanded = f"sslmode=verify-full&sslrootcert={own.root}"
+
+        def encrypted(database: str) -> str:
+            plain = segments.server.dsn(parts.ROLE, database)
+            return plain.replace(f"127.0.0.1:{segments.server.cluster.port}", f"localhost:{port}") + f"?{demanded}"
+
+        record = segments.take(pg_bin=no_program, dsn=encrypted(segments.database))
+        assert isinstance(record, BackupRecord), record
+        report = forms.restore_check(
+            record=record, scratch_dsn=encrypted(segments.scratch), pg_bin=no_program, gpg_home=segments.home.path,
+            artifacts_url=segments.store.as_uri(),
+        )  # fmt: skip
+        assert isinstance(report, SegmentReport), report
+        full = replace(segments, form="full")
+        with pytest.raises(Unavailable, match="SSL support is not compiled in"):
+            full.take(dsn=encrypted(segments.database))

@@ -9,7 +9,7 @@ import pytest
 from cutter.errors import Unavailable
 from cutter.settings import Settings
 from cutter.stack.addresses import TEMPORAL, note_address
-from temporal.client import _profile
+from temporal import client
 
 LOCAL, OTHER = "127.0.0.1:7001", "cloud.example:7233"
 
@@ -30,21 +30,28 @@ def profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_the_local_stack_is_reached_plainly_whatever_the_profile_says(tmp_path: Path) -> None:
     note_address(tmp_path, TEMPORAL, LOCAL)
-    assert _profile(Settings(state_dir=tmp_path)) == {"target_host": LOCAL, "namespace": "default"}
+    assert client.profile(Settings(state_dir=tmp_path)) == {"target_host": LOCAL, "namespace": "default"}
 
 
 def test_a_server_that_exists_is_reached_as_the_profile_says(tmp_path: Path) -> None:
     note_address(tmp_path, TEMPORAL, LOCAL)
-    found = _profile(Settings(state_dir=tmp_path, temporal_address=OTHER))
+    found = client.profile(Settings(state_dir=tmp_path, temporal_address=OTHER))
     assert (found["target_host"], found["namespace"], found["api_key"]) == (OTHER, "theirs", "key")
     assert found["tls"].domain == "cloud.example"
 
 
 def test_without_a_local_stack_the_profile_s_own_address_counts(tmp_path: Path) -> None:
-    assert _profile(Settings(state_dir=tmp_path))["target_host"] == OTHER
+    assert client.profile(Settings(state_dir=tmp_path))["target_host"] == OTHER
 
 
 def test_without_any_address_it_says_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TEMPORAL_ADDRESS")
     with pytest.raises(Unavailable, match="cutter up"):
-        _profile(Settings(state_dir=tmp_path))
+        client.profile(Settings(state_dir=tmp_path))
+
+
+def test_a_file_of_the_profile_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_TLS_CLIENT_CERT_PATH", str(tmp_path / "missing.crt"))
+    monkeypatch.setenv("TEMPORAL_TLS_CLIENT_KEY_PATH", str(tmp_path / "missing.key"))
+    with pytest.raises(Unavailable, match=r"missing\.(crt|key).*TEMPORAL_"):
+        client.profile(Settings(state_dir=tmp_path, temporal_address=OTHER))

@@ -157,5 +157,5 @@ def test_an_option_that_was_mistyped_is_answered_with_the_whole_command_line(cut
 def test_doctor_names_the_first_command_that_is_needed(cutter: Cutter, monkeypatch: pytest.MonkeyPatch) -> None:
     for remedy, command in (("cutter up", "cutter up"), ("`cutter up`; its log says why", "cutter up"), ("wait", None)):
         wrong = checks.Check(name="postgres", verdict=checks.Verdict.BAD, found="died", remedy=remedy)
-        monkeypatch.setattr(checks, "all_checks", lambda _, one=wrong: [one])
+        monkeypatch.setattr(checks, "all_checks", lambda *_, one=wrong: [one])
         assert json.loads(cutter("doctor", "--json").out)["next"] == command

@@ -94,3 +94,7 @@ where not exists (select from pg_roles where rolname = name) order by name
 -- name: search_is_here
 -- Returns whether the database has the index of the search.
 select to_regprocedure('cutter_governance.fn_search_fill()') is not null
+
+-- name: schema_version
+-- Returns the number of migrations of the newest baseline.
+select schema_version from cutter_governance.schema_baseline order by id desc limit 1

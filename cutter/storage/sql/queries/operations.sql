@@ -155,3 +155,17 @@ select 'cutter_outbox_waiting', '{}', count(*) from cutter_governance.outbox whe
 union all
 select 'cutter_workers', jsonb_build_object('role', role, 'state', state), count(*)
 from cutter_governance.worker_heartbeat group by role, state
+
+-- name: blocked_workers
+-- Returns the living workers whose last preflight failed, with the failed checks.
+select worker_id, role, state = 'initializing' as waits, queues -> 0 -> 'blocked' as reasons
+from cutter_governance.worker_heartbeat
+where state in ('initializing', 'idle', 'busy') and jsonb_typeof(queues -> 0 -> 'blocked') = 'array'
+    and seen_at >= clock_timestamp() - greatest(3 * beat_seconds, 30) * interval '1 second'
+order by role, worker_id
+
+-- name: living_workers
+-- Returns the number of living workers of each role that serve.
+select role, count(*) as number from cutter_governance.worker_heartbeat
+where state in ('idle', 'busy') and seen_at >= clock_timestamp() - 3 * beat_seconds * interval '1 second'
+group by role order by role

@@ -1,0 +1,87 @@
+"""IO: answers the probes of a process manager: `/healthz` if the process lives, and `/readyz` if the worker serves.
+
+It accepts only GET and HEAD, reads no body, and answers each connection once. It listens on loopback unless a setting
+names another address. Its answers name failed checks, and no secret.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
+from functools import partial
+from http import HTTPStatus
+
+from activities.worker.readiness import Readiness
+from cutter import limits
+from cutter.catalogue import WorkerRole
+from cutter.errors import Unavailable
+from cutter.settings import Settings
+
+HEADERS_MAX = 100
+METHODS = ("GET", "HEAD")
+
+BROKEN = (TimeoutError, ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
+"""The errors of a client that sends no whole request. It gets no answer."""
+
+
+@asynccontextmanager
+async def serving(settings: Settings, role: WorkerRole, readiness: Readiness) -> AsyncIterator[str]:
+    """Answer probes until the block ends. Gives host:port, or an empty text if no port is set."""
+    if settings.health_port is None:
+        yield ""
+        return
+    host, port = settings.health_host, settings.health_port + tuple(WorkerRole).index(role)
+    try:
+        server = await asyncio.start_server(
+            partial(_connection, readiness), host, port, limit=limits.HEALTH_LINE_BYTES_MAX
+        )
+    except OSError as problem:
+        raise Unavailable(
+            f"no probes at {host}:{port} ({problem.strerror}): set CUTTER_HEALTH_PORT, CUTTER_HEALTH_HOST", what="port"
+        ) from None
+    async with server:
+        yield f"{host}:{port}"
+
+
+async def _connection(readiness: Readiness, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        with suppress(*BROKEN):
+            async with asyncio.timeout(limits.HEALTH_SECONDS):
+                method, path = await _request(reader)
+                writer.write(_reply(method, path, readiness))
+                await writer.drain()
+    finally:
+        writer.close()
+
+
+async def _request(reader: asyncio.StreamReader) -> tuple[str, str]:
+    """The method and the path. The headers are read and ignored."""
+    first = (await reader.readuntil(b"\n")).decode("latin-1").split()
+    for _ in range(HEADERS_MAX):
+        if not (await reader.readuntil(b"\n")).strip():
+            break
+    return (first[0], first[1].partition("?")[0]) if len(first) == 3 else ("", "")
+
+
+def _reply(method: str, path: str, readiness: Readiness) -> bytes:
+    status, answer = _answer(method, path, readiness)
+    body = (json.dumps(answer, ensure_ascii=False) + "\n").encode()
+    head = (
+        f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode("ascii") + (b"" if method == "HEAD" else body)
+
+
+def _answer(method: str, path: str, readiness: Readiness) -> tuple[HTTPStatus, dict[str, object]]:
+    if method not in METHODS:
+        return HTTPStatus.METHOD_NOT_ALLOWED, {"error": "ask with GET"}
+    if path == "/healthz":
+        return HTTPStatus.OK, {"alive": True}
+    if path != "/readyz":
+        return HTTPStatus.NOT_FOUND, {"error": "ask /healthz or /readyz"}
+    found = {"ready": readiness.ready, "polls": readiness.polls, "failed": [asdict(one) for one in readiness.failed]}
+    return (HTTPStatus.OK if readiness.ready else HTTPStatus.SERVICE_UNAVAILABLE), found

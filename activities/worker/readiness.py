@@ -1,0 +1,131 @@
+"""IO: lets a worker serve only after its preflight has passed, and repeats the preflight while it serves.
+
+A failed check is in the log, in the worker's heartbeat (so that `cutter status` and `cutter inbox` show it), and in the
+answer of `/readyz`. A worker that waits tries again by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from activities.worker.worker_heartbeat import INITIALIZING, Presence
+from cutter import limits
+from cutter.preflight.checks import Check, Verdict, failures, sentence
+
+log = structlog.get_logger()
+
+Preflight = Callable[[], list[Check]]
+
+HANGS = Check(
+    name="preflight", verdict=Verdict.BAD, found=f"no answer within {limits.PREFLIGHT_LIMIT_SECONDS} seconds",
+    remedy="look at the stores and servers of this host: `cutter doctor`",
+)  # fmt: skip
+"""The check that fails if the preflight itself does not end."""
+
+FOUND_MIN = 40
+"""Characters of a finding that a heartbeat shows at least."""
+
+
+@dataclass(slots=True)
+class Readiness:
+    """Whether a worker polls, and what its last preflight found. `waits` gets each new list of failures."""
+
+    preflight: Preflight
+    stopping: asyncio.Event
+    waits: Callable[[tuple[str, ...]], None] = lambda _: None
+    polls: bool = False
+    checked: bool = False
+    failed: tuple[Check, ...] = field(default=())
+
+    @property
+    def ready(self) -> bool:
+        """True if the worker polls and its last preflight passed."""
+        return self.polls and self.checked and not self.failed
+
+    async def passed(self, presence: Presence) -> bool:
+        """True after a preflight without a failed check. False if the worker must stop before. Heartbeats show the
+        failures meanwhile.
+        """
+        while self.failed:
+            presence.blocked = self.blocked
+            await presence.say(INITIALIZING)
+            if await self._stops_within(limits.PREFLIGHT_AGAIN_SECONDS):
+                return False
+            await self._look_unless_stopped()
+        return not self.stopping.is_set()
+
+    async def keep(self, presence: Presence) -> None:
+        """Repeat the preflight until the worker must stop. A failure does not stop the polling, because each step that
+        fails says so itself, and most steps need only a part of the host.
+        """
+        self.polls = True
+        while not await self._stops_within(limits.PREFLIGHT_AGAIN_SECONDS if self.failed else limits.PREFLIGHT_SECONDS):
+            await self._look_unless_stopped()
+            presence.blocked = self.blocked
+        self.polls = False
+
+    async def look(self) -> None:
+        """Make the preflight, and show its failures. A preflight that hangs, as on a dead mount, has failed."""
+        try:
+            found = failures(await asyncio.wait_for(_in_thread(self.preflight), limits.PREFLIGHT_LIMIT_SECONDS))
+        except TimeoutError:
+            found = (HANGS,)
+        if found != self.failed or not self.checked:
+            self._tell(found)
+        self.checked, self.failed = True, found
+
+    async def _look_unless_stopped(self) -> None:
+        looking, stopped = asyncio.create_task(self.look()), asyncio.create_task(self.stopping.wait())
+        await asyncio.wait({looking, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (looking, stopped):
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+
+    @property
+    def blocked(self) -> tuple[str, ...]:
+        """The failures as a heartbeat has room for them."""
+        return tuple(map(_short, self.failed))[: limits.BLOCKED_SHOWN_MAX]
+
+    def _tell(self, found: tuple[Check, ...]) -> None:
+        for check in found:
+            log.error("worker.blocked", check=check.name, found=check.found, remedy=check.remedy)
+        if not found and self.failed:
+            log.info("worker.unblocked")
+        self.waits(tuple(map(sentence, found)))
+
+    async def _stops_within(self, seconds: float) -> bool:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), seconds)
+        return self.stopping.is_set()
+
+
+def _in_thread(function: Preflight) -> asyncio.Future[list[Check]]:
+    """The answer of a function that runs in a thread of its own. No end of the process waits for this thread."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[list[Check]] = loop.create_future()
+
+    def give(found: list[Check]) -> None:
+        if not answer.done():
+            answer.set_result(found)
+
+    def run() -> None:
+        found = function()
+        with suppress(RuntimeError):  # The loop is closed, because the worker has ended.
+            loop.call_soon_threadsafe(give, found)
+
+    threading.Thread(target=run, name="preflight", daemon=True).start()
+    return answer
+
+
+def _short(check: Check) -> str:
+    """The sentence of a check. Its finding is cut if it is long, so that the remedy stays whole."""
+    room = max(FOUND_MIN, limits.BLOCKED_CHARACTERS_MAX - len(sentence(replace(check, found=""))))
+    found = check.found if len(check.found) <= room else f"{check.found[: room - 1]}…"
+    return sentence(replace(check, found=found))[: limits.BLOCKED_CHARACTERS_MAX]

@@ -1,0 +1,1 @@
+"""IO: the checks that a worker makes before it serves, and that `cutter doctor` makes on each host."""

@@ -1,0 +1,152 @@
+"""Pure: describes every check of the preflight: which hosts need it, and why. The probes are in the other modules.
+
+A check has an object, a finding and a remedy. A worker serves only after no check of its host fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cutter.catalogue import WorkerRole
+
+
+class Host(StrEnum):
+    """The tasks of a host. One host can have several."""
+
+    CUTTER = "cutter"
+    EXEC = "exec"
+    VERIFY = "verify"
+    OPERATOR = "operator"
+    LOCAL = "local"
+    """The host runs the local stack, or a part of it (`cutter up`)."""
+
+
+OF_WORKER = {
+    WorkerRole.CUTTER: Host.CUTTER,
+    WorkerRole.EXEC: Host.EXEC,
+    WorkerRole.VERIFY: Host.VERIFY,
+}
+WORKERS = frozenset(OF_WORKER.values())
+EVERY_HOST = WORKERS | {Host.OPERATOR}
+
+ROLES = {
+    Host.CUTTER: ("cutter_read", "cutter_backup"),
+    Host.EXEC: ("cutter_exec",),
+    Host.VERIFY: ("cutter_verify",),
+    Host.OPERATOR: ("cutter_operator",),
+}
+"""The database roles whose passwords a host needs. The keys of the workers are in `cutter.stack.key_homes`."""
+
+
+class Verdict(StrEnum):
+    """`off` means that something does not run because nobody started it, which is no fault. `optional` means that
+    something is missing and not needed here.
+    """
+
+    OK = "ok"
+    OFF = "off"
+    OPTIONAL = "optional"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The result of one check. `remedy` is the command or the setting that mends what is wrong."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    remedy: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.verdict is Verdict.BAD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """A check before it is made."""
+
+    name: str
+    hosts: frozenset[Host]
+    why: str
+
+
+def _described(name: str, why: str, hosts: frozenset[Host] = EVERY_HOST) -> Description:
+    return Description(name=name, hosts=hosts, why=why)
+
+
+PASSWORDS = _described("passwords", "only this account may read the files, and no file of another host is here")
+DATABASE = _described("database", "each role of the host connects, without a transaction pooler")
+DATABASE_VERSION = _described("database version", "an older server lacks what cutter's functions use")
+DATABASE_TLS = _described("database tls", "on a network, others can read what is not encrypted")
+MIGRATIONS = _described(
+    "migrations", "the schema must have what this version uses", frozenset({Host.CUTTER, Host.OPERATOR})
+)
+CLOCK = _described("clock", "a signature from the future is refused, and a certificate can be invalid")
+TEMPORAL = _described("temporal", "the server answers, also over TLS")
+TEMPORAL_TLS = _described("temporal tls", "on a network, others can read and change what is not encrypted")
+TEMPORAL_VERSION = _described("temporal version", "an older server has no priorities and no fairness")
+NAMESPACE = _described("namespace", "the server must have it, and the settings must agree about it")
+SEARCH_ATTRIBUTES = _described(
+    "search attributes", "a run that sets an unknown attribute stays pending without end",
+    frozenset({Host.CUTTER, Host.OPERATOR}),
+)  # fmt: skip
+KNOWLEDGE_BASE = _described("knowledge base", "an object is written, read back and removed")
+ARTIFACT_STORE = _described("artifact store", "an object is written, read back and removed", WORKERS)
+POLICY = _described("effect policy", "without it every side effect is denied, and the run fails", WORKERS)
+APPROVERS = _described(
+    "approver policy", "approvals are judged by the epoch that the database names",
+    frozenset({Host.CUTTER, Host.EXEC, Host.OPERATOR}),
+)  # fmt: skip
+KEY = _described("key", "the worker holds its own key, and only this account may read it", WORKERS)
+FOLDERS = _described("folders", "run folders, batch folders and temporary files are written")
+GPG = _described("gpg", "it signs, verifies and encrypts")
+BACKUP_PROGRAMS = _described(
+    "backup programs", "a full backup needs pg_dump and pg_restore that can reach the server", frozenset({Host.CUTTER})
+)
+
+CHECKS = (
+    PASSWORDS, DATABASE, DATABASE_VERSION, DATABASE_TLS, MIGRATIONS, CLOCK, TEMPORAL, TEMPORAL_TLS, TEMPORAL_VERSION,
+    NAMESPACE, SEARCH_ATTRIBUTES, KNOWLEDGE_BASE, ARTIFACT_STORE, POLICY, APPROVERS, KEY, FOLDERS, GPG, BACKUP_PROGRAMS,
+)  # fmt: skip
+"""Every check, in the order in which it is made and shown."""
+
+
+def needed_on(hosts: Collection[Host]) -> tuple[Description, ...]:
+    """The checks that these hosts need."""
+    return tuple(one for one in CHECKS if one.hosts & frozenset(hosts))
+
+
+def ok(description: Description, found: str) -> Check:
+    return Check(name=description.name, verdict=Verdict.OK, found=found)
+
+
+def bad(description: Description, found: str, remedy: str) -> Check:
+    return Check(name=description.name, verdict=Verdict.BAD, found=found, remedy=remedy)
+
+
+def warned(description: Description, found: str, remedy: str) -> Check:
+    """A result that a person should know. It keeps no worker from serving."""
+    return Check(name=description.name, verdict=Verdict.OPTIONAL, found=found, remedy=remedy)
+
+
+def unseen(description: Description, found: str) -> Check:
+    """A check that cannot be made, because another check failed. That check has the remedy."""
+    return Check(name=description.name, verdict=Verdict.OFF, found=found)
+
+
+def failures(checks: Iterable[Check]) -> tuple[Check, ...]:
+    return tuple(one for one in checks if one.failed)
+
+
+def sentence(check: Check) -> str:
+    """The check in one line for a person."""
+    return f"{check.name}: {check.found}" + (f"; {advice(check)}" if check.remedy else "")
+
+
+def advice(check: Check) -> str:
+    """The remedy as a part of a sentence. A remedy that is only a command gets backquotes."""
+    return f"type `{check.remedy}`" if check.remedy.startswith("cutter ") else check.remedy

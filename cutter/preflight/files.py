@@ -1,0 +1,131 @@
+"""IO: checks the files of a host: its keys, the effect policy, the approvers' epoch, folders, and gpg."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from cutter import limits
+from cutter.approvals import approver_store
+from cutter.catalogue import WorkerRole
+from cutter.errors import CutterError
+from cutter.gpg import Gpg
+from cutter.policy import current
+from cutter.policy.rules import Policy
+from cutter.preflight import checks
+from cutter.preflight.checks import Check, Host, bad, ok, unseen
+from cutter.preflight.database import open_to_others
+from cutter.settings import Settings
+from cutter.stack import folders, key_homes, supervisor
+from cutter.stack.processes import version_text
+from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.pools import session
+
+GPG_MIN = (2, 2)
+INSTALL_GPG = "install GnuPG 2.2 or newer: `apt-get install gnupg` (Debian), `brew install gnupg` (macOS)"
+
+
+def policy(settings: Settings) -> Check:
+    """The effect policy is there and allows anything at all."""
+    read = current.read(settings.policy)
+    if isinstance(read, Policy):
+        return ok(checks.POLICY, f"{len(read.rules)} rules, {settings.policy}")
+    remedy = "cutter policy check --current"
+    if not settings.policy.exists():
+        remedy = "copy policy.yaml from another host, or type `cutter policy install`; CUTTER_POLICY_FILE names it"
+    return bad(checks.POLICY, str(read.problems[0]), remedy)
+
+
+def approvers(settings: Settings, role: str) -> Check:
+    """The folder of approvers has the epoch that the database names, with its keys. `role` reads the database."""
+    try:
+        with session(settings, role) as connection:
+            epoch = IN_FORCE.first(connection)
+    except CutterError:
+        return unseen(checks.APPROVERS, "the database does not answer")
+    if epoch is None:
+        return unseen(checks.APPROVERS, "no epoch is installed: `cutter approvers init --approver NAME=KEY.asc`")
+    try:
+        found, _ = approver_store.load_current(settings.approvers, epoch.sha256)
+    except CutterError as problem:
+        remedy = "copy the folder of approvers from the host on which you typed `cutter approvers init` or `install`"
+        return bad(checks.APPROVERS, str(problem), f"{remedy}; CUTTER_APPROVERS_DIR names it")
+    return ok(checks.APPROVERS, f"epoch {found.number} with {len(found.approvers)} approvers")
+
+
+def key(settings: Settings, worker: WorkerRole) -> Check:
+    """The worker has exactly its own private key, and other accounts cannot read it."""
+    name = key_homes.HOMES[worker]
+    home = settings.key_home(name)
+    if not home.is_dir():
+        remedy = "put this worker's GnuPG home there; CUTTER_KEYS_DIR names the folder"
+        return bad(checks.KEY, f"no {name} key at {settings.keys / name}", remedy)
+    open_ones = [path for path in (home, *private_files(home)) if open_to_others(path)]
+    if open_ones:
+        return bad(checks.KEY, f"other accounts may read {open_ones[0]}", f"chmod -R go-rwx {home}")
+    try:
+        secret = Gpg(home).primary_fingerprints(secret=True)
+    except CutterError as problem:
+        return bad(checks.KEY, str(problem), INSTALL_GPG)
+    if len(secret) != 1:
+        return bad(checks.KEY, f"{home} holds {len(secret)} private keys", "leave exactly this worker's own key there")
+    return _second_key(settings, worker, secret[0]) or ok(checks.KEY, f"{name} {secret[0]}")
+
+
+def _second_key(settings: Settings, worker: WorkerRole, secret: str) -> Check | None:
+    """The mistake in the file or key that accompanies a worker's private key. None if there is none."""
+    if worker is WorkerRole.CUTTER:
+        pin = settings.keys / key_homes.PIN
+        pinned = pin.read_text(encoding="ascii").strip() if pin.is_file() else ""
+        if pinned != secret:
+            remedy = f"write the fingerprint of the backup key into {pin}"
+            return bad(checks.KEY, f"{pin} has {pinned or 'nothing'}, and the key is {secret}", remedy)
+    if worker is WorkerRole.VERIFY:
+        home = settings.key_home(key_homes.HOMES[worker])
+        if len(Gpg(home).primary_fingerprints()) < 2:
+            remedy = "import the executor's public key there: `gpg --homedir HOME --import executor.asc`"
+            return bad(checks.KEY, f"{home} lacks the executor's public key", remedy)
+    return None
+
+
+def private_files(home: Path) -> Iterator[Path]:
+    """The files of a GnuPG home that hold private keys."""
+    yield from (path for path in sorted(home.glob("private-keys-v1.d/*.key")) if path.is_file())
+
+
+def writable(settings: Settings) -> Check:
+    """The host's folders can be written, and the disk has room."""
+    wanted = (settings.state, settings.runs, settings.batches)
+    wrong = [str(folder) for folder in wanted if not folders.is_writable(folder)]
+    if wrong:
+        return bad(checks.FOLDERS, f"cannot write in {', '.join(wrong)}", "make them writable, or set CUTTER_STATE_DIR")
+    free = supervisor.free_bytes(settings.state)
+    if free < limits.DISK_FREE_MIN_BYTES:
+        needed = limits.DISK_FREE_MIN_BYTES // limits.MIB
+        found = f"{free // limits.MIB} MiB free for {settings.state}"
+        return bad(checks.FOLDERS, found, f"make room: {needed} MiB are needed, or set CUTTER_STATE_DIR")
+    return ok(checks.FOLDERS, f"writable, {settings.state}")
+
+
+def gpg() -> Check:
+    """The gpg program is there and new enough."""
+    path = shutil.which("gpg")
+    if path is None:
+        return bad(checks.GPG, "not on PATH", INSTALL_GPG)
+    try:
+        said = version_text(path)
+    except (OSError, subprocess.TimeoutExpired):
+        said = ""
+    version = re.search(r"(\d+)\.(\d+)\.\d+", said)
+    found = said.splitlines()[0] if said else f"{path} does not run"
+    if version is None or (int(version[1]), int(version[2])) < GPG_MIN:
+        return bad(checks.GPG, found, INSTALL_GPG)
+    return ok(checks.GPG, found)
+
+
+def workers_of(hosts: frozenset[Host]) -> tuple[WorkerRole, ...]:
+    """The worker roles of a host."""
+    return tuple(role for role, host in checks.OF_WORKER.items() if host in hosts)

@@ -1,0 +1,177 @@
+"""IO: makes the checks of a host: those of Temporal here, and those of `cutter.preflight`, in one list.
+
+A check only looks. The stores are written, and the written object is removed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetClusterInfoRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from cutter import limits, versions
+from cutter.errors import CutterError
+from cutter.preflight import backup_programs, checks, database, files, stores
+from cutter.preflight.checks import Check, Description, Host, bad, ok, unseen, warned
+from cutter.settings import Settings
+from cutter.stack import records
+from temporal.client import connect, profile
+from temporal.names import SEARCH_ATTRIBUTES
+
+ADDRESS = "CUTTER_TEMPORAL_ADDRESS"
+TLS_SETTINGS = "TEMPORAL_TLS_SERVER_CA_CERT_PATH, TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH"
+OF_SERVER = (checks.TEMPORAL_TLS, checks.TEMPORAL_VERSION, checks.NAMESPACE, checks.SEARCH_ATTRIBUTES)
+_WAIT = timedelta(seconds=limits.CONNECT_SECONDS)
+
+
+def preflight(settings: Settings, hosts: frozenset[Host]) -> list[Check]:
+    """Every check that these hosts need, in the order of `cutter.preflight.checks`. It never raises."""
+    return [*_guarded(checks.DATABASE, lambda: database.probe(settings, hosts)),
+            *_guarded(checks.TEMPORAL, lambda: asyncio.run(_of_temporal(settings, hosts))),
+            *_of_files(settings, hosts)]  # fmt: skip
+
+
+def _of_files(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
+    who = "-".join(sorted(hosts))
+    yield from _guarded(checks.KNOWLEDGE_BASE, lambda: [stores.knowledge_base(settings, who)])
+    if hosts & checks.WORKERS:
+        yield from _guarded(checks.ARTIFACT_STORE, lambda: [stores.artifact_store(settings, who)])
+        yield from _guarded(checks.POLICY, lambda: [files.policy(settings)])
+    if hosts & checks.APPROVERS.hosts:
+        role = checks.ROLES[next(one for one in Host if one in hosts & checks.APPROVERS.hosts)][0]
+        yield from _guarded(checks.APPROVERS, lambda: [files.approvers(settings, role)])
+    yield from _guarded(checks.KEY, lambda: (files.key(settings, one) for one in files.workers_of(hosts)))
+    yield from _guarded(checks.FOLDERS, lambda: [files.writable(settings)])
+    yield from _guarded(checks.GPG, lambda: [files.gpg()])
+    if Host.CUTTER in hosts:
+        yield from _guarded(checks.BACKUP_PROGRAMS, lambda: [backup_programs.needed(settings)])
+
+
+def _guarded(description: Description, probe: Callable[[], Iterable[Check]]) -> list[Check]:
+    """The results of a probe. An unexpected error is a failed check, because a preflight must end with an answer."""
+    found: list[Check] = []
+    try:
+        found.extend(probe())
+    except Exception as problem:
+        kind = type(problem).__name__
+        found.append(bad(description, f"the check ended with {kind}: {problem}"[:300], "cutter doctor --debug"))
+    return found
+
+
+async def _of_temporal(settings: Settings, hosts: frozenset[Host]) -> list[Check]:
+    try:
+        client = await asyncio.wait_for(connect(settings), limits.PREFLIGHT_CONNECT_SECONDS)
+    except (CutterError, TimeoutError) as problem:
+        found = [bad(checks.TEMPORAL, _reason(problem), _way_in(settings))]
+    else:
+        return await _of_server(settings, client, hosts)
+    return found + [unseen(one, "Temporal does not answer") for one in OF_SERVER if one.hosts & hosts]
+
+
+def _reason(problem: BaseException) -> str:
+    return str(problem) or f"no answer within {limits.PREFLIGHT_CONNECT_SECONDS} seconds"
+
+
+def _way_in(settings: Settings) -> str:
+    """The settings that a person corrects if Temporal does not answer."""
+    if settings.temporal_address is None and not os.environ.get("TEMPORAL_ADDRESS"):
+        return "cutter up"
+    return f"start the server, or correct {ADDRESS}; for TLS, set {TLS_SETTINGS}"
+
+
+async def _of_server(settings: Settings, client: Client, hosts: frozenset[Host]) -> list[Check]:
+    address = client.service_client.config.target_host
+    found = [ok(checks.TEMPORAL, address), _encrypted(client), await _version(client)]
+    named = await _namespace(settings, client)
+    found.append(named)
+    if checks.SEARCH_ATTRIBUTES.hosts & hosts:
+        unknown = unseen(checks.SEARCH_ATTRIBUTES, "the namespace is not there")
+        found.append(unknown if named.failed else await _search_attributes(client))
+    return found
+
+
+def _encrypted(client: Client) -> Check:
+    config = client.service_client.config
+    host = config.target_host.rpartition(":")[0].strip("[]")
+    if config.tls:
+        return ok(checks.TEMPORAL_TLS, "encrypted, and the server's certificate is verified")
+    if host in database.LOOPBACK:
+        return ok(checks.TEMPORAL_TLS, "the server is on this machine")
+    return warned(checks.TEMPORAL_TLS, f"the connection to {host} is not encrypted", f"set {TLS_SETTINGS}")
+
+
+async def _version(client: Client) -> Check:
+    try:
+        told = await client.workflow_service.get_cluster_info(GetClusterInfoRequest(), timeout=_WAIT)
+    except RPCError as problem:
+        return warned(checks.TEMPORAL_VERSION, f"the server does not tell it ({problem.message})", "ask its operator")
+    version = tuple(int(part) for part in told.server_version.partition("-")[0].split(".") if part.isdigit())
+    refusal = versions.too_old("Temporal", version, versions.TEMPORAL_MIN)
+    if refusal is not None:
+        return bad(checks.TEMPORAL_VERSION, refusal, f"upgrade the server, or point {ADDRESS} at another")
+    if versions.is_untested(version, versions.TEMPORAL_TESTED):
+        tested = versions.text(versions.TEMPORAL_TESTED)
+        return warned(checks.TEMPORAL_VERSION, f"Temporal {told.server_version}", f"cutter is tested up to {tested}")
+    return ok(checks.TEMPORAL_VERSION, f"Temporal {told.server_version}")
+
+
+async def _namespace(settings: Settings, client: Client) -> Check:
+    other = profile(settings).get("namespace")
+    if "temporal_namespace" in settings.model_fields_set and other != settings.temporal_namespace:
+        found = f"Temporal's profile names {other}, and CUTTER_TEMPORAL_NAMESPACE names {settings.temporal_namespace}"
+        return bad(checks.NAMESPACE, found, "set both the same, or unset TEMPORAL_NAMESPACE")
+    try:
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace), timeout=_WAIT
+        )
+    except RPCError as problem:
+        make = f"`temporal operator namespace create --namespace {client.namespace} --retention 720h`"
+        if problem.status is RPCStatusCode.NOT_FOUND:
+            return bad(checks.NAMESPACE, f"the server has no namespace {client.namespace}", make)
+        return bad(checks.NAMESPACE, f"{client.namespace}: {problem.message}", "let this account use the namespace")
+    return ok(checks.NAMESPACE, client.namespace)
+
+
+async def _search_attributes(client: Client) -> Check:
+    try:
+        listed = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=client.namespace), timeout=_WAIT
+        )
+    except RPCError as problem:
+        # Temporal Cloud shows them only to its own tools.
+        asked = "look for them with the tools of the server"
+        return warned(checks.SEARCH_ATTRIBUTES, f"the server does not list them ({problem.message})", asked)
+    wanted = {key.name: int(key.indexed_value_type) for key in SEARCH_ATTRIBUTES}
+    missing = sorted(name for name in wanted if name not in listed.custom_attributes)
+    if missing:
+        found = f"{client.namespace} lacks {', '.join(missing)}"
+        return bad(checks.SEARCH_ATTRIBUTES, found, "cutter search-attributes")
+    for name, kind in listed.custom_attributes.items():
+        if wanted.get(name, kind) != kind:
+            has = IndexedValueType.Name(kind).removeprefix("INDEXED_VALUE_TYPE_").title()
+            remove = f"`temporal operator search-attribute remove --name {name}`"
+            remedy = f"type {remove}, then `cutter search-attributes`"
+            return bad(checks.SEARCH_ATTRIBUTES, f"{name} has the type {has}", remedy)
+    return ok(checks.SEARCH_ATTRIBUTES, f"{len(wanted)} in {client.namespace}")
+
+
+def hosts_of(settings: Settings) -> frozenset[Host]:
+    """The tasks of this machine, by the passwords that it has.
+
+    A machine without passwords may run the local stack, and one with a process of `cutter up` does.
+    """
+    has = {host for host, roles in checks.ROLES.items() if any(_has(settings, role) for role in roles)}
+    if not has or settings.database_url is None or records.read(settings.state):
+        has.add(Host.LOCAL)
+    return frozenset(has)
+
+
+def _has(settings: Settings, role: str) -> bool:
+    return (settings.secrets / f"{role}.password").exists()

@@ -1,0 +1,126 @@
+"""The preflight on a real PostgreSQL: each role, the schema, TLS, and the programs of a backup."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from cutter.preflight import backup_programs, checks, database, files
+from cutter.preflight.checks import Check, Host, Verdict
+from cutter.settings import Settings
+from tests.support import tls
+from tests.support.database import Database, TestCluster
+
+EVERY = frozenset({Host.CUTTER, Host.EXEC, Host.VERIFY, Host.OPERATOR})
+
+
+def looked(settings: Settings, *hosts: Host) -> dict[str, Check]:
+    return {one.name: one for one in database.probe(settings, frozenset(hosts))}
+
+
+def test_a_good_database_passes_for_each_host(settings: Settings) -> None:
+    for hosts in (*({one} for one in EVERY), EVERY):
+        found = looked(settings, *hosts)
+        assert {one.verdict for one in found.values()} == {Verdict.OK}
+        needed = {one.name for one in checks.needed_on(hosts)}
+        assert set(found) == needed & {
+            "passwords", "database", "database version", "database tls", "migrations", "clock"
+        }  # fmt: skip
+
+
+def test_a_schema_without_a_migration_fails_with_the_command(settings: Settings, database: Database) -> None:
+    with database.connect("postgres", autocommit=True) as owner:
+        owner.execute("alter table cutter_governance.schema_baseline disable trigger all")
+        owner.execute("update cutter_governance.schema_baseline set schema_version = 3")
+    found = looked(settings, Host.CUTTER)["migrations"]
+    assert (found.verdict, found.remedy) == (Verdict.BAD, "cutter migrate")
+    assert found.found.startswith("the schema has version 3, and ")
+    assert "migrations" not in looked(settings, Host.EXEC)
+
+
+def test_a_database_without_any_schema_fails_with_the_command(cluster: TestCluster, state: Path) -> None:
+    with cluster.database(template="template0") as empty:
+        found = looked(empty.settings(state), Host.OPERATOR)
+    assert (found["migrations"].verdict, found["migrations"].remedy) == (Verdict.BAD, "cutter migrate")
+
+
+def test_a_wrong_password_and_a_closed_port_name_what_to_correct(settings: Settings, tmp_path: Path) -> None:
+    wrong = settings.model_copy(update={"secrets_dir": tmp_path})
+    (tmp_path / "cutter_exec.password").write_text("wrong")
+    (tmp_path / "cutter_exec.password").chmod(0o600)
+    refused = looked(wrong, Host.EXEC)["database"]
+    assert refused.failed
+    assert "password files" in refused.remedy
+    closed = looked(settings.model_copy(update={"database_url": "postgresql://127.0.0.1:1/cutter"}), Host.EXEC)
+    assert "CUTTER_DATABASE_URL" in closed["database"].remedy
+    assert closed["clock"].verdict is Verdict.OFF
+
+
+def test_an_epoch_that_only_another_host_has_fails(settings: Settings, database: Database) -> None:
+    assert files.approvers(settings, "cutter_exec").verdict is Verdict.OFF
+    with database.connect("postgres", autocommit=True) as owner:
+        owner.execute(
+            "insert into cutter_governance.policy_epoch (number, sha256, body, deployment_id, thresholds, tiers,"
+            " lifecycle_group) select 1, encode(sha256('x'), 'hex'), 'x', gen_random_uuid(), '{}', '{}', 'sovereigns'"
+        )
+    failed = files.approvers(settings, "cutter_exec")
+    assert failed.failed
+    assert "CUTTER_APPROVERS_DIR" in failed.remedy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encrypted:
+    """Settings whose address demands TLS, and the root certificate."""
+
+    settings: Settings
+    root: Path
+
+
+@pytest.fixture
+def encrypted(settings: Settings, cluster: TestCluster, tmp_path: Path) -> Iterator[Encrypted]:
+    own = tls.certificate(tmp_path)
+    with tls.front(("127.0.0.1", cluster.cluster.port), own, postgres=True) as port:
+        name = (settings.database_url or "").rpartition("/")[2]
+        address = f"postgresql://localhost:{port}/{name}?sslmode=verify-full&sslrootcert={own.root}"
+        yield Encrypted(settings=settings.model_copy(update={"database_url": address}), root=own.root)
+
+
+def test_an_address_with_tls_passes_and_the_certificate_is_verified(encrypted: Encrypted, tmp_path: Path) -> None:
+    assert {one.verdict for one in looked(encrypted.settings, Host.CUTTER).values()} == {Verdict.OK}
+    (tmp_path / "other").mkdir()
+    other = tls.certificate(tmp_path / "other", "elsewhere")
+    address = (encrypted.settings.database_url or "").replace(str(encrypted.root), str(other.root))
+    failed = looked(encrypted.settings.model_copy(update={"database_url": address}), Host.CUTTER)["database"]
+    assert failed.failed
+    assert "sslrootcert" in failed.remedy
+
+
+def test_full_backups_over_tls_need_a_program_with_tls(encrypted: Encrypted) -> None:
+    demanded = encrypted.settings.model_copy(update={"backup_form": "full"})
+    failed = backup_programs.needed(demanded)
+    assert failed.failed
+    assert "without TLS" in failed.found
+    assert "CUTTER_PG_BIN_DIR" in failed.remedy
+    assert backup_programs.needed(encrypted.settings).verdict is Verdict.OK
+
+
+def test_full_backups_without_tls_are_content_with_the_programs_of_the_wheel(settings: Settings) -> None:
+    assert backup_programs.needed(settings.model_copy(update={"backup_form": "full"})).verdict is Verdict.OK
+
+
+@pytest.mark.skipif(shutil.which("pg_dump") is None, reason="this machine has no PostgreSQL programs of its own")
+def test_the_setting_names_the_programs_and_an_old_one_is_refused_before_the_first_run(settings: Settings) -> None:
+    own = Path(shutil.which("pg_dump") or "").parent
+    check = backup_programs.needed(settings.model_copy(update={"backup_form": "full", "pg_bin_dir": own}))
+    with psycopg.connect(settings.database_url or "", user="cutter_read", password=_password(settings)) as connection:
+        newer = connection.info.server_version // 10_000
+    assert check.failed == (f"older than PostgreSQL {newer}" in check.found)
+
+
+def _password(settings: Settings) -> str:
+    return (settings.secrets / "cutter_read.password").read_text(encoding="ascii").strip()

@@ -1,0 +1,74 @@
+"""The guide of a deployment: its checks, versions and settings are those of the code, and its keys work."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cutter import versions
+from cutter.catalogue import WorkerRole
+from cutter.preflight import checks, files
+from cutter.preflight.checks import Verdict
+from cutter.settings import Settings
+from cutter.stack.key_homes import HOMES
+from cutter.stack.workers import database_roles
+from tests.support.database import short_folder
+
+GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "deploy.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
+
+
+def test_the_guide_has_a_row_for_each_check() -> None:
+    rows = re.findall(r"^\| ([a-z0-9 ]+) \| [a-z, ]+ \| (.+) \|$", GUIDE, re.MULTILINE)
+    assert [row for row in rows if row[0] in {one.name for one in checks.CHECKS}] == [
+        (one.name, one.why) for one in checks.CHECKS
+    ]
+
+
+def test_the_guide_names_the_supported_versions() -> None:
+    for name, oldest, newest in (
+        ("PostgreSQL", versions.POSTGRES_MIN, versions.POSTGRES_TESTED),
+        ("Temporal", versions.TEMPORAL_MIN, versions.TEMPORAL_TESTED),
+    ):
+        assert f"| {name} | {versions.text(oldest)} or newer | {versions.text(newest)} |" in GUIDE
+
+
+@pytest.mark.parametrize("worker", WorkerRole)
+def test_the_row_of_a_worker_has_its_passwords_and_its_key(worker: WorkerRole) -> None:
+    row = next(line for line in GUIDE.splitlines() if line.startswith(f"| {worker.value} worker |"))
+    assert set(re.findall(r"`(cutter_[a-z]+)`", row)) == set(database_roles(worker))
+    assert f"`{HOMES[worker]}`" in row
+
+
+def test_each_setting_of_the_guide_exists() -> None:
+    named = set(re.findall(r"\bCUTTER_([A-Z_]+)", GUIDE))
+    assert {name.lower() for name in named} <= set(Settings.model_fields)
+
+
+def test_the_commands_for_keys_make_keys_that_pass() -> None:
+    block = next(one for one in BLOCKS if "quick-generate-key" in one)
+    with short_folder() as folder:
+        subprocess.run(["bash", "-e", "-c", block], cwd=folder, check=True, capture_output=True, timeout=120)
+        settings = Settings(state_dir=folder, keys_dir=folder / "keys")
+        try:
+            assert {files.key(settings, role).verdict for role in WorkerRole} == {Verdict.OK}
+        finally:
+            for home in HOMES.values():
+                kill = ["gpgconf", "--homedir", str(folder / "keys" / home), "--kill", "gpg-agent"]
+                subprocess.run(kill, check=True, capture_output=True)
+
+
+def test_the_commands_for_certificates_make_certificates_that_verify(tmp_path: Path) -> None:
+    assert shutil.which("openssl")
+    block = next(one for one in BLOCKS if "openssl" in one)
+    subprocess.run(["bash", "-e", "-c", block], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    for name in ("temporal", "law-database", "client"):
+        said = subprocess.run(
+            ["openssl", "verify", "-CAfile", "ca.crt", "-verify_hostname", name, f"{name}.crt"],
+            cwd=tmp_path / "certs", check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        assert "OK" in said.stdout

@@ -1,0 +1,186 @@
+"""The checks of files: keys and passwords that others can read, missing files, and stores that cannot be written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cutter.catalogue import WorkerRole
+from cutter.gpg import Gpg
+from cutter.policy import current
+from cutter.preflight import backup_programs, database, files, stores
+from cutter.preflight.checks import Host, Verdict
+from cutter.settings import Settings
+from cutter.stack import records
+from cutter.stack.postgres_programs import backup_program, pg_bin
+from cutter.stack.processes import identify
+from starter.local.keys import ensure_throwaway_keys
+from temporal.preflight import hosts_of
+
+
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """A state folder with the three throw-away keys."""
+    settings = Settings(state_dir=tmp_path_factory.mktemp("k"))
+    ensure_throwaway_keys(settings)
+    yield settings
+    for name in ("executor", "verifier", "backup"):
+        Gpg(settings.keys / name).stop_agent()
+
+
+@pytest.mark.parametrize("role", WorkerRole)
+def test_the_key_of_each_worker_passes(keyed: Settings, role: WorkerRole) -> None:
+    assert files.key(keyed, role).verdict is Verdict.OK
+
+
+def test_a_key_that_other_accounts_can_read_fails_with_its_path(keyed: Settings) -> None:
+    file = next(files.private_files(keyed.keys / "executor"))
+    file.chmod(0o640)
+    try:
+        failed = files.key(keyed, WorkerRole.EXEC)
+    finally:
+        file.chmod(0o600)
+    assert failed.failed
+    assert str(file) in failed.found
+    assert "chmod" in failed.remedy
+
+
+def test_a_missing_key_and_a_wrong_pin_fail(keyed: Settings, tmp_path: Path) -> None:
+    assert "no executor key" in files.key(Settings(state_dir=tmp_path), WorkerRole.EXEC).found
+    pin = keyed.keys / "backup.fingerprint"
+    right = pin.read_text()
+    pin.write_text("F" * 40)
+    try:
+        assert "F" * 40 in files.key(keyed, WorkerRole.CUTTER).found
+    finally:
+        pin.write_text(right)
+
+
+def test_a_verifier_without_the_executor_s_public_key_fails(tmp_path: Path) -> None:
+    home = Gpg(tmp_path / "keys" / "verifier")
+    home.generate_key("verifier")
+    failed = files.key(Settings(state_dir=tmp_path), WorkerRole.VERIFY)
+    home.stop_agent()
+    assert "lacks the executor's public key" in failed.found
+
+
+def test_a_password_is_there_and_only_our_account_may_read_it(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    missing = database.passwords(settings, ["cutter_exec"])
+    assert missing.failed
+    assert "cutter_exec.password" in missing.found
+    file = tmp_path / "secrets" / "cutter_exec.password"
+    file.parent.mkdir()
+    file.write_text("x")
+    file.chmod(0o644)
+    assert database.passwords(settings, ["cutter_exec"]).remedy == f"chmod 600 {file}"
+    file.chmod(0o600)
+    assert database.passwords(settings, ["cutter_exec"]).verdict is Verdict.OK
+
+
+def test_a_missing_effect_policy_fails_and_names_the_setting(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    failed = files.policy(settings)
+    assert failed.failed
+    assert "CUTTER_POLICY_FILE" in failed.remedy
+    current.install(settings.policy, current.shipped())
+    assert files.policy(settings).verdict is Verdict.OK
+    settings.policy.write_text("nonsense")
+    assert files.policy(settings).remedy == "cutter policy check --current"
+
+
+@pytest.mark.parametrize("url", ["file", "memory://preflight"])
+def test_a_store_is_written_read_back_and_left_without_the_object(tmp_path: Path, url: str) -> None:
+    place = (tmp_path / "kb").as_uri() if url == "file" else url
+    settings = Settings(state_dir=tmp_path, kb_url=place, artifacts_url=place)
+    for check in (stores.knowledge_base, stores.artifact_store):
+        assert check(settings, "exec").verdict is Verdict.OK
+        assert check(settings, "exec").verdict is Verdict.OK
+    if url == "file":
+        assert list((tmp_path / "kb").iterdir()) == []
+
+
+def test_a_folder_of_one_host_is_told_when_the_database_is_elsewhere(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example:5432/cutter")
+    check = stores.artifact_store(settings, "cutter")
+    assert check.verdict is Verdict.OPTIONAL
+    assert "CUTTER_ARTIFACTS_URL" in check.remedy
+    nearby = settings.model_copy(update={"database_url": "postgresql://127.0.0.1:5432/cutter"})
+    assert stores.artifact_store(nearby, "cutter").verdict is Verdict.OK
+
+
+def test_a_store_that_cannot_be_written_fails_with_its_setting(tmp_path: Path) -> None:
+    (tmp_path / "kb").write_text("a file is in the way")
+    settings = Settings(state_dir=tmp_path, kb_url=(tmp_path / "kb" / "deep").as_uri())
+    failed = stores.knowledge_base(settings, "exec")
+    assert failed.failed
+    assert "CUTTER_KB_URL" in failed.remedy
+
+
+def test_a_store_that_answers_with_other_bytes_fails(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path, kb_url=(tmp_path / "kb").as_uri())
+    store = stores.Store(settings.kb)
+    store.objects.create(".mine", b"other bytes")
+    with pytest.raises(OSError, match="other bytes"):
+        stores.written_and_read(store, ".mine")
+
+
+def test_a_store_that_forbids_to_remove_is_only_read_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = stores.Store((tmp_path / "kb").as_uri())
+
+    def forbidden(_: str) -> None:
+        raise PermissionError("the bucket keeps every object")
+
+    monkeypatch.setattr(store.objects, "remove", forbidden)
+    for _ in range(2):
+        stores.written_and_read(store, ".mine")
+    assert [one.name for one in (tmp_path / "kb").iterdir()] == [".mine"]
+
+
+def test_segments_need_no_program(tmp_path: Path) -> None:
+    check = backup_programs.needed(Settings(state_dir=tmp_path, pg_bin_dir=tmp_path / "nowhere"))
+    assert check.verdict is Verdict.OK
+    assert "none is needed" in check.found
+
+
+def test_the_programs_of_the_wheel_have_no_tls() -> None:
+    assert not backup_programs.has_tls(pg_bin("pg_dump"))
+
+
+def test_a_program_whose_libpq_has_tls_is_told_from_one_without(tmp_path: Path) -> None:
+    program = tmp_path / "pg_dump"
+    program.write_text(
+        '#!/bin/sh\necho "connection to server on socket failed: No such file or directory" >&2; exit 1\n'
+    )
+    program.chmod(0o755)
+    assert backup_programs.has_tls(program)
+
+
+def test_a_missing_program_is_named_with_its_setting(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path, pg_bin_dir=tmp_path, backup_form="full")
+    check = backup_programs.needed(settings)
+    assert check.failed
+    assert "pg_dump" in check.found
+    assert "CUTTER_PG_BIN_DIR" in check.remedy
+    (tmp_path / "pg_dump").touch(mode=0o755)
+    assert backup_program(settings, "pg_dump") == tmp_path / "pg_dump"
+
+
+def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example/cutter")
+    assert hosts_of(settings) == {Host.LOCAL}
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "cutter_operator.password").touch(mode=0o600)
+    assert hosts_of(settings) == {Host.OPERATOR}
+    (tmp_path / "secrets" / "cutter_exec.password").touch(mode=0o600)
+    assert hosts_of(settings) == {Host.OPERATOR, Host.EXEC}
+    assert Host.LOCAL in hosts_of(settings.model_copy(update={"database_url": None}))
+    ours = identify(os.getpid())
+    assert ours is not None
+    records.remember(settings.state, records.Service(name="worker-exec", process=ours))
+    assert Host.LOCAL in hosts_of(settings)

@@ -1,0 +1,19 @@
+"""A namespace without room is no server that does not answer."""
+
+from __future__ import annotations
+
+from temporalio.service import RPCError, RPCStatusCode
+
+from cutter.errors import Refused
+from starter.commands.search_attributes import refused
+
+FULL = "Unable to save search attributes: cannot have more than 3 search attribute of type Int."
+
+
+def test_only_a_refusal_of_the_attributes_is_translated() -> None:
+    told = refused(RPCError(FULL, RPCStatusCode.INVALID_ARGUMENT, b""), "laws")
+    assert isinstance(told, Refused)
+    assert FULL in str(told)
+    assert "--namespace laws" in str(told)
+    away = RPCError("away", RPCStatusCode.UNAVAILABLE, b"")
+    assert refused(away, "laws") is away
