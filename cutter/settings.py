@@ -145,6 +145,18 @@ class Settings(BaseSettings):
     backup_max_age_minutes: Minutes = Field(
         limits.BACKUP_MAX_AGE_MINUTES, le=limits.BACKUP_MAX_AGE_MINUTES, description="A backup is stale after this"
     )
+    backup_verified_max_days: float = Field(
+        limits.BACKUP_VERIFIED_MAX_DAYS,
+        ge=1,
+        le=limits.BACKUP_VERIFIED_DAYS_BOUND,
+        description="No backup is taken if a segment was verified longer ago (`cutter backup scrub`)",
+    )
+    backup_retention_days: int = Field(
+        limits.BACKUP_RETENTION_DAYS,
+        ge=1,
+        le=limits.BACKUP_RETENTION_DAYS_MAX,
+        description="Each backup stays restorable for so long; `cutter backup collect` lists what no longer is needed",
+    )
     backup_form: Literal["full", "segments"] = Field(
         "segments",
         description="`segments` dumps the documents that changed since the last backup, `full` dumps every document",

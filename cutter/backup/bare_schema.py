@@ -14,14 +14,14 @@ import re
 from cutter.storage.sql_text import TOKEN, statements
 
 _KEPT = re.compile(
-    r"CREATE\s+(?:SCHEMA|TYPE|DOMAIN|SEQUENCE|TABLE)\b"
+    r"CREATE\s+(?:SCHEMA|TYPE|DOMAIN|SEQUENCE|TABLE)\b|DROP\s+TABLE\b"
     r"|ALTER\s+TABLE\s(?!.*\bADD\s+CONSTRAINT\b).*\b(?:(?:ADD|ALTER|DROP|RENAME)\s+COLUMN|DROP\s+CONSTRAINT)\b",
     re.IGNORECASE,
 )
 
 
 def bare_statements(schema_sql: str) -> tuple[str, ...]:
-    """The statements that make schemas, types, domains, sequences and tables, in the order of the migrations.
+    """The statements that make schemas, types, domains, sequences and tables, or drop a table, in their order.
 
     Raises ValueError if a statement is not closed.
     """
