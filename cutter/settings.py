@@ -45,7 +45,7 @@ OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
 Minutes = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
 Address = Annotated[str, Field(max_length=254, pattern=r"^[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$")]
-NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted"]
+NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted", "backup"]
 
 HostName = Annotated[str, Field(max_length=260, pattern=r"^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$")]
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Group, RenderableType
 
+from cutter.backup import health as backup_health
 from cutter.catalogue import GATES
 from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
@@ -80,6 +81,7 @@ def newest(settings: Settings) -> View:
     with session(settings, OPERATOR) as connection:
         runs = run_status.newest_runs(connection)
         undelivered = list(health.sentences(health.health(connection)))
+        damaged = list(backup_health.sentences(backup_health.health(connection), settings.backup_verified_max_days))
         first = None if runs else _first_step(connection)
     return {
         "runs": runs,
@@ -88,6 +90,7 @@ def newest(settings: Settings) -> View:
         "tenants": tenants.apart(settings),
         "lanes": list(lanes.sentences(known_runs.lanes(settings))),
         "messages": undelivered,
+        "backups": damaged,
     }
 
 
@@ -145,7 +148,9 @@ def _table_of_all(view: View) -> RenderableType:
     held: list[RenderableType] = ["", *map(line, view["lanes"])] if view.get("lanes") else []
     unheard: list[RenderableType] = ["", *map(line, view["messages"])] if view.get("messages") else []
     unheard += [line("next: cutter notify list")] if unheard else []
-    return Group(*above, _table_of_runs(view), *below, *held, *unheard)
+    damaged: list[RenderableType] = ["", *map(line, view["backups"])] if view.get("backups") else []
+    damaged += [line("next: cutter backup scrub")] if damaged else []
+    return Group(*above, _table_of_runs(view), *below, *held, *unheard, *damaged)
 
 
 def _table_of_runs(view: View) -> RenderableType:
