@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cutter import limits
 from cutter.backup.segments import tree
 from cutter.backup.segments.retention import Stored, Unknown, garbage
 from cutter.domain.digests import sha256_hex
@@ -28,6 +29,7 @@ class World:
     backups: dict[str, Stored] = field(default_factory=dict)
     holds: dict[str, frozenset[str]] = field(default_factory=dict)
     made: int = 0
+    retention: int = DAYS
 
     def read(self, digest: str) -> bytes:
         try:
@@ -56,7 +58,12 @@ class World:
     def collect(self, wanted: frozenset[str] = frozenset()) -> int:
         """Delete what may go. Returns how much that was."""
         found = garbage(
-            list(self.backups.values()), now=self.now, days=DAYS, wanted=wanted, newest_tree=self.head, read=self.read
+            list(self.backups.values()),
+            now=self.now,
+            days=self.retention,
+            wanted=wanted,
+            newest_tree=self.head,
+            read=self.read,
         )
         for page in found.pages:
             del self.pages[page]
@@ -83,10 +90,10 @@ backup appears in the store after the next backup and its collection."""
 Steps = list[tuple[frozenset[str], int, str, bool]]
 
 
-@given(st.lists(STEP, min_size=1, max_size=12))
+@given(st.lists(STEP, min_size=1, max_size=12), st.sampled_from((1, DAYS)))
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_every_backup_of_the_retention_stays_restorable(steps: Steps) -> None:
-    world, late = World(), list[tuple[Stored, frozenset[str], bool]]()
+def test_every_backup_of_the_retention_stays_restorable(steps: Steps, retention: int) -> None:
+    world, late = World(retention=retention), list[tuple[Stored, frozenset[str], bool]]()
     for documents, days, fate, collects in steps:
         backup, waiting = world.begin(), late
         late = [(backup, documents, "sealed" in fate)] if "late" in fate else []
@@ -100,10 +107,11 @@ def test_every_backup_of_the_retention_stays_restorable(steps: Steps) -> None:
             world.publish(one, held)
             if sealed:
                 world.seal(one)
-        since = world.now - timedelta(days=DAYS)
+        since = world.now - timedelta(days=retention)
         assert all(world.restorable(one) for one in world.backups.values() if one.taken >= since)
         assert all(one.artifact in world.backups for one in tree.entries_of(world.head, world.read))
-        world.now += timedelta(days=days)
+        # A backup takes hours at most (RESTORE_DEADLINE_SECONDS), and the retention is a day or more.
+        world.now += timedelta(seconds=limits.RESTORE_DEADLINE_SECONDS) if late else timedelta(days=days)
 
 
 @given(st.lists(STEP, min_size=1, max_size=8))
