@@ -23,7 +23,7 @@ from cutter.backup.restore import digest
 from cutter.settings import dsn
 from cutter.storage.bootstrap import CONNECT
 from tests.integration.backup import rig as parts
-from tests.integration.backup.segment_rig import Laws, content, laws, with_segments
+from tests.integration.backup.segment_rig import Laws, content, cutter, laws, with_segments
 from tests.support import runs
 from tests.support.database import OWNER, SCRATCH, Database, TestCluster
 from tests.support.laws import law
@@ -121,7 +121,8 @@ def test_a_rebuilt_database_has_every_row_and_cutter_continues_on_it(whole: Whol
         with runs.deployment(into, whole.world.made.keys, state=whole.world.made.settings.state) as made:
             with_segments(made)
             run = runs.drive(made, law(3), quick=False)
-        assert into.value("select outcome from cutter_governance.run where run_id = %s", (run.run_id,)) == "enacted"
+        closed = "select count(*) from cutter_governance.gate_receipt where run_id = %s and gate = 'IG_closeout'"
+        assert into.value(closed + " and sealed_at is not null", (run.run_id,)) == 1
 
 
 def test_the_check_of_a_companion_leaves_no_trace(whole: Whole) -> None:
@@ -167,8 +168,21 @@ def test_a_companion_whose_rows_were_changed_is_refused(whole: Whole, *, record_
         assert code(rebuilt(whole, into, artifacts_url=store.as_uri(), record=record)) is expected
 
 
+def test_the_commands_take_a_companion_and_rebuild_the_database_from_the_newest_one(whole: Whole) -> None:
+    with empty(whole.world) as into:
+        made = cutter(whole.world, "take", "--whole", "--json")
+        place = re.sub(r":[^:@/]*@", "@", into.url("postgres"))
+        told = cutter(whole.world, "restore", "--all", "--whole", "--jobs", "2", "--into", place, "--json")
+        assert (told["companion"], told["artifact"]) == (made["artifact_id"], made["artifact"])
+        assert content(into) == content(whole.world.database)
+
+
 def test_the_newest_companion_is_found_in_the_store_alone(whole: Whole) -> None:
-    assert companions.newest(whole.world.made.settings.artifacts) == whole.companion
+    with whole.world.copied_store() as store:
+        for path in store.glob(f"backups/*{companions.SUFFIX}*"):
+            if not path.name.startswith("1."):
+                path.unlink()
+        assert companions.newest(store.as_uri()) == whole.companion
     text = (whole.world.folder / f"{whole.companion.artifact_id}.json").read_text()
     assert from_json(text) == whole.companion
     assert re.fullmatch(r"[0-9a-f]{64}", json.loads(text)["sha256"])

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import psycopg
 import pytest
@@ -41,7 +35,7 @@ from cutter.policy.rules import Broken
 from starter.commands.status import newest
 from starter.local.doctor_checks import Verdict, backups
 from tests.integration.backup import rig as parts
-from tests.integration.backup.segment_rig import Laws, content, laws, sealing
+from tests.integration.backup.segment_rig import Laws, content, cutter, laws, sealing
 from tests.support import runs
 from tests.support.database import TestCluster
 from worker import build_deps
@@ -513,20 +507,3 @@ def test_a_deployment_may_ask_for_fresher_verifications(world: Laws) -> None:
     context = effects.of_run(world.made.run_row(world.driven[2].run_id), {}, datetime.now(UTC), "IG_backup")
     answer, _ = effects.take_backup(deps, context, "stricter/pre_write.gpg", world.fingerprint, 60.0)
     assert code(answer) is RefusalCode.VERIFICATION_STALE
-
-
-def cutter(world: Laws, *arguments: str) -> dict[str, Any]:
-    settings = world.made.settings
-    environment = {
-        "CUTTER_STATE_DIR": str(settings.state_dir), "CUTTER_DATABASE_URL": world.database.address,
-        "CUTTER_SECRETS_DIR": str(settings.secrets), "CUTTER_KEYS_DIR": str(settings.keys),
-        "CUTTER_APPROVERS_DIR": str(settings.approvers), "PATH": os.environ["PATH"], "COLUMNS": "200",
-        "PGPASSWORD": unquote(urlsplit(world.database.url("postgres")).password or ""),
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", "from starter.cli import main; main()", "backup", *arguments],
-        env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
