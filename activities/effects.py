@@ -195,7 +195,7 @@ def take_backup(
     answer = deps.take_backup(
         dsn=dsn(settings, Role.BACKUP.value), pg_bin=backup_programs(settings), gpg_home=settings.key_home("backup"),
         recipient_fingerprint=recipient, artifacts_url=settings.artifacts, artifact_id=artifact_id,
-        deadline_seconds=seconds,
+        deadline_seconds=seconds, verified_max_seconds=settings.backup_verified_max_days * limits.DAY_SECONDS,
     )  # fmt: skip
     return answer, policy
 

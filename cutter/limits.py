@@ -271,8 +271,20 @@ TREE_PAGE_BYTES_MAX = 64 * 1024
 SEGMENT_HEADER_BYTES_MAX = 64 * MIB
 """The first line of a segment: about 150 bytes for each document, and room for 400,000 of them."""
 
+DAY_SECONDS = 86_400.0
+"""Seconds of a day, for limits that are given in days."""
+
+BACKUP_RETENTION_DAYS = 400
+"""Days for which each backup stays restorable: more than a year, so that a yearly audit finds each state."""
+
+BACKUP_RETENTION_DAYS_MAX = 36_500
+"""The most that a person may set, a hundred years."""
+
 BACKUP_VERIFIED_MAX_DAYS = 30
 """No backup is taken if a segment was verified longer ago. A daily scrub of a thirtieth of the segments suffices."""
+
+BACKUP_VERIFIED_DAYS_BOUND = 90
+"""The most that a person may set. Disks that fail unseen for longer would take more than one copy of a segment."""
 
 SCRUB_DOCUMENTS = 200
 """Documents that one scrub verifies: about a minute of work."""
@@ -288,6 +300,12 @@ SCRUB_EVERYTHING = 100_000_000
 
 RESTORE_DEADLINE_SECONDS = 4 * 3600.0
 """A restore of everything, from the segments of years."""
+
+RESTORE_JOBS = 4
+"""Segments that a rebuild restores at the same time. Each takes a gpg, a connection and a part of this process."""
+
+RESTORE_JOBS_MAX = 32
+"""The most that a person may ask for. Each job holds one connection of the superuser."""
 
 SEGMENT_SEAL_TRIES = 20
 """How often a restored segment is entered into the tree while other backups enter theirs."""

@@ -45,7 +45,7 @@ OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
 Minutes = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
 Address = Annotated[str, Field(max_length=254, pattern=r"^[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$")]
-NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted"]
+NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted", "backup"]
 
 HostName = Annotated[str, Field(max_length=260, pattern=r"^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$")]
 
@@ -152,6 +152,18 @@ class Settings(BaseSettings):
     ttl_sg2_hours: float = Field(limits.TTL_SG2_HOURS, gt=0, le=limits.TTL_SG2_HOURS, description="Life of SG_2")
     backup_max_age_minutes: Minutes = Field(
         limits.BACKUP_MAX_AGE_MINUTES, le=limits.BACKUP_MAX_AGE_MINUTES, description="A backup is stale after this"
+    )
+    backup_verified_max_days: float = Field(
+        limits.BACKUP_VERIFIED_MAX_DAYS,
+        ge=1,
+        le=limits.BACKUP_VERIFIED_DAYS_BOUND,
+        description="No backup is taken if a segment was verified longer ago (`cutter backup scrub`)",
+    )
+    backup_retention_days: int = Field(
+        limits.BACKUP_RETENTION_DAYS,
+        ge=1,
+        le=limits.BACKUP_RETENTION_DAYS_MAX,
+        description="Each backup stays restorable for so long; `cutter backup collect` lists what no longer is needed",
     )
     backup_form: Literal["full", "segments"] = Field(
         "segments",

@@ -17,18 +17,18 @@ from functools import lru_cache
 from cutter.storage.sql_text import TOKEN, statements
 
 _KEPT = re.compile(
-    r"CREATE\s+(?:SCHEMA|TYPE|DOMAIN|SEQUENCE|TABLE)\b"
+    r"CREATE\s+(?:SCHEMA|TYPE|DOMAIN|SEQUENCE|TABLE)\b|DROP\s+TABLE\b"
     r"|ALTER\s+TABLE\s(?!.*\bADD\s+CONSTRAINT\b).*\b(?:(?:ADD|ALTER|DROP|RENAME)\s+COLUMN|DROP\s+CONSTRAINT)\b",
     re.IGNORECASE,
 )
 
 
-_TABLE = re.compile(r"(?:CREATE|ALTER)\s+TABLE\s+([\w.]+)", re.IGNORECASE)
+_TABLE = re.compile(r"(?:CREATE|ALTER|DROP)\s+TABLE\s+(?:IF\s+(?:NOT\s+)?EXISTS\s+)?([\w.]+)", re.IGNORECASE)
 _REFERENCED = re.compile(r"\bREFERENCES\s+([\w.]+)", re.IGNORECASE)
 
 
 def bare_statements(schema_sql: str, tables: Collection[str] | None = None) -> tuple[str, ...]:
-    """The statements that make schemas, types, domains, sequences and tables, in the order of the migrations.
+    """The statements that make schemas, types, domains, sequences and tables, or drop a table, in their order.
 
     With `tables`, only these tables are made, and those to which their foreign keys refer. Each check of a backup makes
     them, and the database has many others. Raises ValueError if a statement is not closed.

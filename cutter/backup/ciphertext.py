@@ -5,19 +5,25 @@ No plaintext reaches the disk, the ciphertext names exactly the pinned key, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from cutter import openpgp
 from cutter.backup.artifacts import RECORD_SUFFIX
+from cutter.backup.companion.header import CompanionRecord
+from cutter.backup.companion.header import to_json as companion_to_json
 from cutter.backup.keyring import Recipient
-from cutter.backup.pipeline import Exit
+from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, to_json
 from cutter.errors import CutterError, Unavailable
+from cutter.gpg import Gpg, environment
 from cutter.gpg_status import status_words
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.kb.write_once import Draft
+
+T = TypeVar("T", BackupRecord, CompanionRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +86,36 @@ def wrong_recipient(recipient: Recipient) -> BackupRefusal:
     )
 
 
-def publish(store: Store, draft: Draft, record: BackupRecord) -> None:
+def write_artifact(
+    text: Iterable[bytes],
+    gpg: Gpg,
+    recipient: Recipient,
+    target: Target,
+    deadline: Deadline,
+    record_of: Callable[[Draft], T],
+) -> T | BackupRefusal:
+    """Encrypt a text into an artifact, and publish the artifact with the record that `record_of` makes of it."""
+    encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
+    with write_once.draft(target.store, target.artifact_id) as draft:
+        with Pipeline((encrypt,), deadline=deadline, fed=True) as pipeline:
+            sealed = write_sealed(pipeline.chunks(text), draft, recipient)
+            exits = pipeline.exits()
+        if refusal := refused_key(exits["gpg"], recipient):
+            return refusal
+        require_success("gpg", exits["gpg"])
+        if not sealed:
+            return wrong_recipient(recipient)
+        record = record_of(draft)
+        publish(target.store, draft, record)
+        return record
+
+
+def publish(store: Store, draft: Draft, record: BackupRecord | CompanionRecord) -> None:
     """Publish the artifact, then put its record. In this order, no record exists without its artifact."""
+    text = to_json(record) if isinstance(record, BackupRecord) else companion_to_json(record)
     draft.publish()
     try:
-        _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
+        _put(store, record.artifact_id + RECORD_SUFFIX, text.encode())
     except CutterError:
         write_once.remove(store, record.artifact_id)
         raise

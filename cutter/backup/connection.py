@@ -67,6 +67,15 @@ def connect(dsn: str, deadline: Deadline) -> Connection:
         raise Unavailable(f"no connection to {where} as {parts.get('user', '')}", what="backup") from None
 
 
+def begin_snapshot(connection: Connection, deadline: Deadline, snapshot: str | None = None) -> None:
+    """Let the transaction see one moment: its own, or that of a snapshot which another session has exported."""
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    connection.read_only = True
+    if snapshot is not None:
+        connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
+    bound(connection, deadline)
+
+
 def bound(connection: Connection, deadline: Deadline) -> None:
     """Let the server end this transaction soon after the deadline, because a stopped process cannot do it itself."""
     milliseconds = deadline.milliseconds() + limits.BACKUP_GRACE_MILLISECONDS

@@ -75,6 +75,9 @@ class BackupRecord:
     `taken_utc` is the database's clock at the snapshot. It is rounded down to the second, so that a backup never looks
     younger than it is. `recipient` is the full fingerprint of the key for which the artifact is encrypted. `version` is
     the form of the artifact. A segment has no pg_dump, and its row counts are of the documents that it holds itself.
+
+    `base` is the tree of a segment. It is empty in a full backup, and in the records of the first segments.
+    `oldest_verification_seconds` is the age of the oldest verification of a segment in this tree, None without one.
     """
 
     artifact_id: str
@@ -87,6 +90,8 @@ class BackupRecord:
     server_version: str
     recipient: str
     version: str = RECORD_VERSION
+    base: str = ""
+    oldest_verification_seconds: int | None = None
 
     def __post_init__(self) -> None:
         if not (is_digest(self.sha256) and is_digest(self.content_fingerprint)):
@@ -110,14 +115,15 @@ class RestoreReport:
 
 def to_json(record: BackupRecord) -> str:
     """The record as canonical JSON. This text is stored with the artifact."""
-    return canonical_json({"version": record.version} | {name: getattr(record, name) for name in _FIELDS})
+    names = (*_FIELDS, *_OF_SEGMENTS) if record.base else _FIELDS
+    return canonical_json({"version": record.version} | {name: getattr(record, name) for name in names})
 
 
 def from_json(text: str) -> BackupRecord:
     """The record that `to_json` wrote. Raises InvalidInput for any other text."""
     try:
         value: Any = json.loads(text)
-        if not isinstance(value, dict) or value.get("version") not in _TABLES or set(value) != {"version", *_FIELDS}:
+        if not isinstance(value, dict) or value.get("version") not in _TABLES or not _has_fields(value):
             raise InvalidInput(f"not a backup record of a version that this program knows: {', '.join(_TABLES)}")
         _check_types(value)
         return BackupRecord(**value)
@@ -127,6 +133,14 @@ def from_json(text: str) -> BackupRecord:
 
 _TEXTS = ("artifact_id", "sha256", "taken_utc", "content_fingerprint", "pg_dump_version", "server_version", "recipient")
 _FIELDS = (*_TEXTS, "size_bytes", "row_counts")
+_OF_SEGMENTS = ("base", "oldest_verification_seconds")
+
+
+def _has_fields(value: dict[str, Any]) -> bool:
+    expected = {"version", *_FIELDS}
+    return set(value) == expected or (
+        value["version"] == SEGMENT_RECORD_VERSION and set(value) == expected | set(_OF_SEGMENTS)
+    )
 
 
 def _check_types(value: dict[str, Any]) -> None:
@@ -134,5 +148,10 @@ def _check_types(value: dict[str, Any]) -> None:
     numbers = [value["size_bytes"], *(counts.values() if isinstance(counts, dict) else [None])]
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise InvalidInput("a backup record's size and row counts are whole numbers")
-    if not all(isinstance(value[name], str) for name in _TEXTS):
+    oldest = value.get("oldest_verification_seconds")
+    if oldest is not None and (type(oldest) is not int or oldest < 0):
+        raise InvalidInput("the age of a backup's oldest verification is a whole number of seconds")
+    if not all(isinstance(value.get(name, ""), str) for name in (*_TEXTS, "base")):
         raise InvalidInput("a backup record's names and digests are texts")
+    if "base" in value and not is_digest(value["base"]):
+        raise InvalidInput("the base of a segment is the digest of a page")

@@ -31,18 +31,18 @@ def _query(name: str) -> LiteralString:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ForeignKey:
-    """A table, and the name of one of its foreign keys."""
+class _Constraint:
+    """A table, and the name of one of its constraints."""
 
     table: str
-    key: str
+    name: str
 
 
 _TRY_LOCK: RowsOf[bool] = values("try_lock", named=_query)
 _OWNED: RowsOf[bool] = values("owned", named=_query)
 _SCHEMAS: RowsOf[str] = values("schemas", named=_query)
 _TABLES: RowsOf[str] = values("tables", named=_query)
-_FOREIGN_KEYS = records("foreign_keys", _ForeignKey, named=_query)
+_CONSTRAINTS = records("constraints", _Constraint, named=_query)
 _IDENTITY_COLUMNS: RowsOf[str] = values("identity_columns", named=_query)
 
 
@@ -82,20 +82,26 @@ def require_empty(connection: Connection) -> BackupRefusal | None:
     return _unfit(f"it holds {found}: name an empty database") if found else None
 
 
-def make_tables(connection: Connection, schema: str, tables: Collection[str] = BACKUP_TABLES) -> BackupRefusal | None:
-    """Make the backed-up tables with their columns and checks, without foreign keys, triggers and other tables."""
+def make_tables(
+    connection: Connection, schema: str, tables: Collection[str] | None = BACKUP_TABLES
+) -> BackupRefusal | None:
+    """Make these tables with their columns and checks, without foreign keys and triggers.
+
+    None means every table, without checks: a later migration may have replaced one, and this module adds none.
+    """
     connection.execute("SET LOCAL search_path = public")
     for statement in bare_statements(schema, tables):
         # These statements come from our own migrations, never from an artifact.
         connection.execute(statement)
     made = set(_TABLES.all(connection, None))
-    if missing := sorted(set(tables) - made):
+    wanted = made if tables is None else set(tables)
+    if missing := sorted(wanted - made):
         return _unfit(f"the migrations do not make {missing[0]}")
-    for table in sorted(made - set(tables)):
+    for table in sorted(made - wanted):
         connection.execute(sql.SQL("DROP TABLE {} CASCADE").format(_name(table)))
-    for one in _FOREIGN_KEYS.all(connection, None):
+    for one in _CONSTRAINTS.all(connection, {"kinds": ["f"] if tables is not None else ["f", "c", "u"]}):
         drop = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}")
-        connection.execute(drop.format(_name(one.table), sql.Identifier(one.key)))
+        connection.execute(drop.format(_name(one.table), sql.Identifier(one.name)))
     return None
 
 
@@ -104,8 +110,10 @@ def load(
     chunks: Iterable[bytes],
     tables: Collection[str] = BACKUP_TABLES,
     kept: Callable[[bytes], bytes] = bytes,
+    *,
+    left_out: str | None = None,
 ) -> None:
-    """Load the rows from a script. `kept` takes whole lines and returns those to load.
+    """Load the rows from a script. `kept` takes whole lines and returns those to load, without the column `left_out`.
 
     Raises ScriptRefused, or psycopg's errors.
     """
@@ -115,7 +123,7 @@ def load(
         if not isinstance(event, Load):
             event = next(script, None)
             continue
-        with connection.cursor().copy(_copy(event)) as copy, _silent_end(connection):
+        with connection.cursor().copy(_copy(event, left_out)) as copy, _silent_end(connection):
             while isinstance(event := next(script, None), Rows):
                 copy.write(kept(event.data))
 
@@ -162,9 +170,10 @@ def continue_identities(connection: Connection, tables: Collection[str] = BACKUP
             )
 
 
-def _copy(event: Load) -> sql.Composed:
+def _copy(event: Load, left_out: str | None) -> sql.Composed:
+    columns = [name for name in event.columns if name != left_out]
     return sql.SQL(_query("load")).format(
-        table=_name(event.table), columns=sql.SQL(", ").join(map(sql.Identifier, event.columns))
+        table=_name(event.table), columns=sql.SQL(", ").join(map(sql.Identifier, columns))
     )
 
 

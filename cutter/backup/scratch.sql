@@ -31,12 +31,13 @@ SELECT n.nspname || '.' || c.relname
  WHERE c.relkind IN ('r', 'p', 'f', 'm', 'v') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%'
  ORDER BY 1
 
--- name: foreign_keys
-SELECT n.nspname || '.' || c.relname AS table, k.conname AS key
+-- name: constraints
+SELECT n.nspname || '.' || c.relname AS table, k.conname AS name
   FROM pg_catalog.pg_constraint k
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE k.contype = 'f'
+ WHERE k.contype::text = ANY (%(kinds)s) AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%%'
+ ORDER BY k.contype <> 'f', k.conname
 
 -- name: load
 COPY {table} ({columns}) FROM STDIN

@@ -36,6 +36,7 @@ def take(
     artifacts_url: str,
     artifact_id: str,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
+    verified_max_seconds: float = 0.0,  # noqa: ARG001 — a full backup needs no earlier artifact
 ) -> BackupRecord | BackupRefusal:
     """Back up the nine tables at one moment, encrypted for the pinned key, and store the record with the artifact.
 

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     FINISHED = "finished"
     BATCH = "batch"
     ENACTED = "enacted"
+    BACKUP = "backup"
     TEST = "test"
 
 

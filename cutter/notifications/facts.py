@@ -74,7 +74,7 @@ class AnswerToTell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunToTell:
-    """A run that stopped, failed or finished."""
+    """A run that stopped, failed or finished, or the newest run of a document whose backup is damaged."""
 
     id: int
     kind: str
@@ -164,6 +164,10 @@ def _answer(one: AnswerToTell) -> Card | None:
 
 
 def _run(one: RunToTell) -> Card:
+    if one.kind == Kind.BACKUP:
+        return card_text.of_backup(
+            one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode
+        )
     return card_text.of_run(
         Kind(one.kind), one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode
     )

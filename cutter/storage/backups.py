@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cutter.storage.records import records
+from cutter.storage.records import Rows, records, values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +30,4 @@ class ListedBackup:
 
 NEWEST = records("newest_backups", RecordedBackup)
 LISTED = records("backups", ListedBackup)
+WANTED: Rows[str] = values("wanted_backups")

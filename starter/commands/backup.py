@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 import uuid_utils
@@ -13,14 +15,22 @@ from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits
 from cutter.backup.artifacts import open_store
-from cutter.backup.forms import TAKE, restore_check, restore_into
+from cutter.backup.companion import restore as companion_restore
+from cutter.backup.companion import take as companion_take
+from cutter.backup.companion.header import CompanionRecord
+from cutter.backup.companion.rebuild import rebuild
+from cutter.backup.companion.restore import SUFFIX
+from cutter.backup.forms import restore_check, restore_into
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import read_record
+from cutter.backup.segments import collect as collection
 from cutter.backup.segments import coverage
+from cutter.backup.segments import take as segment_take
 from cutter.backup.segments.restore import SegmentReport
+from cutter.backup.segments.retention import Garbage, Unknown
 from cutter.backup.segments.scrub import again as dump_again
 from cutter.backup.segments.scrub import scrub as scrub_segments
-from cutter.backup.segments.tree import TreeDamaged
+from cutter.backup.segments.tree import EMPTY, TreeDamaged
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, NotFound, Refused
@@ -28,11 +38,15 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings, dsn, load
 from cutter.stack.postgres_programs import backup_programs
 from cutter.storage import runs as known_runs
-from cutter.storage.backups import LISTED, NEWEST
+from cutter.storage.backups import LISTED, NEWEST, WANTED
+from cutter.storage.clock import CLOCK
+from cutter.storage.migrate import OWNER
 from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import Json, Listing, progress, show, table
 
 BACKUP_ROLE = Role.BACKUP.value
+
+T = TypeVar("T")
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and restore the pre-write backups.")
 
@@ -76,17 +90,28 @@ def restore(
     ],
     artifact: Annotated[str | None, Artifact] = None,
     newest: Annotated[bool, typer.Option("--all", help="Restore the newest backup of all: every document.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="With --all: rebuild cutter's whole database from the newest companion.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option(help="With --whole: segments restored at once.", min=1, max=limits.RESTORE_JOBS_MAX)
+    ] = limits.RESTORE_JOBS,
     sha256: Sha256 = None,
     gpg_home: GpgHome = None,
     as_json: Json = False,
 ) -> None:
     """Restore a backup's tables into an empty database, without triggers and foreign keys. It has every document.
 
+    With --whole it rebuilds a lost database, which cutter can use afterwards.
+
     Example: cutter backup restore --all --into postgresql://postgres@127.0.0.1:5432/recovered
     """
     settings = load()
-    if (artifact is None) != newest:
+    if (artifact is None) != newest or (whole and not newest):
         raise InvalidInput("name a backup, or give --all for the newest one: see `cutter backup restore --help`")
+    if whole:
+        _rebuild(settings, _without_password(into), sha256, gpg_home, jobs, as_json=as_json)
+        return
     store, record = _found(settings, artifact or _newest(settings), sha256)
     with progress(f"restoring {record.artifact_id}"):
         outcome = restore_into(
@@ -97,6 +122,32 @@ def restore(
             gpg_home=gpg_home or settings.key_home("backup"),
         )
     _tell(outcome, record, as_json=as_json, done="is restored and equal to its snapshot")
+
+
+def _rebuild(
+    settings: Settings, into: str, sha256: str | None, gpg_home: Path | None, jobs: int, *, as_json: bool
+) -> None:
+    """Rebuild the database of the newest companion. The store alone names it, because the database may be lost."""
+    record = companion_restore.newest(settings.artifacts)
+    if sha256 is not None and sha256.lower() != record.sha256:
+        raise Refused(f"{record.artifact_id} is recorded as {record.sha256}, not as {sha256}", code="artifact_damaged")
+    began = time.monotonic()
+    with progress(f"rebuilding from {record.artifact_id} of {short_time(record.taken_utc)}") as update:
+        done = itertools.count(1)
+        rebuilt = good(rebuild(
+            record=record, artifacts_url=settings.artifacts, dsn=into, jobs=jobs,
+            gpg_home=gpg_home or settings.key_home("backup"),
+            told=lambda name, total: update(f"segment {next(done)} of {total}: {name}"),
+        ))  # fmt: skip
+    seconds = round(time.monotonic() - began, 1)
+    rows = [(name, count) for name, count in rebuilt.row_counts.items() if count]
+    said = f"{counted(rebuilt.documents, 'document')} of {short_time(record.taken_utc)} rebuilt in {seconds} seconds"
+    show(
+        asdict(rebuilt) | {"taken_utc": record.taken_utc, "seconds": seconds}, as_json=as_json,
+        render=lambda console: console.print(
+            said, f"content {rebuilt.content_fingerprint}", table(("table", "rows"), rows), sep="\n"
+        ),
+    )  # fmt: skip
 
 
 @app.command(name="list")
@@ -114,31 +165,82 @@ def list_backups(as_json: Json = False) -> None:
 
 
 @app.command()
-def take(gpg_home: GpgHome = None, as_json: Json = False) -> None:
+def take(
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Also take its companion, the rows of all other tables, for a rebuild.")
+    ] = False,
+    gpg_home: GpgHome = None,
+    as_json: Json = False,
+) -> None:
     """Back up the documents that changed, prove the backup, and let later backups build on it. No gate waits for it.
 
-    Example: cutter backup take
+    Example: cutter backup take --whole
     """
     settings = load()
     home = gpg_home or settings.key_home("backup")
+    if not whole:
+        record, outcome = _taken(settings, home, None)
+        _tell(outcome, record, as_json=as_json, done="restores to exactly its snapshot")
+        return
+    with companion_take.moment(
+        dsn(settings, BACKUP_ROLE), dsn(settings, OWNER), limits.RESTORE_DEADLINE_SECONDS
+    ) as moment:
+        record, _ = _taken(settings, home, moment.snapshot)
+        with progress("writing its companion"):
+            companion = companion_take.take(
+                moment, record, gpg_home=home, recipient_fingerprint=_pinned(settings),
+                artifacts_url=settings.artifacts, artifact_id=record.artifact_id.removesuffix(".gpg") + SUFFIX,
+            )  # fmt: skip
+    _tell_companion(settings, home, record, good(companion), as_json=as_json)
+
+
+def _taken(settings: Settings, home: Path, snapshot: str | None) -> tuple[BackupRecord, RestoreReport]:
+    """Take a backup as a segment, restore it, and let it cover its documents."""
     with progress("backing up the documents that changed"):
-        record = TAKE["segments"](
+        record = good(segment_take.take(
             dsn=dsn(settings, BACKUP_ROLE), pg_bin=backup_programs(settings), gpg_home=home,
-            artifacts_url=settings.artifacts, recipient_fingerprint=_pinned(settings),
-            artifact_id=f"backups/{uuid_utils.uuid7()}.gpg",
-            deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
-        )  # fmt: skip
-    if isinstance(record, BackupRefusal):
-        raise Refused(record.message, code=record.code)
+            artifacts_url=settings.artifacts,
+            recipient_fingerprint=_pinned(settings), artifact_id=f"backups/{uuid_utils.uuid7()}.gpg",
+            deadline_seconds=limits.RESTORE_DEADLINE_SECONDS, snapshot=snapshot,
+            verified_max_seconds=settings.backup_verified_max_days * limits.DAY_SECONDS,
+        ))  # fmt: skip
     with progress(f"restoring {record.artifact_id}"):
-        outcome = restore_check(
+        outcome = good(restore_check(
             record=record, artifacts_url=settings.artifacts, pg_bin=backup_programs(settings), gpg_home=home,
             scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
             deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
-        )  # fmt: skip
+        ))  # fmt: skip
     if isinstance(outcome, SegmentReport):
         _seal(settings, record, outcome)
-    _tell(outcome, record, as_json=as_json, done="restores to exactly its snapshot")
+    return record, outcome
+
+
+def _tell_companion(
+    settings: Settings, home: Path, record: BackupRecord, companion: CompanionRecord, *, as_json: bool
+) -> None:
+    """Prove the companion, and say what a rebuild needs."""
+    with progress(f"restoring {companion.artifact_id}"):
+        header = good(companion_restore.restore_check(
+            record=companion, artifacts_url=settings.artifacts, gpg_home=home,
+            scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
+        ))  # fmt: skip
+    rows = [(name, one.rows) for name, one in header.tables.items() if one.rows]
+    told = asdict(companion) | {"artifact": record.artifact_id, "row_counts": dict(rows)}
+    show(
+        told, as_json=as_json,
+        render=lambda console: console.print(
+            f"{companion.artifact_id} of {short_time(companion.taken_utc)} restores to exactly its snapshot",
+            f"sha256 {companion.sha256}; its backup of the law is {record.artifact_id}", table(("table", "rows"), rows),
+            sep="\n",
+        ),
+    )  # fmt: skip
+
+
+def good(outcome: T | BackupRefusal) -> T:
+    """The outcome, or the end of the command with the reason of a refusal."""
+    if isinstance(outcome, BackupRefusal):
+        raise Refused(outcome.message, code=outcome.code)
+    return outcome
 
 
 def _seal(settings: Settings, record: BackupRecord, report: SegmentReport) -> None:
@@ -201,6 +303,49 @@ def again(
     told = {"document": document, "again": True}
     what = document or "every document"
     show(told, as_json=as_json, render=lambda console: console.print(f"the next backup dumps {what} again"))
+
+
+@app.command()
+def collect(
+    delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List the artifacts that no backup of the retention needs (CUTTER_BACKUP_RETENTION_DAYS), or delete them.
+
+    Example: cutter backup collect --delete
+    """
+    settings = load()
+    days = settings.backup_retention_days
+    with progress("reading the records of all backups"):
+        found = _garbage(settings, days)
+    if delete:
+        with progress(f"deleting {counted(len(found.artifacts), 'artifact')}"):
+            collection.delete(settings.artifacts, found)
+    told = {"retention_days": days, "artifacts": list(found.artifacts), "pages": len(found.pages), "deleted": delete}
+    said = f"{counted(len(found.artifacts), 'artifact')} and {counted(len(found.pages), 'page')} of the tree"
+    what = "deleted" if delete else f"needed by no backup of the last {days} days; `--delete` removes them"
+    show(
+        told, as_json=as_json,
+        render=lambda console: console.print(*found.artifacts, f"{said} {what}", sep="\n", soft_wrap=True),
+    )  # fmt: skip
+
+
+def _garbage(settings: Settings, days: int) -> Garbage:
+    with session(settings, OPERATOR) as connection:
+        now, wanted = CLOCK.one(connection), set(WANTED.all(connection, {"days": days}))
+    with session(settings, Role.BACKUP) as connection:
+        newest = coverage.head_of(connection).tree or EMPTY
+    try:
+        return collection.look(settings.artifacts, now=now, days=days, wanted=wanted, newest_tree=newest)
+    except Unknown as problem:
+        raise Refused(
+            f"the record of {problem} does not name the tree that it needs: nothing can be deleted while it is kept",
+            code="base_unknown",
+        ) from None
+    except TreeDamaged as problem:
+        raise Refused(
+            f"{problem}: look at the store, then type `cutter backup scrub --all`", code="tree_damaged"
+        ) from None
 
 
 def _pinned(settings: Settings) -> str:

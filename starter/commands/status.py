@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Group, RenderableType
 
+from cutter.backup import health as backup_health
 from cutter.catalogue import GATES
 from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
@@ -82,6 +83,7 @@ def newest(settings: Settings) -> View:
         runs = run_status.newest_runs(connection)
         undelivered = list(health.sentences(health.health(connection)))
         stuck = [one.sentence for one in blocked_workers.blocked(connection)]
+        damaged = list(backup_health.sentences(backup_health.health(connection), settings.backup_verified_max_days))
         first = None if runs else _first_step(connection)
     return {
         "runs": runs,
@@ -91,6 +93,7 @@ def newest(settings: Settings) -> View:
         "lanes": list(lanes.sentences(known_runs.lanes(settings))),
         "messages": undelivered,
         "blocked": stuck,
+        "backups": damaged,
     }
 
 
@@ -149,7 +152,9 @@ def _table_of_all(view: View) -> RenderableType:
     unheard: list[RenderableType] = ["", *map(line, view["messages"])] if view.get("messages") else []
     unheard += [line("next: cutter notify list")] if unheard else []
     stuck: list[RenderableType] = ["", *map(line, view["blocked"])] if view.get("blocked") else []
-    return Group(*above, _table_of_runs(view), *below, *held, *stuck, *unheard)
+    damaged: list[RenderableType] = ["", *map(line, view["backups"])] if view.get("backups") else []
+    damaged += [line("next: cutter backup scrub")] if damaged else []
+    return Group(*above, _table_of_runs(view), *below, *held, *stuck, *unheard, *damaged)
 
 
 def _table_of_runs(view: View) -> RenderableType:

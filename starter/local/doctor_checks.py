@@ -17,8 +17,10 @@ from pathlib import Path
 import psycopg
 
 from cutter import limits
+from cutter.backup import health as backup_health
 from cutter.catalogue import WorkerRole
 from cutter.domain import lanes
+from cutter.domain.amounts import counted
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.notifications import channels, health
 from cutter.policy import current
@@ -109,6 +111,7 @@ def _local(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     yield held_lanes(settings)
     yield change_notices(settings)
     yield messages(settings)
+    yield backups(settings)
     yield policy(settings)
     for role in WorkerRole:
         yield process(workers.service_name(settings, role), known)
@@ -300,6 +303,22 @@ def messages(settings: Settings) -> Check:
     if wrong:
         return Check(name="messages", verdict=Verdict.BAD, found=wrong, remedy="cutter notify list")
     return Check(name="messages", verdict=Verdict.OK, found=f"arrive by {', '.join(one.name for one in found)}")
+
+
+def backups(settings: Settings) -> Check:
+    """Checks that the segments of backups are verified. `off` if there are none."""
+    try:
+        with _asked(settings) as connection:
+            found = backup_health.health(connection)
+    except CutterError as problem:
+        return _unseen("backups", problem)
+    if not found.sealed:
+        return Check(name="backups", verdict=Verdict.OFF, found="no segment yet: a run takes a backup before it writes")
+    wrong = "; ".join(backup_health.sentences(found, settings.backup_verified_max_days))
+    if wrong:
+        return Check(name="backups", verdict=Verdict.BAD, found=wrong, remedy="cutter backup scrub")
+    age = f"the oldest verification is {found.oldest_days:.0f} days old"
+    return Check(name="backups", verdict=Verdict.OK, found=f"{counted(found.sealed, 'document')} in segments, {age}")
 
 
 def change_notices(settings: Settings) -> Check:

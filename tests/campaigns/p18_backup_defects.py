@@ -2,8 +2,11 @@
 
 Run: python -m tests.campaigns.p18_backup_defects --trials 200 --seed 1 --out p18.jsonl
 
-One line a trial and a summary line. Two control arms must fail, or the campaign does: a naive backup (a shell pipeline,
-the last exit code, no restore) meets the same defects, and a plaintext dump is put where the scanner looks.
+One line a trial and a summary line. Three control arms must fail, or the campaign does:
+
+- A naive backup (a shell pipeline, the last exit code, no restore) meets the same defects.
+- A plaintext dump is put where the scanner looks.
+- A script that only decrypts every segment meets the defects of a chain of segments (`segment_chain`).
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from cutter.backup.connection import client
 from cutter.backup.record import BackupRefusal, RestoreReport
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.errors import Unavailable
+from tests.campaigns import segment_chain
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import ROLE, Rig
 
@@ -278,6 +282,7 @@ class Campaign:
     home: parts.Home
     spare: parts.Home
     shared: Rig
+    chain: segment_chain.Chain
 
     @contextmanager
     def rig(self, kind: str | None) -> Iterator[Rig]:
@@ -319,15 +324,19 @@ class Campaign:
 
 
 def trials(campaign: Campaign, count: int, seed: int) -> Iterator[dict[str, Any]]:
+    of_chain = list(segment_chain.DAMAGES)
     kinds = [kind for kind in DEFECTS if kind != "disk_full" or os.geteuid() == 0]
     for number in range(count):
         kind = kinds[number % len(kinds)]
         for arm in ARMS:
             if arm != "segments" or kind in OF_SEGMENTS:
                 yield campaign.run(arm, kind, f"{seed}-{number}")
+        damage = of_chain[number % len(of_chain)]
+        yield from segment_chain.run(campaign.chain, campaign.spare, damage, f"{seed}-chain-{number}")
         if number % CLEAN_EVERY == 0:
             yield campaign.run("product", None, f"{seed}-clean-{number}")
             yield campaign.run("segments", None, f"{seed}-clean-{number}")
+            yield from segment_chain.run(campaign.chain, campaign.spare, None, f"{seed}-chain-clean-{number}")
             yield campaign.scanner_control(f"{seed}-scanner-{number}")
 
 
@@ -336,15 +345,21 @@ def summary(lines: list[dict[str, Any]], count: int, seed: int) -> dict[str, Any
     of_segments = [line for line in lines if line["arm"] == "segments" and line["kind"] != "clean"]
     clean = [line for line in lines if line["kind"] == "clean"]
     control = [line for line in lines if line["arm"] == "naive"]
+    of_chain = [line for line in lines if line["arm"] == "chain" and line["kind"] != "clean"]
+    of_script = [line for line in lines if line["arm"] == "chain_naive" and line["kind"] != "clean"]
+    unseen = sum(not line["caught"] for line in of_script)
     scanner = [line for line in lines if line["arm"] == "scanner"]
     caught = sum(line["caught"] for line in defects)
     accepted = sum(not line["caught"] for line in control)
     dirty = sum(
-        bool(line["plaintext"] or line["half_written"] or line["row_logged"]) for line in defects + of_segments + clean
+        bool(line.get("plaintext") or line.get("half_written") or line.get("row_logged"))
+        for line in defects + of_segments + clean
     )
     good = (
         caught == len(defects) == count
         and all(line["caught"] for line in of_segments)
+        and all(line["caught"] for line in of_chain)
+        and unseen >= NAIVE_MUST_ACCEPT * len(of_script)
         and dirty == 0
         and all(line["how"] == "accepted" for line in clean)
         and accepted >= NAIVE_MUST_ACCEPT * len(control)
@@ -353,15 +368,37 @@ def summary(lines: list[dict[str, Any]], count: int, seed: int) -> dict[str, Any
     return {
         "campaign": "P18", "arm": "summary", "seed": seed, "trials": len(defects), "caught": caught,
         "segments_caught": f"{sum(line['caught'] for line in of_segments)} of {len(of_segments)}",
+        "chain_caught": f"{sum(line['caught'] for line in of_chain)} of {len(of_chain)}",
+        "chain_script_accepted": f"{unseen} of {len(of_script)}",
         "upper_bound_95": round(3 / max(1, len(defects)), 4) if caught == len(defects) else None,
         "plaintext_half_written_or_logged": dirty,
         "clean_accepted": f"{sum(line['how'] == 'accepted' for line in clean)} of {len(clean)}",
         "naive_accepted": f"{accepted} of {len(control)}",
         "scanner_found": f"{sum(line['caught'] for line in scanner)} of {len(scanner)}",
-        "by_kind": dict(Counter(line["kind"] for line in defects)),
+        "by_kind": dict(Counter(line["kind"] for line in defects + of_chain)),
         "how": dict(Counter(line["how"].split(":")[0] for line in defects)),
         "accepts": good,
     }  # fmt: skip
+
+
+def run(count: int, seed: int, out: Path) -> list[dict[str, Any]]:
+    """All trials, and the summary as the last line. Each line is written to `out` at once."""
+    lines: list[dict[str, Any]] = []
+    with (
+        parts.server() as server,
+        parts.new_home() as home,
+        parts.new_home() as spare,
+        parts.rig(server, home, units=UNITS) as shared,
+        segment_chain.chain(server, home, units=UNITS) as chain,
+        out.open("w") as file,
+    ):
+        home.add(spare.export())
+        for line in trials(Campaign(server, home, spare, shared, chain), count, seed):
+            lines.append(line)
+            print(json.dumps(line, sort_keys=True), file=file, flush=True)
+        lines.append(summary(lines, count, seed))
+        print(json.dumps(lines[-1], sort_keys=True), file=file)
+    return lines
 
 
 def main() -> int:
@@ -370,23 +407,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    lines: list[dict[str, Any]] = []
-    with (
-        parts.server() as server,
-        parts.new_home() as home,
-        parts.new_home() as spare,
-        parts.rig(server, home, units=UNITS) as shared,
-        given.out.open("w") as out,
-    ):
-        home.add(spare.export())
-        for line in trials(Campaign(server, home, spare, shared), given.trials, given.seed):
-            lines.append(line)
-            print(json.dumps(line, sort_keys=True), file=out, flush=True)
-        total = summary(lines, given.trials, given.seed)
-        print(json.dumps(total, sort_keys=True), file=out)
+    *lines, total = run(given.trials, given.seed, given.out)
     print(json.dumps(total, indent=2))
     for line in lines:
-        if line["arm"] in ("product", "segments") and not line["caught"] and line["kind"] != "clean":
+        if line["arm"] in ("product", "segments", "chain") and not line["caught"] and line["kind"] != "clean":
             print("not caught:", json.dumps(line), file=sys.stderr)
     return 0 if total["accepts"] else 1
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import psycopg
 
@@ -25,6 +26,8 @@ from cutter.backup.tables import SEGMENT_TABLES
 from cutter.errors import NotFound
 from cutter.gpg import Gpg, environment
 from cutter.kb.store import Store
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +86,38 @@ def load(
     artifact: Artifact,
     recipient: str | None,
     wanted: Collection[str] | None = None,
+    *,
+    marked: bool = True,
 ) -> tuple[Header, str]:
     """Load the wanted documents of one segment, or all of them. Returns its header and the key that opened it.
 
-    Raises Refused if the artifact is missing, damaged, for another key than `recipient`, or no segment.
-    """  # fmt: skip
+    If `marked` is false, the tables have no column for the document of a row. Raises Refused if the artifact is
+    missing, damaged, for another key than `recipient`, or no segment.
+    """
+
+    def loaded(plain: Iterator[bytes]) -> Header:
+        header, rest = split(plain, from_line)
+        names = {name.encode("ascii") for name in (header.documents if wanted is None else wanted)}
+        kept = partial(_only if marked else _unmarked, names)
+        scratch.load(connection, rest, SEGMENT_TABLES, kept, left_out=None if marked else DOCUMENT_COLUMN)
+        return header
+
+    return decrypted(tools, artifact, recipient, loaded)
+
+
+def decrypted(
+    tools: Tools, artifact: Artifact, recipient: str | None, load_into: Callable[[Iterator[bytes]], T]
+) -> tuple[T, str]:
+    """Decrypt an artifact and load its plaintext. Returns what the load returned, and the key that opened the artifact.
+
+    Raises Refused, as `load` does. A lost connection raises psycopg's error.
+    """
     reader = Reader(chunks(tools.store, artifact.artifact_id))
     decrypt = Stage(name="gpg", command=tools.gpg.decryption(), environment=environment())
     try:
         with Pipeline((decrypt,), deadline=tools.deadline, fed=True) as pipeline:
             plain = pipeline.chunks(reader)
-            header, failure = _loaded(connection, plain, wanted)
+            outcome, failure = _attempted(plain, load_into)
             for _ in plain:  # After a failure too: the digest and the exit codes show the first cause.
                 pass
             gpg = pipeline.exits()["gpg"]
@@ -101,43 +125,44 @@ def load(
         raise Refused(missing(artifact.artifact_id)) from None
     key = decryption_key(gpg)
     require(damaged(reader, artifact.sha256, artifact.size_bytes) or undecrypted(gpg, key, recipient or key))
-    if header is None:
-        message = f"segment {artifact.artifact_id} does not restore: {failure}; take a new backup"
+    if outcome is None:
+        message = f"{artifact.artifact_id} does not restore: {failure}; take a new backup"
         raise Refused(BackupRefusal(code=RefusalCode.RESTORE_FAILED, message=message, observed=failure))
-    return header, key
+    return outcome, key
 
 
-def _loaded(
-    connection: postgres.Connection, plain: Iterator[bytes], wanted: Collection[str] | None
-) -> tuple[Header | None, str]:
-    """The header after the load, or None and the reason why it failed. A lost connection raises."""
+def _attempted(plain: Iterator[bytes], load_into: Callable[[Iterator[bytes]], T]) -> tuple[T | None, str]:
+    """What the load returned, or None and the reason why it failed. A lost connection raises."""
     try:
-        header, rest = split(plain)
-        names = {name.encode("ascii") for name in (header.documents if wanted is None else wanted)}
-        scratch.load(connection, rest, SEGMENT_TABLES, partial(_only, names))
+        return load_into(plain), ""
     except (ScriptRefused, HeaderRefused) as problem:
         return None, str(problem)
     except postgres.AWAY:
         raise
     except psycopg.Error as problem:
         return None, f"SQLSTATE {problem.sqlstate}"
-    return header, ""
 
 
-def split(plain: Iterator[bytes]) -> tuple[Header, Iterator[bytes]]:
-    """The header of a segment's plaintext, and the plaintext after it. Raises HeaderRefused."""
+def split(plain: Iterator[bytes], header_of: Callable[[bytes], T]) -> tuple[T, Iterator[bytes]]:
+    """The header of a plaintext, and the plaintext after it. Raises HeaderRefused."""
     head = b""
     for chunk in plain:
         head += chunk
         if b"\n" in chunk or len(head) > limits.SEGMENT_HEADER_BYTES_MAX:
             break
     line, _, rest = head.partition(b"\n")
-    return from_line(line), itertools.chain([rest], plain)
+    return header_of(line), itertools.chain([rest], plain)
 
 
 def _only(names: Collection[bytes], lines: bytes) -> bytes:
     """The lines of these documents. A row's document is its first field."""
     return b"".join(line + b"\n" for line in lines[:-1].split(b"\n") if line.split(b"\t", 1)[0] in names)
+
+
+def _unmarked(names: Collection[bytes], lines: bytes) -> bytes:
+    """The lines of these documents without their first field."""
+    split_lines = (line.split(b"\t", 1) for line in lines[:-1].split(b"\n"))
+    return b"".join(rest[0] + b"\n" for name, *rest in split_lines if name in names)
 
 
 def require(refusal: BackupRefusal | None) -> None:

@@ -91,6 +91,8 @@ def _segment(connection: postgres.Connection, record: BackupRecord, tools: Tools
     """Load the one segment of the record, and find the root of its base."""
     prepare(connection, tools, keep=False)
     header, key = load(connection, tools, _artifact(record), record.recipient)
+    if record.base not in ("", header.base):
+        raise Refused(_differs(record, "another base tree than its record says"))
     tree.count_of(header.base, partial(pages.read, tools.store))
     report = _compared(connection, header, header.documents, key, record)
     if dict(report.row_counts) != dict(record.row_counts):
@@ -103,15 +105,15 @@ def _everything(connection: postgres.Connection, record: BackupRecord, tools: To
     prepare(connection, tools, keep=True)
     header, key = load(connection, tools, _artifact(record), record.recipient)
     expected = dict(header.documents)
-    for artifact, entries in _base(tools, header).items():
-        expected |= _part(connection, tools, header, artifact, entries)
+    for artifact, entries in base_parts(tools, header).items():
+        expected |= load_part(connection, tools, header, artifact, entries)
     report = _compared(connection, header, expected, key, record)
     scratch.drop_column(connection, SEGMENT_TABLES, DOCUMENT_COLUMN)
     scratch.continue_identities(connection, SEGMENT_TABLES)
     return report
 
 
-def _base(tools: Tools, header: Header) -> dict[Artifact, dict[str, tree.Entry]]:
+def base_parts(tools: Tools, header: Header) -> dict[Artifact, dict[str, tree.Entry]]:
     """The documents of the base tree that the segment itself does not hold, by the artifact that holds them."""
     found: dict[Artifact, dict[str, tree.Entry]] = {}
     for entry in tree.entries_of(header.base, partial(pages.read, tools.store)):
@@ -121,11 +123,20 @@ def _base(tools: Tools, header: Header) -> dict[Artifact, dict[str, tree.Entry]]
     return found
 
 
-def _part(
-    connection: postgres.Connection, tools: Tools, header: Header, artifact: Artifact, entries: Mapping[str, tree.Entry]
+def load_part(
+    connection: postgres.Connection,
+    tools: Tools,
+    header: Header,
+    artifact: Artifact,
+    entries: Mapping[str, tree.Entry],
+    *,
+    marked: bool = True,
 ) -> dict[str, Document]:
-    """Load these documents from one segment of the base. Returns them as the segment describes them."""
-    own, _ = load(connection, tools, artifact, None, wanted=entries)
+    """Load these documents from one segment of the base. Returns them as the segment describes them.
+
+    Raises Refused if the segment does not hold them as the tree says.
+    """
+    own, _ = load(connection, tools, artifact, None, wanted=entries, marked=marked)
     if own.columns_sha256 != header.columns_sha256:
         raise Refused(_foreign(artifact, "it has the columns of another time"))
     for name, entry in entries.items():

@@ -85,9 +85,7 @@ def scrub(
 
 def _beside_live(connection: postgres.Connection, tools: Tools, documents: int) -> tuple[list[_Due], dict[str, str]]:
     """The documents to verify, and by document how its live rows or the tree differ from its segment."""
-    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-    connection.read_only = True
-    postgres.bound(connection, tools.deadline)
+    postgres.begin_snapshot(connection, tools.deadline)
     due = _DUE.all(connection, {"limit": documents})
     live = Rows(connection=connection, columns=columns(connection), live=True)
     # With other columns, the digests cannot be compared, and the next backup dumps every document.

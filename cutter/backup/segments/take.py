@@ -14,10 +14,10 @@ from cutter import limits
 from cutter.backup import connection as postgres
 from cutter.backup import programs
 from cutter.backup.artifacts import open_store
-from cutter.backup.ciphertext import Target, publish, refused_key, require_success, write_sealed, wrong_recipient
+from cutter.backup.ciphertext import Target, write_artifact
 from cutter.backup.fingerprint import TableMissing, pinned_output
 from cutter.backup.keyring import Recipient, find_recipient, home_of_backups, pinned
-from cutter.backup.pipeline import Deadline, Pipeline, Stage
+from cutter.backup.pipeline import Deadline
 from cutter.backup.record import SEGMENT_RECORD_VERSION, BackupRecord, BackupRefusal, RefusalCode
 from cutter.backup.segments import pages, tree
 from cutter.backup.segments.coverage import Base, Head, base_of, head_of
@@ -25,9 +25,9 @@ from cutter.backup.segments.header import Header, digest_of_columns, to_line
 from cutter.backup.segments.rows import DOCUMENT_COLUMN, Rows, columns, query_of
 from cutter.backup.tables import SEGMENT_TABLES
 from cutter.backup.take import unreadable
-from cutter.gpg import Gpg, environment
-from cutter.kb import write_once
+from cutter.gpg import Gpg
 from cutter.kb.store import Store
+from cutter.kb.write_once import Draft
 from cutter.storage.records import Rows as RowsOf
 from cutter.storage.records import values
 
@@ -44,12 +44,13 @@ def take(
     artifacts_url: str,
     artifact_id: str,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
-    verified_max_seconds: float = limits.BACKUP_VERIFIED_MAX_DAYS * 86_400.0,
+    verified_max_seconds: float = limits.BACKUP_VERIFIED_MAX_DAYS * limits.DAY_SECONDS,
+    snapshot: str | None = None,
 ) -> BackupRecord | BackupRefusal:
     """Back up the documents that changed, encrypted for the pinned key, and name the tree that has the others.
 
     It refuses while the segment of a document is damaged, or if the oldest verification is older than
-    `verified_max_seconds`.
+    `verified_max_seconds`. `snapshot` is the exported snapshot of another session, whose moment the backup then has.
 
     The arguments, the errors and the promises are those of `cutter.backup.take.take`.
     """
@@ -60,7 +61,8 @@ def take(
         return recipient
     try:
         with closing(postgres.connect(dsn, deadline)) as connection:
-            moment = _moment(connection, target.store, deadline, verified_max_seconds)
+            postgres.begin_snapshot(connection, deadline, snapshot)
+            moment = _moment(connection, target.store, verified_max_seconds)
             if isinstance(moment, BackupRefusal):
                 return moment
             return _write(moment, gpg, recipient, target, deadline)
@@ -77,6 +79,7 @@ class _Moment:
     rows: Rows
     header: Header
     taken_utc: str
+    oldest_seconds: int | None
 
     def text(self, counts: dict[str, int]) -> Iterator[bytes]:
         """The plaintext of the segment. It counts the rows of each table into `counts`."""
@@ -92,12 +95,7 @@ class _Moment:
                 yield b"\\.\n"
 
 
-def _moment(
-    connection: postgres.Connection, store: Store, deadline: Deadline, verified_max_seconds: float
-) -> _Moment | BackupRefusal:
-    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-    connection.read_only = True
-    postgres.bound(connection, deadline)
+def _moment(connection: postgres.Connection, store: Store, verified_max_seconds: float) -> _Moment | BackupRefusal:
     taken_utc = _TAKEN_UTC.one(connection)
     named = columns(connection)
     head = head_of(connection)
@@ -106,7 +104,8 @@ def _moment(
         return refusal
     rows = Rows(connection=connection, columns=named, live=True)
     header = Header(base=base.root, columns=named, documents=rows.described(base.changes).documents)
-    return _Moment(rows=rows, header=header, taken_utc=taken_utc)
+    oldest = None if base.root == tree.EMPTY or head.oldest_seconds is None else int(head.oldest_seconds)
+    return _Moment(rows=rows, header=header, taken_utc=taken_utc, oldest_seconds=oldest)
 
 
 def _unverified(head: Head, seconds: float) -> BackupRefusal | None:
@@ -153,18 +152,10 @@ def damaged_tree(problem: tree.TreeDamaged) -> BackupRefusal:
 def _write(
     moment: _Moment, gpg: Gpg, recipient: Recipient, target: Target, deadline: Deadline
 ) -> BackupRecord | BackupRefusal:
-    encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
     counts: dict[str, int] = {}
-    with write_once.draft(target.store, target.artifact_id) as draft:
-        with Pipeline((encrypt,), deadline=deadline, fed=True) as pipeline:
-            sealed = write_sealed(pipeline.chunks(moment.text(counts)), draft, recipient)
-            exits = pipeline.exits()
-        if refusal := refused_key(exits["gpg"], recipient):
-            return refusal
-        require_success("gpg", exits["gpg"])
-        if not sealed:
-            return wrong_recipient(recipient)
-        record = BackupRecord(
+
+    def record_of(draft: Draft) -> BackupRecord:
+        return BackupRecord(
             artifact_id=target.artifact_id,
             sha256=draft.sha256,
             size_bytes=draft.size_bytes,
@@ -175,6 +166,8 @@ def _write(
             server_version=programs.server_version(moment.rows.connection)[1],
             recipient=recipient.fingerprint,
             version=SEGMENT_RECORD_VERSION,
+            base=moment.header.base,
+            oldest_verification_seconds=moment.oldest_seconds,
         )
-        publish(target.store, draft, record)
-        return record
+
+    return write_artifact(moment.text(counts), gpg, recipient, target, deadline, record_of)

@@ -112,6 +112,38 @@ def entry_of(root: str, document: str, read: PageReader) -> Entry | None:
     return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """Everything that some trees need: their pages, each before its children, and the artifacts of their entries."""
+
+    pages: Mapping[str, None]
+    artifacts: frozenset[str]
+
+
+def reached(roots: Iterable[str], read: PageReader, *, whole: bool = True) -> Reached:
+    """The pages and artifacts of these trees. It reads a page that several trees share once.
+
+    If `whole` is true, it raises TreeDamaged for a missing page. Otherwise it leaves the page out.
+    """
+    pages: dict[str, None] = {}
+    artifacts: set[str] = set()
+    waiting = [root for root in roots if root != EMPTY]
+    while waiting:
+        digest = waiting.pop()
+        if digest in pages:
+            continue
+        try:
+            page = _page(digest, read)
+        except TreeDamaged:
+            if whole:
+                raise
+            continue
+        pages[digest] = None
+        artifacts |= {entry.artifact for entry in page.entries}
+        waiting += [child.digest for child in page.children.values()]
+    return Reached(pages=pages, artifacts=frozenset(artifacts))
+
+
 def _key(document: str) -> str:
     return sha256_hex(document)
 

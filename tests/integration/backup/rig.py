@@ -67,9 +67,12 @@ class Server:
         for name in databases:
             self.run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
-    def fill(self, database: str, *, units: int, canary: str = CANARY) -> None:
+    def fill(self, database: str, *, units: int, canary: str = CANARY, number: int = 9) -> None:
+        """The rows of one law. Laws with other numbers share no id with it."""
         script = Path(__file__).with_name("rows.sql").read_text(encoding="utf-8")
-        self.run(script.replace("{units}", str(units)).replace("{canary}", canary), database=database)
+        for name, value in {"units": str(units), "canary": canary, "number": str(number)}.items():
+            script = script.replace(f"{{{name}}}", value)
+        self.run(script, database=database)
 
 
 @contextmanager

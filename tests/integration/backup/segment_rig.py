@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from psycopg import sql
 
@@ -140,3 +145,21 @@ def content(database: Database) -> dict[str, Any]:
             table: connection.execute(query.format(sql.Identifier(*table.split(".")))).fetchone()
             for table in SEGMENT_TABLES
         }
+
+
+def cutter(world: Laws, *arguments: str) -> dict[str, Any]:
+    """What `cutter backup` answers to these arguments."""
+    settings = world.made.settings
+    environment = {
+        "CUTTER_STATE_DIR": str(settings.state_dir), "CUTTER_DATABASE_URL": world.database.address,
+        "CUTTER_SECRETS_DIR": str(settings.secrets), "CUTTER_KEYS_DIR": str(settings.keys),
+        "CUTTER_APPROVERS_DIR": str(settings.approvers), "PATH": os.environ["PATH"], "COLUMNS": "200",
+        "PGPASSWORD": unquote(urlsplit(world.database.url("postgres")).password or ""),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", "from starter.cli import main; main()", "backup", *arguments],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import psycopg
 import pytest
 from psycopg import sql
 
+from activities import effects
 from activities.reconciler.activity import reconcile
 from cutter.backup import forms
 from cutter.backup.artifacts import open_store
+from cutter.backup.health import health, sentences
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport
+from cutter.backup.restore import read_record
 from cutter.backup.segments import pages, tree
+from cutter.backup.segments.collect import delete, look
 from cutter.backup.segments.restore import SegmentReport
 from cutter.backup.segments.scrub import again
 from cutter.backup.tables import SEGMENT_TABLES
 from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
 from cutter.messages import Reconciled, ReconcileInput
+from cutter.notifications.facts import new_cards
 from cutter.openpgp import recipients
+from cutter.policy.rules import Broken
+from starter.commands.status import newest
+from starter.local.doctor_checks import Verdict, backups
 from tests.integration.backup import rig as parts
-from tests.integration.backup.segment_rig import Laws, content, laws, sealing
+from tests.integration.backup.segment_rig import Laws, content, cutter, laws, sealing
 from tests.support import runs
 from tests.support.database import TestCluster
 from worker import build_deps
@@ -364,6 +367,35 @@ def test_a_damaged_segment_stops_new_backups_until_it_is_dealt_with(world: Laws)
     assert isinstance(world.take("dealt-with.gpg"), BackupRecord)
 
 
+def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
+    """One message for one scrub that finds new problems, however many documents have one."""
+    told = "select count(*) from cutter_governance.notification where kind = 'backup'"
+    before = world.database.value(told)
+    world.database.run(
+        "insert into cutter_governance.notification_channel (name, since) values ('email', '2001-01-01')"
+    )
+    with world.copied_store() as store:
+        named = "select array_agg(distinct artifact) from cutter_governance.backup_coverage where artifact is not null"
+        for artifact in world.database.value(named):
+            (store / artifact).unlink()
+        for _ in range(2):
+            assert len(world.scrub(artifacts_url=store.as_uri()).problems) == 2
+    assert world.database.value(told) == before + 1
+    with closing(world.database.connect("cutter_operator")) as connection:
+        cards = [card for _, card in new_cards(connection, "email", ("backup",), Broken(problems=()), "2001-01-01")]
+        said = list(sentences(health(connection), 30))
+    assert [(card.severity, card.commands) for card in cards if card][-1] == ("error", ("cutter backup scrub",))
+    assert said == [
+        f"the segments of 2 documents failed their verification, such as {min(enacted(world))}: no backup is taken"
+    ]
+    settings = world.made.settings
+    assert newest(settings)["backups"] == said
+    assert (backups(settings).verdict, backups(settings).found) == (Verdict.BAD, said[0])
+    world.scrub()
+    assert backups(settings).verdict is Verdict.OK
+    assert newest(settings)["backups"] == []
+
+
 def test_a_scrub_sees_a_row_that_changed_without_its_trigger(world: Laws) -> None:
     name = world.driven[1].document_id
     with closing(world.database.connect("postgres")) as connection:
@@ -449,18 +481,49 @@ def test_the_commands_take_scrub_and_restore_everything(world: Laws) -> None:
         server.maintain(sql.SQL("DROP DATABASE restored_by_command WITH (FORCE)"))
 
 
-def cutter(world: Laws, *arguments: str) -> dict[str, Any]:
-    settings = world.made.settings
-    environment = {
-        "CUTTER_STATE_DIR": str(settings.state_dir), "CUTTER_DATABASE_URL": world.database.address,
-        "CUTTER_SECRETS_DIR": str(settings.secrets), "CUTTER_KEYS_DIR": str(settings.keys),
-        "CUTTER_APPROVERS_DIR": str(settings.approvers), "PATH": os.environ["PATH"], "COLUMNS": "200",
-        "PGPASSWORD": unquote(urlsplit(world.database.url("postgres")).password or ""),
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", "from starter.cli import main; main()", "backup", *arguments],
-        env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+def test_a_collection_removes_what_nobody_needs_and_a_restore_still_works(world: Laws) -> None:
+    """An hour of the retention is not over, so the artifacts look old by their records alone."""
+    newest = world.take("backups/newest.gpg")
+    assert isinstance(newest, BackupRecord)
+    with world.copied_store() as store:
+        for path in store.rglob("*.gpg.json"):
+            text = path.read_text()
+            path.write_text(re.sub(r'"taken_utc":"20\d\d', '"taken_utc":"2001', text))
+        head = world.database.value("select tree from cutter_governance.backup_head")
+        found = look(store.as_uri(), now=datetime.now(UTC), days=30, wanted=(), newest_tree=head)
+        assert found.artifacts, "the first backup of the first run holds no document"
+        delete(store.as_uri(), found)
+        left = {str(path.relative_to(store)) for path in store.rglob("*.gpg")}
+        assert left.isdisjoint(found.artifacts)
+        with world.restored(newest, artifacts_url=store.as_uri()) as (outcome, into):
+            assert isinstance(outcome, RestoreReport), outcome
+            assert content(into) == content(world.database)
+        again_found = look(store.as_uri(), now=datetime.now(UTC), days=30, wanted=(), newest_tree=head)
+        assert (again_found.artifacts, again_found.pages) == ([], [])
+
+
+def test_the_command_of_a_collection_keeps_what_is_young(world: Laws) -> None:
+    told = cutter(world, "collect", "--delete", "--json")
+    assert (told["artifacts"], told["pages"], told["retention_days"]) == ([], 0, 400)
+
+
+def test_a_record_says_its_tree_and_the_age_of_its_oldest_verification(world: Laws) -> None:
+    world.database.run("update cutter_governance.backup_coverage set verified_at = verified_at - interval '2 days'")
+    record = world.take("aged.gpg")
+    assert isinstance(record, BackupRecord)
+    assert record.base == world.database.value("select tree from cutter_governance.backup_head")
+    assert 172_800 <= (record.oldest_verification_seconds or 0) < 172_800 + 3_600
+    assert read_record(world.made.settings.artifacts, "aged.gpg") == record
+    assert world.record(0).oldest_verification_seconds is None
+    wrong = replace(record, base="0" * 64)
+    assert code(world.check(wrong)) is RefusalCode.RESTORE_DIFFERS
+
+
+def test_a_deployment_may_ask_for_fresher_verifications(world: Laws) -> None:
+    world.database.run("update cutter_governance.backup_coverage set verified_at = verified_at - interval '2 days'")
+    assert code(world.take("stricter.gpg", verified_max_seconds=86_400.0)) is RefusalCode.VERIFICATION_STALE
+    settings = world.made.deps[WorkerRole.CUTTER].settings.model_copy(update={"backup_verified_max_days": 1})
+    deps = replace(world.made.deps[WorkerRole.CUTTER], settings=settings)
+    context = effects.of_run(world.made.run_row(world.driven[2].run_id), {}, datetime.now(UTC), "IG_backup")
+    answer, _ = effects.take_backup(deps, context, "stricter/pre_write.gpg", world.fingerprint, 60.0)
+    assert code(answer) is RefusalCode.VERIFICATION_STALE

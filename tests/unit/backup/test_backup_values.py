@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter.backup.bare_schema import bare_statements
-from cutter.backup.record import BackupRecord, from_json, to_json
+from cutter.backup.companion import header as companion
+from cutter.backup.record import SEGMENT_RECORD_VERSION, BackupRecord, from_json, to_json
 from cutter.backup.script import Load, Rows, ScriptRefused, events
-from cutter.backup.tables import BACKUP_TABLES
+from cutter.backup.segments.header import HeaderRefused
+from cutter.backup.tables import BACKUP_TABLES, SEGMENT_TABLES
 from cutter.errors import InvalidInput
 
 RECORD = BackupRecord(
@@ -39,6 +41,66 @@ def test_the_nine_tables_are_the_nine_of_the_mutation_surface() -> None:
 def test_a_record_comes_back_from_its_json(counts: dict[str, int], size: int) -> None:
     record = replace(RECORD, row_counts=dict(RECORD.row_counts) | counts, size_bytes=size)
     assert from_json(to_json(record)) == record
+
+
+SEGMENT = replace(
+    RECORD, version=SEGMENT_RECORD_VERSION, row_counts=dict.fromkeys(SEGMENT_TABLES, 0), base="c" * 64,
+    oldest_verification_seconds=86_400,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("age", [None, 0, 86_400])
+def test_a_segment_says_its_tree_and_the_age_of_its_oldest_verification(age: int | None) -> None:
+    record = replace(SEGMENT, oldest_verification_seconds=age)
+    assert from_json(to_json(record)) == record
+
+
+def test_the_records_of_the_first_segments_named_no_tree() -> None:
+    record = replace(SEGMENT, base="", oldest_verification_seconds=None)
+    assert "base" not in to_json(record)
+    assert from_json(to_json(record)) == record
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"base": ""}, {"base": None}, {"base": "C" * 64}, {"oldest_verification_seconds": -1},
+        {"oldest_verification_seconds": True}, {"oldest_verification_seconds": "1"}, {"version": "backup/1"},
+    ],
+)  # fmt: skip
+def test_a_segment_with_another_tree_or_age_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        from_json(json.dumps(json.loads(to_json(SEGMENT)) | change))
+
+
+@given(st.integers(0, 10**9), st.integers(1, 10**9))
+def test_a_companion_comes_back_from_its_header_and_its_record(rows: int, value: int) -> None:
+    table = companion.Table(columns=(("id", "bigint"), ("name", "text")), rows=rows, digest="d" * 64)
+    header = companion.Header(
+        artifact="backups/1.gpg", sha256="e" * 64, tables={"public.one": table}, sequences={"public.s": value}
+    )
+    assert companion.from_line(companion.to_line(header).removesuffix(b"\n")) == header
+    record = companion.CompanionRecord(
+        artifact_id="backups/1.companion.gpg", backup="backups/1.gpg", sha256="f" * 64, size_bytes=value,
+        taken_utc="2026-11-21T09:00:00Z", recipient="A" * 40,
+    )  # fmt: skip
+    text = companion.to_json(record)
+    assert companion.from_json(text) == record
+    for change in ({"sha256": None}, {"backup": 1}, {"size_bytes": True}, {"version": "companion/2"}, {"more": 1}):
+        with pytest.raises(InvalidInput):
+            companion.from_json(json.dumps(json.loads(text) | change))
+
+
+@pytest.mark.parametrize("line", [b"", b"-- {}", b'-- {"version": "companion-header/1"}', b"\xff", b"-- []"])
+def test_another_line_is_no_header_of_a_companion(line: bytes) -> None:
+    with pytest.raises(HeaderRefused):
+        companion.from_line(line)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", to_json(RECORD), to_json(SEGMENT)])
+def test_another_text_is_no_record_of_a_companion(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        companion.from_json(text)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +218,7 @@ def test_tables_types_and_columns_are_kept_and_nothing_else() -> None:
         alter table s.t add column e int;
         alter table s.t alter column e set default 1;
         alter table s.t enable always trigger g;
+        drop table s.u;
         grant select on s.t to someone;
         insert into s.t values ('create table x');
         create trigger g before insert on s.t execute function f();
@@ -166,6 +229,7 @@ def test_tables_types_and_columns_are_kept_and_nothing_else() -> None:
         "create table s.u",
         "alter table s.t",
         "alter table s.t",
+        "drop table s.u",
     ]
     assert "'x;y''z'" in bare_statements(schema)[1]
 

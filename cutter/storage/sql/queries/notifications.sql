@@ -77,7 +77,7 @@ order by n.id
 limit %(most)s
 
 -- name: notification_runs_to_tell
--- Returns what a channel has not told yet about runs that stopped, failed or finished since it was first served.
+-- Returns what a channel has not told yet about runs that stopped, failed or finished, and about damaged backups.
 select n.id, n.kind, n.subject, n.place, r.run_id, r.document_id, r.mode, r.tenant
 from cutter_governance.notification n
 join cutter_governance.notification_channel c on c.name = %(channel)s

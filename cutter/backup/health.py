@@ -1,0 +1,45 @@
+"""IO: what people must know about segments: problems that the scrub has found, and verifications that are too old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cutter import limits
+from cutter.domain.amounts import counted
+from cutter.storage.pools import Connection
+from cutter.storage.records import records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """The documents in segments, how many of them have a damaged one, the first of these, and the oldest verification's
+    age.
+    """
+
+    sealed: int
+    damaged: int
+    first: str | None
+    oldest_seconds: float | None
+
+    @property
+    def oldest_days(self) -> float:
+        """The age of the oldest verification in days; 0 if there is no segment."""
+        return (self.oldest_seconds or 0) / limits.DAY_SECONDS
+
+
+HEALTH = records("backup_health", Health)
+
+
+def health(connection: Connection) -> Health:
+    """The health of all segments."""
+    return HEALTH.one(connection)
+
+
+def sentences(found: Health, days: float) -> Iterator[str]:
+    """One sentence for each reason why no gate takes a backup. `days` is the limit for the oldest verification."""
+    if found.damaged:
+        what = counted(found.damaged, "document")
+        yield f"the segments of {what} failed their verification, such as {found.first}: no backup is taken"
+    if found.oldest_days > days:
+        yield f"a segment was last verified {found.oldest_days:.0f} days ago, the limit is {days:g}: no backup is taken"

@@ -1,0 +1,81 @@
+"""Pure: which artifacts and pages no backup needs that must stay restorable.
+
+A backup is kept while it is younger than the retention, while a run that is open or was active in that time has it, and
+while it is the newest. Everything that the tree of a kept backup names is needed, also segments of documents that the
+backup holds itself. This is what makes a collection safe while another backup is being taken: that one builds on the
+newest tree of some moment, and a segment leaves the newest tree only when a younger, kept backup replaces it. It takes
+hours at most, and the shortest retention is a day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cutter.backup.segments import tree
+
+
+class Unknown(ValueError):
+    """A kept backup does not say on which tree it is based, so nothing can be called unneeded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A backup in the store. `base` is the root of its tree: None if it needs none, and empty if its record lacks it.
+
+    `goes_with` is the backup to which a companion belongs.
+    """
+
+    artifact: str
+    taken: datetime
+    base: str | None = None
+    goes_with: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Garbage:
+    """What nobody needs: artifacts, and pages of the tree, each page after its children."""
+
+    artifacts: Sequence[str]
+    pages: Sequence[str]
+
+
+def garbage(
+    backups: Sequence[Stored],
+    *,
+    now: datetime,
+    days: float,
+    wanted: Collection[str],
+    newest_tree: str,
+    read: tree.PageReader,
+) -> Garbage:
+    """What may be deleted. `wanted` are backups of runs that are open or were active in these days.
+
+    Raises Unknown, and TreeDamaged if a page of a kept tree is missing or damaged.
+    """
+    names = _kept(backups, now - timedelta(days=days), wanted)
+    if unknown := sorted(one.artifact for one in backups if one.artifact in names and one.base == ""):
+        raise Unknown(unknown[0])
+    needed = tree.reached([newest_tree, *_bases(one for one in backups if one.artifact in names)], read)
+    # A page of these trees may be gone, because somebody ended an earlier collection.
+    others = tree.reached(_bases(one for one in backups if one.artifact not in names), read, whole=False)
+    return Garbage(
+        artifacts=sorted(one.artifact for one in backups if one.artifact not in names | needed.artifacts),
+        pages=[page for page in reversed(list(others.pages)) if page not in needed.pages],
+    )
+
+
+def _kept(backups: Sequence[Stored], since: datetime, wanted: Collection[str]) -> set[str]:
+    """The artifacts of young, wanted and newest backups, and of the backups that go with kept companions."""
+    newest = {
+        max(group, key=lambda one: (one.taken, one.artifact)).artifact
+        for group in ([one for one in backups if one.goes_with], [one for one in backups if not one.goes_with])
+        if group
+    }
+    kept = {one.artifact for one in backups if one.taken >= since} | newest | set(wanted)
+    return kept | {one.goes_with for one in backups if one.artifact in kept and one.goes_with}
+
+
+def _bases(backups: Iterable[Stored]) -> list[str]:
+    return [one.base for one in backups if one.base]
