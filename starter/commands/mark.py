@@ -31,7 +31,7 @@ from starter.operator import explanations
 def mark_command(
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
     profile: text_options.Profile = text_options.PROFILE,
-    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
+    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
     duplicates: text_options.Duplicates = None,
     empty: text_options.Empty = None,
     scope: text_options.Scope = None,

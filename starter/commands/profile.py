@@ -52,7 +52,7 @@ def suggest_command(
         list[str] | None,
         typer.Option(help="A correction, such as 'line 12 is a chapter' or 'word Rule is text'; may be repeated"),
     ] = None,
-    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
+    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
     as_json: Json = False,
 ) -> None:
