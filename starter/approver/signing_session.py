@@ -21,6 +21,7 @@ from cutter.request_view import RequestView
 from cutter.settings import Settings
 from cutter.types import Json
 from starter.approver import signing_desk
+from starter.approver.after_signing import after
 from starter.approver.orders import Keys
 from starter.approver.session_requests import Asked, listing, view_of, waiting
 from starter.approver.session_signatures import Signatures
@@ -69,7 +70,9 @@ def sit(
     if not signatures.signed:
         raise Refused(f"nothing was signed; `cutter approve --batch {batch_id}` asks again", code="not_confirmed")
     answer = signatures.hand_over()
-    return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer}
+    approved = [one for one in wanted if one.name in answer.get("accepted", ())]
+    step = after(signatures, approved) if answer.get("status") == "accepted" else {}
+    return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer, **step}
 
 
 def _walk(signatures: Signatures, wanted: Sequence[Asked], show: Show | None) -> list[str]:

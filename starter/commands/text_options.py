@@ -67,6 +67,22 @@ def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, st
     return dict(zip(names, reasons * len(names) if len(reasons) == 1 else reasons, strict=True))
 
 
+def as_typed(context: typer.Context, *, skip: tuple[str, ...]) -> list[str]:
+    """The options of the running command as a person typed them, without those named in `skip`."""
+    found: list[str] = []
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.param_type_name != "option" or source is None or source.name != "COMMANDLINE" or option.name in skip:
+            continue
+        value = context.params[option.name]
+        if isinstance(value, bool):
+            found.append(option.opts[0])
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            found += [str(part) for one in values for part in (option.opts[0], one)]
+    return found
+
+
 Effective = Annotated[
     str | None, typer.Option(help="Day from which the law holds, such as 2027-01-01; default: the day of its enactment")
 ]
