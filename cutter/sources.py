@@ -72,6 +72,13 @@ def profile_of(name: str) -> tuple[bytes, marking.Profile]:
     return marking.profile_bytes(name), profile
 
 
+def profile_in_use(settings: Settings, document_id: str) -> str | None:
+    """The profile of a document's newest version. None for an unknown document."""
+    with session(settings, OPERATOR) as connection:
+        newest = TEXT.first(connection, {"document_id": document_id})
+    return None if newest is None else _registered_profile(newest).id
+
+
 def chosen(**given: Any) -> dict[str, Any]:
     """The given marking options, in the form that is stored with a version."""
     return {name: value for name, value in given.items() if value is not None}

@@ -67,14 +67,20 @@ def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, st
     return dict(zip(names, reasons * len(names) if len(reasons) == 1 else reasons, strict=True))
 
 
+def is_typed(context: typer.Context, name: str) -> bool:
+    """True if a person gave this option on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def as_typed(context: typer.Context, *, skip: tuple[str, ...]) -> list[str]:
     """The options of the running command as a person typed them, without those named in `skip`."""
     found: list[str] = []
     for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if option.param_type_name != "option" or source is None or source.name != "COMMANDLINE" or option.name in skip:
+        name = option.name or ""
+        if option.param_type_name != "option" or not is_typed(context, name) or name in skip:
             continue
-        value = context.params[option.name]
+        value = context.params[name]
         if isinstance(value, bool):
             found.append(option.opts[0])
         else:
