@@ -13,12 +13,12 @@ from cutter.domain.amounts import counted
 from cutter.errors import CutterError, Refused
 from cutter.types import Json
 from starter.approver import signing_desk
-from starter.approver.after_signing import after
 from starter.approver.decisions import Choice, Signed
 from starter.approver.full_screen import Session, decide
 from starter.approver.session_journal import open_journal
 from starter.approver.session_requests import Asked
 from starter.approver.session_signatures import Signatures
+from starter.approver.signing_sequel import after
 from starter.console.terminal import progress_bar
 
 TAKEN = ("accepted", "duplicate", "queued")

@@ -21,11 +21,11 @@ from cutter.request_view import RequestView
 from cutter.settings import Settings
 from cutter.types import Json
 from starter.approver import signing_desk
-from starter.approver.after_signing import after
 from starter.approver.orders import Keys
 from starter.approver.session_requests import Asked, listing, view_of, waiting
 from starter.approver.session_signatures import Signatures
 from starter.approver.signing_desk import Signing
+from starter.approver.signing_sequel import after
 from starter.console.confirmation import confirmed
 from starter.console.terminal import err, progress, say
 

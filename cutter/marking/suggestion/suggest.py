@@ -276,7 +276,7 @@ def _unheeded(desk: _Desk) -> list[str]:
 
 
 def _outside(result: Marking) -> list[str]:
-    """Most of the text is before or between the units, so that it would not become law."""
+    """Most of the text is before or between the units, so that it would not be enacted."""
     return [
         f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"
         for finding in result.findings
