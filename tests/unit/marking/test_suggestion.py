@@ -266,8 +266,10 @@ def test_bold_japanese_articles_with_a_title_in_brackets_are_found() -> None:
 
 
 def test_a_plain_line_that_refers_to_a_japanese_article_is_no_heading() -> None:
-    found = suggested(law("第一条 目的。", "第二条 定義。", "第一条（第二項を除く。）の規定は、適用しない。"))
-    assert addresses(found) == ["TIAO-1", "TIAO-2"]
+    found = suggested(
+        law("### 第一章 総則", "第一条（第二項を除く。）の規定は、次による。", "第二条（同項）の規定も。")
+    )
+    assert addresses(found) == ["ZHANG-1"]
 
 
 def test_a_correction_that_changes_nothing_says_so() -> None:
