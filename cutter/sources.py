@@ -18,6 +18,7 @@ from psycopg.types.json import Jsonb
 from cutter import limits, marking
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
+from cutter.domain.encodings import conversion
 from cutter.errors import Conflict, InvalidInput, Refused
 from cutter.gates.source_pin import first_line_not_nfc
 from cutter.marking.law_title import law_title
@@ -31,6 +32,9 @@ from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
 PROFILE_FILES = (".yaml", ".yml")
+
+PREVIEW_PREFIX = "LAW"
+"""The first segment of every address in a preview, which knows no document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +72,32 @@ def profile_of(name: str) -> tuple[bytes, marking.Profile]:
     return marking.profile_bytes(name), profile
 
 
+def profile_in_use(settings: Settings, document_id: str) -> str | None:
+    """The profile of a document's newest version. None for an unknown document."""
+    with session(settings, OPERATOR) as connection:
+        newest = TEXT.first(connection, {"document_id": document_id})
+    return None if newest is None else _registered_profile(newest).id
+
+
 def chosen(**given: Any) -> dict[str, Any]:
     """The given marking options, in the form that is stored with a version."""
     return {name: value for name, value in given.items() if value is not None}
+
+
+def for_prefix(options: dict[str, Any], docprefix: str) -> dict[str, Any]:
+    """The options with the accepted findings as they are named in this document. `cutter mark` shows addresses that
+    begin with LAW, because it knows no document. So LAW at the begin of an address stands for the document's prefix.
+    """
+    accept = options.get("accept")
+    if not accept:
+        return options
+    return {**options, "accept": {_with_prefix(name, docprefix): reason for name, reason in accept.items()}}
+
+
+def _with_prefix(name: str, docprefix: str) -> str:
+    kind, colon, address = name.partition(":")
+    first, slash, rest = address.partition("/")
+    return f"{kind}{colon}{docprefix}{slash}{rest}" if first == PREVIEW_PREFIX else name
 
 
 def normalised(data: bytes, form: str | None) -> tuple[bytes, dict[str, Any]]:
@@ -119,9 +146,7 @@ def decoded(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:
         line = data[: problem.start].count(b"\n") + 1
-        raise InvalidInput(
-            f"line {line}: byte {problem.start} is not UTF-8: convert the file, then try again"
-        ) from None
+        raise InvalidInput(f"line {line}: byte {problem.start} is not UTF-8; {conversion(data)}") from None
 
 
 def allowed_candidates(settings: Settings) -> int:
@@ -240,9 +265,8 @@ def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> N
     _require_text(data, wanted.document_id, wanted.profile)
     _, profile = profile_of(wanted.profile)
     docprefix = ids.docprefix(wanted.docprefix) if wanted.docprefix else _docprefix(settings, wanted.document_id)
-    result = outcome(
-        settings, data, profile, wanted.options, docprefix=docprefix, forbidden=wanted.forbidden
-    )  # fmt: skip
+    options = for_prefix(wanted.options, docprefix)
+    result = outcome(settings, data, profile, options, docprefix=docprefix, forbidden=wanted.forbidden)
     require_markable(
         result, remedy="a run would refuse it: correct the text or the options (`cutter mark --help`), or give --force"
     )
@@ -264,9 +288,10 @@ def register(
     data, provenance = cleaned(data, normalise=normalise, remove_direction_marks=remove_direction_marks)
     _require_text(data, document_id, profile)
     body, parsed = profile_of(profile)
-    marking.Options(**options, forbidden_ids=forbidden)
     ids.document_id(document_id)
     docprefix = ids.docprefix(docprefix) if docprefix else _docprefix(settings, document_id)
+    options = for_prefix(options, docprefix)
+    marking.Options(**options, forbidden_ids=forbidden)
     document = {
         "document_id": document_id,
         "docprefix": docprefix,

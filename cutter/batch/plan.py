@@ -162,7 +162,7 @@ def _reason(item: Item, first: Sequence[Item]) -> str:
     if item is not first[0]:
         return f"{after}the turn of tenant {item.tenant}"
     alone = len(first) < 2 or first[1].priority != item.priority
-    return f"{after}priority {item.priority}{'' if alone else ', first in the file'}"
+    return f"{after}priority {item.priority}{'' if alone else ', earlier in the file'}"
 
 
 def _waves(items: Sequence[Item]) -> list[list[Item]]:

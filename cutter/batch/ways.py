@@ -53,14 +53,16 @@ def needing_people(view: BatchView) -> Iterator[Step]:
 
 def item_step(batch_id: str, item: ItemRecord) -> Step | None:
     """The step that continues one document of a batch. None if it waits for other documents, or for nothing."""
-    return run_step(batch_id, item) if item.run_id else _without_run(item)
+    return run_step(batch_id, item, approved=item.approved) if item.run_id else _without_run(item)
 
 
-def run_step(batch_id: str, run: ItemRun) -> Step:
-    """The step that continues one document that has a run in the batch."""
+def run_step(batch_id: str, run: ItemRun, *, approved: bool = False) -> Step:
+    """The step that continues one document that has a run in the batch. `approved` says that its open request has the
+    signatures that it needs, so that nobody is asked for another one.
+    """
     step = next_step(
         run_id=run.run_id or "", document_id=run.document_id, state=run.state or "", outcome=run.outcome,
-        latched=run.latched, wrote=run.wrote, enacted=run.enacted,
+        latched=run.latched, wrote=run.wrote, enacted=run.enacted, approved=approved,
     )  # fmt: skip
     return _failed(batch_id, run, step) if run.failed and not run.enacted else step
 

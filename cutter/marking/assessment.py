@@ -24,7 +24,7 @@ from cutter.marking.number_order import numbering_findings
 from cutter.marking.profile import Nesting, Profile
 from cutter.marking.result import Finding, Marking, MarkRefusal, refusal
 from cutter.marking.spans import Pieces
-from cutter.marking.uncut import giant_units, mixed_forms, uncut_findings
+from cutter.marking.uncut import giant_units, mixed_forms, text_outside, uncut_findings
 
 UNKNOWN_ACCEPTANCE = "acceptance_unknown"
 """The code of a refusal because the text does not have the red finding that was accepted."""
@@ -65,6 +65,7 @@ def structure_findings(structure: Structure, profile: Profile, nesting: Nesting)
         *uncut,
         *mixed_forms(nodes, structure.pieces),
         *giant_units(structure.pieces, lines),
+        *text_outside(structure.pieces),
     ]
 
 
@@ -109,6 +110,11 @@ def _of_the_whole_text(code: str, group: Sequence[Finding], docprefix: str) -> F
                    message=message + first.message.removeprefix(f"line {first.line}: "))  # fmt: skip
 
 
+def _acceptances(waiting: Sequence[Finding]) -> str:
+    """The options that accept all findings at once, so that nobody meets them one after the other."""
+    return " ".join(f"--accept {finding.name}" for finding in waiting)
+
+
 def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -> MarkRefusal | None:
     """Refuse a cut with a red finding that nobody accepted, and an acceptance of a finding that does not exist.
 
@@ -131,7 +137,7 @@ def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -
     others = f" ({len(waiting)} red findings wait in all)" if len(waiting) > 1 else ""
     told = first.message.removeprefix(f"line {first.line}: ")
     refused = refusal(
-        first.code, first.line, f"{told}{others}; correct the text or the profile, or accept it with "
-        f"--accept {first.name} --because TEXT", red=len(waiting), name=first.name,
+        first.code, first.line, f"{told}{others}; correct the text or the profile, or accept "
+        f"{'each' if others else 'it'} with {_acceptances(waiting)} --because TEXT", red=len(waiting), name=first.name,
     )  # fmt: skip
     return replace(refused, findings=waiting)

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from cutter.domain.amounts import counted
+from cutter.domain.encodings import conversion
 from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
@@ -46,7 +47,7 @@ def unreadable(data: bytes) -> MarkRefusal | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return refusal("not_utf8", line, f"byte {error.start} is not UTF-8; convert the source and register it again")
+        return refusal("not_utf8", line, f"byte {error.start} is not UTF-8; {conversion(data)}")
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
         return refusal("nul_character", line, "holds U+0000, which no database text can; remove it from the source")
@@ -102,7 +103,8 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
     if unread:
         told = (
             f"{counted(len(unread), 'line')} from here on would be headings of the profile {profile.id}, but have no "
-            f"`#`, so it reads them as text; put `#` before them, or write a profile with `forms: [plain, bold]` {own}"
+            "`#`, so it reads them as text; put `#` before them, type `cutter profile suggest FILE` for a profile that "
+            f"reads them, or write a profile with `forms: [plain, bold]` {own}"
         )
     elif read:
         told = (
@@ -110,7 +112,10 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
             f"write one {own}"
         )
     else:
-        told = f"no line is a heading for the profile {profile.id}; choose another profile, or write one {own}"
+        told = (
+            f"no line is a heading for the profile {profile.id}; put `# ` before each line that begins a unit, choose "
+            f"another profile, or write one {own}"
+        )
     line = lines.number(unread[0]) if unread else lines.number(0)
     return refusal("no_candidates", line, told, profile=profile.id)
 

@@ -21,6 +21,12 @@ from cutter.marking.spans import Pieces
 EXAMPLES = 4
 """The most lines that a message quotes."""
 
+TEXT_OUTSIDE = "text_outside"
+"""The finding of a text that is mostly in no unit."""
+
+_NO_UNIT = ("before_first_unit", "between_blocks")
+"""The reasons of exclusions that may hide text of the law."""
+
 _RUN = 3
 """The number of successive lines that must count up by one. Fewer lines may be cross-references at the start of a
 line.
@@ -118,9 +124,10 @@ def _runs(
             around = cut.get(key, [])
             absorbed.extend({*_absorbed(open_lines, around), *_filling(open_lines, around, place.lines)})
     if uncut:
+        told = "begins like a heading and is text" if len(uncut) == 1 else "begin like headings and are text"
         yield _finding("looks_uncut", sorted(uncut, key=lambda line: line.index), place,
-                       "begin like headings and are text; give their forms and words in a profile "
-                       "(`forms: [atx, bold, plain]`), or put # before them")  # fmt: skip
+                       f"{told}; `cutter profile suggest FILE` writes a profile that reads such lines, or put # "
+                       "before them")  # fmt: skip
     for line in sorted(absorbed, key=lambda line: line.index):
         yield _finding("heading_absorbed", [line], place, "continues the numbering of the headings around it, but is "
                        "part of the text of the unit before it; write it as a heading like them")  # fmt: skip
@@ -214,6 +221,22 @@ def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
             code="forms_mixed", line=fewer[0].line, address=fewer[0].address, severity="amber",
             message=f"line {fewer[0].line}: {counted(len(fewer), 'numbered unit')} from here on "
             f"{'with' if fewer is units[True] else 'without'} #, unlike the others; are they units of this law?",
+        )  # fmt: skip
+
+
+def text_outside(pieces: Pieces) -> Iterator[Finding]:
+    """Amber finding: more text is outside the units than in them, such as a law of which only the annex has a heading.
+
+    Front matter, contents and drafts do not count, because they are left out for what they are.
+    """
+    outside = [piece for piece in pieces.exclusions if piece.reason in _NO_UNIT]
+    size = sum(piece.end - piece.start for piece in outside)
+    if size > sum(unit.end - unit.start for unit in pieces.candidates):
+        number = outside[0].line
+        yield Finding(
+            code=TEXT_OUTSIDE, line=number, severity="amber",
+            message=f"line {number}: {size} bytes of text begin here and become no unit, more than all units have; "
+            "write a heading, such as `# Text`, above the first line that belongs to the law",
         )  # fmt: skip
 
 

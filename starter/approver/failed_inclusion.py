@@ -55,7 +55,8 @@ def include(
     # Only the batch's halt is reported, because the person who includes a failed document knows that others wait for
     # their own approvals.
     answer.pop("missing", None)
-    return {"batch_id": batch_id, "signed": len(ready), "left_out": left_out, "folder": folder, **answer}
+    step = {"next": f"cutter status {batch_id} --watch"} if answer["status"] == "accepted" else {}
+    return {"batch_id": batch_id, "signed": len(ready), "left_out": left_out, "folder": folder, **answer, **step}
 
 
 def _prepared(

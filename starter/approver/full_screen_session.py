@@ -8,14 +8,9 @@ same place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 
-from cutter import limits
-from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
-from cutter.domain.timestamps import readable
 from cutter.errors import CutterError, Refused
-from cutter.storage import runs as known_runs
 from cutter.types import Json
 from starter.approver import signing_desk
 from starter.approver.decisions import Choice, Signed
@@ -23,6 +18,7 @@ from starter.approver.full_screen import Session, decide
 from starter.approver.session_journal import open_journal
 from starter.approver.session_requests import Asked
 from starter.approver.session_signatures import Signatures
+from starter.approver.signing_sequel import after
 from starter.console.terminal import progress_bar
 
 TAKEN = ("accepted", "duplicate", "queued")
@@ -102,28 +98,7 @@ def _hand_over(signatures: Signatures, shown: Session) -> Json:
         found |= signatures.hand_over()
         for one in approved:
             _handed_over(shown, one)
-    return {**found, **({"rejected": answers} if answers else {}), **_after(signatures, approved)}
-
-
-def _after(signatures: Signatures, approved: Sequence[Asked]) -> Json:
-    """The next command. After SG_1 it is the session for SG_2, with the time that people have for it."""
-    if signatures.before:
-        return {}
-    batch_id, cut = signatures.batch_id, [one for one in approved if one.gate == Sovereign.CUT]
-    if not cut:
-        return {"next": f"cutter status {batch_id}"}
-    run = known_runs.sidecar(signatures.settings, cut[0].document.request.run_id)["run"]
-    seconds = float(run["caps"].get("ttl_lifecycle_seconds") or limits.TTL_SG2_HOURS * 3600)
-    return {**second_signature(seconds, datetime.now(UTC)), "next": f"cutter approve --batch {batch_id}"}
-
-
-def second_signature(seconds: float, now: datetime) -> Json:
-    """What follows SG_1, and until when. `seconds` is the time for SG_2, which begins with its request."""
-    until = readable(now + timedelta(seconds=seconds))
-    return {
-        "then": "the approved documents are written and verified now; after that they wait for your second signature",
-        "SG_2": f"open for {seconds / 3600:g} hours after its request: sign before {until}",
-    }
+    return {**found, **({"rejected": answers} if answers else {}), **after(signatures, approved)}
 
 
 def _handed_over(shown: Session, one: Asked) -> None:

@@ -25,6 +25,7 @@ from starter.approver.orders import Keys
 from starter.approver.session_requests import Asked, listing, view_of, waiting
 from starter.approver.session_signatures import Signatures
 from starter.approver.signing_desk import Signing
+from starter.approver.signing_sequel import after
 from starter.console.confirmation import confirmed
 from starter.console.terminal import err, progress, say
 
@@ -69,7 +70,9 @@ def sit(
     if not signatures.signed:
         raise Refused(f"nothing was signed; `cutter approve --batch {batch_id}` asks again", code="not_confirmed")
     answer = signatures.hand_over()
-    return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer}
+    approved = [one for one in wanted if one.name in answer.get("accepted", ())]
+    step = after(signatures, approved) if answer.get("status") == "accepted" else {}
+    return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer, **step}
 
 
 def _walk(signatures: Signatures, wanted: Sequence[Asked], show: Show | None) -> list[str]:

@@ -21,8 +21,8 @@ from starter.approver import signing_session as sitting
 from starter.approver.request_summary import summary
 from starter.console.confirmation import confirmed
 from starter.console.failures import of_answer
-from starter.console.terminal import ExitCode, Json, end, err, fields, fills_the_screen, show, table
-from starter.operator.run_steps import step_of
+from starter.console.terminal import ExitCode, Json, end, err, fields, fills_the_screen, progress, show, table
+from starter.operator.run_steps import moves, step_of, wait_while_it_moves
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
 Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
@@ -188,9 +188,23 @@ def _require_waiting(settings: Settings, seen: dict[str, Any], decision: str) ->
         )
 
 
+def _once_it_asks(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
+    """The run once it waits for a person. A run between its two signatures makes the second request in seconds, so
+    nobody has to type the command again for it.
+    """
+    run_id = seen["run_id"]
+    if not moves(settings, run_id):
+        return seen
+    with progress(f"{run_id} moves on; waiting for its request"):
+        wait_while_it_moves(settings, run_id)
+    return _open_run(settings, run_id)
+
+
 def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: bool, text: str = "") -> None:
     settings = load()
     seen = _open_run(settings, run)
+    if decision == schema.APPROVE:
+        seen = _once_it_asks(settings, seen)
     _require_waiting(settings, seen, decision)
     kb_id = signing_desk.open_request(settings, seen["run_id"])
     document, data = signing_desk.read_request(settings, seen["run_id"], kb_id)
@@ -208,12 +222,14 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
 
 def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
     answered = {"run_id": run["run_id"], "decision": decision, "approval_kb_id": kb_id, **answer}
+    if answer.get("status") in ACCEPTED:
+        answered["next"] = step_of(load(), run["run_id"]).command
     found = of_answer(answered, ACCEPTED)
     _print(found, answered, as_json=as_json, done=found.get("status") in ACCEPTED)
 
 
 def _print(found: dict[str, Any], rows: dict[str, Any], *, as_json: bool, done: bool) -> None:
-    """Show the answer to an order. If the order was not accepted, show the next command too."""
+    """Show the answer to an order, with the next command."""
     step = {"next": found["next"]} if found.get("next") else {}
     show(found, as_json=as_json, render=lambda out: out.print(fields({**rows, **step}), soft_wrap=True))
     end(ExitCode.DONE if done else ExitCode.STOPPED)

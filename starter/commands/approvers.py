@@ -102,6 +102,8 @@ def init(approver: Approvers, signing_rule: SigningOption = None, as_json: Json 
     install(settings, policy)
     _warn_of_self(policy)
     _show(policy, as_json=as_json)
+    if not as_json:
+        say("next: cutter profile suggest FILE")
 
 
 @app.command()

@@ -5,6 +5,7 @@ Exit 0 with the units, 4 with a refusal in one sentence, 2 if the command line o
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from cutter import sources
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, FINDINGS_SHOWN_MAX
-from cutter.marking import Finding, Marking, MarkRefusal
+from cutter.marking import PROFILES, Finding, Marking, MarkRefusal
 from cutter.settings import load
 from starter.commands import text_options
 from starter.console.failures import as_failure
@@ -29,9 +30,10 @@ from starter.operator import explanations
 
 
 def mark_command(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
     profile: text_options.Profile = text_options.PROFILE,
-    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
+    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
     duplicates: text_options.Duplicates = None,
     empty: text_options.Empty = None,
     scope: text_options.Scope = None,
@@ -66,7 +68,10 @@ def mark_command(
         return
     result = sources.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
     if isinstance(result, Marking):
-        show(_as_json(file, data, result), as_json=as_json, render=lambda out: _show(out, data, result))
+        answer = _as_json(file, data, result) | {"next": _registering(context, file)}
+        show(answer, as_json=as_json, render=lambda out: _show(out, data, result))
+        if not as_json:
+            say(f"next: {answer['next']}")
         return
     if as_json:
         show(_as_json(file, data, result), as_json=True, render=lambda _: None)
@@ -74,7 +79,22 @@ def mark_command(
         for finding in result.findings:
             say(f"red {finding.name}: {finding.message}")
         say(f"refused ({result.code}): {result.message}")
+        if result.findings:
+            say(f"next: {_looking_closer(file, profile, result)}")
     end(ExitCode.STOPPED)
+
+
+def _registering(context: typer.Context, file: Path) -> str:
+    """The command that registers the text with the options that gave this cut. A person replaces DOCUMENT."""
+    typed = text_options.as_typed(context, skip=("explain", "as_json"))
+    return shlex.join(["cutter", "source", "add", str(file), "--document-id", "DOCUMENT", *typed])
+
+
+def _looking_closer(file: Path, profile: str, refused: MarkRefusal) -> str:
+    """The command after red findings: a profile of its own for the text, or what its own profile does with the line."""
+    if profile in PROFILES:
+        return shlex.join(["cutter", "profile", "suggest", str(file)])
+    return shlex.join(["cutter", "mark", str(file), "--profile", profile, "--explain", str(refused.findings[0].line)])
 
 
 def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str, Any]:

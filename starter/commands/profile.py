@@ -29,6 +29,8 @@ app = typer.Typer(
     help="Marking profiles: suggest one for a text, add words.", no_args_is_help=True, add_completion=False
 )
 
+_NO_LEVELS = "no levels: no word with a number begins a unit, so each line with # begins one"
+
 WHY = {
     "text": "with a word and a number, or with #",
     "outstanding": "bold or in capitals, without a number",
@@ -52,7 +54,7 @@ def suggest_command(
         list[str] | None,
         typer.Option(help="A correction, such as 'line 12 is a chapter' or 'word Rule is text'; may be repeated"),
     ] = None,
-    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = "LAW",
+    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -69,7 +71,7 @@ def suggest_command(
         _refuse(found, as_json=as_json)
         return
     _write(path, found.body, force=force)
-    again = shlex.join(["cutter", "mark", str(file), "--profile", str(path), *" ".join(found.needs).split()])
+    again = _again(file, path, found)
     answer = _as_json(file, path, data, found) | {"next": again}
     show(answer, as_json=as_json, render=lambda out: _show(out, path, found, again))
 
@@ -114,6 +116,13 @@ def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
     end(ExitCode.STOPPED)
 
 
+def _again(file: Path, path: Path, found: Suggestion) -> str:
+    """The next command. If nothing can be cut yet, it is the same one again, after the text was corrected."""
+    if isinstance(found.result, MarkRefusal):
+        return shlex.join(["cutter", "profile", "suggest", str(file), "--output", str(path), "--force"])
+    return shlex.join(["cutter", "mark", str(file), "--profile", str(path), *" ".join(found.needs).split()])
+
+
 def _as_json(file: Path, path: Path, data: bytes, found: Suggestion) -> dict[str, Any]:
     units = found.result.candidates if isinstance(found.result, Marking) else ()
     refused = None if isinstance(found.result, Marking) else asdict(found.result)
@@ -140,7 +149,10 @@ def _as_json(file: Path, path: Path, data: bytes, found: Suggestion) -> dict[str
 def _show(out: Console, path: Path, found: Suggestion, again: str) -> None:
     levels = [(level.name, level.form, ", ".join(level.words), ", ".join(level.numbers), level.lines,
                f"{level.first_line}: {level.example}") for level in found.levels]  # fmt: skip
-    out.print(table(("level", "form", "words", "numbers", "lines", "first line"), levels))
+    if levels:
+        out.print(table(("level", "form", "words", "numbers", "lines", "first line"), levels))
+    else:
+        out.print(line(_NO_LEVELS), soft_wrap=True)
     _show_tree(out, found)
     for why, what in WHY.items():
         left = [one for one in found.unused if one.why == why]
@@ -155,10 +167,20 @@ def _show(out: Console, path: Path, found: Suggestion, again: str) -> None:
         out.print(line(f"  red {finding.name}: {finding.message}"), soft_wrap=True)
     if found.needs:
         out.print(line(f"the text needs {' '.join(found.needs)} in every command that marks it"), soft_wrap=True)
-    others = [(one.profile, one.refused or one.units, one.red, one.nested_otherwise, one.left_out)
-              for one in found.alternatives]  # fmt: skip
-    out.print(table(("alternative", "units", "red findings", "nested otherwise", "headings left out"), others))
+    columns = ("units", "red findings", "nested otherwise", "headings left out", "with another profile")
+    out.print(table(columns, _others(found)))
+    if isinstance(found.result, MarkRefusal):
+        out.print(line("first: put `# ` before each line that begins a unit"))
     out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)
+
+
+def _others(found: Suggestion) -> list[tuple[object, ...]]:
+    """The results of the other profiles. Profiles with the same result share a row."""
+    shared: dict[tuple[object, ...], list[str]] = {}
+    for one in found.alternatives:
+        result = (one.refused or one.units, one.red, one.nested_otherwise, one.left_out)
+        shared.setdefault(result, []).append(one.profile)
+    return [(*result, ", ".join(names)) for result, names in shared.items()]
 
 
 def _show_tree(out: Console, found: Suggestion) -> None:

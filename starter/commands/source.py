@@ -9,14 +9,15 @@ from typing import Annotated
 import typer
 
 from cutter import sources
-from cutter.settings import load
+from cutter.settings import Settings, load
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import records
 from starter.commands import text_options
-from starter.console.terminal import Json, fields, show, table
+from starter.console.terminal import Json, fields, say, show, table
 
 
 def add(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The law's text, UTF-8")],
     document_id: Annotated[str, typer.Option(help="Business key, such as ICX-LAW-2026-001")],
     profile: text_options.Profile = text_options.PROFILE,
@@ -58,6 +59,8 @@ def add(
         effective=text_options.day(effective), correction=text_options.because_of(correction, reason),
     )  # fmt: skip
     data = sources.read(file)
+    if not text_options.is_typed(context, "profile"):
+        _name_the_profile_in_use(settings, document_id)
     if not force:
         sources.require_allowed(settings, max_candidates)
         sources.require_runnable(settings, data, registration)
@@ -66,17 +69,30 @@ def add(
     show(answer, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
 
 
+def _name_the_profile_in_use(settings: Settings, document_id: str) -> None:
+    """Warn a person who gives no profile for a new version of a law that was cut by another one than the default."""
+    used = sources.profile_in_use(settings, document_id)
+    if used not in (None, text_options.PROFILE):
+        say(
+            f"--profile is not given, so {text_options.PROFILE} reads the text; {used} read the version before: give "
+            "--profile to cut both alike"
+        )
+
+
 _FIRST = ("document", "version", "profile", "size", "sha256", "status")
 """The fields of a registration in the order in which people read them. Others follow."""
 
 
 def as_read(answer: dict[str, object], document_id: str, profile: str, size: int) -> dict[str, object]:
     """The answer to a registration for people. `size` counts the bytes of the file."""
-    known = {
+    known: dict[str, object] = {
         "document": document_id, "version": answer.get("version_seq"), "profile": profile,
         "size": f"{size:,} bytes", **{name: value for name, value in answer.items() if name != "version_seq"},
     }  # fmt: skip
-    ordered = {name: known[name] for name in (*_FIRST, *known) if name in known}
+    if known.get("status") == "registered_before":
+        known["status"] = "registered before; nothing changed"
+    left_out = {"document_id", "size_bytes"} | ({"docprefix"} if known.get("docprefix") == document_id else set())
+    ordered = {name: known[name] for name in (*_FIRST, *known) if name in known and name not in left_out}
     return {**ordered, "next": f"cutter run {document_id}"}
 
 

@@ -67,6 +67,28 @@ def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, st
     return dict(zip(names, reasons * len(names) if len(reasons) == 1 else reasons, strict=True))
 
 
+def is_typed(context: typer.Context, name: str) -> bool:
+    """True if a person gave this option on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def as_typed(context: typer.Context, *, skip: tuple[str, ...]) -> list[str]:
+    """The options of the running command as a person typed them, without those named in `skip`."""
+    found: list[str] = []
+    for option in context.command.params:
+        name = option.name or ""
+        if option.param_type_name != "option" or not is_typed(context, name) or name in skip:
+            continue
+        value = context.params[name]
+        if isinstance(value, bool):
+            found.append(option.opts[0])
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            found += [str(part) for one in values for part in (option.opts[0], one)]
+    return found
+
+
 Effective = Annotated[
     str | None, typer.Option(help="Day from which the law holds, such as 2027-01-01; default: the day of its enactment")
 ]

@@ -22,6 +22,8 @@ from cutter.stack import agents, folders, postgres, records, supervisor, tempora
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.stack.detached_process import last_line
 from cutter.stack.records import Service
+from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.pools import OPERATOR, session
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, progress, say, show, table
 from starter.local import doctor_checks as checks
@@ -49,19 +51,29 @@ def up(as_json: Json = False) -> None:
     if ui is not None:
         rows.append({"name": "web ui", "address": ui, "version": "", "pid": None, "how": "temporal", "note": ""})
     columns = ("name", "address", "version", "pid", "how")
+    step = "cutter down" if other else _next(settings)
     show(
         {
             "services": rows,
             "temporal_address": temporal_address(settings),
             "ui": ui,
             "other_settings": other,
-            "next": "cutter down" if other else None,
+            "next": step,
         },
         as_json=as_json,
         render=lambda console: console.print(
             table(("what", "address", "version", "pid", "how"), [[row[key] or "" for key in columns] for row in rows])
         ),
     )
+    if not as_json:
+        say(f"next: {step}")
+
+
+def _next(settings: Settings) -> str:
+    """The command after the start: the approvers first, because nobody may sign without them."""
+    with session(settings, OPERATOR) as connection:
+        named = IN_FORCE.first(connection) is not None
+    return "cutter inbox" if named else "cutter approvers init --approver NAME=KEY.asc"
 
 
 def down(
@@ -214,7 +226,7 @@ def _ensure_policy(settings: Settings) -> None:
     """
     if not settings.policy.exists():
         current.install(settings.policy, current.shipped())
-        say(f"no policy was in force: installed the shipped one at {settings.policy}; `cutter policy check --current`")
+        say(f"installed the shipped effect policy {settings.policy}; `cutter policy check --current` shows its rules")
 
 
 def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:

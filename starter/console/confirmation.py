@@ -15,7 +15,10 @@ def confirmed(question: str) -> bool:
     while True:
         try:
             answer = err().input(visible_line(f"{question} [y/N]: "), markup=False).strip().lower()
-        except (EOFError, KeyboardInterrupt):
+        except EOFError:
+            say("nobody can answer here: type the command on a terminal, or give --yes")
+            raise typer.Abort from None
+        except KeyboardInterrupt:
             raise typer.Abort from None
         if answer in YES:
             return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cutter.domain.next_step import Step, next_step
+import time
+
+from cutter.domain.next_step import Needs, Step, next_step
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
 from cutter.storage.answered_runs import answered
@@ -10,6 +12,11 @@ from cutter.storage.pools import OPERATOR, session
 from cutter.types import Json
 
 LEG_A, ENACTMENT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
+
+MOVING_SECONDS = 30.0
+"""How long a command waits for a run that moves on by itself. Most runs reach their next request sooner."""
+
+LOOK_SECONDS = 0.3
 
 
 def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Step:
@@ -29,3 +36,16 @@ def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Ste
         latched=bool((sidecar["latch"] or {}).get("stopped")), wrote=LEG_A in sealed, enacted=ENACTMENT in sealed,
         approved=run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
+
+
+def moves(settings: Settings, run_id: str) -> bool:
+    """True if the run is open and waits for no person."""
+    ended = known_runs.sidecar(settings, run_id)["run"]["ended_at"] is not None
+    return not ended and step_of(settings, run_id).needs in (Needs.NOTHING, Needs.EXECUTION)
+
+
+def wait_while_it_moves(settings: Settings, run_id: str) -> None:
+    """Until the run waits for a person or ends, or until the time is over."""
+    until = time.monotonic() + MOVING_SECONDS
+    while moves(settings, run_id) and time.monotonic() < until:
+        time.sleep(LOOK_SECONDS)

@@ -14,7 +14,7 @@ from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.corrections import TEXT, Correction
-from cutter.marking.suggestion.evidence import Evidence, Kind, Line
+from cutter.marking.suggestion.evidence import Evidence, Kind, Line, read_named
 from cutter.marking.suggestion.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
 
 _UNKNOWN_RANK = 7
@@ -263,11 +263,11 @@ def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> Line |
     if correction.subject != "line":
         return None
     index = int(correction.what) - lines.first_line
-    line = next((line for line in evidence.lines if line.index == index), None)
+    line = next((line for line in evidence.lines if line.index == index), None) or read_named(index, lines)
     if line is None:
         raise InvalidInput(
-            f"--refine: line {correction.what} does not begin like a heading (a capital, a sign or a number with a "
-            "word); name another line, or mark it with `#` in the source"
+            f"--refine: line {correction.what} does not begin like a heading (a word and a number, then a sign or the "
+            "end of the line); name another line, or put `# ` before it in the source"
         )
     return line
 
@@ -298,9 +298,16 @@ def _plain_level(role: Role, line: Line, words: tuple[str, ...] = (), phrases: t
     return DraftLevel(
         name=role.name, segment=segment_of_word(words[0]) if words else role.name.upper(),
         section_type=role.section_type, words=words, phrases=phrases,
-        numbers=("arabic", "roman", "ordinal", "letter") if words else (), number="required",
+        numbers=_numbers_of(words), number="required",
         form=line.form, depth=line.depth, rank=role.rank, whole_document=False, title_next_line=False, lines=(line,),
     )  # fmt: skip
+
+
+def _numbers_of(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The styles of the numbers of a kind that was seen once."""
+    if any(NUMBER in word for word in words):
+        return ("cjk", "arabic")
+    return ("arabic", "roman", "ordinal", "letter") if words else ()
 
 
 def _phrase(line: Line) -> str:

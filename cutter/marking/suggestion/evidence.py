@@ -46,6 +46,8 @@ _FIRST = re.compile(rf"\[?(?P<number>{numbers.pattern(_STYLES_FIRST)})\.?[ \t\u0
 _MARKED = re.compile(
     rf"第(?P<number>{numbers.pattern(('cjk', 'arabic'))})(?P<sign>[{''.join(MARKERS)}])(?=[ \t\u00a0\u3000]|$)"
 )
+_MARKED_WITH_TITLE = re.compile(_MARKED.pattern.replace("|$)", "|$|（)"))
+"""The same with a title in brackets (`第一条（目的）`). In a plain line that is more often a reference."""
 _LISTED = re.compile(r"[0-9]{1,4}[.)][ \t]+")
 _STYLE = {style: re.compile(numbers.STYLES[style] + r"\Z", re.IGNORECASE) for style in _PREFERRED}
 
@@ -105,6 +107,14 @@ def read_evidence(lines: Lines) -> Evidence:
     return Evidence(lines=kept, kinds=kinds)
 
 
+def read_named(index: int, lines: Lines) -> Line | None:
+    """A line that a person names as a heading, also if it is the only one of its kind. None if it begins with no word
+    and number.
+    """
+    line = _read(index, lines) if 0 <= index < len(lines.lines) else None
+    return line if line is not None and line.word and line.number and line.parted else None
+
+
 def _read(index: int, lines: Lines) -> Line | None:
     data = lines.lines[index]
     if not data or lines.is_blank(index) or index < lines.front_matter:
@@ -131,7 +141,7 @@ def _may_begin(raw: str) -> bool:
 
 def _designated(index: int, form: Form, depth: int, title: str, hidden: bool) -> Line | None:
     """A line that begins with a word and a number, in either order; a known word of an ATX line may lack a number."""
-    marked = _MARKED.match(title)
+    marked = (_MARKED if form == "plain" else _MARKED_WITH_TITLE).match(title)
     if marked is not None:
         word = f"第{NUMBER}{marked.group('sign')}"
         line = _line(index, form, depth, title, word, marked.group("number"), marked.end(), False, hidden)
@@ -214,7 +224,15 @@ def _kinds(found: list[Line]) -> tuple[Kind, ...]:
     digits = Counter(line.depth for line in found if line.form == "atx" and line.title[:1].isdigit())
     groups = {key: _without_titles(lines, digits) for key, lines in groups.items()}
     kinds = [kind for (_, form), lines in groups.items() if lines and (kind := _kind(form, lines)) is not None]
+    if not kinds and not digits:
+        kinds = [kind for (_, form), lines in groups.items() if (kind := _only_article(form, lines)) is not None]
     return tuple(sorted(kinds, key=lambda kind: kind.lines[0].index))
+
+
+def _only_article(form: Form, lines: list[Line]) -> Kind | None:
+    """The one article of a law that has no other numbered part."""
+    kind = _kind(form, lines, fewest=1) if lines else None
+    return kind if kind is not None and kind.role is not None and kind.role.name == "article" else None
 
 
 def _without_titles(lines: list[Line], digits: Counter[int]) -> list[Line]:
@@ -225,7 +243,8 @@ def _without_titles(lines: list[Line], digits: Counter[int]) -> list[Line]:
     return [line for line in lines if not (line.number_first and line.form == "atx" and line.depth in titles)]
 
 
-def _kind(form: Form, lines: list[Line]) -> Kind | None:
+def _kind(form: Form, lines: list[Line], *, fewest: int = 2) -> Kind | None:
+    """The kind of these lines; None if they are probably text. `fewest` counts numbered lines without `#`."""
     role = role_of(lines[0].word) or role_of(lines[0].word.rstrip("."))
     kept = [line for line in lines if line.parted or form == "atx" or (form == "bold" and not line.number_first)]
     numbered = [line for line in kept if line.number]
@@ -233,7 +252,7 @@ def _kind(form: Form, lines: list[Line]) -> Kind | None:
         return None
     if not numbered and (role is None or role.name != "annex"):
         return None
-    if role is not None and form != "atx" and len(numbered) < 2:
+    if role is not None and form != "atx" and len(numbered) < fewest:
         return None
     depths = Counter(line.depth for line in kept)
     depth = max(depths, key=lambda value: (depths[value], -value))

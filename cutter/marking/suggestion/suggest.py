@@ -27,6 +27,7 @@ from cutter.marking.suggestion.evidence import Evidence, read_evidence
 from cutter.marking.suggestion.preparation import prepared
 from cutter.marking.suggestion.trial import Trial, Unused, try_profile
 from cutter.marking.suggestion.vocabulary import role_of
+from cutter.marking.uncut import TEXT_OUTSIDE
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -128,7 +129,9 @@ def suggest(
     )
     by_words = Draft(levels=draft_levels(evidence, lines))
     if corrections:
-        draft, trial = desk.accepting(corrected(by_words, corrections, evidence, lines))
+        wanted = corrected(by_words, corrections, evidence, lines)
+        desk = replace(desk, unheeded=wanted == by_words)
+        draft, trial = desk.accepting(wanted)
         return _suggestion(desk, draft, trial, tuple(desk.shipped(compared)))
     draft, trial, other = desk.better(by_words)
     return _suggestion(desk, draft, trial, (*other, *desk.shipped(compared)))
@@ -145,6 +148,8 @@ class _Desk:
     about: str
     evidence: Evidence
     first_line: int
+    unheeded: bool = False
+    """A person's corrections change nothing."""
 
     def body(self, draft: Draft) -> bytes:
         return yaml_of(draft, name=self.name, about=self.about)
@@ -226,7 +231,7 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
     """The confidence of the suggestion, and each reason for doubt."""
     if isinstance(trial.result, MarkRefusal):
         return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
-    grave = _red_reasons(trial)
+    grave = [*_unheeded(desk), *_red_reasons(trial), *_outside(trial.result)]
     light: list[str] = []
     giant = _giant(trial.result)
     if giant is not None:
@@ -263,6 +268,20 @@ def _red_reasons(trial: Trial) -> list[str]:
     more = len(trial.red) - FINDINGS_OF_A_KIND_SHOWN
     rest = f" and {counted(more, 'other')}" if more > 0 else ""
     return [f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}"]
+
+
+def _unheeded(desk: _Desk) -> list[str]:
+    told = "--refine changes nothing: the profile says so already; `cutter mark --explain LINE` says how a line is read"
+    return [told] if desk.unheeded else []
+
+
+def _outside(result: Marking) -> list[str]:
+    """Most of the text is before or between the units, so that it would not be enacted."""
+    return [
+        f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"
+        for finding in result.findings
+        if finding.code == TEXT_OUTSIDE
+    ]
 
 
 def _unusual_order(draft: Draft) -> list[str]:

@@ -45,6 +45,17 @@ async def test_the_starter_is_refused_before_signing_and_sees_it_in_the_inbox(st
         assert (await cutter.signed("approve", DOCUMENT, who="bob")).json["status"] == "accepted"
 
 
+async def test_the_second_approval_waits_until_the_run_asks_for_it(stack: Stack, cutter: Cutter) -> None:
+    """The README signs twice in a row."""
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested(CUT)
+        first, second = await cutter.signed("approve", run.run_id), await cutter.signed("approve", run.run_id)
+        assert (first.json["status"], second.json["status"]) == ("accepted", "accepted"), second.err
+        assert first.json["next"].startswith(("cutter status", "cutter approve"))
+        assert (await run.result()).state == "closeout_reported"
+
+
 def documents(stack: Stack) -> set[Path]:
     return set((stack.settings.state / "kb").rglob("*.asc"))
 

@@ -134,3 +134,13 @@ async def test_the_next_version_of_an_enacted_law_is_registered_with_its_terms(
         assert again.json["status"] == "registered_before"
         ended = await cutter("repeal", DOCUMENT, "--effective", "2099-01-01", "--reason", "no use", "--json")
         assert (ended.code, ended.json["version_seq"], ended.json["size_bytes"]) == (0, 3, 0)
+
+
+async def test_a_new_version_without_a_profile_is_told_which_one_the_law_has(cutter: Cutter, tmp_path: Path) -> None:
+    file = tmp_path / "law.md"
+    file.write_bytes(support.law(2))
+    add = ("source", "add", str(file), "--document-id", "ICX-PROFILE-1")
+    assert (await cutter(*add, "--profile", "german-law")).err == ""
+    warned = "so generic-markdown reads the text; german-law read the version before: give --profile"
+    assert warned in (await cutter(*add)).err
+    assert (await cutter(*add)).err == "", "the newest version has the default profile now"

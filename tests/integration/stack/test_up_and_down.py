@@ -47,6 +47,7 @@ def test_up_again_up_down_and_up(standing: Checkout) -> None:
     assert processes(standing) == first
     assert all(name in again.stdout for name in SERVICES)
     assert "died" not in again.stderr
+    assert again.stderr.endswith("next: cutter approvers init --approver NAME=KEY.asc\n")
 
     looked = standing.cutter("doctor", "--json")
     checks = {check["name"]: check["verdict"] for check in json.loads(looked.stdout)["checks"]}

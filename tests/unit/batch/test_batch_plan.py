@@ -212,7 +212,7 @@ def test_the_order_tells_why() -> None:
     assert [(one.number, one.wave, one.document_id, one.reason) for one in order(items)] == [
         (1, 1, "B", "priority 1"),
         (2, 1, "E", "the turn of tenant t"),
-        (3, 1, "A", "priority 100, first in the file"),
+        (3, 1, "A", "priority 100, earlier in the file"),
         (4, 1, "D", "priority 100"),
         (5, 2, "C", "after D; priority 1"),
         (0, 0, "X", "busy"),

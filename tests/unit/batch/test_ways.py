@@ -103,3 +103,9 @@ def test_what_was_passed_over_is_taken_in_where_it_failed(batch_id: str | None, 
 )  # fmt: skip
 def test_each_situation_has_its_own_command(seen: BatchView, command: str) -> None:
     assert next_of(seen) == command
+
+
+def test_nobody_is_asked_again_for_a_document_with_all_its_signatures() -> None:
+    waiting = item("ICX-A", "awaiting_cut_authorization", run_id="ictr-a")
+    assert ways.command_of(BATCH_ID, waiting) == "cutter approve ictr-a"
+    assert ways.command_of(BATCH_ID, replace(waiting, approved=True)) == "cutter status ictr-a --watch"

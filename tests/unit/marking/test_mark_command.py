@@ -203,3 +203,22 @@ def test_an_acceptance_has_a_name_and_a_reason(swallowed: str, arguments: list[s
     refused = mark(swallowed, *arguments)
     assert refused.exit_code == 2
     assert refused.stderr.count("\n") == 1
+
+
+def test_the_command_that_registers_the_cut_repeats_the_options(swallowed: str, mark: Callable[..., Told]) -> None:
+    answer = mark(swallowed, *ACCEPT, "--because", "a quotation", "--forbid", "DIEU-44", "--remove-direction-marks")
+    registers = (
+        f"next: cutter source add {swallowed} --document-id DOCUMENT --forbid DIEU-44 "
+        "--accept heading_absorbed:LAW/ARTICLE-1 --because 'a quotation' --remove-direction-marks\n"
+    )
+    assert answer.stderr == registers
+
+
+def test_a_red_finding_leads_to_a_profile_for_the_text_or_to_the_rule_of_the_line(
+    swallowed: str, mark: Callable[..., Told], tmp_path: Path
+) -> None:
+    assert mark(swallowed).stderr.endswith(f"next: cutter profile suggest {swallowed}\n")
+    own = tmp_path / "own.yaml"
+    own.write_text((ROOT / "cutter/marking/profiles/generic-markdown.yaml").read_text().replace("id: g", "id: own-g"))
+    refused = mark(swallowed, "--profile", str(own)).stderr
+    assert refused.endswith(f"next: cutter mark {swallowed} --profile {own} --explain 4\n")

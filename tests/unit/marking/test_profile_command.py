@@ -47,6 +47,25 @@ def test_the_profile_is_written_and_cuts_the_text(law: Path, cutter: Callable[..
     ]  # fmt: skip
 
 
+def test_profiles_with_the_same_result_share_a_row(law: Path, cutter: Callable[..., Told]) -> None:
+    rows = cutter("profile", "suggest", str(law)).stdout.splitlines()
+    assert len([row for row in rows if "german-law" in row]) == 1
+    assert any("dutch-law, generic-markdown, german-law" in row for row in rows)
+
+
+def test_a_text_without_headings_leads_to_the_sign_and_to_the_same_command(
+    tmp_path: Path, cutter: Callable[..., Told]
+) -> None:
+    prose = tmp_path / "prose.md"
+    prose.write_text("Only words.\n")
+    told = cutter("profile", "suggest", str(prose)).stdout
+    assert told.startswith("no levels: ")
+    assert "first: put `# ` before each line that begins a unit\n" in told
+    again = told.splitlines()[-1].partition("next: ")[2].split()
+    prose.write_text("# Only words\n\nThat count.\n")
+    assert "next: cutter mark" in cutter(*again[1:]).stdout
+
+
 def test_a_machine_gets_the_profile_and_what_was_left_out(law: Path, cutter: Callable[..., Told]) -> None:
     told = cutter("profile", "suggest", str(law), "--refine", "word Article is text", "--json")
     found = json.loads(told.stdout)

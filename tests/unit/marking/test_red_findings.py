@@ -186,7 +186,8 @@ def test_each_fault_is_refused_with_its_kind_and_line(fault: Fault) -> None:
     assert fault.name in [finding.name for finding in refusal.findings]
     finding = next(finding for finding in refusal.findings if finding.name == fault.name)
     assert finding.line == fault.line
-    assert f"--accept {refusal.findings[0].name} --because TEXT" in refusal.message
+    each = " ".join(f"--accept {finding.name}" for finding in refusal.findings)
+    assert f"{each} --because TEXT" in refusal.message
 
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in FAULTS.items()])
@@ -366,3 +367,16 @@ def test_the_findings_digest_covers_findings_and_acceptances() -> None:
 def test_acceptances_of_another_form_are_refused(accept: object) -> None:
     with pytest.raises(InvalidInput, match="accept"):
         Options(accept=accept)  # type: ignore[arg-type]
+
+
+def test_one_line_is_counted_in_the_singular() -> None:
+    refusal = refused("# Llei\n\nArticle 1\n\nText.\n")
+    assert "1 line begins like a heading and is text; `cutter profile suggest FILE`" in refusal.message
+
+
+def test_a_text_that_is_mostly_in_no_unit_has_an_amber_finding() -> None:
+    text = "The whole law is in this line, and no heading is before it.\n\n## Annex\n\nIn force.\n"
+    found = next(one for one in cut(text).findings if one.code == "text_outside")
+    assert (found.line, found.severity, found.name) == (1, "amber", "text_outside:LINE-1")
+    assert "text_outside" not in codes(cut("Preamble.\n\n## Text\n\n" + text))
+    assert "text_outside" not in codes(cut("---\ntitle: A long title of a short law in force\n---\n# A\n\nb\n"))

@@ -134,3 +134,13 @@ def test_a_text_without_hashes_is_cut_by_the_profile_that_its_refusal_asks_for()
     assert "`forms: [plain, bold]`" in refused(text).message
     own = parse_profile(profile_bytes("generic-markdown").replace(b"forms: [atx]", b"forms: [plain, bold]"))
     assert addresses(cut(text, own)) == ["TITLE-I", "TITLE-I/ARTICLE-1", "TITLE-I/ARTICLE-2"]
+
+
+@pytest.mark.parametrize(("encoding", "command"), [("latin-1", "-f WINDOWS-1252"), ("utf-16", "-f UTF-16")])
+def test_bytes_in_another_encoding_are_refused_with_the_command_for_them(encoding: str, command: str) -> None:
+    refusal = refused("# Gesetz über Maße\n\nText.\n".encode(encoding))
+    assert f"`iconv {command} -t UTF-8 FILE > NEW`" in refusal.message
+
+
+def test_a_text_without_headings_is_refused_with_the_sign_that_makes_one() -> None:
+    assert "put `# ` before each line that begins a unit" in refused("Only text.\n").message

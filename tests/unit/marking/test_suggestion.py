@@ -239,3 +239,48 @@ def seconds(text: str) -> float:
     begun = time.process_time()
     assert isinstance(suggest(text.encode(), docprefix="LAW"), Suggestion)
     return time.process_time() - begun
+
+
+def test_the_only_article_of_a_law_is_found() -> None:
+    found = suggested("# Ley 31835\n\nEL CONGRESO;\n\nArtículo único. Objeto\n\nTexto de la ley.\n")
+    assert addresses(found)[1:] == ["ARTICULO-UNICO"]
+    assert found.red == ()
+
+
+def test_one_line_with_a_word_and_a_number_is_no_article_of_a_law_with_other_headings() -> None:
+    found = suggested("# Act\n\n## Chapter I\n\nx\n\n## Chapter II\n\nAs said in\n\nArticle 5.\n\ny\n")
+    assert [level.name for level in found.levels] == ["chapter"]
+
+
+def test_a_correction_names_a_line_that_is_the_only_one_of_its_kind() -> None:
+    text = law("# Act", "## Chapter I", "x", "Clause 1. Aim", "y", "## Chapter II", "z")
+    assert addresses(suggested(text))[1:] == ["CHAPTER-I", "CHAPTER-II"]
+    found = suggested(text, "line 7 is an article")
+    assert addresses(found)[1:] == ["CHAPTER-I", "CHAPTER-I/CLAUSE-1", "CHAPTER-II"]
+
+
+def test_bold_japanese_articles_with_a_title_in_brackets_are_found() -> None:
+    articles = [f"**第{number}条（目的）**　この法律は、目的とする。" for number in "一二三"]
+    found = suggested(law("### 第一章 総則", *articles))
+    assert addresses(found) == ["ZHANG-1", *(f"ZHANG-1/TIAO-{number}" for number in (1, 2, 3))]
+
+
+def test_a_plain_line_that_refers_to_a_japanese_article_is_no_heading() -> None:
+    found = suggested(
+        law("### 第一章 総則", "第一条（第二項を除く。）の規定は、次による。", "第二条（同項）の規定も。")
+    )
+    assert addresses(found) == ["ZHANG-1"]
+
+
+def test_a_correction_that_changes_nothing_says_so() -> None:
+    found = suggested("# Act\n\n" + body(3), "line 3 is an article")
+    assert found.confidence == "low"
+    assert found.reasons[0].startswith("--refine changes nothing")
+
+
+def test_a_law_that_is_mostly_in_no_unit_has_low_confidence() -> None:
+    text = "The law itself, which has no heading at all but says all that it says.\n\n## Annex\n\nIn force.\n"
+    found = suggested(text)
+    assert found.confidence == "low"
+    assert any("becomes no unit" in reason for reason in found.reasons)
+    assert suggested("A preamble.\n\n" + text.replace("The law", "## The law")).confidence == "high"

@@ -19,7 +19,7 @@ from cutter.limits import EARLY_KEY_SECONDS
 from cutter.marking import Options
 from cutter.request_view import RequestView
 from cutter.settings import Settings
-from starter.approver import full_screen_session
+from starter.approver import full_screen_session, signing_sequel
 from starter.approver.decisions import Choice, Decision, Opened
 from starter.approver.full_screen.app import SigningApp
 from starter.approver.full_screen.last_page import LastPage
@@ -371,7 +371,7 @@ def test_a_decision_about_what_has_changed_since_is_not_signed(session: Session,
 
 
 def test_after_the_first_signature_the_summary_names_the_time_of_the_second() -> None:
-    found = full_screen_session.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
+    found = signing_sequel.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
     assert found["SG_2"] == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
+import typer
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
@@ -107,6 +108,15 @@ def test_a_question_shows_hidden_characters_by_their_codes(
     written = printed(lambda: asking.confirmed(f"sign {text}?"))
     check(written, text)
     assert "\n" not in written.rstrip("\n")
+
+
+def test_a_question_that_nobody_can_answer_names_the_option_that_answers_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    with pytest.raises(typer.Abort):
+        asking.confirmed("sign?")
+    assert "type the command on a terminal, or give --yes" in capsys.readouterr().err
 
 
 def test_a_text_is_never_markup_an_emoji_or_a_link(printed: Printed) -> None:

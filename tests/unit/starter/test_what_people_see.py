@@ -204,9 +204,16 @@ def test_what_waits_says_who_has_signed_and_how_many_are_needed() -> None:
 
 
 def test_a_registration_is_told_in_the_order_in_which_people_read() -> None:
-    answer = {"docprefix": "ICX-1", "sha256": "ab", "source_version_id": "v", "status": "registered", "version_seq": 2}
+    answer = {"docprefix": "ICX", "sha256": "ab", "source_version_id": "v", "status": "registered", "version_seq": 2}
     shown = source.as_read(answer, "ICX-1", "german-law", 12345)
     assert list(shown) == [
         "document", "version", "profile", "size", "sha256", "status", "docprefix", "source_version_id", "next",
     ]  # fmt: skip
     assert (shown["version"], shown["size"], shown["next"]) == (2, "12,345 bytes", "cutter run ICX-1")
+
+
+def test_a_registration_says_nothing_twice() -> None:
+    answer = {"docprefix": "ICX-1", "document_id": "ICX-1", "size_bytes": 5, "status": "registered_before"}
+    shown = source.as_read(answer, "ICX-1", "german-law", 5)
+    assert list(shown) == ["document", "version", "profile", "size", "status", "next"]
+    assert shown["status"] == "registered before; nothing changed"
