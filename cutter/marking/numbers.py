@@ -169,17 +169,21 @@ def named_gap(last: tuple[int, ...], value: tuple[int, ...], text: str) -> str:
     style = _style(text)
     if len(last) != len(value) or last[:-1] != value[:-1] or style is None:
         return "at least one number is"
-    names = [style(number) for number in range(last[-1] + 1, value[-1])]
+    missing = range(last[-1] + 1, value[-1])
+    few = len(missing) <= len(ALPHABET)
+    # Only letters can be of another alphabet. The names of a wide gap are not made, because a law may have many gaps.
+    names = [style(number) for number in (missing if few else (missing[0], missing[-1]))]
     names = [name for name in names if name.isascii()] or names
     if len(names) == 1:
         return f"{names[0]} is"
-    return f"{names[0]} {'and' if len(names) == 2 else 'to'} {names[-1]} are"
+    return f"{names[0]} {'and' if few and len(names) == 2 else 'to'} {names[-1]} are"
 
 
 def _style(text: str) -> Callable[[int], str] | None:
     """Writes a number like a given one, or None if the given one is written in words or with a suffix."""
-    if _ROMAN_NUMBER.fullmatch(text) and text not in _LETTERS:
-        return _to_roman if roman_value(text) is not None else None
+    roman = _ROMAN_NUMBER.fullmatch(text)
+    if roman and text not in _LETTERS:
+        return _to_roman if roman.group(1) == text and roman_value(text) is not None else None
     if len(text) == 1 and text.lower() in ALPHABET:
         return lambda number: ALPHABET[number].upper() if text.isupper() else ALPHABET[number]
     digits = _LAST_DIGITS.search(text)

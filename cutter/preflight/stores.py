@@ -20,7 +20,7 @@ NAME = ".preflight"
 """The beginning of the object's name. No rule for ids accepts a leading dot, so no list shows the object."""
 
 BODY = b"cutter wrote this to check that it can write here\n"
-ADD_S3 = "install the extra: `pip install 'cutter[s3]'`"
+ADD_S3 = "install its library: `pip install s3fs`"
 
 
 def knowledge_base(settings: Settings, who: str) -> Check:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cutter.marking.numbering import longest_increasing
-from cutter.marking.numbers import STYLES, parse, pattern, roman_value
+from cutter.marking.numbers import STYLES, named_gap, parse, pattern, roman_value
 from cutter.marking.segments import ascii_upper, number_segment, title_segment
 
 
@@ -112,3 +114,27 @@ def test_titles_are_spelled_in_ascii_and_kept_apart() -> None:
     assert title_segment("法律") != title_segment("規則")
     assert re.fullmatch(r"U-[0-9A-F]{8}", title_segment("法律"))
     assert title_segment("Law 法律").startswith("LAW-")
+
+
+@pytest.mark.parametrize(
+    ("last", "written", "said"),
+    [
+        ((1,), "IV", "II and III are"),
+        ((1,), "V bis", "at least one number is"),
+        ((1,), "Ier", "at least one number is"),
+        ((1,), "99999", "2 to 99998 are"),
+        ((1,), "4", "2 and 3 are"),
+        ((3,), "e", "c and d are"),
+    ],
+)
+def test_a_gap_is_named_as_the_law_writes_its_numbers(last: tuple[int, ...], written: str, said: str) -> None:
+    value = parse(written).value
+    assert value is not None
+    assert named_gap(last, value[:1], written) == said
+
+
+@given(st.sampled_from(sorted(STYLES)).flatmap(lambda style: st.from_regex(STYLES[style], fullmatch=True)))
+def test_every_number_that_marking_reads_can_end_a_gap(written: str) -> None:
+    value = parse(written).value
+    if value is not None and value[-1] > 1:
+        assert named_gap((*value[:-1], value[-1] - 2), value, written).endswith(("is", "are"))
