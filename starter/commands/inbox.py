@@ -13,7 +13,6 @@ from cutter.approvals.eligibility import misfit
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
-from cutter.storage import blocked_workers
 from cutter.storage.pools import OPERATOR, session
 from starter.approver import signing_desk
 from starter.console.terminal import Json, Listing, line, show
@@ -50,10 +49,8 @@ def inbox(
 
 
 def _blocked(settings: Settings) -> list[dict[str, str]]:
-    """The workers whose host needs a repair. Runs wait for them as for a person."""
     with session(settings, OPERATOR) as connection:
-        workers = blocked_workers.blocked(connection)
-    return [{"reason": one.sentence, "command": blocked_workers.next_command(one)} for one in workers]
+        return inbox_entries.blocked(connection)
 
 
 def _with_blocked(shown: RenderableType, stuck: list[dict[str, str]]) -> RenderableType:

@@ -47,7 +47,9 @@ def first(request: Request) -> Response:
 @router.get("/inbox", responses=forms())
 def inbox(request: Request, part: PartNumber = 1) -> Response:
     """The requests and stopped runs that wait for people."""
-    return _waiting(request, part, "Inbox", WAITING, _inbox(request))
+    with reader_of(request).moment() as connection:
+        blocked = inbox_entries.blocked(connection)
+    return _waiting(request, part, "Inbox", WAITING, _inbox(request), blocked=blocked)
 
 
 @router.get("/requests", responses=forms())
@@ -139,8 +141,8 @@ def _person(connection: Connection, user: str | None) -> Person | None:
     return (policy, approver) if approver else None
 
 
-def _waiting(request: Request, part: int, title: str, intro: str, found: list[View]) -> Response:
-    return _listed(request, "inbox", title, {"waiting": found}, found, part, intro=intro)
+def _waiting(request: Request, part: int, title: str, intro: str, found: list[View], **more: list[View]) -> Response:
+    return _listed(request, "inbox", title, {"waiting": found, **more}, found, part, intro=intro, **more)
 
 
 def _listed(

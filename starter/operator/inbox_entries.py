@@ -13,6 +13,7 @@ from cutter.catalogue import Sovereign
 from cutter.domain import lanes
 from cutter.domain.next_step import Needs, next_step
 from cutter.domain.timestamps import utc
+from cutter.storage import blocked_workers
 from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
@@ -96,3 +97,9 @@ def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
     gate = row.gate or (Sovereign.LIFECYCLE if row.wrote else Sovereign.CUT).value
     decision = APPROVE if needs is Needs.APPROVAL else RESUME
     return why_not(*person, gate, decision, starter=row.starter, now=datetime.now(UTC))
+
+
+def blocked(connection: Connection) -> list[dict[str, str]]:
+    """The workers whose host needs a repair. Runs wait for them as for a person."""
+    workers = blocked_workers.blocked(connection)
+    return [{"reason": one.sentence, "command": blocked_workers.next_command(one)} for one in workers]

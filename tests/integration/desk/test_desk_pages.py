@@ -214,3 +214,27 @@ def _lasting(found: Any) -> dict[str, Any]:
         if isinstance(one, list) and all(isinstance(row, dict) for row in one) else one
         for name, one in rows.items()
     }  # fmt: skip
+
+
+REPAIR = "the key of executor is away: type `cutter keys make --role executor`"
+BLOCKED = """
+insert into cutter_governance.worker_heartbeat (worker_id, owner, role, build_id, state, queues, beat_seconds)
+values ('exec@host', 'cutter_exec', 'exec', 'b', 'initializing',
+    jsonb_build_array(jsonb_build_object(
+        'queue', 'q', 'slots', 4, 'used', 0, 'blocked', jsonb_build_array(%s::text))), 20)
+"""
+
+
+def test_the_inbox_names_a_worker_whose_host_needs_a_repair(office: Office) -> None:
+    assert "needs a repair" not in office.desk.ask("/inbox").text
+    office.made.database.run(BLOCKED, (REPAIR,))
+    try:
+        told = forked.run(("inbox", "--json"), environment(office.made.settings, {}), cwd=ROOT)
+        shown = office.desk.ask("/inbox.json").json["blocked"]
+        assert shown == json.loads(told.stdout)["blocked"]
+        assert "the key of executor is away" in shown[0]["reason"]
+        page = office.desk.ask("/inbox").text
+        assert "the key of executor is away" in page
+        assert "cutter keys make --role executor" in page
+    finally:
+        office.made.database.run("delete from cutter_governance.worker_heartbeat where worker_id = 'exec@host'")
