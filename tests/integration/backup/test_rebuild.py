@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from psycopg import sql
@@ -78,20 +79,20 @@ def fingerprint(database: Database) -> str:
 @contextmanager
 def empty(world: Laws, *, owner: str = OWNER) -> Iterator[Database]:
     """A new database with the rights that `cutter up` gives to the database `cutter`, and nothing of it afterwards."""
-    server = world.database.server
-    made = Database(server=server, name="rebuilt")
+    server, name = world.database.server, f"rebuilt_{uuid4().hex[:12]}"
+    made, named = Database(server=server, name=name), sql.Identifier(name)
     server.maintain(
-        sql.SQL("create database rebuilt owner {} template template0").format(sql.Identifier(owner)),
-        sql.SQL("revoke all on database rebuilt from public"),
-        sql.SQL("grant connect on database rebuilt to {}").format(
-            sql.SQL(", ").join(map(sql.Identifier, CONNECT["cutter"]))
+        sql.SQL("create database {} owner {} template template0").format(named, sql.Identifier(owner)),
+        sql.SQL("revoke all on database {} from public").format(named),
+        sql.SQL("grant connect on database {} to {}").format(
+            named, sql.SQL(", ").join(map(sql.Identifier, CONNECT["cutter"]))
         ),
     )
     try:
         yield made
     finally:
         made.close()
-        server.maintain(sql.SQL("drop database rebuilt with (force)"))
+        server.maintain(sql.SQL("drop database {} with (force)").format(named))
 
 
 def rebuilt(whole: Whole, into: Database, **changed: Any) -> Rebuilt | BackupRefusal:
