@@ -16,7 +16,7 @@ SMALL = ("step 6: revoked", "tries without end", "a key twice")
 def test_p24_a_test_turns_red_when_its_guard_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     guards = [one for one in GUARDS if one.what in SMALL]
     nothing = Guard(what="x", file=guards[0].file, old=guards[0].old, new=guards[0].old + " ", test=guards[0].test)
-    summary = p24.run(seed=1, out=tmp_path / "p24.jsonl", guards=guards)
+    summary = p24.run(seed=1, out=tmp_path / "p24.jsonl", guards=guards, jobs=2)
     with capsys.disabled():
         print("", *summary.lines(), sep="\n")
     assert summary.accepted, list(summary.lines())
@@ -28,8 +28,8 @@ def test_p24_a_test_turns_red_when_its_guard_is_gone(tmp_path: Path, capsys: pyt
 def test_p24_fails_by_a_guard_that_is_gone_a_broken_test_a_red_control_or_too_many_unseen() -> None:
     seen = {"guard": "x", "file": "a/b.py", "test": "t", "said": p24.RED, "seconds": 1}
     unseen, gone = {**seen, "said": p24.GREEN}, {**seen, "said": p24.GONE}
-    assert p24.summary([*[seen] * 19, unseen], tests=9, control=p24.GREEN).accepted
-    assert not p24.summary([*[seen] * 18, unseen], tests=9, control=p24.GREEN).accepted
+    assert p24.summary([*[seen] * 49, unseen], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([*[seen] * 48, unseen], tests=9, control=p24.GREEN).accepted
     assert not p24.summary([*[seen] * 99, gone], tests=9, control=p24.GREEN).accepted
     assert not p24.summary([*[seen] * 99, {**seen, "said": "exit 2"}], tests=9, control=p24.GREEN).accepted
     assert not p24.summary([seen], tests=9, control=p24.RED).accepted
