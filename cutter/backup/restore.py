@@ -17,7 +17,7 @@ import psycopg
 from cutter import limits
 from cutter.backup import connection as postgres
 from cutter.backup import programs, scratch
-from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
+from cutter.backup.artifacts import BY_HAND, COMPANION_SUFFIX, RECORD_SUFFIX, chunks, open_store
 from cutter.backup.decryption import Reader, damaged, decryption_key, missing, undecrypted
 from cutter.backup.fingerprint import contents
 from cutter.backup.keyring import home_of_backups
@@ -92,6 +92,16 @@ def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
         .get(artifact_id + RECORD_SUFFIX, limit=limits.BACKUP_RECORD_BYTES_MAX)
         .decode("utf-8", "replace")
     )
+
+
+def newest_by_hand(artifacts_url: str) -> BackupRecord | None:
+    """The record of the newest backup that `cutter backup take` has put into the store, as trustworthy as the store."""
+    found = [
+        read_record(artifacts_url, name.removesuffix(RECORD_SUFFIX))
+        for name in open_store(artifacts_url).list(BY_HAND)
+        if name.endswith(".gpg" + RECORD_SUFFIX) and not name.endswith(COMPANION_SUFFIX + RECORD_SUFFIX)
+    ]
+    return max(found, key=lambda one: (one.taken_utc, one.artifact_id), default=None)
 
 
 def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:

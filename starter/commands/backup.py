@@ -14,15 +14,14 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits
-from cutter.backup.artifacts import open_store
+from cutter.backup.artifacts import BY_HAND, COMPANION_SUFFIX, open_store
 from cutter.backup.companion import restore as companion_restore
 from cutter.backup.companion import take as companion_take
 from cutter.backup.companion.header import CompanionRecord
 from cutter.backup.companion.rebuild import rebuild
-from cutter.backup.companion.restore import SUFFIX
 from cutter.backup.forms import restore_check, restore_into
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
-from cutter.backup.restore import read_record
+from cutter.backup.restore import newest_by_hand, read_record
 from cutter.backup.segments import collect as collection
 from cutter.backup.segments import coverage
 from cutter.backup.segments import take as segment_take
@@ -189,7 +188,8 @@ def take(
         with progress("writing its companion"):
             companion = companion_take.take(
                 moment, record, gpg_home=home, recipient_fingerprint=_pinned(settings),
-                artifacts_url=settings.artifacts, artifact_id=record.artifact_id.removesuffix(".gpg") + SUFFIX,
+                artifacts_url=settings.artifacts,
+                artifact_id=record.artifact_id.removesuffix(".gpg") + COMPANION_SUFFIX,
             )  # fmt: skip
     _tell_companion(settings, home, record, good(companion), as_json=as_json)
 
@@ -200,7 +200,7 @@ def _taken(settings: Settings, home: Path, snapshot: str | None) -> tuple[Backup
         record = good(segment_take.take(
             dsn=dsn(settings, BACKUP_ROLE), pg_bin=backup_programs(settings), gpg_home=home,
             artifacts_url=settings.artifacts,
-            recipient_fingerprint=_pinned(settings), artifact_id=f"backups/{uuid_utils.uuid7()}.gpg",
+            recipient_fingerprint=_pinned(settings), artifact_id=f"{BY_HAND}{uuid_utils.uuid7()}.gpg",
             deadline_seconds=limits.RESTORE_DEADLINE_SECONDS, snapshot=snapshot,
             verified_max_seconds=settings.backup_verified_max_days * limits.DAY_SECONDS,
         ))  # fmt: skip
@@ -357,11 +357,14 @@ def _pinned(settings: Settings) -> str:
 
 
 def _newest(settings: Settings) -> str:
-    """The newest backup of any run."""
+    """The newest backup: of a run, which the database lists, or of a person, which only the store has."""
     with session(settings, OPERATOR) as connection:
         listed = LISTED.first(connection, {"limit": 1})
+    by_hand = newest_by_hand(settings.artifacts)
+    if by_hand is not None and (listed is None or by_hand.taken_utc >= (listed.taken_utc or "")):
+        return by_hand.artifact_id
     if listed is None:
-        raise NotFound("no backups yet: a run takes one before it writes")
+        raise NotFound("no backups yet: a run takes one before it writes, and `cutter backup take` takes one now")
     return listed.artifact
 
 

@@ -151,13 +151,27 @@ def test_the_newest_tree_is_kept_although_no_backup_builds_on_it() -> None:
 
 def test_what_an_open_run_or_a_companion_has_is_kept() -> None:
     world = World()
-    old = [Stored(artifact=name, taken=world.now, base=tree.EMPTY) for name in ("a.gpg", "b.gpg", "c.gpg", "d.gpg")]
+    old = [
+        Stored(artifact=name, taken=world.now + timedelta(seconds=number), base=tree.EMPTY)
+        for number, name in enumerate(("a.gpg", "b.gpg", "c.gpg", "d.gpg"))
+    ]
     companion = Stored(artifact="b.companion.gpg", taken=world.now, goes_with="b.gpg")
     found = garbage(
         [*old, companion], now=world.now + timedelta(days=365), days=DAYS, wanted={"a.gpg"}, newest_tree=tree.EMPTY,
         read=world.read,
     )  # fmt: skip
     assert found.artifacts == ["c.gpg"], "a is wanted, b goes with the newest companion, d is the newest"
+
+
+def test_every_backup_of_the_newest_second_is_kept() -> None:
+    """A record names whole seconds, so each of them may be the newest."""
+    world = World()
+    for _ in range(3):
+        world.publish(world.begin(), frozenset())
+    companions = [Stored(artifact=f"{name}.companion.gpg", taken=world.now, goes_with=name) for name in world.backups]
+    world.backups |= {one.artifact: one for one in companions}
+    world.now += timedelta(days=DAYS + 1)
+    assert world.collect() == 0
 
 
 def test_a_kept_backup_that_does_not_name_its_tree_stops_the_collection() -> None:

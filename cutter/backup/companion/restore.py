@@ -9,7 +9,7 @@ from pathlib import Path
 from cutter import limits
 from cutter.backup import connection as postgres
 from cutter.backup import scratch
-from cutter.backup.artifacts import RECORD_SUFFIX, open_store
+from cutter.backup.artifacts import BY_HAND, COMPANION_SUFFIX, RECORD_SUFFIX, open_store
 from cutter.backup.companion import rows
 from cutter.backup.companion.header import CompanionRecord, Header, Table, from_json, from_line
 from cutter.backup.record import BackupRefusal, RefusalCode
@@ -17,16 +17,14 @@ from cutter.backup.segments.header import HeaderRefused
 from cutter.backup.segments.loader import Artifact, Refused, Tools, decrypted, split, tools_for
 from cutter.errors import NotFound
 
-SUFFIX = ".companion.gpg"
-
 
 def newest(artifacts_url: str) -> CompanionRecord:
     """The record of the newest companion in the store, which is found without the database. Raises NotFound."""
     store = open_store(artifacts_url)
     found = [
         from_json(store.get(name, limit=limits.BACKUP_RECORD_BYTES_MAX).decode("utf-8", "replace"))
-        for name in store.list("backups/")
-        if name.endswith(SUFFIX + RECORD_SUFFIX)
+        for name in store.list(BY_HAND)
+        if name.endswith(COMPANION_SUFFIX + RECORD_SUFFIX)
     ]
     if not found:
         raise NotFound(f"no companion in {artifacts_url}: `cutter backup take --whole` takes one")

@@ -67,12 +67,13 @@ def garbage(
 
 
 def _kept(backups: Sequence[Stored], since: datetime, wanted: Collection[str]) -> set[str]:
-    """The artifacts of young, wanted and newest backups, and of the backups that go with kept companions."""
-    newest = {
-        max(group, key=lambda one: (one.taken, one.artifact)).artifact
-        for group in ([one for one in backups if one.goes_with], [one for one in backups if not one.goes_with])
-        if group
-    }
+    """The artifacts of young, wanted and newest backups, and of the backups that go with kept companions.
+
+    A record names whole seconds, so each backup of the newest second may be the newest, and all of them are kept.
+    """
+    groups = ([one for one in backups if one.goes_with], [one for one in backups if not one.goes_with])
+    last = [max((one.taken for one in group), default=None) for group in groups]
+    newest = {one.artifact for group, taken in zip(groups, last, strict=True) for one in group if one.taken == taken}
     kept = {one.artifact for one in backups if one.taken >= since} | newest | set(wanted)
     return kept | {one.goes_with for one in backups if one.artifact in kept and one.goes_with}
 

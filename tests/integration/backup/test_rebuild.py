@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 from psycopg import sql
 
+from cutter.backup.artifacts import COMPANION_SUFFIX
 from cutter.backup.companion import restore as companions
 from cutter.backup.companion import take as companion_take
 from cutter.backup.companion.header import CompanionRecord, from_json
@@ -56,7 +57,7 @@ def taken(world: Laws) -> Whole:
         assert isinstance(backup, BackupRecord), backup
         companion = companion_take.take(
             moment, backup, gpg_home=world.made.settings.key_home("backup"), recipient_fingerprint=world.fingerprint,
-            artifacts_url=world.made.settings.artifacts, artifact_id="backups/1" + companions.SUFFIX,
+            artifacts_url=world.made.settings.artifacts, artifact_id="backups/1" + COMPANION_SUFFIX,
         )  # fmt: skip
         assert isinstance(companion, CompanionRecord), companion
         return Whole(
@@ -180,7 +181,7 @@ def test_the_commands_take_a_companion_and_rebuild_the_database_from_the_newest_
 
 def test_the_newest_companion_is_found_in_the_store_alone(whole: Whole) -> None:
     with whole.world.copied_store() as store:
-        for path in store.glob(f"backups/*{companions.SUFFIX}*"):
+        for path in store.glob(f"backups/*{COMPANION_SUFFIX}*"):
             if not path.name.startswith("1."):
                 path.unlink()
         assert companions.newest(store.as_uri()) == whole.companion

@@ -32,6 +32,7 @@ from cutter.messages import Reconciled, ReconcileInput
 from cutter.notifications.facts import new_cards
 from cutter.openpgp import recipients
 from cutter.policy.rules import Broken
+from cutter.storage.backups import LISTED
 from starter.commands.status import newest
 from starter.local.doctor_checks import Verdict, backups
 from tests.integration.backup import rig as parts
@@ -469,7 +470,8 @@ def test_the_commands_take_scrub_and_restore_everything(world: Laws) -> None:
     assert taken["content_fingerprint"]
     assert sorted(cutter(world, "scrub", "--json")["verified"]) == enacted(world)
     assert cutter(world, "again", world.driven[0].document_id, "--json")["again"] is True
-    assert cutter(world, "take", "--json")["row_counts"]["public.information_unit"] == 4
+    newest = cutter(world, "take", "--json")
+    assert newest["row_counts"]["public.information_unit"] == 4
     assert cutter(world, "verify", world.driven[2].run_id, "--json")["sha256"] == world.record(2).sha256
     server = world.database.server
     server.maintain(sql.SQL("CREATE DATABASE restored_by_command TEMPLATE template0"))
@@ -477,13 +479,31 @@ def test_the_commands_take_scrub_and_restore_everything(world: Laws) -> None:
         into = server.url("postgres", "restored_by_command")
         told = cutter(world, "restore", "--all", "--into", re.sub(r":[^:@/]*@", "@", into), "--json")
         assert told["row_counts"]["public.information_unit"] == 10
+        assert told["artifact_id"] == newest["artifact_id"], "the backup that a person took is newer than those of runs"
     finally:
         server.maintain(sql.SQL("DROP DATABASE restored_by_command WITH (FORCE)"))
 
 
+def test_the_list_begins_with_the_backup_that_was_recorded_last_in_its_second(world: Laws) -> None:
+    with closing(world.database.connect("postgres")) as connection:
+        connection.execute("alter table cutter_governance.action_receipt disable trigger all")
+        connection.execute(
+            "update cutter_governance.action_receipt set response_metadata = response_metadata"
+            """ || '{"taken_utc": "2099-01-01T00:00:00Z"}' where connector = 'backup' and operation = 'take'"""
+        )
+        rows = connection.execute(
+            "select target from cutter_governance.action_receipt where connector = 'backup' and operation = 'take'"
+            " order by at desc"
+        ).fetchall()
+        listed = LISTED.all(connection, {"limit": 100})
+        connection.rollback()
+    assert [one.artifact for one in listed] == [name for (name,) in rows]
+    assert len(rows) == 3
+
+
 def test_a_collection_removes_what_nobody_needs_and_a_restore_still_works(world: Laws) -> None:
     """An hour of the retention is not over, so the artifacts look old by their records alone."""
-    newest = world.take("backups/newest.gpg")
+    newest = world.take("backups/0.gpg")
     assert isinstance(newest, BackupRecord)
     with world.copied_store() as store:
         for path in store.rglob("*.gpg.json"):

@@ -180,7 +180,8 @@ select a.target from cutter_governance.action_receipt a join cutter_governance.r
 where a.connector = 'backup' and r.ended_at is null
 
 -- name: backups
--- Returns the newest backups with the documents that they were taken for.
+-- Returns the newest backups with the documents that they were taken for. A backup names the second in which it was
+-- taken, so the time of its receipt orders the backups of one second.
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256, a.response_metadata ->> 'taken_utc' as taken_utc,
     (a.response_metadata ->> 'size_bytes') as size_bytes, (
     select coalesce(string_agg(distinct r.document_id, ', ' order by r.document_id), '')
@@ -191,5 +192,5 @@ select a.target as artifact, a.response_metadata ->> 'sha256' as sha256, a.respo
     join cutter_governance.run r on r.run_id = its.run_id) as documents
 from cutter_governance.action_receipt a
 where a.connector = 'backup' and a.operation = 'take'
-order by a.response_metadata ->> 'taken_utc' desc nulls last, a.target
+order by a.response_metadata ->> 'taken_utc' desc nulls last, a.at desc, a.target
 limit %(limit)s
