@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -50,16 +53,37 @@ def test_each_setting_of_the_guide_exists() -> None:
 
 
 def test_the_commands_for_keys_make_keys_that_pass() -> None:
-    block = next(one for one in BLOCKS if "quick-generate-key" in one)
+    make = next(one for one in BLOCKS if "cutter keys make" in one)
+    install = next(one for one in BLOCKS if "cutter keys import" in one)
     with short_folder() as folder:
-        subprocess.run(["bash", "-e", "-c", block], cwd=folder, check=True, capture_output=True, timeout=120)
-        settings = Settings(state_dir=folder, keys_dir=folder / "keys")
+        settings = Settings(state_dir=folder, keys_dir=folder / "keys", secrets_dir=folder / "secrets")
+        environment = os.environ | {
+            "CUTTER_STATE_DIR": str(folder), "CUTTER_KEYS_DIR": str(settings.keys),
+            "CUTTER_SECRETS_DIR": str(settings.secrets), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        }  # fmt: skip
+        kill = 'for home in keys/*/; do gpgconf --homedir "$home" --kill gpg-agent; done'
         try:
+            for block in (make, *(install.replace("executor", home) for home in HOMES.values())):
+                _type(block, folder, environment)
             assert {files.key(settings, role).verdict for role in WorkerRole} == {Verdict.OK}
         finally:
-            for home in HOMES.values():
-                kill = ["gpgconf", "--homedir", str(folder / "keys" / home), "--kill", "gpg-agent"]
-                subprocess.run(kill, check=True, capture_output=True)
+            _type(kill, folder, environment)
+
+
+def _type(block: str, folder: Path, environment: Mapping[str, str]) -> None:
+    subprocess.run(
+        ["bash", "-e", "-c", block], cwd=folder, env=environment, check=True, capture_output=True, timeout=120
+    )
+
+
+def test_each_host_gets_the_files_that_its_import_needs() -> None:
+    said = {
+        "cutter worker gets": ("backup.key", "backup.fingerprint"), "the exec worker": ("executor.key",),
+        "the verify worker": ("verifier.key", "executor.asc"),
+    }  # fmt: skip
+    text = " ".join(GUIDE.split())
+    for who, names in said.items():
+        assert f"{who} {' and '.join(f'`{name}`' for name in names)}" in text
 
 
 def test_the_commands_for_certificates_make_certificates_that_verify(tmp_path: Path) -> None:
