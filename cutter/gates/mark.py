@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cutter.approvals.schema import NO_FINDINGS
 from cutter.domain.digests import sha256_hex
 from cutter.errors import ProgrammingError
 from cutter.gates.report import GateReport, Invariant, equal, holds
@@ -65,7 +66,7 @@ def evaluate(evidence: Evidence) -> GateReport:
             "exclusion_count": len(marking.exclusions),
             "finding_count": len(marking.findings),
             "findings_digest": marking.findings_digest,
-            "accepted_count": len(marking.accepted),
+            "red_findings": " ".join(sorted(marking.red)) or NO_FINDINGS,
         },
     )
 

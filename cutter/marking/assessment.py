@@ -120,7 +120,7 @@ def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -
 
     `only` names the kinds that count, if another refusal follows.
     """
-    red = {finding.name: finding for finding in marking.findings if finding.severity == "red"}
+    red = marking.red
     unknown = [name for name, _ in marking.accepted if name not in red]
     if unknown:
         valid = f"the red findings are {', '.join(red)}" if red else "it has no red finding"

@@ -135,10 +135,15 @@ class Marking:
     """Names of the red findings that a person accepted, each with the reason."""
 
     @property
+    def red(self) -> dict[str, Finding]:
+        """The red findings by their names, accepted or not."""
+        return {finding.name: finding for finding in self.findings if finding.severity == "red"}
+
+    @property
     def unaccepted(self) -> tuple[Finding, ...]:
         """Red findings that nobody accepted. No gate passes a marking that has such a finding."""
         names = {name for name, _ in self.accepted}
-        return tuple(finding for finding in self.findings if finding.severity == "red" and finding.name not in names)
+        return tuple(finding for finding in self.red.values() if finding.name not in names)
 
     @property
     def findings_digest(self) -> str:

@@ -51,6 +51,9 @@ _OVER = f"{_STORAGE}test_pinned_law.py::test_an_open_request_whose_units_were_ch
 _QUEUE = "unit/batch/test_queue_file.py"
 _PLAIN = f"{_QUEUE}::test_a_file_beyond_plain_yaml_is_refused_with_its_line"
 
+_RED = f"{_STORAGE}test_red_findings_at_the_gate.py"
+_RED_ROUTES = "workflow/test_red_texts.py"
+
 _KEYS = "integration/gpg/test_deployment_keys.py"
 
 DELIVERY = (
@@ -281,6 +284,9 @@ CLOSING = (
          "::test_a_later_gate_does_not_pin_anew_what_an_earlier_one_pinned"),
         ("a result without pins", "when p_pins is null or jsonb_typeof(p_pins) <> 'object'", "when false",
          "::test_a_result_without_pins_is_not_sealed"),
+        ("a red finding that the version does not accept", "when p_step.gate = 'IG_mark' and not string_to_array(",
+         "when false and not string_to_array(",
+         f"{_RED}::test_the_database_seals_no_red_finding_that_the_version_does_not_accept"),
     ),
     *_of(
         f"{_SQL}functions/gates/fn_check_receipt.sql", _GATES,
@@ -1043,8 +1049,38 @@ MARKING = _of(
      "::test_each_fault_is_refused_with_its_kind_and_line"),
 ) + _of(
     "cutter/marking/result.py", "unit/gates/test_reading_gates.py",
-    ("a finding accepted by another's name", "and finding.name not in names)", "and not names)",
+    ("a finding accepted by another's name", "if finding.name not in names)", "if not names)",
      "::test_red_findings_accepted_violated_when_one_waits"),
+    ("a run of a text that nobody accepted", "if finding.name not in names)", "if False)",
+     f"{_RED_ROUTES}::test_a_run_of_it_fails_at_the_gate"),
+    ("a run of it that Temporal alone starts", "in self.red.values() if", "in () if",
+     f"{_RED_ROUTES}::test_a_run_that_temporal_alone_starts_and_feeds_with_approvals_fails_at_the_gate"),
+    ("a batch with it", "return tuple(finding for finding in self.red.values() if finding.name not in names)",
+     "return ()", f"{_RED_ROUTES}::test_a_batch_sets_it_aside_and_takes_it_in_again_in_vain"),
+    ("an approval of it from before the night", 'if finding.severity == "red"}', "if False}", f"{_RED_ROUTES}::"
+     "test_an_approval_that_was_signed_before_the_night_is_of_no_use_once_the_acceptance_is_gone"),
+    ("a resume of it", "names = {name for name, _ in self.accepted}", "names = self.red",
+     f"{_RED_ROUTES}::test_a_signed_resume_does_not_lead_past_the_gate"),
+) + _of(
+    "activities/gates/pinned_source.py", f"{_RED}::test_no_later_gate_passes_once_the_acceptance_is_gone",
+    ("a write of a text whose acceptance is gone", "marking.mark_registered(pinned.data", "marking.examine(pinned.data",
+     "[IG_cut_leg_a_execute]"),
+) + _of(
+    "activities/gates/cutplan.py", f"{_RED}::test_no_later_gate_passes_once_the_acceptance_is_gone",
+    ("a plan of a text that is refused", "    if isinstance(marking, MarkRefusal):\n", "    if False:\n",
+     "[IG_structural_verify]"),
+) + _of(
+    "activities/gates/write_verify.py", _RED,
+    ("a text that the verifier would not cut", "    if isinstance(marking, MarkRefusal):\n", "    if False:\n",
+     "::test_the_verifier_rebuilds_from_a_marking_of_its_own"),
+) + _of(
+    "activities/run/request_document.py", _RED,
+    ("a request for a text that would not be cut", "    if not isinstance(marking, Marking):\n", "    if False:\n",
+     "::test_no_request_is_made_once_the_acceptance_is_gone"),
+) + _of(
+    "starter/approver/signing_desk.py", _RED,
+    ("a signature for a text that would not be cut", "marking.mark_registered(snapshot", "marking.examine(snapshot",
+     "::test_the_signers_machine_refuses_once_the_acceptance_is_gone"),
 ) + _of(
     "cutter/gates/mark.py", "unit/gates/test_reading_gates.py",
     ("a marking made by another way", 'holds("red_findings_accepted", not waiting,',

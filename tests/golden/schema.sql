@@ -63,6 +63,16 @@ CREATE FUNCTION api.unit_in_force("on" date DEFAULT NULL::date, recorded timesta
     order by u.document, u.document_order
 $$;
 
+CREATE FUNCTION cutter_governance.fn_accepted_findings(p_source_version_id uuid) RETURNS text[]
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(array_agg(name order by name collate "C"), '{}')
+    from public.source_version v, jsonb_object_keys(
+        case jsonb_typeof(v.marking_options -> 'accept') when 'object' then v.marking_options -> 'accept' end) as name
+    where v.id = p_source_version_id
+$$;
+
 CREATE FUNCTION cutter_governance.fn_action_find(p_run_id text, p_connector text, p_operation text, p_target text, p_payload_sha256 text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2798,6 +2808,8 @@ CREATE FUNCTION cutter_governance.fn_pins_refusal(p_run cutter_governance.run, p
                 and d.id::text = p_pins ->> 'source_document_id' and v.id::text = p_pins ->> 'source_version_id')
             then 'pins_not_registered'
         when p_step.pins_source and not cutter_governance.fn_pins_name_base(p_run, p_pins) then 'pins_not_on_base'
+        when p_step.gate = 'IG_mark' and not string_to_array(nullif(p_pins ->> 'red_findings', 'none'), ' ')
+            <@ cutter_governance.fn_accepted_findings(p_run.source_version_id) then 'red_finding_not_accepted'
         when exists (
             select from jsonb_each(cutter_governance.fn_run_pins(p_run.run_id)) as pinned
             where p_pins ? pinned.key and p_pins -> pinned.key <> pinned.value) then 'pins_contradict' end
@@ -3263,11 +3275,8 @@ CREATE FUNCTION cutter_governance.fn_request_tuple(p_run cutter_governance.run, 
         'source_version_id', p_run.source_version_id, 'writer_digest', p_pins -> 'writer_digest',
         'manifest_digest', p_pins -> 'manifest_digest', 'region_sha', p_pins -> 'region_sha',
         'candidate_count', p_pins -> 'candidate_count', 'findings_digest', p_pins -> 'findings_digest',
-        'accepted_findings', coalesce((
-            select string_agg(name, ' ' order by name collate "C")
-            from public.source_version v, jsonb_object_keys(
-                case jsonb_typeof(v.marking_options -> 'accept') when 'object' then v.marking_options -> 'accept' end) as name
-            where v.id = p_run.source_version_id), 'none'),
+        'accepted_findings', coalesce(nullif(array_to_string(
+            cutter_governance.fn_accepted_findings(p_run.source_version_id), ' '), ''), 'none'),
         'change_set_id', p_change_set_id,
         'grants_sha256', p_pins -> 'grants_sha256', 'review_decision_id', p_decision, 'nonce', p_nonce)
 $$;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cutter.limits import GIANT_UNIT_BYTES
 from cutter.marking import Marking, MarkRefusal, Options, load_profile, mark
 
 ALL = Options(duplicates="ordinal", empty="heading_only", max_candidates=10_000)
@@ -20,6 +21,7 @@ FOREIGN = st.sampled_from(
     ]
 )  # fmt: skip
 MARKS = st.sampled_from(["{}", "**{}**", "__{}__", "\u00a0{}", "  {}", "**{}.**", "\u00a0\u00a0**{}**", "    {}"])
+OWN_TEXT = "Text of it.\n\n"
 DRAWN = settings(deadline=None, max_examples=50)
 
 
@@ -34,7 +36,7 @@ def red(text: str, profile: str = "generic-markdown") -> set[str]:
 
 def law(word: str, count: int, *, depth: int = 2, start: int = 1) -> list[str]:
     """Articles, each a heading and its text."""
-    return [f"{'#' * depth} {word} {number}\n\nText of it.\n\n" for number in range(start, start + count)]
+    return [f"{'#' * depth} {word} {number}\n\n{OWN_TEXT}" for number in range(start, start + count)]
 
 
 @DRAWN
@@ -134,3 +136,67 @@ def test_sources_of_a_codified_text_interleave_without_loss(sources: list[str]) 
     answer = mark(text.encode(), profile=load_profile("vietnamese-law"), docprefix="LAW", options=ALL)
     assert isinstance(answer, Marking)
     assert len(answer.candidates) == len(sources)
+
+
+def tree(text: str) -> list[str]:
+    """Addresses of the units of a text that is marked, without the prefix."""
+    answer = mark(text.encode(), profile=load_profile("generic-markdown"), docprefix="LAW", options=ALL)
+    assert isinstance(answer, Marking), answer
+    return [unit.address.removeprefix("LAW/") for unit in answer.candidates]
+
+
+@DRAWN
+@given(
+    annex=st.sampled_from(["Annex", "Anlage", "Anexo", "Annexe", "Schedule", "Phụ lục"]),
+    form=st.sampled_from(["Application form", "Mẫu đơn", "Formulario", "Antragsformular"]),
+    before=st.integers(1, 4),
+    after=st.integers(1, 4),
+    depths=st.tuples(st.integers(2, 4), st.integers(2, 4)),
+)
+def test_an_annex_after_a_form_belongs_to_the_law_and_one_that_is_only_a_form_is_found(
+    annex: str, form: str, before: int, after: int, depths: tuple[int, int]
+) -> None:
+    first, then = depths
+    annexes = "".join([*law("Article", 2), *law(annex, before, depth=first)])
+    units = tree(
+        f"{annexes}{'#' * first} {form}\n\nName:\n\n" + "".join(law(annex, after, depth=then, start=before + 1))
+    )
+    assert [unit for unit in units if "/" in unit] == []
+    assert units[2 : 2 + before] + units[-after:] == [f"ANNEX-{number}" for number in range(1, before + after + 1)]
+    only = f"{annexes.removesuffix(OWN_TEXT)}{'#' * (first + 1)} {form}\n\nName:\n\n"
+    assert red(only + "".join(law(annex, after, depth=first, start=before + 1))) == {"heading_is_a_name"}
+
+
+@DRAWN
+@given(
+    chapter=CHAPTERS,
+    names=st.lists(TITLES, min_size=1, max_size=5),
+    depths=st.tuples(st.integers(2, 3), st.integers(2, 3)),
+    data=st.data(),
+)
+def test_a_chapter_and_its_name_are_one_unit_and_a_name_that_became_a_unit_is_found(
+    chapter: str, names: list[str], depths: tuple[int, int], data: st.DataObject
+) -> None:
+    marks = ["#" * depth for depth in depths]
+    parts = [
+        [f"{marks[0]} {chapter} {at}", f"\n\n{marks[1]} {name}\n\n", *law("Article", 2, depth=4, start=2 * at - 1)]
+        for at, name in enumerate(names, 1)
+    ]
+    below = [("", f"/ARTICLE-{2 * at - 1}", f"/ARTICLE-{2 * at}") for at in range(1, len(names) + 1)]
+    units = tree("".join(piece for part in parts for piece in part))
+    assert units == [f"CHAPTER-{at}{rest}" for at, rests in enumerate(below, 1) for rest in rests]
+    at = data.draw(st.integers(0, len(parts) - 1))
+    parts[at][0] += f". {names[at]}"
+    assert "heading_is_a_name" in red("".join(piece for part in parts for piece in part))
+
+
+@DRAWN
+@given(word=WORDS, count=st.integers(1, 30), size=st.integers(GIANT_UNIT_BYTES, 2 * GIANT_UNIT_BYTES), data=st.data())
+def test_a_unit_that_swallowed_its_neighbours_is_found_unless_it_is_a_table(
+    word: str, count: int, size: int, data: st.DataObject
+) -> None:
+    articles = law(word, count)
+    at = data.draw(st.integers(1, count))
+    for line, found in (("| place | rate |\n", set()), ("A sentence that nobody divided.\n", {"giant_unit"})):
+        long = line * (size // len(line) + 1)
+        assert red("".join([*articles[:at], f"{long}\n", *articles[at:]])) == found

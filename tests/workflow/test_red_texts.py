@@ -8,7 +8,10 @@ from typing import Any
 import uuid_utils
 
 from cutter import sources
-from cutter.approvals import schema
+from cutter.approvals import schema, statement
+from cutter.approvals.request import request_sha256
+from cutter.domain.digests import sha256_hex
+from cutter.kb.store import Store
 from cutter.storage.batches import Options
 from temporal import names
 from tests.support import batch as support
@@ -18,9 +21,11 @@ from tests.support.temporal import until
 
 RED = "ICX-RED"
 TEXT = b"# Act\n\n## Article 1. Scope\n\nOne.\n\nArticle 2.\n\nTwo.\n\n## Article 3. Terms\n\nThree.\n"
-ACCEPTED = {f"heading_absorbed:{RED}/ARTICLE-1": "quoted from the act of 1911"}
+NAME = f"heading_absorbed:{RED}/ARTICLE-1"
+ACCEPTED = {NAME: "quoted from the act of 1911"}
 UNITS = "select count(*) from public.information_unit where canonical_address like 'ICX-RED/%'"
 CONSUMED = "select count(*) from cutter_governance.approval_consumption where document_id = 'ICX-RED'"
+REQUEST = "select kb_id from cutter_governance.approval_request where request_sha256 = %s"
 
 
 def register(stack: Stack, accept: dict[str, str] | None = None) -> None:
@@ -116,14 +121,22 @@ async def test_a_signed_resume_does_not_lead_past_the_gate(stack: Stack) -> None
         assert await refused(stack, run)
 
 
-async def test_the_version_whose_findings_were_accepted_by_name_becomes_law(stack: Stack) -> None:
+async def test_the_version_whose_findings_were_accepted_becomes_law_by_statements_that_name_them(stack: Stack) -> None:
     register(stack, ACCEPTED)
     async with stack.workers():
         run = await stack.start(RED)
-        await run.approve(CUT)
-        await run.approve(LIFECYCLE)
+        signed = [await run.approve(CUT), await run.approve(LIFECYCLE)]
         assert (await run.result()).state == "closeout_reported"
         assert stack.database.value(UNITS) == 3
+    for kb_id in signed:
+        body = Store(stack.settings.kb).get(kb_id)
+        said = statement.parse(body)
+        assert isinstance(said, statement.Statement)
+        assert said.accepted_findings == NAME
+        assert stack.database.value(f"{CONSUMED} and approval_sha256 = %s", (sha256_hex(body),)) == 1
+        asked = Store(stack.settings.kb).get(stack.database.value(REQUEST, (said.request_sha256,)))
+        assert request_sha256(asked) == said.request_sha256
+        assert all(part in asked.decode() for part in (NAME, ACCEPTED[NAME]))
 
 
 def item(view: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from cutter.marking import Marking, MarkRefusal, Options, build_plan, load_profi
 from tests.golden.expectations import (
     CHECKOUT,
     GOLDEN,
+    IN_THEIR_LANGUAGE,
     KNOWN,
     LAWS,
     MODELS,
     Heading,
+    InItsLanguage,
     Law,
     atx_headings,
     by_depth,
@@ -134,6 +137,22 @@ def test_no_byte_is_lost_and_both_builds_agree(law: Law) -> None:
     plan = build_plan(data, marking, docprefix="LAW", source_version_id="v1")
     assert plan.writer_digest == rebuild_digest_reversed(data, marking, docprefix="LAW")
     assert len(plan.rows) == law.units == sum(plan.section_type_cardinality.values())
+
+
+@pytest.mark.laws
+@pytest.mark.parametrize("text", [pytest.param(text, id=f"{text.file} {text.profile}") for text in IN_THEIR_LANGUAGE])
+def test_a_law_is_cut_by_the_profile_of_its_language_or_refused_by_name(text: InItsLanguage) -> None:
+    data = law_bytes(text.law, folder_of(text.law))
+    shipped = replace(text.law, profile=text.profile, accepted=())
+    refused = cut(data, shipped)
+    assert [finding.name for finding in refused.findings if finding.severity == "red"] == list(text.red)
+    assert isinstance(refused, MarkRefusal if text.red else Marking)
+    marking = cut(data, replace(shipped, accepted=text.red))
+    assert isinstance(marking, Marking), marking
+    assert len(marking.candidates) == text.law.units
+    assert {heading.line for heading in headings_of(data)} == {unit.line for unit in marking.candidates}
+    found = {unit.line: unit.address.removeprefix("LAW/") for unit in marking.candidates}
+    assert {line: found.get(line) for line in text.known} == text.known
 
 
 @pytest.mark.laws

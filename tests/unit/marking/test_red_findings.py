@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
 
 from cutter.errors import InvalidInput
 from cutter.limits import ACCEPTANCES_MAX, GIANT_UNIT_BYTES, RED_FINDINGS_OF_A_KIND
-from cutter.marking import Options
-from tests.unit.marking.texts import codes, cut, reds, refused
+from cutter.marking import Marking, Options
+from tests.golden.expectations import CHECKOUT
+from tests.unit.marking.texts import codes, cut, reds, refused, result
 
 NBSP = "\u00a0"
 
@@ -31,10 +35,11 @@ class Fault:
 
 
 LONG = "A sentence of a tariff. " * 900
+PLAIN = "Article {}. Rule\n\nText.\n\n"
 
 FAULTS = {
     "plain articles": Fault(
-        wrong="# Act\n\n" + articles(1, 2, 3, head="Article {}. Rule\n\nText.\n\n"),
+        wrong="# Act\n\n" + articles(1, 2, 3, head=PLAIN),
         name="looks_uncut:LAW/ACT", line=3,
         right="# Act\n\nArticle 5 of the old act, Article 9 of the new one.\n",
     ),
@@ -177,6 +182,21 @@ FAULTS = {
         wrong=articles(1, 2, 4, 3, 5), name="number_backwards:LAW/ARTICLE-3", line=13,
         right=articles("L1-1", "L1-2", "L2-1", "L2-2"),
     ),
+    "a number that comes twice across chapters": Fault(
+        wrong="# Chapter 1\n\n## § 1\nx\n## § 2\nx\n# Chapter 2\n\n## § 2\nx\n## § 3\nx\n",
+        name="number_repeated:LAW/CHAPTER-2/PAR-2", line=9,
+        right="# Chapter 1\n\n## § 1\nx\n## § 2\nx\n# Chapter 2\n\n## § 1\nx\n## § 2\nx\n",
+    ),
+    "a reference that reads like an article": Fault(
+        wrong=articles(1, 2, head=PLAIN) + "It applies as in\nArticle 1.\n\n" + articles(3, head=PLAIN),
+        name="numbering_break:LINE-10", line=10, profile="french-law",
+        right=articles(1, 2, head=PLAIN) + "It applies as in\nArticle 1 of the law.\n\n" + articles(3, head=PLAIN),
+    ),
+    "a plain article among articles with #": Fault(
+        wrong=articles(1) + "**Article 2**\n\nText.\n\n" + articles(3),
+        name="other_form:LINE-5", line=5, profile="french-law",
+        right="# Chapitre 1\n\n**Article 1**\n\nText.\n\n# Chapitre 2\n\n**Article 2**\n\nText.\n",
+    ),
 }  # fmt: skip
 
 
@@ -192,8 +212,38 @@ def test_each_fault_is_refused_with_its_kind_and_line(fault: Fault) -> None:
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in FAULTS.items()])
 def test_a_text_that_only_looks_like_the_fault_is_marked(fault: Fault) -> None:
-    assert fault.name.partition(":")[0] not in {name.partition(":")[0] for name in reds(fault.right, fault.profile)}
-    assert cut(fault.right, fault.profile).unaccepted == ()
+    answer = result(fault.right, fault.profile)
+    assert isinstance(answer, Marking), answer
+    assert answer.unaccepted == ()
+
+
+def test_every_kind_of_red_finding_has_such_a_pair_and_its_line_in_the_reference() -> None:
+    table = (CHECKOUT / "docs/reference/marking.md").read_text(encoding="utf-8").partition("| red | when |")[2]
+    documented = {
+        kind
+        for row in table.partition("\n\n")[0].splitlines()[2:]
+        for kind in re.findall(r"`(\w+)`", row.split("|")[1])
+    }
+    kinds = set(red_kinds())
+    assert {"giant_unit", "number_missing", "looks_uncut", "other_form"} < kinds
+    assert {fault.name.partition(":")[0] for fault in FAULTS.values()} == kinds == documented
+
+
+def red_kinds() -> Iterator[str]:
+    """The kinds of findings that the code of marking can make red, read from its calls."""
+    for path in sorted((CHECKOUT / "cutter/marking").glob("*.py")):
+        calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        for call in calls:
+            if isinstance(call.func, ast.Name) and call.func.id in ("_finding", "_told"):
+                yield from constants(call.args[:1])
+            elif isinstance(call.func, ast.Name) and call.func.id == "Finding":
+                given = {word.arg: word.value for word in call.keywords}
+                if "severity" in given and ast.unparse(given["severity"]) not in ("'amber'", "'info'"):
+                    yield from constants([given["code"]])
+
+
+def constants(values: Sequence[ast.expr]) -> Iterator[str]:
+    return (str(value.value) for value in values if isinstance(value, ast.Constant))
 
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in FAULTS.items()])
@@ -294,6 +344,16 @@ def test_many_findings_of_one_kind_are_one_of_the_whole_text() -> None:
     marking = cut(chapters)
     assert sum(finding.severity == "amber" for finding in marking.findings) == RED_FINDINGS_OF_A_KIND + 1
     assert reds(chapters, accept={"number_missing:LAW": "repealed"}) == []
+
+
+def test_a_second_red_finding_of_one_kind_at_one_unit_is_amber_and_counts_in_the_digest() -> None:
+    two = FAULTS["two swallowed articles that no sign shows"]
+    marking = cut(two.wrong, accept={two.name: "quoted"})
+    absorbed = [(finding.severity, finding.line) for finding in marking.findings if finding.code == "heading_absorbed"]
+    assert (absorbed, marking.unaccepted) == ([("red", 9), ("amber", 13)], ())
+    fewer = cut(two.wrong.replace("Article 4", "# Article 4"), accept={two.name: "quoted"})
+    assert fewer.unaccepted == ()
+    assert fewer.findings_digest != marking.findings_digest
 
 
 def test_numbers_that_are_missing_everywhere_are_amber() -> None:

@@ -11,11 +11,8 @@ as $$
         'source_version_id', p_run.source_version_id, 'writer_digest', p_pins -> 'writer_digest',
         'manifest_digest', p_pins -> 'manifest_digest', 'region_sha', p_pins -> 'region_sha',
         'candidate_count', p_pins -> 'candidate_count', 'findings_digest', p_pins -> 'findings_digest',
-        'accepted_findings', coalesce((
-            select string_agg(name, ' ' order by name collate "C")
-            from public.source_version v, jsonb_object_keys(
-                case jsonb_typeof(v.marking_options -> 'accept') when 'object' then v.marking_options -> 'accept' end) as name
-            where v.id = p_run.source_version_id), 'none'),
+        'accepted_findings', coalesce(nullif(array_to_string(
+            cutter_governance.fn_accepted_findings(p_run.source_version_id), ' '), ''), 'none'),
         'change_set_id', p_change_set_id,
         'grants_sha256', p_pins -> 'grants_sha256', 'review_decision_id', p_decision, 'nonce', p_nonce)
 $$;

@@ -1,5 +1,5 @@
--- Returns why a gate's pins are refused, or null: they are not the registered source's, or contradict what an earlier
--- gate pinned.
+-- Returns why a gate's pins are refused, or null: they are not the registered source's, name a red finding that nobody
+-- accepted with it, or contradict what an earlier gate pinned.
 create or replace function cutter_governance.fn_pins_refusal(
     p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) returns text
 language sql stable security definer
@@ -14,6 +14,8 @@ as $$
                 and d.id::text = p_pins ->> 'source_document_id' and v.id::text = p_pins ->> 'source_version_id')
             then 'pins_not_registered'
         when p_step.pins_source and not cutter_governance.fn_pins_name_base(p_run, p_pins) then 'pins_not_on_base'
+        when p_step.gate = 'IG_mark' and not string_to_array(nullif(p_pins ->> 'red_findings', 'none'), ' ')
+            <@ cutter_governance.fn_accepted_findings(p_run.source_version_id) then 'red_finding_not_accepted'
         when exists (
             select from jsonb_each(cutter_governance.fn_run_pins(p_run.run_id)) as pinned
             where p_pins ? pinned.key and p_pins -> pinned.key <> pinned.value) then 'pins_contradict' end
