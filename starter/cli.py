@@ -206,13 +206,17 @@ def _usage_errors() -> tuple[type[Exception], ...]:
     return tuple(kind for kind in typer.BadParameter.__mro__ if kind.__name__ in ("UsageError", "ClickException"))
 
 
+_NOISE = "Value error, "
+"""The library's words before a refused choice, which say nothing to a person."""
+
+
 def _usage_sentence(problem: Any, arguments: Sequence[str]) -> str:
     context = getattr(problem, "ctx", None)
     meant = _with_the_option_meant(problem, arguments)
     if meant:
         return f"no such option: {problem.option_name}: did you mean `{meant}`?"
     hint = f" (see `{context.command_path} --help`)" if context is not None else ""
-    return f"{problem.format_message()}{hint}"
+    return f"{problem.format_message().replace(_NOISE, '', 1)}{hint}"
 
 
 def _with_the_option_meant(problem: Any, arguments: Sequence[str]) -> str:

@@ -87,7 +87,7 @@ def preview_of(pinned: Snapshot, max_candidates: int) -> str:
     options = dict(pinned.options)
     if "max_candidates" in options:
         options["max_candidates"] = options_of(pinned, max_candidates).max_candidates
-    return marking.preview(profile.id if shipped else f"{profile.id}.yaml", options, pinned.forbidden_ids)
+    return marking.preview(profile.id if shipped else "PROFILE.yaml", options, pinned.forbidden_ids)
 
 
 def mark_pinned(

@@ -13,9 +13,17 @@ _BY_MARK = (
 _USUAL = "WINDOWS-1252"
 """The encoding of most Western texts that are not UTF-8."""
 
+_ELSEWHERE = (
+    "WINDOWS-1250 for Polish, Czech or Hungarian, WINDOWS-1251 for Cyrillic, SHIFT_JIS for Japanese, CP949 for Korean, "
+    "GB18030 for Chinese"
+)
+"""The usual encodings of other texts. A wrong one often converts too, into wrong letters."""
+
 
 def conversion(data: bytes) -> str:
     """What a person does with bytes that are not UTF-8: a command with the encoding that the text probably has."""
     marked = next((name for mark, name in _BY_MARK if data.startswith(mark)), None)
-    guess = "" if marked else " if that is its encoding"
-    return f"convert it, such as with `iconv -f {marked or _USUAL} -t UTF-8 FILE > NEW`{guess}, and use the new file"
+    command = f"convert it, such as with `iconv -f {marked or _USUAL} -t UTF-8 FILE > NEW`"
+    if marked:
+        return f"{command}, and use the new file"
+    return f"{command} if that is its encoding ({_ELSEWHERE}), read a few lines of the new file, and use it"

@@ -33,6 +33,9 @@ app = typer.Typer(
 )
 
 View = dict[str, Any]
+_LAW_IS_IN_IT = (
+    "the enacted text is in it: law.md, with its units in law.jsonl; the sha256 is of the bundle without these two"
+)
 HEAD = "The audit head that was kept elsewhere: 64 hex characters"
 
 
@@ -73,7 +76,7 @@ def export(
         "run_id": made.run_id,
         "sealed": "by the closeout" if sealed else "no: the run is not closed, this is its present state",
         "head": made.head,
-        "law": "the enacted text is in it: law.md, with its units in law.jsonl" if law else None,
+        "law": _LAW_IS_IN_IT if law else None,
         "signature": signature_of(str(path)) if signature else None,
         "next": f"cutter evidence verify {path} --head {made.head} --sha256 {made.sha256}",
     }

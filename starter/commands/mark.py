@@ -87,7 +87,7 @@ def mark_command(
 def _registering(context: typer.Context, file: Path) -> str:
     """The command that registers the text with the options that gave this cut. A person replaces DOCUMENT."""
     typed = text_options.as_typed(context, skip=("explain", "as_json"))
-    return shlex.join(["cutter", "source", "add", str(file), "--document-id", "DOCUMENT", *typed])
+    return shlex.join(["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed])
 
 
 def _looking_closer(file: Path, profile: str, refused: MarkRefusal) -> str:

@@ -13,6 +13,9 @@ from cutter.errors import InvalidInput
 PROFILE = "generic-markdown"
 """The default profile, both for the preview and for the registration."""
 
+ID_TO_CHOOSE = "DOCUMENT"
+"""What a printed command says in the place of an id that a person chooses."""
+
 Profile = Annotated[str, typer.Option(help=f"{', '.join(marking.PROFILES)}, or a YAML file.")]
 CheckProfile = Annotated[
     str | None, typer.Option("--profile", help="With --check: another profile than the registered one")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import yaml
@@ -28,6 +29,8 @@ _BARE_SHARE_MIN = 0.6
 
 _SHORT_NUMBER = re.compile(r"[0-9]{1,4}[A-Za-z]?(?!\w)")
 """A number that can begin a heading such as `12 Short title`. A longer number is the key of a data set."""
+
+_FIRST_NUMBERS = ("1", "I", "1er", "1º", "1°", "一")
 
 _ARTICLES_MIN = 2
 """From this number of articles with `#` on, the whole text is assumed to use `#`."""
@@ -137,8 +140,25 @@ def _runs_through(kind: Kind) -> bool:
     """Articles that are not written with `#` and count through the whole text."""
     if kind.form == "atx" or kind.role is None or kind.role.name != "article":
         return False
-    firsts = sum(line.number in ("1", "I", "1er", "1º", "1°") for line in kind.lines)
-    return firsts <= 1
+    return sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1
+
+
+def heading_of_other_numbers(levels: tuple[DraftLevel, ...], evidence: Evidence) -> Line | None:
+    """The first `#` heading of no level below which a level without `#` counts from one again."""
+    known = {line.index for level in levels for line in level.lines}
+    firsts = {line.index for level in levels if level.form != "atx" for line in _begun_again(level)}
+    return next(
+        (
+            line
+            for line, below in pairwise(evidence.lines)
+            if line.form == "atx" and line.index not in known and below.index in firsts
+        ),
+        None,
+    )
+
+
+def _begun_again(level: DraftLevel) -> list[Line]:
+    return [line for line in level.lines[1:] if line.number in _FIRST_NUMBERS]
 
 
 def _has_titles_below(kind: Kind, lines: Lines) -> bool:

@@ -22,7 +22,14 @@ from cutter.marking.lines import read_lines, region
 from cutter.marking.profile_yaml import parse_profile
 from cutter.marking.result import Candidate, Finding, Marking, MarkRefusal
 from cutter.marking.suggestion.corrections import parse_corrections
-from cutter.marking.suggestion.draft import Draft, articles_with_hashes, corrected, draft_levels, yaml_of
+from cutter.marking.suggestion.draft import (
+    Draft,
+    articles_with_hashes,
+    corrected,
+    draft_levels,
+    heading_of_other_numbers,
+    yaml_of,
+)
 from cutter.marking.suggestion.evidence import Evidence, read_evidence
 from cutter.marking.suggestion.preparation import prepared
 from cutter.marking.suggestion.trial import Trial, Unused, try_profile
@@ -251,6 +258,7 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
         )
     if trial.breaks:
         light.append(f"out of the order of the numbers: {counted(trial.breaks, 'line')}")
+        light.extend(_begun_again(desk, draft))
     if draft.duplicates == "ordinal":
         repeats = Counter(finding.code for finding in trial.result.findings)["duplicate_address"]
         light.append(f"repeated, with ~2, ~3 in the address: {counted(repeats, 'heading')}")
@@ -282,6 +290,15 @@ def _outside(result: Marking) -> list[str]:
         for finding in result.findings
         if finding.code == TEXT_OUTSIDE
     ]
+
+
+def _begun_again(desk: _Desk, draft: Draft) -> list[str]:
+    """A heading such as `Transitional provisions`, whose articles have numbers of their own."""
+    heading = heading_of_other_numbers(draft.levels, desk.evidence)
+    if heading is None:
+        return []
+    line = desk.first_line + heading.index
+    return [f"the numbers begin again below line {line}: perhaps give --refine 'line {line} is an annex'"]
 
 
 def _unusual_order(draft: Draft) -> list[str]:

@@ -47,6 +47,7 @@ def cutter(made: Deployment, *words: str) -> tuple[int, Any, str]:
 def exported(made: Deployment, run: Driven, file: Path) -> Any:
     code, told, said = cutter(made, "evidence", "export", run.run_id, "--with-law", "-o", str(file))
     assert code == 0, said
+    assert told["law"].endswith("the sha256 is of the bundle without these two")
     return told
 
 

@@ -24,9 +24,9 @@ def test_a_shipped_profile_is_named_with_the_registered_options() -> None:
     )
 
 
-def test_a_profile_of_ones_own_is_named_as_a_file() -> None:
+def test_a_profile_of_ones_own_is_a_file_whose_name_nobody_registered() -> None:
     own = marking.profile_bytes("vietnamese-law") + b"# ours\n"
-    assert previewed(own, {}) == "cutter mark FILE --profile vietnamese-law.yaml --forbid DIEU-44"
+    assert previewed(own, {}) == "cutter mark FILE --profile PROFILE.yaml --forbid DIEU-44"
 
 
 def test_no_more_units_are_asked_for_than_the_workers_allow() -> None:

@@ -30,6 +30,12 @@ class Told:
         return self.stdout + self.stderr
 
 
+def test_the_word_in_the_place_of_the_id_is_no_id(capsys: pytest.CaptureFixture[str]) -> None:
+    code = cli.run(["source", "add", str(MODEL), "--document-id", "DOCUMENT"])
+    assert code == 2
+    assert "stands for an id that you choose, such as ICX-LAW-2026-001" in capsys.readouterr().err
+
+
 @pytest.fixture
 def mark(capsys: pytest.CaptureFixture[str]) -> Callable[..., Told]:
     def run(*arguments: str) -> Told:

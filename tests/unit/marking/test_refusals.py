@@ -142,5 +142,11 @@ def test_bytes_in_another_encoding_are_refused_with_the_command_for_them(encodin
     assert f"`iconv {command} -t UTF-8 FILE > NEW`" in refusal.message
 
 
+def test_bytes_of_an_unknown_encoding_are_refused_with_the_encodings_of_other_languages() -> None:
+    message = refused("# Ustawa o ochronie konsumentów\n\nRzeczpospolita jest państwem.\n".encode("cp1250")).message
+    assert "WINDOWS-1250 for Polish" in message
+    assert "read a few lines of the new file" in message
+
+
 def test_a_text_without_headings_is_refused_with_the_sign_that_makes_one() -> None:
     assert "put `# ` before each line that begins a unit" in refused("Only text.\n").message

@@ -221,6 +221,30 @@ def test_a_word_that_is_no_usual_heading_lowers_the_confidence() -> None:
     assert any("--refine 'word Table is text'" in reason for reason in found.reasons)
 
 
+JAPANESE = law(
+    "**第一条**　この法律の目的。",
+    "**第二条**　定義。",
+    "## 附則",
+    "**第一条**　施行期日。",
+    "## 附則",
+    "**第一条**　経過措置。",
+)
+
+
+def test_a_heading_below_which_the_numbers_begin_again_is_named_with_its_correction() -> None:
+    found = suggested(JAPANESE)
+    assert "the numbers begin again below line 5: perhaps give --refine 'line 5 is an annex'" in found.reasons
+    corrected = suggested(JAPANESE, "line 5 is an annex")
+    assert addresses(corrected)[2:] == ["U-D402CB7D", "U-D402CB7D/TIAO-1", "U-D402CB7D~2", "U-D402CB7D~2/TIAO-1"]
+    assert not corrected.red
+
+
+@pytest.mark.parametrize("above", ["", "## Final provisions\n\n"])
+def test_no_heading_is_named_while_the_numbers_count_on(above: str) -> None:
+    text = body(3) + above + "Article 4. Aim\n\nAs said in\nArticle 2 of this act.\nText.\n"
+    assert not any("begin again" in reason for reason in suggested(text).reasons)
+
+
 def test_a_heading_after_another_line_end_lowers_the_confidence() -> None:
     found = suggested("# Act\n\n## Article 1\n\nText.\r## Article 2\n\n## Article 3\n\nText.\n")
     assert found.confidence == "low"

@@ -159,3 +159,9 @@ def test_doctor_names_the_first_command_that_is_needed(cutter: Cutter, monkeypat
         wrong = checks.Check(name="postgres", verdict=checks.Verdict.BAD, found="died", remedy=remedy)
         monkeypatch.setattr(checks, "all_checks", lambda *_, one=wrong: [one])
         assert json.loads(cutter("doctor", "--json").out)["next"] == command
+
+
+def test_a_refused_choice_is_told_without_the_words_of_the_library(cutter: Cutter) -> None:
+    told = cutter("law", "export", "ICX-1", "--form", "xml")
+    assert told.code == 2
+    assert "Invalid value for '--form': 'xml' is not one of 'markdown'" in " ".join(told.err.split())
