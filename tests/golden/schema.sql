@@ -6661,6 +6661,8 @@ CREATE INDEX approval_verdict_of_document ON cutter_governance.approval_verdict 
 
 CREATE INDEX approval_verdict_of_run ON cutter_governance.approval_verdict USING btree (run_id, id);
 
+CREATE INDEX backup_coverage_artifact ON cutter_governance.backup_coverage USING btree (artifact) WHERE (artifact IS NOT NULL);
+
 CREATE INDEX backup_coverage_changed ON cutter_governance.backup_coverage USING btree (document_id) WHERE (sealed_changes IS DISTINCT FROM changes);
 
 CREATE INDEX backup_coverage_problem ON cutter_governance.backup_coverage USING btree (document_id) WHERE (problem IS NOT NULL);
