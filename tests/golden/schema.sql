@@ -6639,7 +6639,7 @@ ALTER TABLE ONLY public.unit_version
 ALTER TABLE ONLY public.vocabulary
     ADD CONSTRAINT vocabulary_pkey PRIMARY KEY (family, code);
 
-CREATE INDEX action_receipt_backups ON cutter_governance.action_receipt USING btree (((response_metadata ->> 'taken_utc'::text)) DESC NULLS LAST, target) WHERE ((connector = 'backup'::text) AND (operation = 'take'::text));
+CREATE INDEX action_receipt_backups ON cutter_governance.action_receipt USING btree (((response_metadata ->> 'taken_utc'::text)) DESC NULLS LAST, at DESC, target) WHERE ((connector = 'backup'::text) AND (operation = 'take'::text));
 
 CREATE INDEX action_receipt_payload ON cutter_governance.action_receipt USING btree (connector, payload_sha256);
 
