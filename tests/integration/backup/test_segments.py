@@ -615,6 +615,7 @@ def test_the_reconciler_verifies_more_of_more_documents(world: Laws, monkeypatch
         (24, "the scrub falls behind: a segment was last verified 24 days ago, the limit is 30, and in 6 days"),
         (31, "a segment was last verified 31 days ago, the limit is 30: no backup is taken"),
     ],
+    ids=("young", "late", "too late"),
 )
 def test_people_are_warned_before_verifications_are_too_old(world: Laws, age: int, said: str | None) -> None:
     world.database.run(f"update cutter_governance.backup_coverage set verified_at = now() - interval '{age} days'"
