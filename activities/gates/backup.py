@@ -208,7 +208,7 @@ def take_and_check(deps: Deps, context: Context, artifact_id: str) -> Checked | 
     """
     deadline = Deadline(2 * _step_seconds(deps))
     while True:
-        answer = _artifact(deps, context, artifact_id, min(_step_seconds(deps), deadline.remaining()))
+        answer = _artifact(deps, context, artifact_id, deadline.remaining() / 2)
         if isinstance(answer, BackupRefusal) or answer[0].whole:
             return answer
 

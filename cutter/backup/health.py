@@ -46,4 +46,4 @@ def sentences(found: Health, days: float) -> Iterator[str]:
         yield f"{age}: no backup is taken"
     elif found.oldest_days > limits.SCRUB_LATE_SHARE * days:
         left = counted(max(1, round(days - found.oldest_days)), "day")
-        yield f"the scrub falls behind: {age}, and in {left} no backup is taken"
+        yield f"the scrub is too slow: {age}, and in {left} no backup is taken"

@@ -1564,7 +1564,7 @@ BACKUPS = (
     ),
     *_of(
         "cutter/backup/health.py", _SEGMENTS,
-        ("a scrub that falls behind in silence", "    elif found.oldest_days > limits.SCRUB_LATE_SHARE * days:",
+        ("a scrub that is too slow in silence", "    elif found.oldest_days > limits.SCRUB_LATE_SHARE * days:",
          "    elif False:", "::test_people_are_warned_before_verifications_are_too_old[late]"),
     ),
     *_of(
@@ -1620,8 +1620,8 @@ BACKUPS = (
     *_of(
         "cutter/backup/segments/scrub.py", _SEGMENTS,
         ("live rows that changed without their trigger",
-         "        if found[one.document].fingerprint != one.fingerprint\n    }\n    return due",
-         "        if False\n    }\n    return due", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
+         "        if found[one.document].fingerprint != one.fingerprint\n    }\n    return held",
+         "        if False\n    }\n    return held", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
         ("a tree that names another segment", "partial(pages.read, tools.store)) != one.entry:",
          "partial(pages.read, tools.store)) is one:", "::test_a_scrub_sees_a_tree_that_names_another_segment"),
     ),

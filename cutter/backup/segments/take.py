@@ -104,7 +104,7 @@ class _Moment:
 
 
 def _part_of(artifact_id: str) -> str:
-    """A free name beside that of the backup, because another attempt may have left parts of its own."""
+    """A free name next to that of the backup, because another attempt may have left parts of its own."""
     return f"{artifact_id.removesuffix('.gpg')}-part-{uuid.uuid4().hex[:12]}.gpg"
 
 

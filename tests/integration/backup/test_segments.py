@@ -612,7 +612,7 @@ def test_the_reconciler_verifies_more_of_more_documents(world: Laws, monkeypatch
     ("age", "said"),
     [
         (15, None),
-        (24, "the scrub falls behind: a segment was last verified 24 days ago, the limit is 30, and in 6 days"),
+        (24, "the scrub is too slow: a segment was last verified 24 days ago, the limit is 30, and in 6 days"),
         (31, "a segment was last verified 31 days ago, the limit is 30: no backup is taken"),
     ],
     ids=("young", "late", "too late"),
