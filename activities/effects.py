@@ -22,7 +22,7 @@ from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import read_record
 from cutter.backup.segments import coverage
 from cutter.backup.segments.restore import SegmentReport
-from cutter.backup.segments.scrub import Scrubbed, scrub
+from cutter.backup.segments.scrub import Scrubbed, each_pass, scrub
 from cutter.backup.segments.take import damaged_tree
 from cutter.backup.segments.tree import TreeDamaged
 from cutter.catalogue import BY_NAME, Role
@@ -217,14 +217,24 @@ def seal_backup(deps: Deps, taken: BackupRecord, report: RestoreReport) -> Backu
 
 
 def scrub_backups(deps: Deps) -> Scrubbed | None:
-    """Verify some sealed segments again, the longest unverified ones first. None if this worker takes full backups."""
+    """Verify some sealed segments again, the longest unverified ones first. None if this worker takes full backups.
+
+    The more documents there are, the more of them one pass verifies.
+    """
     settings = deps.settings
     if settings.backup_form != "segments":
         return None
+    with translated(), deps.pool(Role.BACKUP).connection() as connection:
+        sealed = coverage.head_of(connection).documents
+        connection.rollback()
     return scrub(
         dsn=dsn(settings, Role.BACKUP.value), scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
         gpg_home=settings.key_home("backup"), artifacts_url=settings.artifacts,
-        documents=limits.SCRUB_DOCUMENTS_EACH_PASS, deadline_seconds=limits.SCRUB_PASS_SECONDS,
+        documents=each_pass(
+            sealed, settings.backup_verified_max_days, limits.DAY_SECONDS / (60 * limits.RECONCILE_MINUTES),
+            least=limits.SCRUB_DOCUMENTS_EACH_PASS,
+        ),
+        seconds=limits.SCRUB_PASS_SECONDS, deadline_seconds=limits.SCRUB_PASS_SECONDS,
     )  # fmt: skip
 
 

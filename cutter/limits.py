@@ -268,8 +268,18 @@ TREE_PAGE_ENTRIES_MAX = 32
 TREE_PAGE_BYTES_MAX = 64 * 1024
 """One page of the tree of backups: TREE_PAGE_ENTRIES_MAX entries with the longest names, and room."""
 
+SEGMENT_DOCUMENTS_MAX = 500
+"""Documents in one segment. If more changed, a backup consists of several artifacts. One is verified within seconds."""
+
+SEGMENT_BYTES_MAX = 16 * MIB
+"""About how many bytes of text one segment has, if it holds more than one document: 16,000 units or fewer."""
+
+SEGMENT_UNIT_BYTES = 1024
+"""The rows of a version of a unit in all tables of a segment, without its body."""
+
 SEGMENT_HEADER_BYTES_MAX = 64 * MIB
-"""The first line of a segment: about 150 bytes for each document, and room for 400,000 of them."""
+"""The first line of a segment: about 150 bytes for each document, and room for 400,000 of them. Segments of earlier
+versions hold as many as there were."""
 
 DAY_SECONDS = 86_400.0
 """Seconds of a day, for limits that are given in days."""
@@ -287,13 +297,19 @@ BACKUP_VERIFIED_DAYS_BOUND = 90
 """The most that a person may set. Disks that fail unseen for longer would take more than one copy of a segment."""
 
 SCRUB_DOCUMENTS = 200
-"""Documents that one scrub verifies: about a minute of work."""
+"""Documents that one `cutter backup scrub` verifies at least: about a minute of work."""
 
 SCRUB_DOCUMENTS_EACH_PASS = 20
-"""Documents that one pass of the reconciler verifies: a pass each ten minutes verifies 86,000 in a month."""
+"""Documents that one pass of the reconciler verifies at least. With many documents it verifies more."""
 
-SCRUB_PASS_SECONDS = 60.0
-"""The part of a reconciler's pass in which it verifies segments."""
+SCRUB_PASS_SECONDS = 120.0
+"""The time of a reconciler's pass in which it begins to verify an artifact, and the time that one artifact may take."""
+
+SCRUB_RECORD_SECONDS = 30.0
+"""The time to connect and record what a scrub has found."""
+
+SCRUB_LATE_SHARE = 0.75
+"""People are warned if the oldest verification has this share of its greatest age. Half of it is usual."""
 
 SCRUB_EVERYTHING = 100_000_000
 """More documents than there are: a scrub of all of them."""

@@ -19,6 +19,7 @@ from activities.gates.shared_backup import alone_in_wave, shared_backup
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.backup.artifacts import open_store
+from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import digest, read_record
 from cutter.catalogue import BY_NAME, Role, State
@@ -200,10 +201,22 @@ def _by_policy(
 
 
 def take_and_check(deps: Deps, context: Context, artifact_id: str) -> Checked | BackupRefusal:
-    """Take a backup under that name and restore it into the scratch database. Raises PolicyDenied, ApprovalNeeded."""
+    """Take a backup under that name and restore it into the scratch database. Raises PolicyDenied, ApprovalNeeded.
+
+    If more documents changed than one artifact may hold, each part is restored and sealed first. If the time is over
+    meanwhile, the next attempt needs the other parts only.
+    """
+    deadline = Deadline(2 * _step_seconds(deps))
+    while True:
+        answer = _artifact(deps, context, artifact_id, deadline.remaining() / 2)
+        if isinstance(answer, BackupRefusal) or answer[0].whole:
+            return answer
+
+
+def _artifact(deps: Deps, context: Context, artifact_id: str, seconds: float) -> Checked | BackupRefusal:
+    """One artifact that was taken, restored and sealed: the backup, or a part of it."""
     settings = deps.settings
     home = settings.key_home("backup")
-    seconds = _step_seconds(deps)
     record, policy = commands.take_backup(deps, context, artifact_id, recipient(deps), seconds)
     if isinstance(record, BackupRefusal):
         return record

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from cutter.backup import restore, take
-from cutter.backup.record import SEGMENT_RECORD_VERSION, BackupRecord, BackupRefusal, RestoreReport
+from cutter.backup.record import SEGMENT_VERSIONS, BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.segments import restore as segment_restore
 from cutter.backup.segments import take as segment_take
 
@@ -25,13 +25,13 @@ TAKE: Final[dict[Form, Callable[..., BackupRecord | BackupRefusal]]] = {
 
 def restore_check(*, record: BackupRecord, **given: Any) -> RestoreReport | BackupRefusal:
     """Prove that a backup restores, as its form demands. The report of a segment is a SegmentReport."""
-    if record.version == SEGMENT_RECORD_VERSION:
+    if record.version in SEGMENT_VERSIONS:
         return segment_restore.restore_check(record=record, **given)
     return restore.restore_check(record=record, **given)
 
 
 def restore_into(*, record: BackupRecord, **given: Any) -> RestoreReport | BackupRefusal:
     """Restore a backup into an empty database, as its form demands."""
-    if record.version == SEGMENT_RECORD_VERSION:
+    if record.version in SEGMENT_VERSIONS:
         return segment_restore.restore_into(record=record, **given)
     return restore.restore_into(record=record, **given)

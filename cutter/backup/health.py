@@ -37,9 +37,13 @@ def health(connection: Connection) -> Health:
 
 
 def sentences(found: Health, days: float) -> Iterator[str]:
-    """One sentence for each reason why no gate takes a backup. `days` is the limit for the oldest verification."""
+    """One sentence for each reason why no gate takes a backup, now or soon. `days` limits the oldest verification."""
     if found.damaged:
         what = counted(found.damaged, "document")
         yield f"the segments of {what} failed their verification, such as {found.first}: no backup is taken"
+    age = f"a segment was last verified {found.oldest_days:.0f} days ago, the limit is {days:g}"
     if found.oldest_days > days:
-        yield f"a segment was last verified {found.oldest_days:.0f} days ago, the limit is {days:g}: no backup is taken"
+        yield f"{age}: no backup is taken"
+    elif found.oldest_days > limits.SCRUB_LATE_SHARE * days:
+        left = counted(max(1, round(days - found.oldest_days)), "day")
+        yield f"the scrub is too slow: {age}, and in {left} no backup is taken"

@@ -22,7 +22,12 @@ RECORD_VERSION = "backup/1"
 SEGMENT_RECORD_VERSION = "segment/1"
 """A segment: the documents that changed, and the name of the tree that has the others."""
 
-_TABLES = {RECORD_VERSION: BACKUP_TABLES, SEGMENT_RECORD_VERSION: SEGMENT_TABLES}
+PART_RECORD_VERSION = "segment-part/1"
+"""A segment with some of the documents that changed. It is no backup, because it and its tree lack the others."""
+
+SEGMENT_VERSIONS = (SEGMENT_RECORD_VERSION, PART_RECORD_VERSION)
+
+_TABLES = {RECORD_VERSION: BACKUP_TABLES} | dict.fromkeys(SEGMENT_VERSIONS, SEGMENT_TABLES)
 
 
 class RefusalCode(StrEnum):
@@ -44,6 +49,7 @@ class RefusalCode(StrEnum):
     TREE_INCOMPLETE = "tree_incomplete"
     SEGMENT_FOREIGN = "segment_foreign"
     SEGMENT_DAMAGED = "segment_damaged"
+    SEGMENT_PART = "segment_part"
     VERIFICATION_STALE = "verification_stale"
 
 
@@ -99,6 +105,11 @@ class BackupRecord:
         if self.size_bytes <= 0 or set(self.row_counts) != set(_TABLES.get(self.version, ())):
             raise InvalidInput("a backup record has a size and a row count of each table of its version")
 
+    @property
+    def whole(self) -> bool:
+        """Whether this is a backup: the artifact and its tree have every document."""
+        return self.version != PART_RECORD_VERSION
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
@@ -139,7 +150,7 @@ _OF_SEGMENTS = ("base", "oldest_verification_seconds")
 def _has_fields(value: dict[str, Any]) -> bool:
     expected = {"version", *_FIELDS}
     return set(value) == expected or (
-        value["version"] == SEGMENT_RECORD_VERSION and set(value) == expected | set(_OF_SEGMENTS)
+        value["version"] in SEGMENT_VERSIONS and set(value) == expected | set(_OF_SEGMENTS)
     )
 
 

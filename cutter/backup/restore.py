@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 import psycopg
@@ -101,7 +102,7 @@ def newest_by_hand(artifacts_url: str) -> BackupRecord | None:
         for name in open_store(artifacts_url).list(BY_HAND)
         if name.endswith(".gpg" + RECORD_SUFFIX) and not name.endswith(COMPANION_SUFFIX + RECORD_SUFFIX)
     ]
-    return max(found, key=lambda one: (one.taken_utc, one.artifact_id), default=None)
+    return max(filter(attrgetter("whole"), found), key=lambda one: (one.taken_utc, one.artifact_id), default=None)
 
 
 def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:

@@ -28,6 +28,7 @@ from cutter.backup.segments import take as segment_take
 from cutter.backup.segments.restore import SegmentReport
 from cutter.backup.segments.retention import Garbage, Unknown
 from cutter.backup.segments.scrub import again as dump_again
+from cutter.backup.segments.scrub import each_pass
 from cutter.backup.segments.scrub import scrub as scrub_segments
 from cutter.backup.segments.tree import EMPTY, TreeDamaged
 from cutter.catalogue import Role
@@ -179,23 +180,34 @@ def take(
     home = gpg_home or settings.key_home("backup")
     if not whole:
         record, outcome = _taken(settings, home, None)
+        while not record.whole:
+            record, outcome = _taken(settings, home, None)
         _tell(outcome, record, as_json=as_json, done="restores to exactly its snapshot")
         return
+    made = _with_companion(settings, home)
+    while made is None:
+        made = _with_companion(settings, home)
+    _tell_companion(settings, home, *made, as_json=as_json)
+
+
+def _with_companion(settings: Settings, home: Path) -> tuple[BackupRecord, CompanionRecord] | None:
+    """A backup and its companion. None after a part of a backup, because the next one must see that it is sealed."""
     with companion_take.moment(
         dsn(settings, BACKUP_ROLE), dsn(settings, OWNER), limits.RESTORE_DEADLINE_SECONDS
     ) as moment:
         record, _ = _taken(settings, home, moment.snapshot)
+        if not record.whole:
+            return None
         with progress("writing its companion"):
-            companion = companion_take.take(
+            return record, good(companion_take.take(
                 moment, record, gpg_home=home, recipient_fingerprint=_pinned(settings),
                 artifacts_url=settings.artifacts,
                 artifact_id=record.artifact_id.removesuffix(".gpg") + COMPANION_SUFFIX,
-            )  # fmt: skip
-    _tell_companion(settings, home, record, good(companion), as_json=as_json)
+            ))  # fmt: skip
 
 
 def _taken(settings: Settings, home: Path, snapshot: str | None) -> tuple[BackupRecord, RestoreReport]:
-    """Take a backup as a segment, restore it, and let it cover its documents."""
+    """Take a backup as a segment, or a part of one; restore it, and let it cover its documents."""
     with progress("backing up the documents that changed"):
         record = good(segment_take.take(
             dsn=dsn(settings, BACKUP_ROLE), pg_bin=backup_programs(settings), gpg_home=home,
@@ -254,8 +266,11 @@ def _seal(settings: Settings, record: BackupRecord, report: SegmentReport) -> No
 @app.command()
 def scrub(
     documents: Annotated[
-        int, typer.Option(help="Verify so many documents, the longest unverified ones first.", min=1)
-    ] = limits.SCRUB_DOCUMENTS,
+        int | None,
+        typer.Option(
+            help="Verify so many documents, the longest unverified ones first; default: for once a day.", min=1
+        ),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Verify every document.")] = False,
     gpg_home: GpgHome = None,
     as_json: Json = False,
@@ -265,6 +280,10 @@ def scrub(
     Example: cutter backup scrub
     """
     settings = load()
+    if documents is None:
+        with session(settings, Role.BACKUP) as connection:
+            sealed = coverage.head_of(connection).documents
+        documents = each_pass(sealed, settings.backup_verified_max_days, 1, least=limits.SCRUB_DOCUMENTS)
     with progress("verifying segments"):
         found = scrub_segments(
             dsn=dsn(settings, BACKUP_ROLE), scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),

@@ -1544,6 +1544,7 @@ DESK = (
 """`cutter desk`: who gets an answer, and what an answer may do."""
 
 _SEGMENTS = "integration/backup/test_segments.py"
+_PARTS = "integration/backup/test_segment_parts.py"
 _TREE = "property/test_segment_tree.py"
 
 BACKUPS = (
@@ -1571,6 +1572,38 @@ BACKUPS = (
          "::test_segments_that_nobody_verified_for_long_stop_new_backups"),
     ),
     *_of(
+        "cutter/backup/segments/take.py", _PARTS,
+        ("a segment of any number of documents", "list(base.changes)[:documents_max]", "list(base.changes)",
+         "::test_a_backup_of_much_consists_of_several_artifacts_that_restore_everything"),
+        ("a part that says it is the backup", ", whole=len(held) == len(base.changes))", ")",
+         "::test_a_part_is_restored_as_no_backup[False]"),
+    ),
+    *_of(
+        "cutter/backup/segments/rows.py", _PARTS,
+        ("a segment of any size", "sum(total <= size_bytes for total in totals)", "len(documents)",
+         "::test_an_artifact_holds_no_more_bytes_than_its_limit_unless_one_document_does"),
+    ),
+    *_of(
+        "cutter/backup/restore.py", _PARTS,
+        ("a part as the newest backup", 'filter(attrgetter("whole"), found)', "found",
+         "::test_the_newest_backup_of_a_person_is_no_part"),
+    ),
+    *_of(
+        "activities/gates/backup.py", _SEGMENTS,
+        ("a part that opens a gate", "isinstance(answer, BackupRefusal) or answer[0].whole:", "True:",
+         "::test_a_gate_seals_the_parts_of_a_large_backup_before_it_takes_its_own"),
+    ),
+    *_of(
+        "activities/effects.py", _SEGMENTS,
+        ("a scrub that does not grow", "        documents=each_pass(\n            sealed,",
+         "        documents=each_pass(\n            0,", "::test_the_reconciler_verifies_more_of_more_documents"),
+    ),
+    *_of(
+        "cutter/backup/health.py", _SEGMENTS,
+        ("a scrub that is too slow in silence", "    elif found.oldest_days > limits.SCRUB_LATE_SHARE * days:",
+         "    elif False:", "::test_people_are_warned_before_verifications_are_too_old[late]"),
+    ),
+    *_of(
         "cutter/backup/segments/coverage.py", _SEGMENTS,
         ("segments with the columns of another time",
          "    if head.tree is None or head.columns_sha256 != columns_sha256:", "    if head.tree is None:",
@@ -1590,6 +1623,13 @@ BACKUPS = (
          "::test_a_record_says_its_tree_and_the_age_of_its_oldest_verification"),
     ),
     *_of(
+        "cutter/backup/segments/restore.py", _PARTS,
+        ("a part that is restored as everything", "    if not header.whole:", "    if False:",
+         "::test_a_part_is_restored_as_no_backup[False]"),
+        ("a part that is checked as a backup", "    if record.whole and not header.whole:", "    if False:",
+         "::test_a_part_is_restored_as_no_backup[True]"),
+    ),
+    *_of(
         "cutter/backup/companion/restore.py", "integration/backup/test_rebuild.py",
         ("a companion with other rows", "        if restored[name] != table:", "        if False:",
          "::test_a_companion_whose_rows_were_changed_is_refused[True]"),
@@ -1600,6 +1640,8 @@ BACKUPS = (
          "::test_every_backup_of_the_retention_stays_restorable"),
         ("segments that only the newest tree needs", "[newest_tree, *_bases(", "[*_bases(",
          "::test_the_newest_tree_is_kept_although_no_backup_builds_on_it"),
+        ("a part as the newest backup", "if one.whole and not one.goes_with", "if not one.goes_with",
+         "::test_a_part_is_not_the_newest_backup"),
         ("the backup of an open run", " | newest | set(wanted)", " | newest",
          "::test_what_an_open_run_or_a_companion_has_is_kept"),
         ("a backup that does not say what it needs", 'one.artifact in names and one.base == ""', "False",
@@ -1614,10 +1656,18 @@ BACKUPS = (
     *_of(
         "cutter/backup/segments/scrub.py", _SEGMENTS,
         ("live rows that changed without their trigger",
-         "        if found[one.document].fingerprint != one.fingerprint\n    }\n    return due",
-         "        if False\n    }\n    return due", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
+         "        if found[one.document].fingerprint != one.fingerprint\n    }\n    return held",
+         "        if False\n    }\n    return held", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
         ("a tree that names another segment", "partial(pages.read, tools.store)) != one.entry:",
          "partial(pages.read, tools.store)) is one:", "::test_a_scrub_sees_a_tree_that_names_another_segment"),
+    ),
+    *_of(
+        "cutter/backup/segments/scrub.py", _PARTS,
+        ("a pass without an end", "if found and time.monotonic() > end:", "if False:",
+         "::test_a_scrub_whose_time_is_over_begins_no_other_artifact_and_goes_on_with_it_later"),
+        ("a scrub that forgets what it verified",
+         "    _record(dsn, [(one, None) for one in held if one.document not in problems])\n", "",
+         "::test_a_scrub_that_gives_up_at_one_artifact_keeps_what_it_verified"),
     ),
     *_of(
         "cutter/backup/segments/tree.py", _TREE,

@@ -78,11 +78,16 @@ def chain(server: parts.Server, home: parts.Home, *, units: int) -> Iterator[Cha
 
 def sealed(rig: Rig) -> None:
     """Take a backup, prove it, and let it cover its documents."""
-    record = rig.taken_record()
+    sealed_as(rig, rig.taken_record())
+
+
+def sealed_as(rig: Rig, record: BackupRecord) -> SegmentReport:
+    """Prove an artifact, and let it cover its documents."""
     report = rig.check(record)
     assert isinstance(report, SegmentReport), report
     with closing(psycopg.connect(rig.server.dsn(ROLE, rig.database))) as connection:
         coverage.seal(connection, open_store(rig.store.as_uri()), record, report.header)
+    return report
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6648,7 +6648,7 @@ ALTER TABLE ONLY public.unit_version
 ALTER TABLE ONLY public.vocabulary
     ADD CONSTRAINT vocabulary_pkey PRIMARY KEY (family, code);
 
-CREATE INDEX action_receipt_backups ON cutter_governance.action_receipt USING btree (((response_metadata ->> 'taken_utc'::text)) DESC NULLS LAST, target) WHERE ((connector = 'backup'::text) AND (operation = 'take'::text));
+CREATE INDEX action_receipt_backups ON cutter_governance.action_receipt USING btree (((response_metadata ->> 'taken_utc'::text)) DESC NULLS LAST, at DESC, target) WHERE ((connector = 'backup'::text) AND (operation = 'take'::text));
 
 CREATE INDEX action_receipt_payload ON cutter_governance.action_receipt USING btree (connector, payload_sha256);
 
@@ -6669,6 +6669,8 @@ CREATE UNIQUE INDEX approval_verdict_accepted_once ON cutter_governance.approval
 CREATE INDEX approval_verdict_of_document ON cutter_governance.approval_verdict USING btree (approval_sha256) WHERE (approval_sha256 IS NOT NULL);
 
 CREATE INDEX approval_verdict_of_run ON cutter_governance.approval_verdict USING btree (run_id, id);
+
+CREATE INDEX backup_coverage_artifact ON cutter_governance.backup_coverage USING btree (artifact) WHERE (artifact IS NOT NULL);
 
 CREATE INDEX backup_coverage_changed ON cutter_governance.backup_coverage USING btree (document_id) WHERE (sealed_changes IS DISTINCT FROM changes);
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -161,6 +161,20 @@ def test_what_an_open_run_or_a_companion_has_is_kept() -> None:
         read=world.read,
     )  # fmt: skip
     assert found.artifacts == ["c.gpg"], "a is wanted, b goes with the newest companion, d is the newest"
+
+
+def test_a_part_is_not_the_newest_backup() -> None:
+    """A worker that dies after a part leaves it as the newest artifact, and the last whole backup must stay."""
+    world = World()
+    whole = world.begin()
+    world.publish(whole, frozenset(DOCUMENTS))
+    world.seal(whole)
+    world.head, world.now = tree.EMPTY, world.now + timedelta(days=1)
+    part = replace(world.begin(), whole=False)
+    world.publish(part, frozenset())
+    world.now += timedelta(days=DAYS + 1)
+    world.collect()
+    assert set(world.backups) == {whole.artifact}
 
 
 def test_every_backup_of_the_newest_second_is_kept() -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from cutter import limits
 from cutter.backup.artifacts import RECORD_SUFFIX, open_store
 from cutter.backup.companion import header as companion
-from cutter.backup.record import SEGMENT_RECORD_VERSION, from_json
+from cutter.backup.record import SEGMENT_VERSIONS, from_json
 from cutter.backup.segments import pages
 from cutter.backup.segments.retention import Garbage, Stored, garbage
 from cutter.errors import InvalidInput
@@ -58,8 +58,8 @@ def _described(text: str) -> Stored | None:
         pass
     try:
         backup = from_json(text)
-        base = backup.base if backup.version == SEGMENT_RECORD_VERSION else None
-        return Stored(artifact=backup.artifact_id, taken=_instant(backup.taken_utc), base=base)
+        base = backup.base if backup.version in SEGMENT_VERSIONS else None
+        return Stored(artifact=backup.artifact_id, taken=_instant(backup.taken_utc), base=base, whole=backup.whole)
     except InvalidInput:
         return None
 

@@ -53,7 +53,7 @@ _SEAL: Rows[bool] = values("seal", named=query_of)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """The tree on which a backup is based, its number of documents, and the documents that the backup must dump."""
+    """The tree on which a backup is based, its number of documents, and the first documents that a backup must dump."""
 
     root: str
     count: int
@@ -65,11 +65,14 @@ def head_of(connection: Connection) -> Head:
     return _HEAD.one(connection)
 
 
-def base_of(connection: Connection, head: Head, columns_sha256: str) -> Base:
-    """The base of a backup at this moment. If the columns are others than those of the tree, it dumps everything."""
+def base_of(connection: Connection, head: Head, columns_sha256: str, limit: int) -> Base:
+    """The base of a backup at this moment. If the columns are others than those of the tree, it dumps everything.
+
+    It names so many changed documents at most.
+    """
     if head.tree is None or head.columns_sha256 != columns_sha256:
-        return Base(root=tree.EMPTY, count=0, changes=_counts(_EVERY.all(connection)))
-    return Base(root=head.tree, count=head.documents, changes=_counts(_CHANGED.all(connection)))
+        return Base(root=tree.EMPTY, count=0, changes=_counts(_EVERY.all(connection, {"limit": limit})))
+    return Base(root=head.tree, count=head.documents, changes=_counts(_CHANGED.all(connection, {"limit": limit})))
 
 
 def seal(connection: Connection, store: Store, record: BackupRecord, header: Header) -> None:

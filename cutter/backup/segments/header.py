@@ -35,11 +35,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The header of a segment: the root of its base tree, the columns of its tables, and its documents by id."""
+    """The header of a segment: the root of its base tree, the columns of its tables, and its documents by id.
+
+    If it is not `whole`, it is a part: it leaves out documents that changed, so it and its base are no backup.
+    """
 
     base: str
     columns: Columns
     documents: Mapping[str, Document]
+    whole: bool = True
 
     @property
     def columns_sha256(self) -> str:
@@ -72,6 +76,7 @@ def from_line(line: bytes) -> Header:
             base=value["base"],
             columns={table: tuple((name, kind) for name, kind in named) for table, named in value["columns"].items()},
             documents={name: Document(**one) for name, one in value["documents"].items()},
+            whole="part" not in value,
         )
     except HeaderRefused:
         raise
@@ -83,7 +88,7 @@ def from_line(line: bytes) -> Header:
 
 
 def _plain(header: Header) -> dict[str, Any]:
-    return {
+    return ({} if header.whole else {"part": True}) | {
         "version": HEADER_VERSION,
         "base": header.base,
         "columns": {table: [list(column) for column in named] for table, named in header.columns.items()},

@@ -93,6 +93,8 @@ def _segment(connection: postgres.Connection, record: BackupRecord, tools: Tools
     header, key = load(connection, tools, _artifact(record), record.recipient)
     if record.base not in ("", header.base):
         raise Refused(_differs(record, "another base tree than its record says"))
+    if record.whole and not header.whole:
+        raise Refused(_no_backup(record.artifact_id))
     tree.count_of(header.base, partial(pages.read, tools.store))
     report = _compared(connection, header, header.documents, key, record)
     if dict(report.row_counts) != dict(record.row_counts):
@@ -114,7 +116,12 @@ def _everything(connection: postgres.Connection, record: BackupRecord, tools: To
 
 
 def base_parts(tools: Tools, header: Header) -> dict[Artifact, dict[str, tree.Entry]]:
-    """The documents of the base tree that the segment itself does not hold, by the artifact that holds them."""
+    """The documents of the base tree that the segment itself does not hold, by the artifact that holds them.
+
+    Raises Refused if this is the header of a part, because its base lacks documents or has rows of an earlier time.
+    """
+    if not header.whole:
+        raise Refused(_no_backup())
     found: dict[Artifact, dict[str, tree.Entry]] = {}
     for entry in tree.entries_of(header.base, partial(pages.read, tools.store)):
         if entry.document not in header.documents:
@@ -180,6 +187,13 @@ def _differs(record: BackupRecord, what: str) -> BackupRefusal:
         message=f"the restored rows differ from the rows of the snapshot ({what}): take a new backup",
         expected=record.content_fingerprint,
         observed=what,
+    )
+
+
+def _no_backup(artifact_id: str = "the artifact") -> BackupRefusal:
+    return BackupRefusal(
+        code=RefusalCode.SEGMENT_PART,
+        message=f"{artifact_id} is a part of a backup that consists of several artifacts: name the last of them",
     )
 
 

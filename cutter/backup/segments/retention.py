@@ -24,13 +24,14 @@ class Unknown(ValueError):
 class Stored:
     """A backup in the store. `base` is the root of its tree: None if it needs none, and empty if its record lacks it.
 
-    `goes_with` is the backup to which a companion belongs.
+    `goes_with` is the backup to which a companion belongs. A part is not `whole`: it is never the newest backup.
     """
 
     artifact: str
     taken: datetime
     base: str | None = None
     goes_with: str | None = None
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ def _kept(backups: Sequence[Stored], since: datetime, wanted: Collection[str]) -
 
     A record names whole seconds, so each backup of the newest second may be the newest, and all of them are kept.
     """
-    groups = ([one for one in backups if one.goes_with], [one for one in backups if not one.goes_with])
+    groups = ([one for one in backups if one.goes_with], [one for one in backups if one.whole and not one.goes_with])
     last = [max((one.taken for one in group), default=None) for group in groups]
     newest = {one.artifact for group, taken in zip(groups, last, strict=True) for one in group if one.taken == taken}
     kept = {one.artifact for one in backups if one.taken >= since} | newest | set(wanted)

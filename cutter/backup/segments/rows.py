@@ -7,6 +7,7 @@ number of rows, and the sha256 over the digests of the rows in the order of thei
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
@@ -14,6 +15,7 @@ from typing import LiteralString
 from psycopg import sql
 from psycopg.rows import class_row
 
+from cutter import limits
 from cutter.backup.connection import Connection
 from cutter.backup.fingerprint import TableMissing, columns_of, pinned_output
 from cutter.backup.segments.header import Columns, Document, digest_of_columns
@@ -41,6 +43,14 @@ class _Digest:
     document: str
     number: int
     digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Size:
+    """A document, and about how many bytes its rows have."""
+
+    document: str
+    number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +90,15 @@ class Rows:
             for data in copy:
                 yield bytes(data)
 
+    def fitting(self, documents: Sequence[str], size_bytes: int) -> Sequence[str]:
+        """The first of these documents whose rows have about so many bytes together; at least one document."""
+        statement = sql.SQL(query_of("sizes")).format(units=self._units())
+        cursor = self.connection.cursor(row_factory=class_row(_Size))
+        cursor.execute(statement, {"documents": list(documents), "unit_bytes": limits.SEGMENT_UNIT_BYTES})
+        sizes = {one.document: one.number for one in cursor}
+        totals = itertools.accumulate(sizes.get(name, 0) for name in documents)
+        return documents[: max(1, sum(total <= size_bytes for total in totals))]
+
     def _digests(self, table: str, documents: Sequence[str]) -> dict[str, _Digest]:
         statement = sql.SQL(query_of("digests")).format(
             columns=_listed("s", self.columns[table]), rows=self._selected(table)
@@ -92,8 +111,10 @@ class Rows:
         listed = _listed("t", self.columns[table])
         if not self.live:
             return sql.SQL(query_of("restored")).format(columns=listed, table=sql.Identifier(*table.split(".")))
-        units = sql.SQL(query_of("information_unit")).format(columns=sql.SQL("t.id"))
-        return sql.SQL(query_of(table.split(".")[1])).format(columns=listed, units=units)
+        return sql.SQL(query_of(table.split(".")[1])).format(columns=listed, units=self._units())
+
+    def _units(self) -> sql.Composed:
+        return sql.SQL(query_of("information_unit")).format(columns=sql.SQL("t.id"))
 
     def _document(self, name: str, changes: int, tables: Mapping[str, Mapping[str, _Digest]]) -> Document:
         lines = [DIGEST_VERSION, digest_of_columns(self.columns)]

@@ -61,6 +61,11 @@ join lateral (
     where y.cross_reference_verify_result_id = v.verify_result_id) t on true
 where r.document_id = any (%(documents)s)
 
+-- name: sizes
+-- By document: about how many bytes a segment of it has. The length of a text is known without reading the text.
+select s.backup_document as document, sum(octet_length(t.body) + %(unit_bytes)s)::bigint as number
+from ({units}) s join public.unit_version t on t.unit_id = s.id group by s.backup_document
+
 -- name: restored
 -- The rows of one table in a database into which segments were loaded.
 select t.backup_document, {columns} from only {table} t
@@ -82,22 +87,31 @@ select h.tree, h.columns_sha256, h.documents,
 from cutter_governance.backup_head h
 
 -- name: changed_documents
--- The documents whose rows changed since they were sealed.
+-- The first documents whose rows changed since they were sealed.
 select c.document_id as document, c.changes from cutter_governance.backup_coverage c
-where c.sealed_changes is distinct from c.changes order by c.document_id
+where c.sealed_changes is distinct from c.changes order by c.document_id limit %(limit)s
 
 -- name: every_document
 select c.document_id as document, c.changes from cutter_governance.backup_coverage c order by c.document_id
+limit %(limit)s
 
 -- name: sealed_changes
 -- How often the rows of these documents had changed when they were sealed. No row for a document that never was.
 select c.document_id as document, c.sealed_changes as changes from cutter_governance.backup_coverage c
 where c.document_id = any (%(documents)s) and c.sealed_changes is not null
 
--- name: due_documents
--- The sealed documents whose verification is the oldest.
+-- name: due_artifacts
+-- The segments of the documents whose verification is the oldest, the oldest one first. Their sizes are not recorded.
+select d.artifact as artifact_id, d.sha256, null::bigint as size_bytes
+from (select c.artifact, c.sha256, c.verified_at from cutter_governance.backup_coverage c
+    where c.verified_at is not null order by c.verified_at limit %(limit)s) d
+group by d.artifact, d.sha256 order by min(d.verified_at), d.artifact
+
+-- name: documents_of_artifact
+-- The documents whose newest segment is in this artifact.
 select c.document_id as document, c.sealed_changes = c.changes as covered, c.artifact, c.sha256, c.fingerprint
-from cutter_governance.backup_coverage c where c.verified_at is not null order by c.verified_at limit %(limit)s
+from cutter_governance.backup_coverage c
+where c.artifact is not null and c.artifact = %(artifact_id)s and c.sha256 = %(sha256)s order by c.document_id
 
 -- name: verified
 select cutter_governance.fn_backup_verified(%(documents)s)

@@ -1,13 +1,16 @@
 """IO: verifies sealed segments again, in rotation: tree, artifact, restored rows and live rows must agree.
 
+An artifact is decrypted once, for every document that it holds, and the result is recorded before the next artifact.
 A difference is recorded with its document. Until a person has dealt with it, no new backup is taken, so no gate writes.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from psycopg.types.json import Jsonb
 
 from cutter import limits
 from cutter.backup import connection as postgres
+from cutter.backup.pipeline import Deadline
 from cutter.backup.record import RefusalCode
 from cutter.backup.segments import pages, tree
 from cutter.backup.segments.coverage import head_of
@@ -28,7 +32,7 @@ from cutter.storage.records import records, values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Due:
+class _Held:
     """A sealed document. `covered` is false if its rows have changed since."""
 
     document: str
@@ -44,7 +48,8 @@ class _Due:
         )
 
 
-_DUE = records("due_documents", _Due, named=query_of)
+_DUE = records("due_artifacts", Artifact, named=query_of)
+_HELD = records("documents_of_artifact", _Held, named=query_of)
 _VERIFIED: RowsOf[int] = values("verified", named=query_of)
 _AGAIN: RowsOf[bool] = values("again", named=query_of)
 
@@ -65,46 +70,77 @@ def scrub(
     gpg_binary: str = "gpg",
     artifacts_url: str,
     documents: int = limits.SCRUB_DOCUMENTS,
+    seconds: float = math.inf,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
 ) -> Scrubbed:
-    """Verify the documents whose verification is the oldest, and record the result. Raises Unavailable."""
+    """Verify the documents whose verification is the oldest, and all others in their artifacts. Record the results.
+
+    After `seconds` it begins no other artifact, but it verifies one at least. `deadline_seconds` are for one artifact.
+    Raises Unavailable.
+    """
     tools = tools_for(artifacts_url, gpg_home, gpg_binary, deadline_seconds)
     tools.gpg.start_agent()
+    end = time.monotonic() + seconds
+    found: list[tuple[_Held, str | None]] = []
     try:
         with closing(postgres.connect(dsn, tools.deadline)) as connection:
-            due, problems = _beside_live(connection, tools, documents)
-        for artifact, held in _by_artifact(due).items():
-            with closing(postgres.connect(scratch_dsn, tools.deadline)) as connection:
-                problems |= _of_segment(connection, tools, artifact, held)
-        with closing(postgres.connect(dsn, tools.deadline)) as connection:
-            _record(connection, due, problems)
+            due = _DUE.all(connection, {"limit": documents})
+        try:
+            for artifact in due:
+                if found and time.monotonic() > end:
+                    break
+                tools = replace(tools, deadline=Deadline(deadline_seconds))
+                found += _artifact(tools, dsn, scratch_dsn, artifact)
+        finally:
+            # Together, because people get one message for all problems of a scrub.
+            _record(dsn, [(held, problem) for held, problem in found if problem])
     except postgres.AWAY as problem:
         raise postgres.away(problem) from None
-    return Scrubbed(verified=tuple(one.document for one in due if one.document not in problems), problems=problems)
+    return Scrubbed(
+        verified=tuple(held.document for held, problem in found if not problem),
+        problems={held.document: problem for held, problem in found if problem},
+    )
 
 
-def _beside_live(connection: postgres.Connection, tools: Tools, documents: int) -> tuple[list[_Due], dict[str, str]]:
-    """The documents to verify, and by document how its live rows or the tree differ from its segment."""
+def each_pass(documents: int, days: float, passes_each_day: float, *, least: int) -> int:
+    """The documents that one pass verifies, so that each of them is verified twice within the days that are allowed."""
+    return max(least, math.ceil(2 * documents / (days * passes_each_day)))
+
+
+def _artifact(tools: Tools, dsn: str, scratch_dsn: str, artifact: Artifact) -> list[tuple[_Held, str | None]]:
+    """Verify the documents of one artifact, and record the good ones. Returns all of them, each with its problem."""
+    with closing(postgres.connect(dsn, tools.deadline)) as connection:
+        held, problems = _beside_live(connection, tools, artifact)
+    with closing(postgres.connect(scratch_dsn, tools.deadline)) as connection:
+        problems |= _of_segment(connection, tools, artifact, held)
+    _record(dsn, [(one, None) for one in held if one.document not in problems])
+    return [(one, problems.get(one.document)) for one in held]
+
+
+def _beside_live(
+    connection: postgres.Connection, tools: Tools, artifact: Artifact
+) -> tuple[list[_Held], dict[str, str]]:
+    """The documents of an artifact, and by document how its live rows or the tree differ from it."""
     postgres.begin_snapshot(connection, tools.deadline)
-    due = _DUE.all(connection, {"limit": documents})
+    held = _HELD.all(connection, {"artifact_id": artifact.artifact_id, "sha256": artifact.sha256})
     live = Rows(connection=connection, columns=columns(connection), live=True)
     # With other columns, the digests cannot be compared, and the next backup dumps every document.
     same_columns = head_of(connection).columns_sha256 == digest_of_columns(live.columns)
-    covered = [one for one in due if one.covered and same_columns]
+    covered = [one for one in held if one.covered and same_columns]
     found = live.described(dict.fromkeys((one.document for one in covered), 0)).documents
     problems = {
         one.document: "its live rows differ from its segment, although no change was counted"
         for one in covered
         if found[one.document].fingerprint != one.fingerprint
     }
-    return due, problems | _of_tree(connection, tools, due)
+    return held, problems | _of_tree(connection, tools, held)
 
 
-def _of_tree(connection: postgres.Connection, tools: Tools, due: Sequence[_Due]) -> dict[str, str]:
+def _of_tree(connection: postgres.Connection, tools: Tools, held: Sequence[_Held]) -> dict[str, str]:
     """By document: how the newest tree names it wrongly."""
     root = head_of(connection).tree or tree.EMPTY
     problems: dict[str, str] = {}
-    for one in due:
+    for one in held:
         try:
             if tree.entry_of(root, one.document, partial(pages.read, tools.store)) != one.entry:
                 problems[one.document] = "the tree does not name its segment"
@@ -113,15 +149,8 @@ def _of_tree(connection: postgres.Connection, tools: Tools, due: Sequence[_Due])
     return problems
 
 
-def _by_artifact(due: Sequence[_Due]) -> dict[Artifact, list[_Due]]:
-    groups: dict[Artifact, list[_Due]] = {}
-    for one in due:
-        groups.setdefault(Artifact(artifact_id=one.artifact, sha256=one.sha256), []).append(one)
-    return groups
-
-
 def _of_segment(
-    connection: postgres.Connection, tools: Tools, artifact: Artifact, held: Sequence[_Due]
+    connection: postgres.Connection, tools: Tools, artifact: Artifact, held: Sequence[_Held]
 ) -> dict[str, str]:
     """By document: how its rows in the segment differ from what was sealed. All of them if it cannot be loaded."""
     names = [one.document for one in held]
@@ -142,10 +171,14 @@ def _of_segment(
     }
 
 
-def _record(connection: postgres.Connection, due: Sequence[_Due], problems: Mapping[str, str]) -> None:
-    result = {one.document: {"sha256": one.sha256, "problem": problems.get(one.document, None)} for one in due}
-    _VERIFIED.one(connection, {"documents": Jsonb(result)})
-    connection.commit()
+def _record(dsn: str, found: Sequence[tuple[_Held, str | None]]) -> None:
+    """Record that these documents are good, or what is wrong with each of them."""
+    if not found:
+        return
+    result = {one.document: {"sha256": one.sha256, "problem": problem} for one, problem in found}
+    with closing(postgres.connect(dsn, Deadline(limits.SCRUB_RECORD_SECONDS))) as connection:
+        _VERIFIED.one(connection, {"documents": Jsonb(result)})
+        connection.commit()
 
 
 def again(connection: psycopg.Connection[tuple[object, ...]], document: str | None) -> bool:

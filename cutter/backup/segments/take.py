@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from cutter.backup.ciphertext import Target, write_artifact
 from cutter.backup.fingerprint import TableMissing, pinned_output
 from cutter.backup.keyring import Recipient, find_recipient, home_of_backups, pinned
 from cutter.backup.pipeline import Deadline
-from cutter.backup.record import SEGMENT_RECORD_VERSION, BackupRecord, BackupRefusal, RefusalCode
+from cutter.backup.record import PART_RECORD_VERSION, SEGMENT_RECORD_VERSION, BackupRecord, BackupRefusal, RefusalCode
 from cutter.backup.segments import pages, tree
 from cutter.backup.segments.coverage import Base, Head, base_of, head_of
 from cutter.backup.segments.header import Header, digest_of_columns, to_line
@@ -46,8 +47,13 @@ def take(
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
     verified_max_seconds: float = limits.BACKUP_VERIFIED_MAX_DAYS * limits.DAY_SECONDS,
     snapshot: str | None = None,
+    documents_max: int = limits.SEGMENT_DOCUMENTS_MAX,
+    bytes_max: int = limits.SEGMENT_BYTES_MAX,
 ) -> BackupRecord | BackupRefusal:
     """Back up the documents that changed, encrypted for the pinned key, and name the tree that has the others.
+
+    If more changed than one segment may hold, it dumps a part of them under another name. The record is then not
+    `whole`: the caller seals the part and takes again.
 
     It refuses while the segment of a document is damaged, or if the oldest verification is older than
     `verified_max_seconds`. `snapshot` is the exported snapshot of another session, whose moment the backup then has.
@@ -62,9 +68,11 @@ def take(
     try:
         with closing(postgres.connect(dsn, deadline)) as connection:
             postgres.begin_snapshot(connection, deadline, snapshot)
-            moment = _moment(connection, target.store, verified_max_seconds)
+            moment = _moment(connection, target.store, verified_max_seconds, documents_max, bytes_max)
             if isinstance(moment, BackupRefusal):
                 return moment
+            if not moment.header.whole:
+                target = replace(target, artifact_id=_part_of(artifact_id))
             return _write(moment, gpg, recipient, target, deadline)
     except postgres.AWAY as problem:
         raise postgres.away(problem) from None
@@ -95,15 +103,25 @@ class _Moment:
                 yield b"\\.\n"
 
 
-def _moment(connection: postgres.Connection, store: Store, verified_max_seconds: float) -> _Moment | BackupRefusal:
+def _part_of(artifact_id: str) -> str:
+    """A free name next to that of the backup, because another attempt may have left parts of its own."""
+    return f"{artifact_id.removesuffix('.gpg')}-part-{uuid.uuid4().hex[:12]}.gpg"
+
+
+def _moment(
+    connection: postgres.Connection, store: Store, verified_max_seconds: float, documents_max: int, bytes_max: int
+) -> _Moment | BackupRefusal:
     taken_utc = _TAKEN_UTC.one(connection)
     named = columns(connection)
     head = head_of(connection)
-    base = base_of(connection, head, digest_of_columns(named))
+    # One more than a segment may hold tells a part from the whole.
+    base = base_of(connection, head, digest_of_columns(named), documents_max + 1)
     if refusal := _unverified(head, verified_max_seconds) or incomplete(base, store):
         return refusal
     rows = Rows(connection=connection, columns=named, live=True)
-    header = Header(base=base.root, columns=named, documents=rows.described(base.changes).documents)
+    held = rows.fitting(list(base.changes)[:documents_max], bytes_max)
+    documents = rows.described({name: base.changes[name] for name in held}).documents
+    header = Header(base=base.root, columns=named, documents=documents, whole=len(held) == len(base.changes))
     oldest = None if base.root == tree.EMPTY or head.oldest_seconds is None else int(head.oldest_seconds)
     return _Moment(rows=rows, header=header, taken_utc=taken_utc, oldest_seconds=oldest)
 
@@ -165,7 +183,7 @@ def _write(
             pg_dump_version="none",
             server_version=programs.server_version(moment.rows.connection)[1],
             recipient=recipient.fingerprint,
-            version=SEGMENT_RECORD_VERSION,
+            version=SEGMENT_RECORD_VERSION if moment.header.whole else PART_RECORD_VERSION,
             base=moment.header.base,
             oldest_verification_seconds=moment.oldest_seconds,
         )

@@ -19,6 +19,7 @@ from psycopg import sql
 
 from activities.effects import seal_backup
 from activities.worker.dependencies import Deps
+from cutter import limits
 from cutter.backup import forms
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import read_record
@@ -147,8 +148,17 @@ def content(database: Database) -> dict[str, Any]:
         }
 
 
-def cutter(world: Laws, *arguments: str) -> dict[str, Any]:
-    """What `cutter backup` answers to these arguments."""
+_MAIN = """
+from functools import partial
+from cutter.backup.segments import take
+take.take = partial(take.take, documents_max={documents_max})
+from starter.cli import main
+main()
+"""
+
+
+def cutter(world: Laws, *arguments: str, documents_max: int = limits.SEGMENT_DOCUMENTS_MAX) -> dict[str, Any]:
+    """What `cutter backup` answers to these arguments, with so many documents in one artifact."""
     settings = world.made.settings
     environment = {
         "CUTTER_STATE_DIR": str(settings.state_dir), "CUTTER_DATABASE_URL": world.database.address,
@@ -157,7 +167,7 @@ def cutter(world: Laws, *arguments: str) -> dict[str, Any]:
         "PGPASSWORD": unquote(urlsplit(world.database.url("postgres")).password or ""),
     }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-c", "from starter.cli import main; main()", "backup", *arguments],
+        [sys.executable, "-c", _MAIN.format(documents_max=documents_max), "backup", *arguments],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

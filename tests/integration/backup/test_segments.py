@@ -15,6 +15,7 @@ import pytest
 from psycopg import sql
 
 from activities import effects
+from activities.gates.backup import take_and_check
 from activities.reconciler.activity import reconcile
 from cutter.backup import forms
 from cutter.backup.artifacts import open_store
@@ -24,7 +25,7 @@ from cutter.backup.restore import read_record
 from cutter.backup.segments import pages, tree
 from cutter.backup.segments.collect import delete, look
 from cutter.backup.segments.restore import SegmentReport
-from cutter.backup.segments.scrub import again
+from cutter.backup.segments.scrub import again, each_pass
 from cutter.backup.tables import SEGMENT_TABLES
 from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
@@ -547,3 +548,83 @@ def test_a_deployment_may_ask_for_fresher_verifications(world: Laws) -> None:
     context = effects.of_run(world.made.run_row(world.driven[2].run_id), {}, datetime.now(UTC), "IG_backup")
     answer, _ = effects.take_backup(deps, context, "stricter/pre_write.gpg", world.fingerprint, 60.0)
     assert code(answer) is RefusalCode.VERIFICATION_STALE
+
+
+def everything_again(world: Laws) -> list[str]:
+    """Let the next backup dump every document."""
+    with closing(world.database.connect("cutter_backup")) as connection:
+        assert again(connection, None)
+    return world.uncovered()
+
+
+def test_a_gate_seals_the_parts_of_a_large_backup_before_it_takes_its_own(world: Laws) -> None:
+    names = everything_again(world)
+    assert len(names) > 1
+    own = world.made.deps[WorkerRole.CUTTER]
+    deps = replace(own, take_backup=partial(forms.TAKE["segments"], documents_max=1))
+    context = effects.of_run(world.made.run_row(world.driven[2].run_id), {}, datetime.now(UTC), "IG_backup")
+    answer = take_and_check(deps, context, "parts/pre_write.gpg")
+    assert not isinstance(answer, BackupRefusal), answer
+    record, report, _ = answer
+    assert (record.artifact_id, record.whole) == ("parts/pre_write.gpg", True)
+    assert isinstance(report, SegmentReport)
+    assert list(report.header.documents) == names[-1:]
+    assert world.uncovered() == []
+    with world.restored(record) as (outcome, into):
+        assert isinstance(outcome, RestoreReport), outcome
+        assert content(into) == content(world.database)
+
+
+def test_the_commands_take_a_backup_and_its_companion_in_several_artifacts(world: Laws) -> None:
+    for options in ((), ("--whole",)):
+        names = everything_again(world)
+        before = set(world.folder.rglob("*.gpg"))
+        told = cutter(world, "take", *options, "--json", documents_max=1)
+        made = sorted(path.name for path in set(world.folder.rglob("*.gpg")) - before)
+        assert sum("-part-" in name for name in made) == len(names) - 1
+        assert len(made) == len(names) + len(options)
+        assert world.uncovered() == []
+        last = read_record(world.made.settings.artifacts, told.get("artifact", told["artifact_id"]))
+        with world.restored(last) as (outcome, into):
+            assert isinstance(outcome, RestoreReport), outcome
+            assert content(into) == content(world.database)
+
+
+def test_a_pass_verifies_each_document_twice_within_its_days() -> None:
+    assert each_pass(100, 30, 144, least=20) == 20
+    assert each_pass(1_000_000, 30, 144, least=20) == 463
+    assert each_pass(1_000_000, 30, 1, least=200) == 66_667
+    assert each_pass(86_400, 1, 144, least=20) == 1_200
+
+
+def test_the_reconciler_verifies_more_of_more_documents(world: Laws, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(effects, "scrub", lambda **given: asked.append(given["documents"]))
+    world.database.run("update cutter_governance.backup_head set documents = documents + 1000000")
+    try:
+        effects.scrub_backups(world.made.deps[WorkerRole.CUTTER])
+    finally:
+        world.database.run("update cutter_governance.backup_head set documents = documents - 1000000")
+    assert asked == [463]
+
+
+@pytest.mark.parametrize(
+    ("age", "said"),
+    [
+        (15, None),
+        (24, "the scrub is too slow: a segment was last verified 24 days ago, the limit is 30, and in 6 days"),
+        (31, "a segment was last verified 31 days ago, the limit is 30: no backup is taken"),
+    ],
+    ids=("young", "late", "too late"),
+)
+def test_people_are_warned_before_verifications_are_too_old(world: Laws, age: int, said: str | None) -> None:
+    world.database.run(f"update cutter_governance.backup_coverage set verified_at = now() - interval '{age} days'"
+        " where verified_at is not null")  # fmt: skip
+    settings = world.made.settings
+    found, listed = backups(settings), newest(settings)["backups"]
+    if said is None:
+        assert (found.verdict, listed) == (Verdict.OK, [])
+        return
+    assert (found.verdict, found.remedy) == (Verdict.BAD, "cutter backup scrub")
+    assert found.found.startswith(said)
+    assert listed == [found.found]

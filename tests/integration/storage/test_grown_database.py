@@ -1,4 +1,7 @@
-"""Each index of migration 10 is needed: without it, the statement that it is for scans a table that grows."""
+"""Each index of migrations 10 to 14 is needed: without it, the statement that it is for scans a table that grows.
+
+The indexes of the search are those of migration 11. tests/integration/storage/test_search_growth.py has them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ from typing import Any, LiteralString
 
 import pytest
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
+from cutter.backup.segments.rows import Rows, columns, query_of
 from cutter.storage.queries import queries
+from tests.integration.storage.test_search_growth import INDEXES as OF_THE_SEARCH
 from tests.support import grown
 from tests.support.database import Connection, Database
 from tests.support.runs import Stage
@@ -23,14 +29,23 @@ KB_ID = "knowledge/dev/laws/icx-taken.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The statement that an index is for: a named query, or its text."""
+    """The statement that an index is for: a named query, one of backups, or its text."""
 
     query: str = ""
+    of_backups: str = ""
     text: LiteralString = ""
+    schema: str = "cutter_governance"
 
-    @property
-    def statement(self) -> LiteralString:
-        return self.text or queries()[self.query]
+    def execute(self, connection: Connection, parameters: dict[str, Any]) -> None:
+        if self.of_backups == ROWS:
+            live = Rows(connection=connection, columns=columns(connection), live=True)
+            assert live.described({parameters["document_id"]: 1}).row_counts["public.information_unit"] == 3
+            return
+        statement = query_of(self.of_backups) if self.of_backups else self.text or queries()[self.query]
+        connection.execute(statement, parameters)
+
+
+ROWS = "the rows of one document"
 
 
 CASES = {
@@ -53,7 +68,26 @@ CASES = {
     "batch_open": Case(query="batches_not_ended"),
     "batch_queue_of_item": Case(query="queue_entries_before"),
     "run_newest": Case(query="newest_runs"),
+    "backup_coverage_changed": Case(of_backups="changed_documents"),
+    "backup_coverage_verified": Case(of_backups="due_artifacts"),
+    "backup_coverage_problem": Case(of_backups="head"),
+    "backup_coverage_artifact": Case(of_backups="documents_of_artifact"),
+    "information_unit_withdrawn": Case(of_backups=ROWS, schema="public"),
+    "iu_lifecycle_log_unit": Case(of_backups=ROWS, schema="public"),
 }
+
+COVERED = 100_000
+"""Documents in segments."""
+
+COVER: LiteralString = """
+insert into cutter_governance.backup_coverage (document_id, changes) select 'S-' || n, 1
+from generate_series(1, %(covered)s) n;
+update cutter_governance.backup_coverage set sealed_changes = changes, fingerprint = %(digest)s, sha256 = %(digest)s,
+    artifact = document_id || '/pre_write.gpg', sealed_at = now(), verified_at = now() - random() * interval '9 days';
+update cutter_governance.backup_coverage set changes = changes + 1 where document_id = %(document)s;
+update cutter_governance.backup_head set tree = %(digest)s, columns_sha256 = %(digest)s,
+    documents = (select count(*) from cutter_governance.backup_coverage)
+"""
 
 TABLE: LiteralString = "select indrelid::regclass::text from pg_index where indexrelid = %s::regclass"
 COUNTERS: LiteralString = "select seq_scan, idx_tup_fetch from pg_stat_xact_user_tables where relid = %s::regclass"
@@ -68,12 +102,13 @@ class Old:
 
     def reads_whole(self, index: str, *, dropped: bool) -> bool:
         """Whether the index's statement reads all of the index's table, with or without the index."""
-        name = sql.Identifier("cutter_governance", index)
+        schema = CASES[index].schema
+        name = sql.Identifier(schema, index)
         with self.database.connect("postgres") as connection:
-            (table,) = _row(connection, TABLE, (f"cutter_governance.{index}",))
+            (table,) = _row(connection, TABLE, (f"{schema}.{index}",))
             if dropped:
                 connection.execute(sql.SQL("drop index {}").format(name))
-            connection.execute(CASES[index].statement, self.parameters)
+            CASES[index].execute(connection, self.parameters)
             scans, fetched = _row(connection, COUNTERS, (table,))
             connection.rollback()
         return bool(scans or fetched > COPIES // 2)
@@ -90,9 +125,16 @@ def old(enacted_stage: Stage) -> Iterator[Old]:
     with enacted_stage.clone() as database:
         grown.add_rare_rows(database, enacted_stage.run_id, enacted_stage.document_id)
         grown.fill(database, COPIES)
+        with database.connect("postgres") as connection:
+            for statement in COVER.split(";"):
+                connection.execute(statement.encode(), {
+                    "covered": COVERED, "digest": grown.DIGEST, "document": enacted_stage.document_id,
+                })  # fmt: skip
+        database.run("vacuum analyze cutter_governance.backup_coverage")
         yield Old(database=database, parameters={
             "run_id": enacted_stage.run_id, "document_id": enacted_stage.document_id, "batch_id": grown.BATCH,
             "gate": "SG_cut_authz", "names": [KB_ID], "digests": [grown.DIGEST], "target": grown.DIGEST, "limit": 20,
+            "artifact_id": "S-7/pre_write.gpg", "sha256": grown.DIGEST, "documents": ["S-7"],
             "kb_id": KB_ID, "entry_id": grown.BATCH, "envelope_id": grown.BATCH, "change_set_id": grown.BATCH,
         })  # fmt: skip
 
@@ -104,5 +146,40 @@ def test_a_statement_reads_its_whole_table_only_without_its_index(old: Old, inde
 
 
 def test_each_index_of_the_migration_has_its_statement() -> None:
-    migration = resources.files("cutter.storage") / "sql" / "migrations" / "0010_indexes.sql"
-    assert set(re.findall(r"^create index (\w+)", migration.read_text(encoding="utf-8"), re.MULTILINE)) == set(CASES)
+    migrations = resources.files("cutter.storage") / "sql" / "migrations"
+    made = {
+        name
+        for migration in migrations.iterdir()
+        if migration.name >= "0010"
+        for name in re.findall(r"^create index (\w+)", migration.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert made - set(OF_THE_SEARCH) == set(CASES)
+
+
+def test_a_backup_and_a_scrub_read_the_coverage_of_their_own_documents(old: Old) -> None:
+    """What the worker asks and records for one document, by the role that does it."""
+    one = {"changes": 1, "fingerprint": grown.DIGEST, "sha256": grown.DIGEST, "problem": None}
+    seal = {
+        "before": grown.DIGEST, "after": "6" * 64, "columns_sha256": grown.DIGEST, "artifact": "new.gpg",
+        "sha256": grown.DIGEST, "documents": Jsonb({"S-7": one}),
+    }  # fmt: skip
+    steps: dict[str, dict[str, Any]] = {
+        "head": {}, "changed_documents": {"limit": 501}, "every_document": {"limit": 501},
+        "sealed_changes": {"documents": ["S-7"]}, "seal": seal, "due_artifacts": {"limit": 20},
+        "documents_of_artifact": {"artifact_id": "S-8/pre_write.gpg", "sha256": grown.DIGEST},
+        "verified": {"documents": Jsonb({"S-8": one})}, "again": {"document": "S-9"},
+    }  # fmt: skip
+    read = {}
+    for step, parameters in steps.items():
+        with old.database.connect("cutter_backup") as connection:
+            connection.execute(query_of(step), parameters)
+            scans, fetched = _row(connection, COUNTERS, ("cutter_governance.backup_coverage",))
+            read[step] = (scans, fetched)
+            connection.rollback()
+    assert {step: scans for step, (scans, _) in read.items() if scans} == {}
+    assert {step: rows for step, (_, rows) in read.items() if rows > parameters_limit(steps[step])} == {}
+
+
+def parameters_limit(parameters: dict[str, Any]) -> int:
+    """Rows that a step may read: those for which it asks, and a few by each of its other parts."""
+    return int(parameters.get("limit", 0)) + 10
