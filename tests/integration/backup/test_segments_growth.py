@@ -17,6 +17,19 @@ ROWS_MAX = 200
 """Rows that the backup of one law of three units may read from one table by an index."""
 
 
+def seal_everything(world: Laws) -> None:
+    """Take a backup of every document, which consists of several artifacts."""
+    units = 0
+    for number in range(COPIES):
+        record = world.take(f"everything-{number}.gpg")
+        assert isinstance(record, BackupRecord)
+        sealing(world, record)
+        units += record.row_counts["public.information_unit"]
+        if record.whole:
+            break
+    assert units > 3 * COPIES
+
+
 def test_a_backup_reads_the_rows_of_the_changed_document_only(cluster: TestCluster, keys: runs.Keys) -> None:
     with cluster.database(prefix="grown") as database:
         with runs.deployment(database, keys) as made:
@@ -25,10 +38,7 @@ def test_a_backup_reads_the_rows_of_the_changed_document_only(cluster: TestClust
         grown.fill(database, COPIES)
         with runs.deployment(database, keys) as made:
             world = Laws(made=made, driven=[], at_the_end={})
-            whole = world.take("everything.gpg")
-            assert isinstance(whole, BackupRecord)
-            assert whole.row_counts["public.information_unit"] > 3 * COPIES
-            sealing(world, whole)
+            seal_everything(world)
             changed = runs.drive(made, law(3))
             # Without it, the index of the changed documents still lists those that were sealed a moment ago.
             database.run("vacuum (analyze)")
