@@ -215,7 +215,7 @@ def require_unit(text: UnitTree[U], name: str) -> U:
 
 
 def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded: datetime = NEWEST) -> U:
-    """The same. If only other versions that were recorded by then have the unit, NotFound names the newest of them."""
+    """The same. If only other versions recorded up to that moment have it, NotFound names the newest."""
     try:
         return require_unit(text, name)
     except NotFound as problem:
