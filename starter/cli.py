@@ -222,11 +222,13 @@ def _usage_sentence(problem: Any, arguments: Sequence[str]) -> str:
 def _with_the_option_meant(problem: Any, arguments: Sequence[str]) -> str:
     """The command line with the option that is nearest to the unknown one. Empty if none is near."""
     wrong, known = getattr(problem, "option_name", ""), getattr(problem, "possibilities", None)
-    meant = get_close_matches(wrong, known or (), n=1)
+    # Without the hyphens, which would make short names alike.
+    names = {option.lstrip("-"): option for option in known or ()}
+    meant = get_close_matches(wrong.lstrip("-"), names, n=1)
     # typer names the options that begin alike; of `--wat`, the nearest of them is meant.
     if not meant:
         return ""
-    words = [_renamed(word, wrong, meant[0]) for word in arguments if word != AS_JSON]
+    words = [_renamed(word, wrong, names[meant[0]]) for word in arguments if word != AS_JSON]
     return shlex.join(["cutter", *words])
 
 

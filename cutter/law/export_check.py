@@ -139,7 +139,19 @@ def _missing_units(text: bytes, fresh: LawExport) -> Iterator[tuple[str, str, An
 
 def _of_fields(place: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:
     for name in sorted(ours.keys() | theirs.keys()):
-        yield place, name, ours.get(name), theirs.get(name)
+        one, other = ours.get(name), theirs.get(name)
+        records, others = _records(one), _records(other)
+        if len(records) == len(others) > 0:
+            for number, (record, its) in enumerate(zip(records, others, strict=True), 1):
+                yield from _of_fields(f"{place}, {name} {number}", record, its)
+        else:
+            yield place, name, one, other
+
+
+def _records(value: object) -> list[Mapping[str, Any]]:
+    """The records of a list that has nothing else, such as the signers."""
+    found = value if isinstance(value, list) else []
+    return found if all(isinstance(one, Mapping) for one in found) else []
 
 
 def _short(value: object) -> str:

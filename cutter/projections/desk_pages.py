@@ -56,10 +56,16 @@ def bar(place: Place) -> DeskBar:
     return DeskBar(head=Markup('<script src="/assets/desk.js" defer></script>'), body=Markup(shown))
 
 
+def _days_in_force(record: Any) -> str:
+    """The days, and whether they are to come: a page of the desk knows the present day, and a static page does not."""
+    later = getattr(record, "status", None) == "not_yet_in_force"
+    return f"{legal_time(record)}{' (not yet in force)' if later else ''}"
+
+
 def page(name: str, place: Place, *, title: str, **values: Any) -> bytes:
     """One page in UTF-8. `name` is the template's name without `desk_` and its ending."""
     shown = template(f"desk_{name}.html.j2", *SHARED).render(
-        bar=bar(place), title=title, time=legal_time, moment=readable, **LINKS, **values
+        bar=bar(place), title=title, time=_days_in_force, moment=readable, **LINKS, **values
     )
     return shown.encode()
 

@@ -214,6 +214,23 @@ def require_unit(text: UnitTree[U], name: str) -> U:
     raise NotFound(f"{document} version {text.version.version} has no unit {name}: {meant}", code="STOP_UNIT_NOT_FOUND")
 
 
+def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded: datetime = NEWEST) -> U:
+    """The same. If only other versions recorded up to that moment have it, NotFound names the newest."""
+    try:
+        return require_unit(text, name)
+    except NotFound as problem:
+        version = text.version
+        known = unit_versions(connection, version.document, name)
+        others = [one.enacted_by_version for one in known if one.enacted_at <= recorded]
+        if not others:
+            raise
+        raise NotFound(
+            f"{version.document} version {version.version} has no unit {name}, and version {max(others)} has one: "
+            f"`cutter law show {version.document} {name} --version {max(others)}`",
+            code=problem.code,
+        ) from None
+
+
 def _end(address: str) -> str:
     return address.partition("/")[2]
 

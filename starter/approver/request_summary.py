@@ -28,7 +28,7 @@ def _findings(document: RequestDocument, view: RequestView) -> Iterator[Text]:
     yield line(f"{counted(len(view.findings), 'finding')} ({counts})", "bold")
     ordered = worst_first(view)
     for finding in ordered[:FINDINGS_SHOWN_MAX]:
-        accepted = f" {view.accepted_when}: {finding.because}" if finding.because is not None else ""
+        accepted = f". {view.accepted_when}: {finding.because}" if finding.because is not None else ""
         text = f"  {finding.severity} line {finding.line}, {finding.name}: {finding.message}{accepted}"
         yield line(text, SEVERITY_STYLES[finding.severity])
     if len(ordered) > FINDINGS_SHOWN_MAX:
@@ -69,6 +69,11 @@ def unit_at_its_place(view: RequestView, unit: ShownUnit) -> Iterator[Text]:
         yield line(f"        … and {counted(unit.last_line - last, 'line')} more")
 
 
+def _drafts(view: RequestView) -> int:
+    """The units that leg A wrote: a revision writes no kept unit."""
+    return view.revision.counts["create"] + view.revision.counts["revise"] if view.revision else len(view.units)
+
+
 def _more(document: RequestDocument, count: int, noun: str) -> Text:
     return line(f"  … and {counted(count, noun)} more: see `cutter request {document.request.run_id} --open`")
 
@@ -82,7 +87,7 @@ def facts(document: RequestDocument, view: RequestView) -> Table:
         ("gate", asked.gate),
         ("units", f"{asked.candidate_count}: {counts}"),
         *view.terms,
-        *(("stored", f"{counted(len(view.units), 'draft')} as planned") for _ in view.sealed[:1]),
+        *(("stored", f"{counted(_drafts(view), 'draft')} as planned") for _ in view.sealed[:1]),
         ("accepted", asked.accepted_findings),
         ("writer_digest", f"{view.digests.writer_digest} (recomputed here)"),
         ("findings_digest", f"{view.digests.findings_digest} (recomputed here)"),

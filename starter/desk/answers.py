@@ -88,7 +88,8 @@ def malformed(request: Request, problem: Exception) -> Response:
         raise problem
     first = problem.errors()[0]
     name = first["loc"][-1] if first["loc"] else "the address"
-    return _failure(request, 400, InvalidInput.code, f"{name}: {first['msg']}")
+    wrong = f"{first['input']} is no day; write it as 2026-07-01" if first["type"].startswith("date") else first["msg"]
+    return _failure(request, 400, InvalidInput.code, f"{name}: {wrong}")
 
 
 def _failure(request: Request, status: int, code: str, message: str) -> Response:

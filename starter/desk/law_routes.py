@@ -112,7 +112,7 @@ def unit(
     with reader_of(request).moment() as connection:
         _, meant = _versions(connection, document, at, version)
         tree = enacted_law.outline_of(connection, meant)
-        head = enacted_law.require_unit(tree, unit)
+        head = enacted_law.unit_named(connection, tree, unit)
         branch = tree.branch(head.address)
         link = partial(address, "laws", document, "units", head.address, version=meant.version)
         shown = _text_part(branch, part, lambda n: link(part=n))

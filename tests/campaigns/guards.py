@@ -598,6 +598,23 @@ REVISIONS = (
          f"{_LIVING}::test_the_approved_rows_of_a_revision_commit"),
     ),
     *_of(
+        "cutter/marking/revision.py", _LIVING,
+        ("an approval that fits two bases",
+         ".encode())\n    head = UNIT_SEPARATOR.join((base.operation_kind, base.source_version_id, base.receipt_hash))",
+         ".encode())\n    head = base.operation_kind",
+         "::test_an_approval_of_an_earlier_revision_approves_no_later_one"),
+    ),
+    *_of(
+        f"{_SQL}functions/approvals/fn_approval_consume_one.sql", _ATTACKS,
+        ("an approval of an earlier revision", "where v.run_id = p_run.run_id and v.gate", "where v.gate",
+         "::test_the_approvals_of_an_earlier_revision_open_neither_gate_of_a_later_one"),
+    ),
+    *_of(
+        "cutter/approvals/verify.py", "workflow/test_batches_of_revisions.py",
+        ("an approval for an earlier base", "if wanted is None or getattr(said, field) != wanted:",
+         "if False:", "::test_an_approval_for_an_earlier_base_enacts_nothing_in_the_night"),
+    ),
+    *_of(
         f"{_SQL}functions/units/fn_law_of.sql", f"{_STORAGE}test_backfill_of_living_law.py",
         ("a law from before revisions", "select a.unit_version_id from", "select null::uuid from",
          "::test_a_law_that_was_enacted_before_the_migration_is_revised_after_it"),

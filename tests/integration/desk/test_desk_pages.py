@@ -117,6 +117,8 @@ def test_a_day_and_a_number_choose_the_version_and_a_permalink_keeps_it(office: 
     assert "The text of article 2." in office.desk.ask(old).text
     assert "The words of article 2 are new." in office.desk.ask(f"/laws/{LAW}/units/ARTICLE-2?at=2099-01-01").text
     assert office.desk.ask(f"/laws/{LAW}?at=1999-01-01").status == 404
+    told = office.desk.ask(f"/laws/{LAW}.json?at=1.7.2026").json["message"]
+    assert told == "at: 1.7.2026 is no day; write it as 2026-07-01"
     assert office.desk.ask(f"/laws/{LAW}?at=&version=1").status == 200
 
 

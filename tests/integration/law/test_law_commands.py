@@ -19,6 +19,13 @@ def test_list_shows_each_law_with_its_version_in_force(corpus: Corpus) -> None:
     ]  # fmt: skip
     assert "An Act to test" in corpus("law", "list").out
     assert corpus("law", "list", "--at", "2020-01-01", "--json").json == []
+    assert corpus("law", "list", "--at", str(TODAY)).out.endswith(f"next: cutter law show {ACT} --at {TODAY}\n")
+
+
+@pytest.mark.parametrize("option", ["--at", "--recorded"])
+def test_a_list_of_no_law_names_the_option_that_leaves_out_all(corpus: Corpus, option: str) -> None:
+    told = corpus("law", "list", option, "2020-01-01").out
+    assert told == f"no law is in force with {option} 2020-01-01: `cutter law list` shows the laws of today\n"
 
 
 def test_show_prints_the_text_and_who_answers_for_it(corpus: Corpus) -> None:
@@ -57,6 +64,9 @@ def test_search_shows_the_words_in_their_sentence(corpus: Corpus) -> None:
     assert "Thủ thư" in found[0]["excerpt"]
     assert corpus("law", "search", "thủ", "thư", "--document", ACT, "--json").json["found"] == []
     assert "no unit in force has 'zebra'" in corpus("law", "search", "zebra").out
+    assert f"no unit in force on {TODAY} has 'zebra'" in corpus("law", "search", "zebra", "--at", str(TODAY)).out
+    of_version = ("--document", ACT, "--version", "1")
+    assert f"no unit of {ACT} version 1 has 'zebra'" in corpus("law", "search", "zebra", *of_version).out
 
 
 TOMORROW, YESTERDAY = (str(TODAY + timedelta(days=days)) for days in (1, -1))
@@ -79,7 +89,7 @@ TOMORROW, YESTERDAY = (str(TODAY + timedelta(days=days)) for days in (1, -1))
             f"was not in force on {YESTERDAY}",
             f"cutter law show {ACT} --at {TODAY}",
         ),
-        (("show", ACT, "--at", "July"), 2, "--at July: a day such as", "cutter law show --help"),
+        (("show", ACT, "--at", "July"), 2, "--at July is no day", "cutter law show --help"),
         (("show", ACT, "--at", TOMORROW, "--version", "1"), 2, "give one of both", "cutter law show --help"),
         (("diff", ACT), 1, "is the first one", f"cutter law show {ACT} --version 1"),
         (("search", "--version", "1", "x"), 2, "name the law with --document", "cutter law search --help"),

@@ -127,7 +127,8 @@ def newest(moments: Moments, recorded: str) -> int:
 @pytest.mark.parametrize(
     ("recorded", "message"),
     [
-        ("July", "a day such as"), ("2026-13-01", "a day such as"), ("2026-07-01T99", "a day such as"),
+        ("July", "is no day and no time"), ("2026-13-01", "is no day and no time"),
+        ("2026-07-01T99", "is no day and no time"),
         (str(datetime.now(UTC).date() + timedelta(days=2)), "nothing is recorded yet"),
     ],
 )  # fmt: skip

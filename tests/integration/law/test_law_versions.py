@@ -155,6 +155,26 @@ def test_history_of_a_unit_has_its_versions(amended: Corpus) -> None:
     assert then["version"] == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "unit", "version", "other"),
+    [("show", "DROPPED", 2, 1), ("show", "NEW", 1, 2), ("history", "DROPPED", 2, 1), ("history", "NEW", 1, 2)],
+)
+def test_a_unit_of_another_version_is_answered_with_that_version(
+    amended: Corpus, command: str, unit: str, version: int, other: int
+) -> None:
+    told = amended("law", command, LAW, unit, "--version", str(version), "--json")
+    assert f"version {version} has no unit {unit}, and version {other} has one" in told.json["message"]
+    assert told.json["next"] == f"cutter law show {LAW} {unit} --version {other}"
+    assert (told.code, amended(*told.json["next"].split()[1:]).code) == (1, 0)
+
+
+def test_a_unit_that_was_recorded_later_is_not_named(amended: Corpus) -> None:
+    then = amended("law", "history", LAW, "--json").json["versions"][0]["enacted_at"]
+    told = amended("law", "show", LAW, "NEW", "--recorded", then.replace("Z", ".999999Z"), "--json")
+    assert (told.code, told.json["code"]) == (1, "STOP_UNIT_NOT_FOUND"), told
+    assert "version 2" not in told.json["message"]
+
+
 def test_a_diff_shows_the_word_and_each_kind_of_change(amended: Corpus) -> None:
     found = amended("law", "diff", LAW, "--json").json
     assert {name: count for name, count in found["counts"].items() if name != "kept"} == {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cutter.errors import NotFound
 from cutter.projections import desk_pages
 from cutter.projections.desk_parts import part_of
-from tests.cases.law_cases import outline
+from tests.cases.law_cases import SIGNERS, outline, version
 
 
 @given(sizes=st.lists(st.integers(0, 50), max_size=60), budget=st.integers(1, 60))
@@ -41,3 +41,14 @@ def test_a_long_title_is_cut_and_an_address_is_quoted() -> None:
     assert len(node.title) == 201
     assert desk_pages.entry_sizes(tree)[0] > 600
     assert desk_pages.unit_address("L", 2, "L/A b?~2") == "/laws/L/units/L/A%20b%3F~2?version=2"
+
+
+@pytest.mark.parametrize(("status", "shown"), [("not_yet_in_force", True), ("in_force", False), ("superseded", False)])
+def test_a_version_of_a_later_day_is_marked(status: str, shown: bool) -> None:
+    one = version(status=status)
+    place = desk_pages.Place(section="Laws", as_json="/laws/L/history.json")
+    page = desk_pages.page(
+        "history", place, title="Versions", versions=[one], part=part_of([1], 1, 1), newest=1,
+        signers={1: SIGNERS}, version_link=str,
+    )  # fmt: skip
+    assert ("from 2026-01-01 (not yet in force)" in page.decode()) is shown

@@ -63,6 +63,14 @@ def test_a_changed_character_is_found(form: str, old: str, new: str) -> None:
     assert found.differences
 
 
+@pytest.mark.parametrize("form", ["markdown", "json", "jsonl", "akn", "jsonld"])
+def test_a_changed_signer_is_named_alone(form: str) -> None:
+    data = export_check.writer(form)(EXPORT).replace(b"DOT-991", b"DOT-990")
+    assert export_check.check(data, form, EXPORT).differences == (
+        "the record, signers 2: name is DOT-990 in the file and DOT-991 in the database",
+    )
+
+
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "akn", "jsonld"])
 def test_a_unit_that_is_missing_or_added_is_found(form: str) -> None:
     fewer, more = exported(BODIES[:2]), exported((*BODIES, "## New\n\nx"))

@@ -6,7 +6,6 @@ import functools
 import json
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,54 +14,25 @@ from cutter.domain.digests import sha256_hex
 from cutter.limits import TITLE_CHARACTERS_MAX
 from cutter.marking import Marking, MarkRefusal, Options, build_plan, load_profile, mark, rebuild_digest_reversed
 from tests.golden.expectations import (
-    CHECKOUT,
     GOLDEN,
     IN_THEIR_LANGUAGE,
     KNOWN,
     LAWS,
-    MODELS,
     Heading,
     InItsLanguage,
     Law,
     atx_headings,
     by_depth,
     law_bytes,
-    laws_folder,
 )
 from tests.golden.record import cut, record
-
-ALL = [pytest.param(law, marks=pytest.mark.laws, id=law.name) for law in LAWS] + [
-    pytest.param(law, id=law.name) for law in MODELS
-]
-
-
-def folder_of(law: Law) -> Path:
-    if law in MODELS:
-        return CHECKOUT / "examples" / "laws"
-    folder = laws_folder()
-    if folder is None:
-        pytest.skip("the real laws are not here: set CUTTER_LAWS to their folder")
-    return folder
+from tests.support.golden_laws import ALL, folder_of, marked
 
 
 def golden(law: Law) -> dict[str, Any]:
     text = (GOLDEN / law.name / "units.json").read_text(encoding="utf-8")
     recorded: dict[str, Any] = json.loads(text)
     return recorded
-
-
-def marked(law: Law) -> tuple[bytes, Marking]:
-    folder_of(law)
-    return marked_once(law.file)
-
-
-@functools.cache
-def marked_once(file: str) -> tuple[bytes, Marking]:
-    law = next(law for law in (*LAWS, *MODELS) if law.file == file)
-    data = law_bytes(law, folder_of(law))
-    marking = cut(data, law)
-    assert isinstance(marking, Marking), marking
-    return data, marking
 
 
 @functools.cache

@@ -154,6 +154,10 @@ def test_an_option_that_was_mistyped_is_answered_with_the_whole_command_line(cut
     assert "(see `cutter run --help`)" in cutter("run", "ICX-1", "--nothing-near").err
 
 
+def test_two_hyphens_alone_make_no_option_near(cutter: Cutter) -> None:
+    assert "did you mean" not in cutter("law", "list", "--version", "1").err
+
+
 def test_doctor_names_the_first_command_that_is_needed(cutter: Cutter, monkeypatch: pytest.MonkeyPatch) -> None:
     for remedy, command in (("cutter up", "cutter up"), ("`cutter up`; its log says why", "cutter up"), ("wait", None)):
         wrong = checks.Check(name="postgres", verdict=checks.Verdict.BAD, found="died", remedy=remedy)

@@ -13,6 +13,7 @@ from starter.approver import request_summary
 from starter.console.terminal import SafeConsole
 from tests.cases.request_views import RED, document_of, hostile_view, view, written_view
 from tests.support.hostile import STRINGS, leaks
+from tests.unit.gates.passing import REVISION
 
 
 def printed(shown: RequestView) -> list[str]:
@@ -30,7 +31,7 @@ def test_findings_come_first_then_the_tree_then_the_digests() -> None:
     lines = printed(shown)
     assert lines[0] == "3 findings (1 red, 1 amber, 1 info)"
     assert lines[1].startswith(f"  red line 20, {RED}: ")
-    assert lines[1].endswith("Accepted when the text was registered: printed twice in the gazette")
+    assert lines[1].endswith(". Accepted when the text was registered: printed twice in the gazette")
     assert "    Article 1. Scope (article, line 10, 11 words)" in lines
     assert any(shown.digests.findings_digest in line for line in lines)
     assert lines.index("6 units") < next(n for n, line in enumerate(lines) if line.startswith("writer_digest"))
@@ -51,6 +52,11 @@ def test_long_lists_are_counted_and_name_the_page(monkeypatch: pytest.MonkeyPatc
 
 def test_the_request_to_enact_says_that_the_drafts_are_as_planned() -> None:
     assert any("6 drafts as planned" in line for line in printed(written_view()))
+
+
+def test_the_request_to_enact_a_revision_counts_no_kept_unit() -> None:
+    assert REVISION.counts == {"keep": 0, "revise": 0, "create": 3, "repeal": 0}
+    assert any("3 drafts as planned" in line for line in printed(replace(written_view(), revision=REVISION)))
 
 
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
