@@ -14,6 +14,8 @@ TARGETS = {True: 95, False: 80}
 """Percent of laws that are right without manual work: with explicit structure, and without."""
 
 EXAMPLES_OF_A_SHAPE = 3
+CAUSES_OF_A_MISS = 4
+"""The most frequent causes that the page names for a missed target."""
 
 _HEAD = """# Quality of the marking
 
@@ -27,8 +29,8 @@ reads it: the headings, their titles and their parents.
 | refused for its numbers | the cut does not differ, and the outline lacks or repeats the number too |
 | refused though right | another red finding refuses a cut that does not differ: a person must accept it by its name |
 | refused | the cut differs and a red finding refuses it, or the text needs an option: a person must decide |
-| flagged | the cut differs, and an amber finding says something about its structure |
-| silent | the cut differs and no finding says so |
+| flagged | the cut differs, and an amber finding names the line of the difference, its unit or the unit's parent |
+| silent | the cut differs and no finding names the place |
 
 The suggested profile is the one that agrees most with the numbers of `#`, as the suggestion reads them. The comparison
 uses another reader, so it tests that reading and the cut. It does not test whether `#` is right.
@@ -80,7 +82,7 @@ _SHAPES = {
 
 def page(records: list[Record], sources: list[Record]) -> str:
     """The whole page."""
-    parts = [_HEAD, _targets(records)]
+    parts = [_HEAD, _targets(records), _missed(records)]
     for cut in CUTS:
         mine = [record for record in records if record["cut"] == cut]
         title = "Default profile" if cut == "default" else "Suggested profile"
@@ -104,11 +106,43 @@ def _targets(records: list[Record]) -> str:
             rows.append((cut, verdict, "none", f"{_share(stopped, len(mine))} of {len(mine):,}", ""))
         silent = sum(record["verdict"] == "silent" for record in mine)
         rows.append((cut, "silently different", "0", f"{silent:,} of {len(mine):,}", "no" if silent else "yes"))
+        unnamed = sum(record["unnamed"] for record in mine)
+        rows.append((cut, "refused, but not at the first difference", "none", f"{unnamed:,} of {len(mine):,}", ""))
         unseen = sum(record["verdict"] == "silent" and record["confidence"] == "high" for record in mine)
         if cut == "suggested":
             rows.append((cut, "silently different, suggested with high confidence", "0", f"{unseen:,} of {len(mine):,}",
                          "no" if unseen else "yes"))  # fmt: skip
     return "## Targets\n\n" + _table(("cut", "what", "target", "measured", "met"), rows)
+
+
+def _missed(records: list[Record]) -> str:
+    """For each missed target what kept the laws from it, the most frequent cause first, each with a real law."""
+    rows = []
+    for cut in CUTS:
+        mine = [record for record in records if record["cut"] == cut]
+        for explicit, target in TARGETS.items():
+            laws = [record for record in mine if record["explicit"] is explicit]
+            wrong = [record for record in laws if record["verdict"] != "right"]
+            if 100 * len(wrong) > (100 - target) * len(laws):
+                kind = "explicit structure" if explicit else "articles in plain lines"
+                rows += [(cut, f"right, {kind}", *cause) for cause in _causes(wrong)[:CAUSES_OF_A_MISS]]
+        silent = [record for record in mine if record["verdict"] == "silent"]
+        rows += [(cut, "silently different", *cause) for cause in _causes(silent)]
+    if not rows:
+        return "Every target is met.\n"
+    return "## Missed targets\n\n" + _table(("cut", "target", "verdict", "laws", "an example", "its finding"), rows)
+
+
+def _causes(records: list[Record]) -> list[tuple[str, str, str, str]]:
+    """Verdict, count, the smallest law and its finding (or the difference that has none), the most frequent first."""
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record["verdict"], record["shape"]].append(record)
+    order = sorted(groups, key=lambda key: (-len(groups[key]), key))
+    examples = {key: min(groups[key], key=lambda one: (one["bytes"], one["path"])) for key in order}
+    return [(verdict, f"{len(groups[verdict, shape]):,}", _place(example),
+             f"`{example['finding']}`" if example["finding"] else f"none: {_SHAPES[shape]}")
+            for (verdict, shape), example in examples.items()]  # fmt: skip
 
 
 def _by_jurisdiction(records: list[Record]) -> str:
@@ -148,9 +182,14 @@ def _examples(records: list[Record]) -> list[str]:
     for record in sorted(records, key=lambda one: (one["bytes"], one["path"])):
         if record["jurisdiction"] not in seen and len(shown) < EXAMPLES_OF_A_SHAPE:
             seen.add(record["jurisdiction"])
-            line = f":{record['line']}" if record["line"] else ""
-            shown.append(f"`{record['path']}{line}`")
+            shown.append(_place(record))
     return shown
+
+
+def _place(record: Record) -> str:
+    """The law and the line, as they can be looked up in the collection."""
+    line = f":{record['line']}" if record["line"] else ""
+    return f"`{record['path']}{line}`"
 
 
 def _sources(sources: list[Record]) -> str:
