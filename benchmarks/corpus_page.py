@@ -47,18 +47,25 @@ where each GITDIR is a git directory with a commit of the list below. `--sample 
 
 _READ = """## What people found
 
-Some 150 refusals of cuts that do not differ were read, and the text around 30 of them. Most name a fault of the text
-that the outline has too:
+The text of 239 long units and around 26 gaps was read. Most findings name a fault that the outline has too:
 
-- an article is inside a paragraph, so that no reader of `#` sees it (`ch/cc-63-428_430_432.md:68`);
+- an article is inside a paragraph, so that no reader of `#` sees it (`ch/cc-63-428_430_432.md:68`,
+  `gr/FEK-A-101-2001.md:1180`);
 - the parts of a schedule or the articles of an annexed treaty are plain lines, so that the schedule is one unit
   (`ie/IE-1959-act-1.md:101`);
+- a whole law is one unit, because its articles are inside paragraphs (`gr/FEK-A-36-2001.md:24`);
+- the last article holds the annexes (`cz/SB-2002-553.md:96`);
 - the collection leaves an article out (`sk/ZZ-1992-506.md:126`), or a correction prints one twice
   (`ad/BOPA-D-2000-1E79E.md:25`);
-- one file holds two laws (`pe/LEY-32400-2025.md:59`).
+- one file holds two laws (`pe/LEY-10520-2013.md:2032`).
 
-The false alarms are long units: definitions (`w/wphg/index.md:247`), budgets, lists, and articles that amend another
-law without quotation marks. `giant_unit` has no witness but the size.
+A swallowed article brings its own list, so the items of a unit begin again at 1. A long article that is one list from
+its beginning to its end is amber (`ee/126032026015.md:20236` has 119 items). All gaps that were read are real, except
+those that the text explains: `{Статтю 60 виключено на підставі Закону …}`, or `§ 78.` and `§ 84.` with a dash between
+them. They refuse nothing.
+
+The false alarms that are left are long units without a list: amendments in one paragraph (`ro/RO-277873.md:26`),
+definitions without numbers, budgets.
 
 Laws with articles in plain lines miss their target because many of them amend other laws. A quoted article begins its
 line as the law's own articles do (`pe/LEY-32265-2025.md:58`). The numbering tells them apart only as a whole, so the
@@ -66,6 +73,12 @@ cut is refused by `numbering_break`, and a person looks.
 
 The default profile is made for `#` in five languages. Most of its refusals are headings without text, which
 `--empty heading_only` accepts, and laws in other languages, for which a profile is suggested.
+
+## Can a person find a fault?
+
+On 2026-11-23 two faults were planted in a set of ten German laws: an article without its `###`, and a chapter under an
+article. An approver who had only the guide, and did not know where the faults were, found both in 9 minutes. After 9.5
+minutes the other eight laws were signed.
 """
 
 _SHAPES = {
