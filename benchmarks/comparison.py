@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from benchmarks.outline import Entry, Outline, letters
-from cutter.marking import Candidate, Exclusion, Marking, MarkRefusal
+from cutter.marking import Candidate, Exclusion, Finding, Marking, MarkRefusal
 
 Verdict = Literal["right", "refused for its numbers", "refused though right", "refused", "flagged", "silent"]
 
@@ -19,6 +19,9 @@ _NUMBERS = frozenset({"number_missing", "number_repeated", "number_backwards"})
 """Red findings about the numbers of headings, which the outline can confirm."""
 
 _NUMBERED = re.compile(r"(?P<word>[^\d]{0,24}?)[ \u00a0]*(?P<number>[0-9]{1,5}|[IVXLC]{1,7})(?![\w])")
+_LINE_IN_MESSAGE = re.compile(r"\bline (?P<line>[0-9]{1,7})\b")
+"""A place that a finding names beside its own."""
+
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 _COMPARED_CHARACTERS = 200
@@ -29,7 +32,9 @@ _COMPARED_CHARACTERS = 200
 class Comparison:
     """What a marking makes of a law. `shape` names a refusal's code or the first difference; `line` is its line.
 
-    `difference` is the first difference of a cut that a red finding refuses; empty for a false alarm.
+    `difference` is the first difference of a cut that a red finding refuses; empty for a false alarm. `finding` is the
+    name of the finding that refuses the cut or flags the difference. `unnamed` is True if a finding refuses a cut that
+    differs, and no finding names the place of the first difference.
     """
 
     verdict: Verdict
@@ -38,28 +43,44 @@ class Comparison:
     units: int = 0
     expected: int = 0
     difference: str = ""
+    finding: str = ""
+    unnamed: bool = False
 
 
 def compare(result: Marking | MarkRefusal, expected: Outline) -> Comparison:
     """Compare an examined cut, whose red findings refuse it in every command that registers or cuts.
 
     Refused where it differs; refused for its numbers where it does not, and the outline lacks, repeats or reverses
-    the number too; else refused though right. Without a red finding it is right, flagged (an amber finding is about
-    its structure) or silently different.
+    the number too; else refused though right. Without a red finding it is right, flagged (a finding about its
+    structure names the place of the first difference) or silently different.
     """
     count = len(expected.entries)
     if isinstance(result, MarkRefusal):
-        return Comparison(verdict="refused", shape=result.code, line=result.line, expected=count)
+        return Comparison(verdict="refused", shape=result.code, line=result.line, expected=count, finding=result.code)
     units = len(result.candidates)
     shape, line = difference(result, expected)
+    named = _finding_at(result, line) if line is not None else None
     if result.unaccepted:
         red = next((one for one in result.unaccepted if one.code not in _NUMBERS), result.unaccepted[0])
         verdict: Verdict = "refused" if shape else _alarm(result, expected)
         return Comparison(verdict=verdict, shape=red.code, line=red.line, units=units, expected=count,
-                          difference=shape)  # fmt: skip
-    flagged = any(finding.severity == "amber" and finding.code not in _NOTES for finding in result.findings)
-    verdict = "right" if not shape else "flagged" if flagged else "silent"
-    return Comparison(verdict=verdict, shape=shape, line=line, units=units, expected=count)
+                          difference=shape, finding=red.name, unnamed=bool(shape) and named is None)  # fmt: skip
+    verdict = "right" if not shape else "flagged" if named else "silent"
+    return Comparison(verdict=verdict, shape=shape, line=line, units=units, expected=count,
+                      finding=named.name if named else "")  # fmt: skip
+
+
+def _finding_at(result: Marking, line: int) -> Finding | None:
+    """The first finding about the structure that names a line, the unit that holds it, or the unit's parent."""
+    unit = next((one for one in reversed(result.candidates) if one.line <= line), None)
+    places = {unit.address, unit.parent_address} - {None} if unit else set()
+    doubts = (one for one in result.findings if one.severity != "info" and one.code not in _NOTES)
+    return next((one for one in doubts if line in _named_lines(one) or one.address in places), None)
+
+
+def _named_lines(finding: Finding) -> set[int]:
+    """The finding's own line and those that its message quotes."""
+    return {finding.line, *(int(found["line"]) for found in _LINE_IN_MESSAGE.finditer(finding.message))}
 
 
 def _alarm(result: Marking, expected: Outline) -> Verdict:

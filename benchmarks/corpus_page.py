@@ -14,6 +14,8 @@ TARGETS = {True: 95, False: 80}
 """Percent of laws that are right without manual work: with explicit structure, and without."""
 
 EXAMPLES_OF_A_SHAPE = 3
+CAUSES_OF_A_MISS = 4
+"""The most frequent causes that the page names for a missed target."""
 
 _HEAD = """# Quality of the marking
 
@@ -27,8 +29,8 @@ reads it: the headings, their titles and their parents.
 | refused for its numbers | the cut does not differ, and the outline lacks or repeats the number too |
 | refused though right | another red finding refuses a cut that does not differ: a person must accept it by its name |
 | refused | the cut differs and a red finding refuses it, or the text needs an option: a person must decide |
-| flagged | the cut differs, and an amber finding says something about its structure |
-| silent | the cut differs and no finding says so |
+| flagged | the cut differs, and an amber finding names the line of the difference, its unit or the unit's parent |
+| silent | the cut differs and no finding names the place |
 
 The suggested profile is the one that agrees most with the numbers of `#`, as the suggestion reads them. The comparison
 uses another reader, so it tests that reading and the cut. It does not test whether `#` is right.
@@ -45,25 +47,41 @@ where each GITDIR is a git directory with a commit of the list below. `--sample 
 
 _READ = """## What people found
 
-Some 150 refusals of cuts that do not differ were read, and the text around 30 of them. Most name a fault of the text
-that the outline has too:
+The text of 239 long units and around 26 gaps was read. Most findings name a fault that the outline has too:
 
-- an article is inside a paragraph, so that no reader of `#` sees it (`ch/cc-63-428_430_432.md:68`);
+- an article is inside a paragraph, so that no reader of `#` sees it (`ch/cc-63-428_430_432.md:68`,
+  `gr/FEK-A-101-2001.md:1180`);
 - the parts of a schedule or the articles of an annexed treaty are plain lines, so that the schedule is one unit
   (`ie/IE-1959-act-1.md:101`);
+- a whole law is one unit, because its articles are inside paragraphs (`gr/FEK-A-36-2001.md:24`);
+- the last article holds the annexes (`cz/SB-2002-553.md:96`);
 - the collection leaves an article out (`sk/ZZ-1992-506.md:126`), or a correction prints one twice
   (`ad/BOPA-D-2000-1E79E.md:25`);
-- one file holds two laws (`pe/LEY-32400-2025.md:59`).
+- one file holds two laws (`pe/LEY-10520-2013.md:2032`).
 
-The false alarms are long units: definitions (`w/wphg/index.md:247`), budgets, lists, and articles that amend another
-law without quotation marks. `giant_unit` has no witness but the size.
+A swallowed article brings its own list, so the items of a unit begin again at 1. A long article that is one list from
+its beginning to its end is amber (`ee/126032026015.md:20236` has 119 items). All gaps that were read are real, except
+those that the text explains: `{Статтю 60 виключено на підставі Закону …}`, or `§ 78.` and `§ 84.` with a dash between
+them. They refuse nothing.
+
+The false alarms that are left are long units without a list: amendments in one paragraph (`ro/RO-277873.md:26`),
+definitions without numbers, budgets.
 
 Laws with articles in plain lines miss their target because many of them amend other laws. A quoted article begins its
 line as the law's own articles do (`pe/LEY-32265-2025.md:58`). The numbering tells them apart only as a whole, so the
 cut is refused by `numbering_break`, and a person looks.
 
+The silent difference is a treaty in a schedule (`ie/IE-2015-act-38.md:167`): its chapters are plain lines, which the
+suggested profile reads as headings and the outline does not. No finding names the place.
+
 The default profile is made for `#` in five languages. Most of its refusals are headings without text, which
 `--empty heading_only` accepts, and laws in other languages, for which a profile is suggested.
+
+## Can a person find a fault?
+
+On 2026-11-23 two faults were planted in a set of ten German laws: an article without its `###`, and a chapter under an
+article. An approver who had only the guide, and did not know where the faults were, found both in 9 minutes. After 9.5
+minutes the other eight laws were signed.
 """
 
 _SHAPES = {
@@ -80,7 +98,7 @@ _SHAPES = {
 
 def page(records: list[Record], sources: list[Record]) -> str:
     """The whole page."""
-    parts = [_HEAD, _targets(records)]
+    parts = [_HEAD, _targets(records), _missed(records)]
     for cut in CUTS:
         mine = [record for record in records if record["cut"] == cut]
         title = "Default profile" if cut == "default" else "Suggested profile"
@@ -104,11 +122,43 @@ def _targets(records: list[Record]) -> str:
             rows.append((cut, verdict, "none", f"{_share(stopped, len(mine))} of {len(mine):,}", ""))
         silent = sum(record["verdict"] == "silent" for record in mine)
         rows.append((cut, "silently different", "0", f"{silent:,} of {len(mine):,}", "no" if silent else "yes"))
+        unnamed = sum(record["unnamed"] for record in mine)
+        rows.append((cut, "refused, but not at the first difference", "none", f"{unnamed:,} of {len(mine):,}", ""))
         unseen = sum(record["verdict"] == "silent" and record["confidence"] == "high" for record in mine)
         if cut == "suggested":
             rows.append((cut, "silently different, suggested with high confidence", "0", f"{unseen:,} of {len(mine):,}",
                          "no" if unseen else "yes"))  # fmt: skip
     return "## Targets\n\n" + _table(("cut", "what", "target", "measured", "met"), rows)
+
+
+def _missed(records: list[Record]) -> str:
+    """For each missed target what kept the laws from it, the most frequent cause first, each with a real law."""
+    rows = []
+    for cut in CUTS:
+        mine = [record for record in records if record["cut"] == cut]
+        for explicit, target in TARGETS.items():
+            laws = [record for record in mine if record["explicit"] is explicit]
+            wrong = [record for record in laws if record["verdict"] != "right"]
+            if 100 * len(wrong) > (100 - target) * len(laws):
+                kind = "explicit structure" if explicit else "articles in plain lines"
+                rows += [(cut, f"right, {kind}", *cause) for cause in _causes(wrong)[:CAUSES_OF_A_MISS]]
+        silent = [record for record in mine if record["verdict"] == "silent"]
+        rows += [(cut, "silently different", *cause) for cause in _causes(silent)]
+    if not rows:
+        return "Every target is met.\n"
+    return "## Missed targets\n\n" + _table(("cut", "target", "verdict", "laws", "an example", "its finding"), rows)
+
+
+def _causes(records: list[Record]) -> list[tuple[str, str, str, str]]:
+    """Verdict, count, the smallest law and its finding (or the difference that has none), the most frequent first."""
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record["verdict"], record["shape"]].append(record)
+    order = sorted(groups, key=lambda key: (-len(groups[key]), key))
+    examples = {key: min(groups[key], key=lambda one: (one["bytes"], one["path"])) for key in order}
+    return [(verdict, f"{len(groups[verdict, shape]):,}", _place(example),
+             f"`{example['finding']}`" if example["finding"] else f"none: {_SHAPES[shape]}")
+            for (verdict, shape), example in examples.items()]  # fmt: skip
 
 
 def _by_jurisdiction(records: list[Record]) -> str:
@@ -148,9 +198,14 @@ def _examples(records: list[Record]) -> list[str]:
     for record in sorted(records, key=lambda one: (one["bytes"], one["path"])):
         if record["jurisdiction"] not in seen and len(shown) < EXAMPLES_OF_A_SHAPE:
             seen.add(record["jurisdiction"])
-            line = f":{record['line']}" if record["line"] else ""
-            shown.append(f"`{record['path']}{line}`")
+            shown.append(_place(record))
     return shown
+
+
+def _place(record: Record) -> str:
+    """The law and the line, as they can be looked up in the collection."""
+    line = f":{record['line']}" if record["line"] else ""
+    return f"`{record['path']}{line}`"
 
 
 def _sources(sources: list[Record]) -> str:

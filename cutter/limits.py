@@ -419,6 +419,12 @@ GIANT_UNIT_BYTES = 20_000
 GIANT_UNIT_RATIO = 15
 """A unit is a giant if it is so many times larger than the median of the other units."""
 
+GIANT_UNIT_ITEMS = 5
+"""Items of a list that explains the size of a unit. Fewer may be the paragraphs of a swallowed article."""
+
+GIANT_ITEM_BYTES = 10_000
+"""Bytes of an item in such a list, half of a giant. A longer item must be a list itself."""
+
 HEADING_LINE_BYTES = 400
 """Bytes of a line that are read to decide whether it looks like a heading."""
 

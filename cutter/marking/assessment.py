@@ -64,7 +64,7 @@ def structure_findings(structure: Structure, profile: Profile, nesting: Nesting)
         *numbering_findings(nodes, profile, lines, explained),
         *uncut,
         *mixed_forms(nodes, structure.pieces),
-        *giant_units(structure.pieces, lines),
+        *giant_units(nodes, structure.pieces, lines),
         *text_outside(structure.pieces),
     ]
 

@@ -13,6 +13,7 @@ from cutter.marking import numbers
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Profile
+from cutter.marking.repeal_notes import repeal_note
 from cutter.marking.result import Finding, Severity
 
 EXAMPLES = 8
@@ -31,9 +32,14 @@ _NEAREST = 16
 """The most headings without a known word that are examined between two numbers."""
 
 _SKIPPED_LETTERS = frozenset("fijlowz")
+_STEM = 4
+"""Letters of a word that its cases have in common."""
+
 _DIGITS = re.compile("[0-9]{1,5}")
 _NAMED_MAX = 200
 """The most numbers that one heading may cover."""
+
+_DASHES = frozenset({b"-", "–".encode(), "—".encode()})
 
 _SUFFIXED = re.compile(rf"(?:[^\W\d_]+|[{numbers.RAISED}]+| - [0-9]+)$")
 
@@ -78,7 +84,7 @@ def numbering_findings(
         scope = None if level.name in through else node.parent
         count = counts[scope, level.name, number.series]
         count.told = _since(named, count.last_at)
-        _step(count, node)
+        _step(count, node, lines)
         count.nodes.append(node)
         count.last_at = position
     for (_, name, _), count in counts.items():
@@ -117,7 +123,7 @@ def _levels_that_count_through(nodes: list[Node], profile: Profile) -> set[str]:
     return {level.name for level in profile.levels if votes[level.name] > 0 or level.numbering == "document"}
 
 
-def _step(count: _Count, node: Node) -> None:
+def _step(count: _Count, node: Node, lines: Lines) -> None:
     value = _value(node)
     if not count.nodes:
         first = 0 if _is_letter(node) else 1
@@ -136,7 +142,8 @@ def _step(count: _Count, node: Node) -> None:
         gap = _gap(last, value, node)
         if (
             gap
-            and not _are_told(last, value, count.told)
+            and not _are_told(last, value, count.told | _repealed_between(before, node, lines))
+            and not _is_a_range(before, node, lines)
             and not (before.parent != node.parent and _begins_a_block(value[0]))
         ):
             told = f"{numbers.named_gap(last, value, _text(node))} missing between {_text(before)} and {_text(node)}"
@@ -186,6 +193,31 @@ def _named(title: str) -> set[int]:
 
 def _are_told(last: tuple[int, ...], value: tuple[int, ...], told: set[int]) -> bool:
     return len(value) == 1 and set(range(last[0] + 1, min(value[0], last[0] + _NAMED_MAX))) <= told
+
+
+def _repealed_between(before: Node, node: Node, lines: Lines) -> set[int]:
+    """The numbers of a heading's kind that notes in the text before it name as repealed."""
+    repealed: set[int] = set()
+    for line in lines.lines[before.heading.last + 1 : node.heading.index]:
+        note = repeal_note(line)
+        if note is not None and _is_word_of(note.word, node):
+            repealed |= _named(note.numbers)
+    return repealed
+
+
+def _is_word_of(word: str, node: Node) -> bool:
+    """True for the word of a heading in another case or number: `Статтю` and `Стаття`, `§§` and `§`, `Art.` and
+    `Artikel`.
+    """
+    mine, other = (text.casefold().rstrip(".")[:_STEM] for text in (node.heading.word, word))
+    return bool(mine) and (mine.startswith(other) or other.startswith(mine))
+
+
+def _is_a_range(before: Node, node: Node, lines: Lines) -> bool:
+    """True if only a dash is between two headings, so that together they are a range (`§ 78.`, `–`, `§ 84.`)."""
+    between = (line.strip() for line in lines.lines[before.heading.last + 1 : node.heading.index])
+    text = [line for line in between if line]
+    return len(text) == 1 and text[0] in _DASHES
 
 
 def _suffixed(node: Node) -> int:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from cutter.domain.amounts import counted
-from cutter.limits import GIANT_UNIT_BYTES, GIANT_UNIT_RATIO, LIKELY_HEADING_BYTES
-from cutter.marking.heading_lines import HeadingLine, heading_lines
+from cutter.limits import (
+    GIANT_ITEM_BYTES,
+    GIANT_UNIT_BYTES,
+    GIANT_UNIT_ITEMS,
+    GIANT_UNIT_RATIO,
+    HEADING_LINE_BYTES,
+    LIKELY_HEADING_BYTES,
+)
+from cutter.marking.heading_lines import HeadingLine, heading_lines, read_line
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import FENCE, INDENTED, Lines
+from cutter.marking.repeal_notes import repeal_note
 from cutter.marking.result import Candidate, Finding
 from cutter.marking.spans import Pieces
 
@@ -34,6 +42,17 @@ line.
 
 
 _HEADING_IN_LINE = re.compile(rb"(?:[\r\x0b\x0c]|\xc2\x85|\xe2\x80[\xa8\xa9]) {0,3}#{1,6}[ \t]+[^\s#]")
+
+_ITEM = re.compile(
+    rb"[ \t]{0,8}(?:[-*+][ \t]{1,4})?(?:\*\*|__|\*|_)?(?P<open>[(\[]?)(?:(?P<number>[0-9]{1,3})|(?P<letter>[a-z]))"
+    rb"(?P<inserted>(?:[a-z]|\^[0-9]{1,2})?)(?P<end>[.)\]])(?=[*_ \t]|\xc2\xa0)"
+)
+"""The mark of an item of a list, such as `1.`, `(2a)` or `- b)`."""
+
+_Mark = tuple[bytes, bool, bytes]
+"""What comes before a number or letter of a list, whether it is a number, and what comes after it."""
+
+_BOLD_LINE = re.compile(rb"[ \t]*(?:\*\*|__)[^*_]{1,160}(?:\*\*|__)[ \t\r]*$")
 
 _TABLE = re.compile(rb"[ \t]*(?:\||\*[ \t]{3}|\+[-=])|[ \t]{8}")
 _QUOTE = re.compile(rb"[ \t]*(?:[\"']|\xe2\x80[\x98\x9a\x9c\x9e]|\xc2\xab)")
@@ -73,13 +92,19 @@ def uncut_findings(
             continue
         if line.index in headings:
             cut[line.kind, line.series].append(line)
-        elif line.index not in known:
+        elif line.index not in known and not _is_closed_note(lines.lines[line.index]):
             text[line.kind, line.series].append(line)
     yield from _in_lines(lines, place)
     fenced = [line for found in text.values() for line in found if line.opaque == FENCE]
     yield from _in_fences(sorted(fenced, key=lambda line: line.index), place)
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
     yield from _runs(text, cut, place, numbered=numbered)
+
+
+def _is_closed_note(line: bytes) -> bool:
+    """True for a note in brackets that headings were repealed. It is no heading, and explains their missing numbers."""
+    note = repeal_note(line)
+    return note is not None and note.closed
 
 
 def _in_fences(fenced: list[HeadingLine], place: Place) -> Iterator[Finding]:
@@ -240,24 +265,29 @@ def text_outside(pieces: Pieces) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def giant_units(pieces: Pieces, lines: Lines) -> Iterator[Finding]:
+def giant_units(nodes: Sequence[Node], pieces: Pieces, lines: Lines) -> Iterator[Finding]:
     """Finds a unit that is far larger than the others, or one of a few units in a long text.
 
-    The finding is amber from the first annex on, and if at least half of the unit is a table or quoted from another
-    law.
+    The finding is amber from the first annex on, if at least half of the unit is a table or quoted from another law,
+    and if it is an article that is one list, without a line that looks like a heading.
     """
     sizes = [unit.end - unit.start for unit in pieces.candidates]
     if not sizes or max(sizes) < GIANT_UNIT_BYTES:
         return
     typical = median(sizes)
+    headings = (lines.lines[unit.line - lines.first_line] for unit in pieces.candidates)
+    marks = {mark for line in headings if (mark := _mark(line.lstrip(b"# ")))}
     in_annex = False
     for position, (unit, size) in enumerate(zip(pieces.candidates, sizes, strict=True)):
         in_annex = in_annex or unit.section_type == "appendix"
         if size >= GIANT_UNIT_BYTES and (size >= GIANT_UNIT_RATIO * typical or len(sizes) < 4):
             own = lines.lines[unit.line - lines.first_line : pieces.last_lines[position]]
+            explained = in_annex or _is_table_or_quote(own) or (
+                len(sizes) >= 4 and nodes[position].heading.number is not None
+                and _is_one_list(own[1:], marks) and not any(map(_looks_headed, own[1:]))
+            )  # fmt: skip
             yield Finding(
-                code="giant_unit", line=unit.line, address=unit.address,
-                severity="amber" if in_annex or _is_table_or_quote(own) else "red",
+                code="giant_unit", line=unit.line, address=unit.address, severity="amber" if explained else "red",
                 message=f"line {unit.line}: {unit.address} has {size} bytes of text, half of the units have at most "
                 f"{int(typical)}; look for headings in it that were not cut",
             )  # fmt: skip
@@ -267,3 +297,44 @@ def _is_table_or_quote(own: Sequence[bytes]) -> bool:
     tables = sum(len(line) for line in own if _TABLE.match(line))
     quotes = sum(len(line) for line in own if _QUOTE.match(line))
     return 2 * max(tables, quotes) >= sum(map(len, own))
+
+
+def _is_one_list(text: Sequence[bytes], not_of: Collection[_Mark]) -> bool:
+    """True if the outermost items of a text count up once from 1 to its end, and no piece between them is long.
+
+    A unit that swallowed other units has lists that begin again, or a long piece that is in no list. A piece may be one
+    list itself. Items with a mark of `not_of` may be units.
+    """
+    marks = [_mark(line) for line in text]
+    outermost = next(filter(None, marks), None)
+    if outermost is None or outermost in not_of:
+        return False
+    begins = [position for position, mark in enumerate(marks) if mark == outermost]
+    pieces = [text[begin:end] for begin, end in pairwise([0, *begins, len(text)])]
+    return _counts_up([text[position] for position in begins]) and all(
+        sum(map(len, piece)) <= GIANT_ITEM_BYTES or _is_one_list(piece[1:], not_of) for piece in pieces
+    )
+
+
+def _mark(line: bytes) -> _Mark | None:
+    """The form of the mark with which an item of a list begins."""
+    item = _ITEM.match(line)
+    return (item["open"], item["number"] is not None, item["end"]) if item else None
+
+
+def _counts_up(items: Sequence[bytes]) -> bool:
+    """True for a list of several items from 1 on, of which at most one in five numbers is missing."""
+    last, found = 0, list(filter(None, map(_ITEM.match, items)))
+    for item in found:
+        value = int(item["number"]) if item["number"] else item["letter"][0] - ord("a") + 1
+        if value < last + (not item["inserted"]) or (last == 0 and value != 1):
+            return False
+        last = value
+    return len(found) >= GIANT_UNIT_ITEMS and 4 * last <= 5 * len(found)
+
+
+def _looks_headed(line: bytes) -> bool:
+    """True for a line that looks like a heading in any language, and for one in bold letters alone."""
+    return bool(_BOLD_LINE.match(line)) or (
+        read_line(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"), 0, 0) is not None
+    )

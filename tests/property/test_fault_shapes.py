@@ -73,6 +73,31 @@ def test_an_article_that_is_missing_is_found(word: str, count: int, data: st.Dat
 
 
 @DRAWN
+@given(word=WORDS, first=st.integers(5, 20), second=st.integers(5, 20), form=st.sampled_from(["{}.", "({})", "- {})"]))
+def test_a_long_article_is_red_if_it_swallowed_the_list_of_another(
+    word: str, first: int, second: int, form: str
+) -> None:
+    def items(count: int) -> str:
+        size = GIANT_UNIT_BYTES // min(first, second) // 2
+        return "".join(f"{form.format(number)} {'A rule. ' * (size // 8 + 4)}\n\n" for number in range(1, count + 1))
+
+    articles = law(word, 5)
+    articles[1] = articles[1].replace("Text of it.\n\n", items(first + second))
+    assert red("".join(articles)) == set()
+    articles[1] = law(word, 1, start=2)[0].replace("Text of it.\n\n", items(first) + items(second))
+    assert red("".join(articles)) == {"giant_unit"}
+
+
+@DRAWN
+@given(word=WORDS, last=st.integers(2, 9), gap=st.integers(1, 9), short=st.booleans())
+def test_a_gap_is_explained_by_a_note_that_names_all_of_it(word: str, last: int, gap: int, short: bool) -> None:
+    named = f"{last + 1} to {last + gap - short}" if gap - short > 1 else f"{last + gap - short}"
+    note = f"{{{word} {named} repealed by the Act of 1999}}\n\n"
+    found = red("".join([*law(word, last), note, *law(word, 3, start=last + gap + 1)]))
+    assert found == ({"number_missing"} if short else set())
+
+
+@DRAWN
 @given(word=WORDS, count=st.integers(4, 30), data=st.data())
 def test_articles_that_changed_places_are_found(word: str, count: int, data: st.DataObject) -> None:
     articles = law(word, count)

@@ -14,7 +14,7 @@ from benchmarks.comparison import compare, difference
 from benchmarks.corpus import LIST, collections
 from benchmarks.corpus_page import page
 from benchmarks.outline import Outline, outline
-from cutter.marking import Marking, MarkRefusal, Options, examine, load_profile
+from cutter.marking import Finding, Marking, MarkRefusal, Options, examine, load_profile
 
 LAW = """# Act
 
@@ -127,10 +127,40 @@ def test_a_number_that_is_odd_in_the_outline_too_is_no_false_alarm(numbers: tupl
     assert compare(result, outline(text)).verdict == "refused for its numbers"
 
 
-def test_an_amber_finding_about_structure_makes_a_difference_flagged() -> None:
-    sparse = "".join(f"## Article {number}\n\nx\n\n" for number in range(1, 13, 2))
-    other = outline(sparse.replace("## Article 5", "### Article 5"))
-    assert compare(cut(sparse), other).verdict == "flagged"
+SPARSE = "".join(f"## Article {number}\n\nx\n\n" for number in range(1, 13, 2))
+
+
+@pytest.mark.parametrize("article", [3, 5, 9])
+def test_an_amber_finding_that_names_the_line_of_a_difference_flags_it(article: int) -> None:
+    made = compare(cut(SPARSE), outline(SPARSE.replace(f"## Article {article}\n", f"### Article {article}\n")))
+    assert (made.verdict, made.line, made.finding) == ("flagged", 2 * article - 1, "number_missing:LAW/ARTICLE-3")
+
+
+def test_an_amber_finding_that_names_the_parent_of_a_difference_flags_it() -> None:
+    text = "# Part 1\n\n## Article 1\n\nx\n\n## Article 2\n\ny\n"
+    result = cut(text)
+    assert isinstance(result, Marking)
+    other = outline(text.replace("## Article 2", "# Article 2"))
+    assert compare(result, other).verdict == "silent"
+    about = Finding(code="forms_mixed", line=1, message="line 1: x", address="LAW/PART-1", severity="amber")
+    assert compare(replace(result, findings=(about,)), other).verdict == "flagged"
+    assert compare(replace(result, findings=(replace(about, address="LAW/PART-2"),)), other).verdict == "silent"
+    assert compare(replace(result, findings=(replace(about, severity="info"),)), other).verdict == "silent"
+
+
+def test_an_amber_finding_about_another_place_leaves_a_difference_silent() -> None:
+    text = SPARSE + "## Annex\n\nx\n\n### Form\n\ny\n"
+    made = compare(cut(text), outline(text.replace("### Form", "## Form")))
+    assert (made.verdict, made.shape, made.line, made.finding) == ("silent", "root_inside_another", 29, "")
+
+
+def test_a_red_finding_about_another_place_leaves_the_difference_unnamed() -> None:
+    text = "## Article 1\n\nx\n\n## Article 3\n\ny\n\n## Annex\n\nx\n\n### Form\n\ny\n"
+    elsewhere = compare(cut(text), outline(text.replace("### Form", "## Form")))
+    assert (elsewhere.verdict, elsewhere.unnamed) == ("refused", True)
+    there = compare(cut(text), outline(text.replace("## Article 3", "### Article 3")))
+    assert (there.verdict, there.unnamed, there.finding) == ("refused", False, "number_missing:LAW/ARTICLE-3")
+    assert not compare(cut(text), outline(text)).unnamed
 
 
 def test_an_amber_finding_that_is_no_doubt_about_the_structure_leaves_a_difference_silent() -> None:
@@ -166,10 +196,41 @@ def test_the_page_counts_each_verdict_and_names_an_example() -> None:
     place = {"jurisdiction": "Atlantis", "language": "at", "path": "a.md", "bytes": 9, "explicit": True, "units": 1}
     verdicts = (("default", "silent", "becomes_a_root", ""), ("suggested", "right", "", "high"))
     records = [
-        {**place, "cut": cut, "verdict": verdict, "shape": shape, "line": 3, "confidence": confidence}
+        {**place, "cut": cut, "verdict": verdict, "shape": shape, "line": 3, "confidence": confidence, "finding": "",
+         "unnamed": False}
         for cut, verdict, shape, confidence in verdicts
-    ]
+    ]  # fmt: skip
     text = page(records, [])
     assert "| Atlantis (at) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0.0 % |" in text
     assert "| silent | a heading inside another one becomes a root | 1 | `a.md:3` |" in text
     assert "| suggested | right, explicit structure | at least 95 % | 100.0 % of 1 | yes |" in text
+
+
+def test_the_page_names_each_missed_target_with_a_measured_law_its_line_and_its_finding() -> None:
+    law = {"jurisdiction": "Atlantis", "language": "at", "bytes": 9, "units": 1, "confidence": "", "unnamed": False,
+           "line": 7}  # fmt: skip
+    giant = {**law, "verdict": "refused though right", "shape": "giant_unit", "finding": "giant_unit:LAW/X"}
+    gap = {**law, "verdict": "refused", "shape": "looks_uncut", "finding": "looks_uncut:LAW/Y"}
+    silent = {**law, "verdict": "silent", "shape": "becomes_a_root", "finding": ""}
+    records = [
+        {**giant, "path": "b.md", "bytes": 20, "explicit": True, "cut": "default"},
+        {**giant, "path": "a.md", "explicit": True, "cut": "default"},
+        {**gap, "path": "c.md", "explicit": False, "cut": "suggested"},
+        {**silent, "path": "d.md", "explicit": True, "cut": "suggested"},
+    ]
+    _, _, missed = page(records, []).partition("## Missed targets\n")
+    missed = missed.partition("\n## ")[0]
+    first = "| default | right, explicit structure | refused though right | 2 | `a.md:7` | `giant_unit:LAW/X` |"
+    assert first in missed
+    assert "| suggested | right, articles in plain lines | refused | 1 | `c.md:7` | `looks_uncut:LAW/Y` |" in missed
+    root = "none: a heading inside another one becomes a root"
+    assert f"| suggested | silently different | silent | 1 | `d.md:7` | {root} |" in missed
+
+
+def test_the_page_names_no_target_that_is_met() -> None:
+    right = {"jurisdiction": "Atlantis", "language": "at", "path": "a.md", "bytes": 9, "units": 1, "explicit": True,
+             "verdict": "right", "shape": "", "line": None, "confidence": "", "finding": "",
+             "unnamed": False}  # fmt: skip
+    text = page([{**right, "cut": cut} for cut in ("default", "suggested")], [])
+    assert "## Missed targets" not in text
+    assert "Every target is met." in text
