@@ -282,23 +282,25 @@ where c.run_id = %s
 OPEN_ENACTMENT = "select cutter_governance.fn_gate_open(%s, 'IG_lifecycle_enact_execute', 1, %s, '[]', false, %s)"
 
 
-def _ended_by_hand(connection: psycopg.Connection[Any], run_id: str) -> None:
+def _ended_by_hand(connection: psycopg.Connection[Any], run_id: str) -> str:
     connection.execute(ENDED, (run_id,))
     connection.commit()
+    return "committed"
 
 
-def _enacted_without_gate(connection: psycopg.Connection[Any], run_id: str) -> None:
-    connection.execute(ENACT, (run_id,))
+def _enacted_without_gate(connection: psycopg.Connection[Any], run_id: str) -> str:
+    answers = {row[0]["status"] for row in connection.execute(ENACT, (run_id,))}
     connection.commit()
+    return ", ".join(sorted(answers)) or "nothing tried"
 
 
-def _enacted_without_approval(connection: psycopg.Connection[Any], run_id: str) -> None:
+def _enacted_without_approval(connection: psycopg.Connection[Any], run_id: str) -> str:
     connection.execute(
         "select cutter_governance.fn_gate_attempt(%s, 'IG_lifecycle_enact_execute', 'thief', 60)", (run_id,)
     )
     said = Jsonb(gate_calls.allowed("IG_lifecycle_enact_execute"))
     connection.execute(OPEN_ENACTMENT, (run_id, "0" * 64, said))
-    _enacted_without_gate(connection, run_id)
+    return _enacted_without_gate(connection, run_id)
 
 
 REVISION_THEFTS = (_ended_by_hand, _enacted_without_gate, _enacted_without_approval)
@@ -324,10 +326,10 @@ async def of_a_revision(stack: Stack) -> list[Json]:
 def _thefts_of_law(stack: Stack, victim: Run) -> list[Json]:
     rows = []
     for theft in REVISION_THEFTS:
-        before, said = stack.database.value(LAW), "committed"
+        before = stack.database.value(LAW)
         with psycopg.connect(stack.database.url("cutter_exec")) as connection:
             try:
-                theft(connection, victim.run_id)
+                said = theft(connection, victim.run_id)
             except psycopg.Error as problem:
                 said = f"{problem.sqlstate}"
                 connection.rollback()

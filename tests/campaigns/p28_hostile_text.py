@@ -3,10 +3,11 @@
     python -m tests.campaigns.p28_hostile_text --strings 20 --seed 1 --out p28.jsonl
 
 Each trial writes one text through one input, as the role that may: a starter, the reason and author of a stop, a gate's
-refusal and its report, a message that was refused, a worker's and its build's name, a batch's halt, item and queue.
-Then every command that shows it is called, through a pipe and on a terminal, for people and as JSON; the documents and
-pages about it are read too. A trial leaks when a hidden character arrives, when a link, image or tag of a document is
-active, or when the text adds a line that looks like ours.
+refusal and its report, a message that was refused, a worker's and its build's name, a batch's halt, item and queue. One
+input writes past the checks: a title, text and reason of enacted law. Then every command that shows it is called,
+through a pipe and on a terminal, for people and as JSON. The documents and pages about it, and `cutter desk`, are read
+too. A trial leaks when a hidden character arrives, when a link, image or tag of a document is active, or when
+the text adds a line that looks like ours.
 
 The control arm is the same trial with the escaping functions replaced by functions that change nothing: it must leak.
 """
@@ -21,11 +22,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from unittest import mock
 
 import uuid_utils
+from fastapi import FastAPI
 from psycopg.types.json import Jsonb
 
 from activities.run.begin import begin_run
@@ -46,10 +49,12 @@ from cutter.storage.pools import connect
 from cutter.types import Json
 from starter.cli import run as command
 from tests.cases.trials import Dice, Summary, command_line, write_lines
+from tests.support import desks
 from tests.support.batch import queue_yaml
 from tests.support.database import Database, own_cluster
 from tests.support.hostile import STRINGS, TERMINAL, bare_addresses, leaks, live
-from tests.support.runs import Deployment, Keys, deployment, keyring, law
+from tests.support.hostile_rows import unchecked
+from tests.support.runs import Deployment, Keys, deployment, drive, keyring, law
 from tests.unit.batch import views
 
 NOBODY = "127.0.0.1:1"
@@ -67,6 +72,7 @@ class Written:
 
     shown: tuple[tuple[str, ...], ...]
     documents: Callable[[], Iterator[str]] = lambda: iter(())
+    desk: tuple[str, ...] = ()
 
 
 class Screen(io.StringIO):
@@ -98,7 +104,8 @@ def of_run(made: Deployment, run_id: str) -> Written:
         yield from (phase_report.render(sidecar["run"], one).decode() for one in sidecar["receipts"])
 
     shown = (("status",), ("status", run_id), ("status", run_id, "--as", "run"), ("inbox",), ("report", run_id))
-    return Written(shown=shown, documents=rendered)
+    desk = ("/inbox", "/runs", f"/runs/{run_id}")
+    return Written(shown=shown, documents=rendered, desk=desk)
 
 
 def starter(made: Deployment, text: str) -> Written:
@@ -160,18 +167,22 @@ def worker(made: Deployment, text: str) -> Written:
         (name, text[:100]),
         role="cutter_verify",
     )
-    return Written(shown=(("workers",), ("workers", "--all"), ("workers", "--transitions")))
+    shown = (("workers",), ("workers", "--all"), ("workers", "--transitions"))
+    return Written(shown=shown, desk=("/inbox",))
 
 
 def batch(made: Deployment, text: str) -> Written:
     """A batch that was halted, whose document waits in a queue; both reasons and the code are the text."""
-    name = made.register(law(2))
+    name = made.register("Only words, and no heading.\n")
     options = Options(items_max=10)
     with connect(made.settings, "cutter_operator") as connection:
         admission = registry.admit(connection, queue_yaml([{"document_id": name}]), options)
         caps = asdict(caps_of(made.settings))
         batch_id = registry.register(connection, admission, options, run_caps=caps, starter=text[:100])[0]
-    run_id = begun(made)
+    run_id = made.begin(name)
+    made.database.run("update cutter_governance.run set batch_id = %s where run_id = %s", (batch_id, run_id))
+    for gate in ("IG_source_pin", "IG_mark"):
+        made.gate(gate, run_id)
     call = made.database.value
     call("select cutter_governance.fn_batch_halt(%s, 'stop', %s)", (batch_id, text), role="cutter_operator")
     call(
@@ -215,11 +226,45 @@ def batch(made: Deployment, text: str) -> Written:
             )
         )  # fmt: skip
 
-    return Written(shown=(("status", batch_id), ("queues",), ("report", batch_id)), documents=rendered)
+    shown = (("status", batch_id), ("queues",), ("report", batch_id))
+    desk = ("/batches", f"/batches/{batch_id}", "/queues", f"/queues/{run_id}")
+    return Written(shown=shown, documents=rendered, desk=desk)
+
+
+def enacted_law(made: Deployment, text: str) -> Written:
+    """A law of two versions. A text of a law may have lines of its own, so this one is written as one line."""
+    if made.database.value("select count(*) from api.law_version") == 0:
+        for version in (law(2), law(2, word="words")):
+            made.register(version, document_id=LAW)
+            drive(made, document_id=LAW)
+    with unchecked(made.database, "public.unit_version", "public.source_version"):
+        made.database.run(_HOSTILE_UNITS, {"text": text.replace("\n", " ")})
+        made.database.run(_HOSTILE_VERSIONS, {"text": text})
+    page, unit = f"/laws/{LAW}", f"{LAW}/ARTICLE-1"
+    shown = (
+        ("list",), ("show", LAW), ("tree", LAW), ("history", LAW), ("history", LAW, "ARTICLE-1"), ("diff", LAW),
+        ("search", "article"),
+    )  # fmt: skip
+    desk = (page, f"{page}/text", f"{page}/history", f"{page}/diff", f"{page}/units/{unit}", "/laws")
+    return Written(shown=tuple(("law", *words) for words in shown), desk=(*desk, "/search?words=article"))
+
+
+LAW = "ICX-P28-LAW"
+_HOSTILE_UNITS: LiteralString = """
+update public.unit_version set title = %(text)s, body = new.body,
+    content_hash = encode(sha256(convert_to(new.body, 'UTF8')), 'hex')
+from (select id, 'of article ' || version_seq || %(text)s as body from public.unit_version) as new
+where new.id = unit_version.id
+"""
+_HOSTILE_VERSIONS: LiteralString = """
+update public.source_version set change_kind = 'correction', change_reason = %(text)s,
+    provenance = provenance || jsonb_build_object('title', %(text)s::text)
+"""
 
 
 INPUTS: dict[str, Callable[[Deployment, str], Written]] = {
     "starter": starter, "stop": stop, "gate refusal": refusal, "message": message, "worker": worker, "batch": batch,
+    "enacted law": enacted_law,
 }  # fmt: skip
 
 
@@ -239,7 +284,7 @@ WAYS: tuple[tuple[str, type[io.StringIO], tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-def found(made: Deployment, written: Written, text: str) -> list[str]:
+def found(made: Deployment, app: FastAPI, written: Written, text: str) -> list[str]:
     """The outputs of one trial in which something of its text is hidden or active; "nowhere" when none shows it."""
     own, leaking, shown = set(leaks(text)), [], False
     for words in written.shown:
@@ -248,6 +293,13 @@ def found(made: Deployment, written: Written, text: str) -> list[str]:
             shown = shown or not own or any(f"⟨{one}⟩" in seen for one in own)
             if own & set(leaks(seen)) or _FAKE_LINE.search(seen):
                 leaking.append(f"{words[0]}, {way}")
+    for path in written.desk:
+        for way in ("page", "JSON"):
+            answer = desks.in_process(app, path, as_json=way == "JSON")
+            assert answer.status == HTTPStatus.OK, (path, answer)
+            shown = shown or any(f"⟨{one}⟩" in answer.text for one in own)
+            if own & set(leaks(answer.text)):
+                leaking.append(f"desk, {way}")
     for document in written.documents():
         if own & set(leaks(document)) or live(document) or bare_addresses(document.split("\n")):
             leaking.append("document")
@@ -275,7 +327,7 @@ def nothing_escaped() -> Iterator[None]:
     modules = (
         "starter.console.terminal", "starter.console.watch", "starter.commands.workers", "cutter.projections.report",
         "cutter.projections.stop_route", "cutter.batch.documents", "cutter.projections.phase_report",
-        "cutter.domain.markdown",
+        "cutter.domain.markdown", "cutter.projections.desk_pages", "starter.desk.answers",
     )  # fmt: skip
     with ExitStack() as exits:
         for module in modules:
@@ -302,12 +354,12 @@ def environment(made: Deployment) -> Iterator[None]:
         yield
 
 
-def trial(made: Deployment, name: str, kind: str, number: int) -> Json:
+def trial(made: Deployment, app: FastAPI, name: str, kind: str, number: int) -> Json:
     """One text through one input, judged with the escaping and without it."""
     text = STRINGS[name]
-    ours = found(made, INPUTS[kind](made, text), text)
+    ours = found(made, app, INPUTS[kind](made, text), text)
     with nothing_escaped():
-        control = found(made, INPUTS[kind](made, text), text)
+        control = found(made, app, INPUTS[kind](made, text), text)
     return {"trial": number, "text": name, "input": kind, "leaks": ours, "control": control}
 
 
@@ -322,12 +374,13 @@ def run(
             database = exits.enter_context(server.database(prefix="p28"))
         made = exits.enter_context(deployment(database, keys))
         exits.enter_context(environment(made))
+        app = exits.enter_context(desks.pages(made.settings))
         rows = []
         for name in chosen(strings, seed):
             for kind in INPUTS:
                 # What a trial before left in lists of all runs and workers is not this trial's.
                 database.run("truncate cutter_governance.worker_heartbeat")
-                rows.append(trial(made, name, kind, len(rows)))
+                rows.append(trial(made, app, name, kind, len(rows)))
     write_lines(out, ({"seed": seed, **row} for row in rows))
     return summary(rows)
 

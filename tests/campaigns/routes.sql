@@ -168,4 +168,4 @@ select cutter_governance.fn_audit('{run}', 'x', '{}')
 select cutter_governance.fn_run_move('{run}', 'pending', 'x')
 
 -- route: another policy
-select cutter_governance.fn_policy_install(2, gen_random_uuid(), 'x', '{}', 'x')
+select cutter_governance.fn_policy_install(2, gen_random_uuid(), 'x', '{}', '{}', 'x')

@@ -71,11 +71,11 @@ CAMPAIGNS = tuple(
         ("P27", "forged evidence bundles: each part removed or replaced, all digests and chains made to fit",
          "p27_forged_bundles", ("--trials", "2000"),
          "0 verify, with gpg or without; the earlier verifier is fooled; what no file can show is NOT CHECKED"),
-        ("P28", "20 hostile texts through six inputs, read in every command, document and page", "p28_hostile_text",
+        ("P28", "20 hostile texts through every input, read in every command, document and page", "p28_hostile_text",
          ("--strings", "20"), "0 leaks; without the escaping the same trials leak"),
         ("P29", "each role makes noise while a document is cut: locks, rows, connections, large objects, files, "
          "NOTIFY, own settings, long statements", "p29_noisy_roles", ("--seconds", "7"),
-         "every document is law, under the noise of directus while it lasts; without the guards it stalls or stops"),
+         "every document is law, under the noise of a reader while it lasts; without the guards it stalls or stops"),
         ("P30", "web pages of strangers, also under a name that leads to this machine, against every port of Temporal",
          "p30_web_pages", ("--rounds", "3"),
          "0 requests take effect; without the guards they signal, end, start and read"),

@@ -30,6 +30,15 @@ def test_protected_rows_stay_as_they_are() -> None:
     assert len(p17_immutability.ROUTES) * len(p17_immutability.COLUMNS) >= 60
 
 
+def test_a_changed_row_a_route_that_tries_nothing_and_guards_that_guard_nothing_fail_p17() -> None:
+    refused = {"role": "cutter_exec", "route": "delete", "table": "t", "said": "42501", "changed": False}
+    changed = {**refused, "said": "committed", "changed": True}
+    assert p17_immutability.summary([refused], [changed]).accepted
+    assert not p17_immutability.summary([changed], [changed]).accepted
+    assert not p17_immutability.summary([{**refused, "said": "42883"}], [changed]).accepted
+    assert not p17_immutability.summary([refused], [refused]).accepted
+
+
 def test_an_edited_audit_export_is_detected(database: Database, keys: Keys) -> None:
     data = p23_edited_exports.original(database, keys)
     result = p23_edited_exports.run(trials=24, seed=1, data=data)

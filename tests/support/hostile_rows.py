@@ -12,9 +12,11 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, LiteralString, cast
 
 import psycopg
+from fastapi import FastAPI
 from psycopg.types.json import Jsonb
 from rich.console import Console
 
@@ -27,16 +29,20 @@ from cutter.domain import recorded_values
 from cutter.domain.worker_status import crew
 from cutter.errors import CutterError
 from cutter.evidence import offline
+from cutter.law import views
+from cutter.law.comparison import compare
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.projections import batch_report, report, report_markdown, stop_route
 from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
+from cutter.storage import enacted_law
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, connect
 from cutter.types import Json
 from starter.commands import audit, evidence, inbox, status, workers
 from starter.operator import batch_status
 from starter.operator.pinned_law import pinned_law
+from tests.support import desks
 from tests.support.database import Connection, Database
 from tests.support.gate_calls import one
 from tests.support.runs import Deployment, drive, law
@@ -55,10 +61,11 @@ REFUSE: LiteralString = "select cutter_governance.fn_gate_refuse(%(run)s, %(gate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """A deployment with one run a role, at the turn of that role's gate."""
+    """A deployment with one run a role, at the turn of that role's gate, and the pages of `cutter desk` on it."""
 
     made: Deployment
     runs: dict[str, str]
+    desk: FastAPI
 
     @property
     def database(self) -> Database:
@@ -155,7 +162,7 @@ COLUMNS = {
     "a batch's caps": Column(table="batch", key="batch_id", sets={"caps": VALUE}),
     "a request's tuple": Column(table="approval_request", key="request_id", sets={"tuple": VALUE}),
 }  # fmt: skip
-_TABLES = tuple({one.table: None for one in COLUMNS.values()})
+_TABLES = tuple({f"cutter_governance.{one.table}": None for one in COLUMNS.values()})
 
 _BATCH: LiteralString = """
 insert into cutter_governance.batch (
@@ -177,7 +184,8 @@ def ground(made: Deployment) -> Iterator[Ground]:
     with psycopg.connect(made.database.url("postgres"), autocommit=True) as connection:
         for statement in _BATCH.split(";"):
             connection.execute(_text(statement), {"batch_id": BATCH_ID} if "%(" in statement else None)
-    yield Ground(made=made, runs=runs)
+    with desks.pages(made.settings) as desk:
+        yield Ground(made=made, runs=runs, desk=desk)
 
 
 def say(at: Ground, call: Call, value: Any, connection: Connection, key: str) -> str:
@@ -217,12 +225,16 @@ def past_the_checks(at: Ground, what: str, value: Any) -> Iterator[None]:
 
 
 @contextmanager
-def unchecked(database: Database) -> Iterator[None]:
-    """Without the triggers of the tables in COLUMNS; afterwards they are as they were, or the next gate sees drift."""
+def unchecked(database: Database, *tables: str) -> Iterator[None]:
+    """Without the triggers of these tables, or of those in COLUMNS.
+
+    Afterwards they are as they were, or the next gate sees drift.
+    """
+    names = list(tables or _TABLES)
     with psycopg.connect(database.url("postgres"), autocommit=True) as connection:
-        triggers = connection.execute(_TRIGGERS, ([f"cutter_governance.{table}" for table in _TABLES],)).fetchall()
-        for table in _TABLES:
-            connection.execute(_text(f"alter table cutter_governance.{table} disable trigger user"))
+        triggers = connection.execute(_TRIGGERS, (names,)).fetchall()
+        for table in names:
+            connection.execute(_text(f"alter table {table} disable trigger user"))
         try:
             yield
         finally:
@@ -323,6 +335,59 @@ def _batch(at: Ground, _run_id: str) -> object:
         batch_status.look(at.made.settings, BATCH_ID))  # fmt: skip
 
 
+def _law(at: Ground, run_id: str) -> object:
+    """What each command of `cutter law` reads."""
+    with connect(at.made.settings, OPERATOR) as connection:
+        laws = enacted_law.laws(connection)
+        known = enacted_law.versions(connection, _document(at, run_id))
+        text = enacted_law.text_of(connection, known[-1])
+        tree = enacted_law.outline_of(connection, known[-1])
+        past = enacted_law.unit_versions(connection, known[-1].document, text.units[0].address)
+        hits = enacted_law.search(connection, "rule", at=None, document=known[-1].document, version=None, limit=9)
+    found = views.comparison_view(known[0], known[-1], compare(text.units, text.units))
+    rows = [views.plain(one) for one in (*laws, *past, *hits, *tree.units)]
+    return _shown([views.law_view(text), views.tree_view(text), found, rows])
+
+
+def _api(at: Ground, _run_id: str) -> object:
+    """Every view and function of the schema `api`, by the role that reads nothing else."""
+    with connect(at.made.settings, "cutter_api") as connection:
+        names = connection.execute(_API_VIEWS).fetchall()
+        rows = [connection.execute(_text(f"select * from api.{name}")).fetchall() for (name,) in names]
+        return rows, [connection.execute(_text(f"select * from {call}")).fetchall() for call in _API_CALLS]
+
+
+_API_VIEWS: LiteralString = """
+select relname from pg_class where relnamespace = 'api'::regnamespace and has_table_privilege(oid, 'select')
+"""
+_API_CALLS = ("api.search('rule')", "api.law_version_recorded()", "api.unit_in_force(current_date)")
+
+
+def _desk(at: Ground, run_id: str) -> object:
+    law = f"/laws/{_document(at, run_id)}"
+    run_pages = (f"/runs/{run_id}", f"/requests/{run_id}", f"/queues/{run_id}")
+    return _pages(at, *run_pages, law, f"{law}/text", f"{law}/history")
+
+
+def _desk_of_all(at: Ground, _run_id: str) -> object:
+    lists = ("/inbox", "/requests", "/runs", "/batches", "/queues", "/laws")
+    paths = (*lists, f"/batches/{BATCH_ID}", "/search?words=rule")
+    return _pages(at, *paths), _pages(at, *paths, as_json=True)
+
+
+def _pages(at: Ground, *paths: str, as_json: bool = False) -> list[int]:
+    """The status of each page. An answer of 500 is an error without words."""
+    found = [desks.in_process(at.desk, path, as_json=as_json) for path in paths]
+    bad = [one.text for one in found if one.status == HTTPStatus.INTERNAL_SERVER_ERROR]
+    if bad:
+        raise AssertionError(bad[0][:200])
+    return [one.status for one in found]
+
+
+def _document(at: Ground, run_id: str) -> str:
+    return str(at.made.run_row(run_id)["document_id"])
+
+
 READERS: dict[str, Reader] = {
     "status and report": _status,
     "status in a seed's words": _in_other_words,
@@ -336,10 +401,14 @@ READERS: dict[str, Reader] = {
     "audit export": _audit,
     "workers": _workers,
     "the batch": _batch,
+    "enacted law": _law,
+    "the schema api": _api,
+    "the desk about a run": _desk,
+    "the desk about all": _desk_of_all,
 }
 
 
-OF_ALL = frozenset({"inbox and list", "workers", "the batch"})
+OF_ALL = frozenset({"inbox and list", "workers", "the batch", "the schema api", "the desk about all"})
 """Readers that look at all runs at once."""
 
 
