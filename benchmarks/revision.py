@@ -29,7 +29,7 @@ from benchmarks.document import OPTIONS, RESULTS, Bench, Sample
 from benchmarks.wire import relay
 from cutter import sources
 from tests.support.laws import law
-from tests.support.processes import Stack, stack
+from tests.support.processes import CUTTER_WORKER, EXEC, VERIFY, Stack, stack
 
 CHANGED_SHARE = 100
 """One unit in so many has another text in the revision."""
@@ -104,6 +104,8 @@ def measure(units: int, repetitions: int) -> list[dict[str, Any]]:
     taken: dict[str, list[tuple[Sample, Spent]]] = defaultdict(list)
     with stack("br") as made:
         made.up()
+        for worker in (CUTTER_WORKER, EXEC, VERIFY):  # the reconciler would stop these runs, which have no workflow
+            made.kill(worker)
         server = int(made.settings.state.joinpath("postgres.url").read_text().rsplit(":", 1)[1].split("/")[0])
         with relay(server) as (port, counted):
             bench = Revisions(made, port, counted)

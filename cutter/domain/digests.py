@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -18,6 +18,8 @@ UNIT_SEPARATOR = "\x1f"
 """Joins the fields of a writer line. No field may contain it."""
 
 WRITER_VERSION_LINE = "writer/1"
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def sha256_hex(data: bytes | str) -> str:
@@ -33,7 +35,7 @@ def is_digest(text: str) -> bool:
 def canonical_json(value: object) -> str:
     """The one text form of a JSON value that is hashed or signed. Raises TypeError on a float."""
     _refuse_floats(value)
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def canonical_digest(value: object) -> str:
@@ -42,26 +44,26 @@ def canonical_digest(value: object) -> str:
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})
+_TEXT = frozenset({str})
 
 
 def _refuse_floats(value: object) -> None:
-    # Nearly everything is a string or a number. Asked first: 72 ms instead of 167 for the digest of 10,000 candidates.
-    kind = type(value)
-    if kind in _PLAIN:
-        return
-    if kind is list or kind is tuple:
-        for item in value:  # type: ignore[attr-defined]
-            if type(item) not in _PLAIN:
-                _refuse_floats(item)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise TypeError("keys of canonical JSON are strings")
-            _refuse_floats(item)
+    if isinstance(value, dict | Mapping):
+        if not (_TEXT.issuperset(map(type, value)) or all(isinstance(key, str) for key in value)):
+            raise TypeError("keys of canonical JSON are strings")
+        _refuse_floats_in(value.values())
     elif isinstance(value, list | tuple):
-        _refuse_floats(list(value))
+        _refuse_floats_in(value)
     elif isinstance(value, float):
         raise TypeError("a float has no canonical form; use an integer or a string")
+
+
+def _refuse_floats_in(values: Collection[object]) -> None:
+    # Nearly every value is a text or a number. Their types are compared all at once, because a law has 50,000 of them.
+    if not _PLAIN.issuperset(map(type, values)):
+        for value in values:
+            if type(value) not in _PLAIN:
+                _refuse_floats(value)
 
 
 def writer_line(

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Final, Literal
 
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex, writer_line
@@ -21,6 +22,11 @@ REVISION_VERSION_LINE: Final = "writer/2"
 
 Operation = Literal["keep", "revise", "create", "repeal"]
 OPERATIONS: Final[tuple[Operation, ...]] = ("keep", "revise", "create", "repeal")
+
+_FIELDS: Final = attrgetter(
+    "address", "unit_kind", "section_type", "publication_type", "owner", "title", "body_sha256", "parent_address"
+)
+"""The fields of a writer line. Units with the same fields have the same line, and most units of a revision have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +120,11 @@ def _line(row: RevisionRow) -> str:
     shown = row.new or row.old
     if shown is None:
         raise ProgrammingError(f"{row.address}: a row has a unit")
-    ended = sha256_hex(line_of(row.old)) if row.old else ""
-    return UNIT_SEPARATOR.join((line_of(shown), row.operation, ended, row.continues or ""))
+    line = line_of(shown)
+    ended = ""
+    if row.old is not None:
+        ended = sha256_hex(line if _FIELDS(shown) == _FIELDS(row.old) else line_of(row.old))
+    return UNIT_SEPARATOR.join((line, row.operation, ended, row.continues or ""))
 
 
 def line_of(unit: PlanRow | UnitInForce) -> str:
@@ -132,7 +141,8 @@ def _begun(row: PlanRow, old: UnitInForce | None, continued: Mapping[str, str]) 
         return RevisionRow(
             address=row.address, operation="create", new=row, old=None, continues=continued.get(row.address)
         )
-    operation: Operation = "keep" if line_of(row) == line_of(old) else "revise"
+    same = _FIELDS(row) == _FIELDS(old) or line_of(row) == line_of(old)
+    operation: Operation = "keep" if same else "revise"
     return RevisionRow(address=row.address, operation=operation, new=row, old=old)
 
 

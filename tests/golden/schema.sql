@@ -3203,8 +3203,8 @@ begin
     end if;
     if p_gate = 'SG_lifecycle_authz' then
         v_decision := cutter_governance.fn_decision_make(v_run, epoch);
+        v_survey := cutter_governance.fn_survey(p_run_id, v_run.docprefix);
     end if;
-    v_survey := cutter_governance.fn_survey(p_run_id, v_run.docprefix);
     v_tuple := cutter_governance.fn_request_tuple(
         v_run, epoch, p_gate, v_pins, p_change_set_id, v_decision, v_nonce);
     insert into cutter_governance.approval_request (

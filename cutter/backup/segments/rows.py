@@ -84,11 +84,20 @@ class Rows:
         )
 
     def copied(self, table: str, documents: Sequence[str]) -> Iterator[bytes]:
-        """The rows as COPY text, each with its document in the first column."""
+        """The rows as COPY text, each with its document in the first column, in pieces of many whole rows.
+
+        PostgreSQL sends each row by itself. Handing each one to gpg cost more than encrypting it.
+        """
         statement = sql.SQL("copy ({}) to stdout").format(self._selected(table))
+        piece = bytearray()
         with self.connection.cursor().copy(statement, {"documents": list(documents)}) as copy:
             for data in copy:
-                yield bytes(data)
+                piece += data
+                if len(piece) >= limits.BACKUP_CHUNK_BYTES:
+                    yield bytes(piece)
+                    piece.clear()
+        if piece:
+            yield bytes(piece)
 
     def fitting(self, documents: Sequence[str], size_bytes: int) -> Sequence[str]:
         """The first of these documents whose rows have about so many bytes together; at least one document."""

@@ -11,10 +11,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from cutter import limits
 from cutter.backup import forms
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode
 from cutter.backup.restore import digest, read_record
 from cutter.backup.segments.restore import SegmentReport
+from cutter.backup.segments.rows import Rows, columns
 from cutter.errors import Conflict, Unavailable
 from cutter.openpgp import recipients
 from tests.integration.backup import rig as parts
@@ -55,6 +57,18 @@ def test_the_record_describes_the_ciphertext_and_is_stored_with_it(segments: Rig
     assert segments.left() == [record.artifact_id, record.artifact_id + ".json"]
     assert len(recipients(segments.artifact(record).read_bytes()) or ()) == 1
     assert holds_plaintext([segments.folder]) == []
+
+
+@pytest.mark.parametrize(("size", "pieces"), [(limits.BACKUP_CHUNK_BYTES, 1), (1, 20)])
+def test_rows_reach_gpg_in_pieces_of_whole_rows(
+    segments: Rig, monkeypatch: pytest.MonkeyPatch, size: int, pieces: int
+) -> None:
+    monkeypatch.setattr(limits, "BACKUP_CHUNK_BYTES", size)
+    with psycopg.connect(segments.server.dsn(parts.ROLE, segments.database)) as connection:
+        rows = Rows(connection=connection, columns=columns(connection), live=True)
+        found = list(rows.copied("public.unit_version", ["ICX-LAW-9"]))
+    assert [piece.count(b"\n") for piece in found] == [20 // pieces] * pieces
+    assert all(piece.endswith(b"\n") for piece in found)
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,20 @@ def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:
         assert connection.execute(CALLS, ("fn_batch_view",)).fetchone() == (1,)
 
 
+@pytest.mark.parametrize(
+    ("gate", "until", "surveys"), [(Sovereign.CUT, "IG_grant_probe", 1), (Sovereign.LIFECYCLE, "IG_write_verify", 2)]
+)
+def test_a_request_surveys_again_only_after_its_own_decision(
+    deployment: Deployment, gate: Sovereign, until: str, surveys: int
+) -> None:
+    run_id = drive(deployment, law(2), until=until).run_id
+    asking: LiteralString = "select cutter_governance.fn_request_open(%s, %s, 600, gen_random_uuid()) ->> 'status'"
+    with deployment.database.connect("postgres") as connection:
+        connection.execute("set track_functions = 'all'")
+        assert connection.execute(asking, (run_id, gate.value)).fetchone() == ("opened",)
+        assert connection.execute(CALLS, ("fn_survey",)).fetchone() == (surveys,)
+
+
 def test_a_second_probe_reads_no_privilege(database: Database) -> None:
     matrix: LiteralString = "select cutter_governance.fn_grant_matrix(%(roles)s, %(verbs)s, %(schemas)s)"
     with database.connect("cutter_read") as connection:
