@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -107,10 +108,12 @@ class _Session(psycopg.Connection[tuple[object, ...]]):
 def open_pool(settings: Settings, role: str, *, size: int = 4, timeout: float = 10) -> Pool:
     """A pool of at most `size` connections. It opens them lazily, so that a worker can start before the database.
 
-    A caller that waits more than `timeout` seconds for a connection gets Unavailable.
+    Each new connection reads the password's file, so that a running worker takes a changed password. A caller that
+    waits more than `timeout` seconds for a connection gets Unavailable.
     """
+    dsn(settings, role)  # Raises Unavailable now if the file is missing.
     pool: Pool = ConnectionPool(
-        dsn(settings, role),
+        partial(dsn, settings, role),
         min_size=0,
         max_size=size,
         timeout=timeout,
