@@ -1,7 +1,7 @@
 """IO: one pool of direct connections for each role (spec 04 "Connections").
 
-Advisory locks and session settings do not survive a transaction pooler, so a connection must be direct. `check_direct`
-asks for the backend's pid twice, in two transactions.
+Advisory locks and session settings do not survive a pooler, so a connection must be direct. `check_direct` asks for the
+backend's pid twice, in two transactions.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from psycopg_pool import ConnectionPool
 
 from cutter import limits
 from cutter.domain import recorded_values
-from cutter.errors import Unavailable
 from cutter.settings import Settings, dsn
-from cutter.storage.faults import translated
+from cutter.storage.faults import pooled, translated
 from cutter.storage.records import answer
 
 OPERATOR = "cutter_operator"
@@ -168,8 +167,11 @@ def session(settings: Settings, role: str) -> Iterator[Connection]:
 
 
 def check_direct(settings: Settings, role: str) -> None:
-    """Raise an error if a transaction pooler is between cutter and PostgreSQL."""
-    with connect(settings, role) as connection:
+    """Raise Unavailable if a pooler is between cutter and PostgreSQL.
+
+    It may refuse the connection's options, change the server process between two transactions, or hide its number.
+    """
+    with session(settings, role) as connection:
         connection.execute("select set_config('cutter.direct', 'yes', false)")
         with connection.transaction():
             same = answer(
@@ -178,8 +180,4 @@ def check_direct(settings: Settings, role: str) -> None:
                 (connection.info.backend_pid,),
             )
         if not same:
-            raise Unavailable(
-                "a transaction pooler is in front of the database, and advisory locks do not hold there: "
-                "point CUTTER_DATABASE_URL at the server itself",
-                what="database",
-            )
+            raise pooled()

@@ -1726,6 +1726,11 @@ HOSTS = (
          "::test_a_store_that_answers_with_other_bytes_fails"),
     ),
     *_of(
+        "cutter/storage/faults.py", "unit/storage/test_faults.py",
+        ("a pooler that looks like an outage", "        if any(words in line for words in _OF_POOLERS):",
+         "        if False:", "::test_a_refusal_by_a_pooler_names_the_pooler_and_what_to_change"),
+    ),
+    *_of(
         "cutter/preflight/backup_programs.py", _OF_DATABASE,
         ("a full backup without TLS", 'not has_tls(backup_program(settings, "pg_dump")):', "False:",
          "::test_full_backups_over_tls_need_a_program_with_tls"),
