@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,11 +13,10 @@ from cutter.backup.restore import read_record
 from cutter.catalogue import WorkerRole
 from cutter.gpg import Gpg
 from cutter.stack import records
-from tests.support.laws import law
-from tests.support.processes import ROOT, Stack, stack, wait
+from tests.support.processes import Stack, stack
+from tests.support.runbook import enacted, sections, types
 
-PAGE = (ROOT / "docs" / "runbooks" / "rotate-keys.md").read_text(encoding="utf-8")
-SECTIONS = {part.split("\n", 1)[0]: re.findall(r"```sh\n(.*?)```", part, re.S) for part in PAGE.split("\n## ")[1:]}
+SECTIONS = sections("runbooks/rotate-keys.md")
 
 
 @pytest.fixture(scope="module")
@@ -30,36 +25,6 @@ def served() -> Iterator[Stack]:
         made.up()
         made.approver()
         yield made
-
-
-def types(made: Stack, script: str) -> str:
-    """A block of the page in a shell. Its folder `.cutter` is the stack's state folder."""
-    (made.state / "bin").mkdir(exist_ok=True)
-    (made.state / "typed").mkdir(exist_ok=True)
-    link, program = made.state / "typed" / ".cutter", made.state / "bin" / "cutter"
-    if not link.exists():
-        link.symlink_to(made.state)
-        program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m starter "$@"\n')
-        program.chmod(0o755)
-    done = subprocess.run(
-        ["bash", "-eu", "-c", script], cwd=link.parent, capture_output=True, text=True, check=False, timeout=240,
-        env=made.shell({"PATH": f"{program.parent}:{os.environ['PATH']}"}),
-    )  # fmt: skip
-    assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def enacted(made: Stack, document: str) -> str:
-    """Cut a law to its end. The run's id."""
-    made.add(document, law(4))
-    run_id = str(made.json("run", document, "--wait", code=3)["run_id"])
-    for _ in range(2):
-        wait(lambda: made.waits_in(run_id).startswith("awaiting_"), seconds=60, what="a request")
-        before = made.state_of(run_id)
-        made.signal(document, made.approve(run_id))
-        wait(lambda: made.state_of(run_id) != before, seconds=60, what=f"a move from {before}")  # noqa: B023
-    wait(lambda: made.state_of(run_id) == "closeout_reported", seconds=90, what="the end of the run")
-    return run_id
 
 
 def workers(made: Stack) -> list[int]:
