@@ -6,6 +6,7 @@ reconciles a run asks this module first, and then addresses exactly that executi
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +66,21 @@ async def open_execution(client: Client, document_id: str) -> Execution | None:
         if problem.status is not RPCStatusCode.NOT_FOUND:
             raise unanswered(problem) from None
     return None
+
+
+async def every_open(client: Client) -> list[Execution]:
+    """The open workflows of all documents. Temporal's list may lack a very new one. Raises Unavailable."""
+    query = f"ExecutionStatus = 'Running' AND WorkflowType = '{names.DOCUMENT_RUN}'"
+    prefix = names.document_workflow_id("")
+    try:
+        listed = [one.id async for one in client.list_workflows(query) if one.id.startswith(prefix)]
+    except RPCError as problem:
+        raise unanswered(problem) from None
+    found = []
+    for workflow_id in listed:
+        with suppress(Refused):
+            found.append(await open_execution(client, workflow_id.removeprefix(prefix)))
+    return [one for one in found if one is not None]
 
 
 async def open_execution_of(client: Client, run: dict[str, Any]) -> Execution | None:

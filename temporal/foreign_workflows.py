@@ -121,15 +121,16 @@ def _foreign(client: Client, seen: WorkflowExecution) -> Foreign | None:
         return None
     return Foreign(
         workflow_id=seen.id, execution_id=seen.run_id, type=seen.workflow_type, queue=seen.task_queue,
-        command=_command(client, seen),
+        command=terminate(client, seen.id, seen.run_id, "not cutter's"),
     )  # fmt: skip
 
 
-def _command(client: Client, seen: WorkflowExecution) -> str:
+def terminate(client: Client, workflow_id: str, execution_id: str, reason: str) -> str:
+    """The command that terminates exactly this execution."""
     words = [
         "temporal" if shutil.which("temporal") else str(cached()), "workflow", "terminate",
         "--address", client.service_client.config.target_host, "--namespace", client.namespace,
-        "--workflow-id", seen.id, "--run-id", seen.run_id, "--reason", "not cutter's",
+        "--workflow-id", workflow_id, "--run-id", execution_id, "--reason", reason,
     ]  # fmt: skip
     return shlex.join(words)
 

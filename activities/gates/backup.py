@@ -70,17 +70,19 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
     """Back up the nine tables and prove that the backup restores. In a batch, one backup serves the whole wave."""
     checked: list[tuple[BackupRecord, str, Json, str, gate.Beside | None]] = []
     wave = ExitStack()
+    # The gate reads the pin once. Otherwise a key that people change meanwhile would fail the run.
+    pinned = recipient(deps)
 
     def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
         wave.enter_context(alone_in_wave(deps, attempt, _step_seconds(deps)))
-        shared = shared_backup(deps, attempt)
+        shared = shared_backup(deps, attempt, pinned)
         if shared is not None:
             wave.close()
             stored = _as_stored(deps, shared.record.artifact_id)
             checked.append((shared.record, shared.restored_fingerprint, {}, *stored))
             return ()
         artifact_id = _free_name(deps, attempt)
-        answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id)
+        answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id, pinned)
         if isinstance(answer, BackupRefusal):
             return Refusal(status="failed", code=answer.code.value, reason=answer.message)
         # The artifact is read back here, before the transaction, because reading a large backup takes longer than the
@@ -100,7 +102,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
             taken_utc=record.taken_utc,
             beside=beside,
             recipient=record.recipient,
-            pinned_recipient=recipient(deps),
+            pinned_recipient=pinned,
             snapshot_fingerprint=record.content_fingerprint,
             restored_fingerprint=restored_fingerprint,
         )
@@ -135,7 +137,8 @@ def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
         return young
     context, state = _context(deps, input.run_id)
     try:
-        answer = take_and_check(deps, context, f"{input.run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg")
+        name = f"{input.run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
+        answer = take_and_check(deps, context, name, recipient(deps))
     except PolicyDenied as problem:
         return _by_policy(deps, input.run_id, state, "failed_policy", problem)
     except ApprovalNeeded as problem:
@@ -200,24 +203,25 @@ def _by_policy(
     return GateOutcome(gate=gate.GATE, status=status, code=problem.code, reason=str(problem)[:500], state=to_state)
 
 
-def take_and_check(deps: Deps, context: Context, artifact_id: str) -> Checked | BackupRefusal:
-    """Take a backup under that name and restore it into the scratch database. Raises PolicyDenied, ApprovalNeeded.
+def take_and_check(deps: Deps, context: Context, artifact_id: str, pinned: str) -> Checked | BackupRefusal:
+    """Take a backup for the pinned key under that name, and restore it into the scratch database. Raises PolicyDenied,
+    ApprovalNeeded.
 
     If more documents changed than one artifact may hold, each part is restored and sealed first. If the time is over
     meanwhile, the next attempt needs the other parts only.
     """
     deadline = Deadline(2 * _step_seconds(deps))
     while True:
-        answer = _artifact(deps, context, artifact_id, deadline.remaining() / 2)
+        answer = _artifact(deps, context, artifact_id, pinned, deadline.remaining() / 2)
         if isinstance(answer, BackupRefusal) or answer[0].whole:
             return answer
 
 
-def _artifact(deps: Deps, context: Context, artifact_id: str, seconds: float) -> Checked | BackupRefusal:
+def _artifact(deps: Deps, context: Context, artifact_id: str, pinned: str, seconds: float) -> Checked | BackupRefusal:
     """One artifact that was taken, restored and sealed: the backup, or a part of it."""
     settings = deps.settings
     home = settings.key_home("backup")
-    record, policy = commands.take_backup(deps, context, artifact_id, recipient(deps), seconds)
+    record, policy = commands.take_backup(deps, context, artifact_id, pinned, seconds)
     if isinstance(record, BackupRefusal):
         return record
     restored = deps.restore_check(

@@ -63,8 +63,8 @@ def alone_in_wave(deps: Deps, attempt: Attempt, seconds: float) -> Iterator[None
         yield
 
 
-def shared_backup(deps: Deps, attempt: Attempt) -> Shared | None:
-    """The wave's backup, or None if this run must take one."""
+def shared_backup(deps: Deps, attempt: Attempt, pinned: str) -> Shared | None:
+    """The wave's backup for the pinned key, or None if this run must take one. After a change of the key it must."""
     if not attempt.run["batch_id"]:
         return None
     limit = attempt.run["caps"].get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60
@@ -77,5 +77,7 @@ def shared_backup(deps: Deps, attempt: Attempt) -> Shared | None:
     try:
         record = read_record(deps.settings.artifacts, pins["backup_artifact"])
     except (NotFound, InvalidInput):
+        return None
+    if record.recipient != pinned:
         return None
     return Shared(record=record, restored_fingerprint=str(pins["backup_fingerprint"]))

@@ -46,6 +46,13 @@ def find_recipient(gpg: Gpg, fingerprint: str) -> Recipient | BackupRefusal:
     return _usable(fingerprint, key)
 
 
+def backup_keys(gpg: Gpg) -> frozenset[str]:
+    """The fingerprints of the keys in this home that are made for encryption. An expired or revoked one counts, because
+    it still opens the backups of its time.
+    """
+    return frozenset(fingerprint for fingerprint, key in _keys(gpg.key_listing()).items() if key.encryption)
+
+
 @dataclass(slots=True)
 class _Key:
     validity: str

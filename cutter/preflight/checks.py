@@ -79,7 +79,7 @@ def _described(name: str, why: str, hosts: frozenset[Host] = EVERY_HOST) -> Desc
 
 
 PASSWORDS = _described("passwords", "only this account may read the files, and no file of another host is here")
-DATABASE = _described("database", "each role of the host connects, without a transaction pooler")
+DATABASE = _described("database", "each role of the host connects, without a pooler such as PgBouncer")
 DATABASE_VERSION = _described("database version", "an older server lacks what cutter's functions use")
 DATABASE_TLS = _described("database tls", "on a network, others can read what is not encrypted")
 MIGRATIONS = _described(

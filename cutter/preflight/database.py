@@ -16,7 +16,7 @@ from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen, warned
 from cutter.settings import Settings, embedded_url
 from cutter.storage.clock import CLOCK
-from cutter.storage.faults import REMEDY
+from cutter.storage.faults import DIRECT, POOLED, REMEDY
 from cutter.storage.pools import Connection, check_direct, session
 from cutter.storage.records import Rows, values
 from cutter.storage.sql_files import shipped
@@ -136,12 +136,14 @@ def place(settings: Settings) -> str:
 def first_line(problem: BaseException) -> str:
     """The cause of a failed connection, without the advice of the commands for the local stack."""
     lines = str(problem).strip().splitlines() or [type(problem).__name__]
-    return lines[0].removeprefix("database: ").removesuffix(REMEDY)
+    return lines[0].removeprefix("database: ").removesuffix(REMEDY).removesuffix(f": {DIRECT}")
 
 
 def remedy_of(problem: BaseException) -> str:
     """The setting or the command that mends a failed connection."""
     text = str(problem).lower()
+    if POOLED.lower() in text:
+        return DIRECT
     if "password of" in text:
         return "put the password file there, with mode 0600"
     if "certificate" in text or "ssl" in text:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from cutter import limits
 from cutter.approvals import approver_store
+from cutter.backup import keyring
 from cutter.catalogue import WorkerRole
+from cutter.domain.amounts import counted
 from cutter.errors import CutterError
 from cutter.gpg import Gpg
 from cutter.policy import current
@@ -57,7 +59,7 @@ def approvers(settings: Settings, role: str) -> Check:
 
 
 def key(settings: Settings, worker: WorkerRole) -> Check:
-    """The worker has exactly its own private key, and other accounts cannot read it."""
+    """The worker has its own private key and no other worker's, and other accounts cannot read it."""
     name = key_homes.HOMES[worker]
     home = settings.key_home(name)
     if not home.is_dir():
@@ -66,29 +68,36 @@ def key(settings: Settings, worker: WorkerRole) -> Check:
     open_ones = [path for path in (home, *private_files(home)) if open_to_others(path)]
     if open_ones:
         return bad(checks.KEY, f"other accounts may read {open_ones[0]}", f"chmod -R go-rwx {home}")
+    gpg = Gpg(home)
     try:
-        secret = Gpg(home).primary_fingerprints(secret=True)
+        secret = gpg.primary_fingerprints(secret=True)
+        if worker is WorkerRole.CUTTER and secret:
+            return _backup_keys(settings.keys / key_homes.PIN, gpg, secret)
     except CutterError as problem:
         return bad(checks.KEY, str(problem), INSTALL_GPG)
     if len(secret) != 1:
         return bad(checks.KEY, f"{home} holds {len(secret)} private keys", "leave exactly this worker's own key there")
-    return _second_key(settings, worker, secret[0]) or ok(checks.KEY, f"{name} {secret[0]}")
+    if worker is WorkerRole.VERIFY and len(gpg.primary_fingerprints()) < 2:
+        remedy = "import the executor's public key there: `gpg --homedir HOME --import executor.asc`"
+        return bad(checks.KEY, f"{home} lacks the executor's public key", remedy)
+    return ok(checks.KEY, f"{name} {secret[0]}")
 
 
-def _second_key(settings: Settings, worker: WorkerRole, secret: str) -> Check | None:
-    """The mistake in the file or key that accompanies a worker's private key. None if there is none."""
-    if worker is WorkerRole.CUTTER:
-        pin = settings.keys / key_homes.PIN
-        pinned = pin.read_text(encoding="ascii").strip() if pin.is_file() else ""
-        if pinned != secret:
-            remedy = f"write the fingerprint of the backup key into {pin}"
-            return bad(checks.KEY, f"{pin} has {pinned or 'nothing'}, and the key is {secret}", remedy)
-    if worker is WorkerRole.VERIFY:
-        home = settings.key_home(key_homes.HOMES[worker])
-        if len(Gpg(home).primary_fingerprints()) < 2:
-            remedy = "import the executor's public key there: `gpg --homedir HOME --import executor.asc`"
-            return bad(checks.KEY, f"{home} lacks the executor's public key", remedy)
-    return None
+def _backup_keys(pin: Path, gpg: Gpg, secret: tuple[str, ...]) -> Check:
+    """The file `pin` names the key in use. Other private keys must be earlier backup keys: a key that only signs is
+    another worker's.
+    """
+    pinned = pin.read_text(encoding="ascii").strip() if pin.is_file() else ""
+    if pinned not in secret:
+        remedy = f"write the fingerprint of the backup key into {pin}"
+        found = f"{pin} has {pinned or 'nothing'}, and {gpg.home} holds {', '.join(secret)}"
+        return bad(checks.KEY, found, remedy)
+    foreign = sorted(set(secret) - keyring.backup_keys(gpg))
+    if foreign:
+        remedy = f"remove it: `gpg --homedir {gpg.home} --delete-secret-keys {foreign[0]}`"
+        return bad(checks.KEY, f"{gpg.home} holds the private key {foreign[0]}, which is no backup key", remedy)
+    kept = f", and {counted(len(secret) - 1, 'other key')} for other backups" if len(secret) > 1 else ""
+    return ok(checks.KEY, f"{key_homes.HOMES[WorkerRole.CUTTER]} {pinned}{kept}")
 
 
 def private_files(home: Path) -> Iterator[Path]:

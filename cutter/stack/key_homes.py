@@ -22,8 +22,9 @@ The worker that takes backups gets this file too.
 def hand_over(keys: Path, folder: Path, worker: WorkerRole) -> None:
     """Put a worker's own home into `folder`, and remove everything else from `folder`.
 
-    The folder has a link to the home. A copy would be one more place of a private key, with an agent of its own. Raises
-    Unavailable if the home is missing, and Refused if two homes share a private key.
+    The folder has links to the home and to the pin, so that a running worker sees another pin. A copy of the home would
+    be one more place of a private key, with an agent of its own. Raises Unavailable if the home is missing, and Refused
+    if two homes share a private key.
     """
     home = keys / HOMES[worker]
     if not home.is_dir():
@@ -37,7 +38,7 @@ def hand_over(keys: Path, folder: Path, worker: WorkerRole) -> None:
     folder.mkdir(parents=True, mode=0o700)
     (folder / home.name).symlink_to(home.resolve(), target_is_directory=True)
     if worker is WorkerRole.CUTTER and (keys / PIN).is_file():
-        shutil.copyfile(keys / PIN, folder / PIN)
+        (folder / PIN).symlink_to((keys / PIN).resolve())
 
 
 def foreign(keys: Path, worker: WorkerRole) -> list[str]:

@@ -186,19 +186,17 @@ def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
 def _hand_over(settings: Settings, worker: WorkerRole) -> None:
     """Make a worker's folder with only its own passwords, and a folder with only its own key.
 
-    Earlier files in both folders are removed.
+    The folders hold links, so that a running worker sees a changed password. Earlier files in both folders are removed.
     """
     key_homes.hand_over(settings.keys, handed_keys(settings, worker), worker)
     folder = _secrets(settings, worker)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
     for role in database_roles(worker):
-        source, copy = settings.secrets / f"{role}.password", folder / f"{role}.password"
-        copy.touch(mode=0o600)
-        try:
-            copy.write_bytes(source.read_bytes())
-        except FileNotFoundError:
-            raise Unavailable(f"no password of {role} at {source}: put the file there", what="secrets") from None
+        source = settings.secrets / f"{role}.password"
+        if not source.is_file():
+            raise Unavailable(f"no password of {role} at {source}: put the file there", what="secrets")
+        (folder / source.name).symlink_to(source)
 
 
 def _await_ready(settings: Settings, worker: WorkerRole, service: Service) -> None:

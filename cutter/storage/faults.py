@@ -26,6 +26,12 @@ AWAY_STATES = ("08", "57P")
 
 REMEDY = ": type `cutter up` or see `cutter doctor`"
 
+POOLED = "a pooler such as PgBouncer is in front of the database, and session settings and locks do not hold there"
+DIRECT = "point CUTTER_DATABASE_URL at the server itself"
+
+_OF_POOLERS = ("unsupported startup parameter", "pooling mode")
+"""What PgBouncer says to a client that sets options, and to a transaction block in the mode `statement`."""
+
 CHECK_CODES = {
     "CU001": "gateway_blocked",
     "CU002": "enacted_immutable",
@@ -72,6 +78,11 @@ def translated() -> Iterator[None]:
         ) from None
 
 
+def pooled() -> Unavailable:
+    """The error if a pooler is between cutter and PostgreSQL."""
+    return Unavailable(f"{POOLED}: {DIRECT}", what="database")
+
+
 def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
     """cutter's error for psycopg's. An unknown error is returned as it is.
 
@@ -96,6 +107,8 @@ def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
         # An error of libpq itself. libpq can notice it at any call, so it has no special class.
         or (not state and (isinstance(problem, psycopg.OperationalError) or type(problem) is psycopg.DatabaseError))
     ):
+        if any(words in line for words in _OF_POOLERS):
+            return pooled()
         away = not state or state.startswith(AWAY_STATES)
         return Unavailable(f"database: {line}{REMEDY if away else ''}", what="database")
     if state in OVER_CAP_STATES:

@@ -1,7 +1,7 @@
 """IO: one pool of direct connections for each role (spec 04 "Connections").
 
-Advisory locks and session settings do not survive a transaction pooler, so a connection must be direct. `check_direct`
-asks for the backend's pid twice, in two transactions.
+Advisory locks and session settings do not survive a pooler, so a connection must be direct. `check_direct` asks for the
+backend's pid twice, in two transactions.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -17,9 +18,8 @@ from psycopg_pool import ConnectionPool
 
 from cutter import limits
 from cutter.domain import recorded_values
-from cutter.errors import Unavailable
 from cutter.settings import Settings, dsn
-from cutter.storage.faults import translated
+from cutter.storage.faults import pooled, translated
 from cutter.storage.records import answer
 
 OPERATOR = "cutter_operator"
@@ -107,10 +107,12 @@ class _Session(psycopg.Connection[tuple[object, ...]]):
 def open_pool(settings: Settings, role: str, *, size: int = 4, timeout: float = 10) -> Pool:
     """A pool of at most `size` connections. It opens them lazily, so that a worker can start before the database.
 
-    A caller that waits more than `timeout` seconds for a connection gets Unavailable.
+    Each new connection reads the password's file, so that a running worker takes a changed password. A caller that
+    waits more than `timeout` seconds for a connection gets Unavailable.
     """
+    dsn(settings, role)  # Raises Unavailable now if the file is missing.
     pool: Pool = ConnectionPool(
-        dsn(settings, role),
+        partial(dsn, settings, role),
         min_size=0,
         max_size=size,
         timeout=timeout,
@@ -165,8 +167,11 @@ def session(settings: Settings, role: str) -> Iterator[Connection]:
 
 
 def check_direct(settings: Settings, role: str) -> None:
-    """Raise an error if a transaction pooler is between cutter and PostgreSQL."""
-    with connect(settings, role) as connection:
+    """Raise Unavailable if a pooler is between cutter and PostgreSQL.
+
+    It may refuse the connection's options, change the server process between two transactions, or hide its number.
+    """
+    with session(settings, role) as connection:
         connection.execute("select set_config('cutter.direct', 'yes', false)")
         with connection.transaction():
             same = answer(
@@ -175,8 +180,4 @@ def check_direct(settings: Settings, role: str) -> None:
                 (connection.info.backend_pid,),
             )
         if not same:
-            raise Unavailable(
-                "a transaction pooler is in front of the database, and advisory locks do not hold there: "
-                "point CUTTER_DATABASE_URL at the server itself",
-                what="database",
-            )
+            raise pooled()

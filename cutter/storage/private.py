@@ -31,6 +31,13 @@ def write(path: Path, data: bytes) -> None:
         file.write(data)
 
 
+def replace(path: Path, data: bytes) -> None:
+    """Put a whole new file in the place of another one, so that a process that reads it meanwhile sees no half file."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    write(draft, data)
+    draft.replace(path)
+
+
 def opener(path: str, flags: int) -> int:
     """An opener for `open`. Only the owner may read a file that it makes."""
     return os.open(path, flags, FILE)

@@ -89,19 +89,26 @@ def install(role: KeyRole, folder: Path, homes: Path, passwords: Path) -> str:
     The worker's passwords, if the folder has them, are copied into `passwords`. A process manager may hand over files
     that a group can read, and only the worker's user can read these copies.
 
-    A second call changes nothing. Raises NotFound if a file is missing, and Refused if the home has another key.
+    The file of the backup key may hold several, and so may its home: the pin names the key in use, and the others open
+    other backups. A second call changes nothing. Raises NotFound if a file is missing, and Refused if the home has
+    another key, or the pin names a key that is not there.
     """
     key = _read(folder / f"{role}.key")
     others = {name: _read(folder / name) for name in ALSO_NEEDED.get(role, ())}
-    fingerprint = _fingerprint(key)
+    given = _fingerprints(key)
     private.make_folder(homes)
     gpg = Gpg(homes / role)
-    if set(gpg.primary_fingerprints(secret=True)) - {fingerprint}:
-        raise Refused(f"{homes / role} holds another private key: empty this folder first", code="key_exists")
+    there = gpg.primary_fingerprints(secret=True)
+    if role is KeyRole.BACKUP:
+        fingerprint = _pinned(others[PIN], {*given, *there})
+    else:
+        fingerprint = _only(given)
+        if set(there) - {fingerprint}:
+            raise Refused(f"{homes / role} holds another private key: move this folder away first", code="key_exists")
     gpg.import_secret(key)
     for name, data in others.items():
         if name == PIN:
-            private.write(homes / PIN, data)
+            private.replace(homes / PIN, data)
         else:
             gpg.import_public(data)
     _hand_over_passwords(role, folder, passwords)
@@ -115,20 +122,30 @@ def _hand_over_passwords(role: KeyRole, folder: Path, passwords: Path) -> None:
     files = [folder / f"{name}.password" for name in database_roles(worker)]
     for file in (one for one in files if one.is_file()):
         private.own_folder(passwords)
-        private.write(passwords / file.name, file.read_bytes())
+        private.replace(passwords / file.name, file.read_bytes())
 
 
-def _fingerprint(key: bytes) -> str:
-    """The fingerprint of the only private key in a file. It is imported into a home that is thrown away."""
+def _fingerprints(key: bytes) -> tuple[str, ...]:
+    """The fingerprints of the private keys in a file. They are imported into a home that is thrown away."""
     with TemporaryDirectory(prefix="ck-") as place:
         gpg = Gpg(Path(place))
         try:
-            fingerprints = gpg.import_secret(key)
+            return gpg.import_secret(key)
         finally:
             gpg.stop_agent()
+
+
+def _only(fingerprints: tuple[str, ...]) -> str:
     if len(fingerprints) != 1:
         raise Refused("a key file holds one private key, and this one holds several", code="several_keys")
     return fingerprints[0]
+
+
+def _pinned(pin: bytes, fingerprints: set[str]) -> str:
+    pinned = pin.decode("ascii", "replace").strip()
+    if pinned not in fingerprints:
+        raise Refused(f"{PIN} names {pinned or 'nothing'}, and this private key is not there", code="wrong_pin")
+    return pinned
 
 
 def _written(gpg: Gpg, role: KeyRole, folder: Path, expire: str) -> MadeKey:

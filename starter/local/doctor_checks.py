@@ -37,14 +37,15 @@ from cutter.preflight.checks import (
     Host,
     Verdict,
 )
+from cutter.preflight.database import first_line, remedy_of
 from cutter.preflight.files import gpg
-from cutter.settings import Settings, dsn
+from cutter.settings import Settings
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
 from cutter.stack.records import Service
 from cutter.storage import blocked_workers
 from cutter.storage import bootstrap as roles
 from cutter.storage.guards import GUARDED
-from cutter.storage.pools import Connection, session
+from cutter.storage.pools import Connection, check_direct, session
 from cutter.storage.records import Rows, values
 from cutter.storage.runs import LANES
 from cutter.storage.still_runs import STILL
@@ -214,11 +215,11 @@ def database(settings: Settings) -> Check:
         }.get(status.state, Verdict.OFF)
         return Check(name="postgres", verdict=verdict, found=found, remedy="" if verdict is Verdict.OK else "cutter up")
     try:
-        with psycopg.connect(dsn(settings, "cutter_operator"), connect_timeout=5) as connection:
+        check_direct(settings, "cutter_operator")
+        with session(settings, "cutter_operator") as connection:
             version = connection.info.server_version // 10_000
-    except (psycopg.OperationalError, CutterError) as problem:
-        reason = str(problem).strip().splitlines()[0]
-        return Check(name="postgres", verdict=Verdict.BAD, found=reason, remedy="correct CUTTER_DATABASE_URL")
+    except (psycopg.Error, CutterError) as problem:
+        return Check(name="postgres", verdict=Verdict.BAD, found=first_line(problem), remedy=remedy_of(problem))
     return Check(name="postgres", verdict=Verdict.OK, found=f"PostgreSQL {version} at {settings.database_url}")
 
 

@@ -59,8 +59,10 @@ _KEYS = "integration/gpg/test_deployment_keys.py"
 DELIVERY = (
     *_of(
         "starter/local/deployment_keys.py", _KEYS,
-        ("a second private key in a home", "    if set(gpg.primary_fingerprints(secret=True)) - {fingerprint}:",
-         "    if False:", "::test_a_home_never_gets_a_second_private_key"),
+        ("a second private key in a home", "        if set(there) - {fingerprint}:", "        if False:",
+         "::test_a_home_never_gets_a_second_private_key"),
+        ("a pin of an absent key", "    if pinned not in fingerprints:", "    if False:",
+         "::test_a_pin_of_a_key_that_is_not_there_is_refused"),
         ("a new key in the place of an old one", "    if path.exists():", "    if False:",
          "::test_no_key_is_ever_replaced"),
         ("an approver's key without a passphrase", "    if not gpg.has_passphrase(fingerprint):", "    if False:",
@@ -1743,10 +1745,19 @@ HOSTS = (
         "cutter/preflight/files.py", _FILES,
         ("a key that others can read", "    if open_ones:", "    if False:",
          "::test_a_key_that_other_accounts_can_read_fails_with_its_path"),
-        ("a pin of another backup key", "        if pinned != secret:", "        if False:",
+        ("a pin of another backup key", "    if pinned not in secret:", "    if False:",
          "::test_a_missing_key_and_a_wrong_pin_fail"),
+        ("another worker's key in the home of the backup keys", "    if foreign:", "    if False:",
+         "::test_a_backup_home_with_a_key_that_only_signs_fails"),
+        ("two keys that sign", "    if len(secret) != 1:", "    if False:",
+         "::test_a_worker_that_signs_has_one_private_key"),
         ("a verifier that knows no executor", "primary_fingerprints()) < 2:", "primary_fingerprints()) < 0:",
          "::test_a_verifier_without_the_executor_s_public_key_fails"),
+    ),
+    *_of(
+        "activities/gates/shared_backup.py", "integration/backup/test_changed_key.py",
+        ("a wave's backup for a key that is no longer pinned", "    if record.recipient != pinned:", "    if False:",
+         "::test_a_wave_does_not_share_a_backup_for_another_key"),
     ),
     *_of(
         "cutter/preflight/database.py", _FILES,
@@ -1757,6 +1768,23 @@ HOSTS = (
         "cutter/preflight/stores.py", _FILES,
         ("a store that answers with other bytes", "    if objects.read(name, len(BODY)) != BODY:", "    if False:",
          "::test_a_store_that_answers_with_other_bytes_fails"),
+    ),
+    *_of(
+        "starter/operator/ahead_of_database.py", "integration/storage/test_ahead_of_database.py",
+        ("a run whose worker stores something now", "        if run is not None and not run.rests:",
+         "        if False:", "::test_a_run_that_moves_is_left_alone"),
+        ("a statement that is not yet judged", " and signature_of(name) not in there]", "]",
+         "::test_of_a_known_run_only_what_is_unknown_or_other_is_ahead"),
+    ),
+    *_of(
+        "cutter/kb/write_once.py", "unit/kb/test_set_aside.py",
+        ("a copy with other bytes", "        if _digest(store.objects.chunks(aside)) != sha256:", "        if False:",
+         "::test_an_object_stays_if_its_copy_has_other_bytes"),
+    ),
+    *_of(
+        "cutter/storage/faults.py", "unit/storage/test_faults.py",
+        ("a pooler that looks like an outage", "        if any(words in line for words in _OF_POOLERS):",
+         "        if False:", "::test_a_refusal_by_a_pooler_names_the_pooler_and_what_to_change"),
     ),
     *_of(
         "cutter/preflight/backup_programs.py", _OF_DATABASE,

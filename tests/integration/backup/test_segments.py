@@ -15,7 +15,7 @@ import pytest
 from psycopg import sql
 
 from activities import effects
-from activities.gates.backup import take_and_check
+from activities.gates.backup import recipient, take_and_check
 from activities.reconciler.activity import reconcile
 from cutter.backup import forms
 from cutter.backup.artifacts import open_store
@@ -563,7 +563,7 @@ def test_a_gate_seals_the_parts_of_a_large_backup_before_it_takes_its_own(world:
     own = world.made.deps[WorkerRole.CUTTER]
     deps = replace(own, take_backup=partial(forms.TAKE["segments"], documents_max=1))
     context = effects.of_run(world.made.run_row(world.driven[2].run_id), {}, datetime.now(UTC), "IG_backup")
-    answer = take_and_check(deps, context, "parts/pre_write.gpg")
+    answer = take_and_check(deps, context, "parts/pre_write.gpg", recipient(deps))
     assert not isinstance(answer, BackupRefusal), answer
     record, report, _ = answer
     assert (record.artifact_id, record.whole) == ("parts/pre_write.gpg", True)

@@ -165,6 +165,40 @@ def test_a_home_never_gets_a_second_private_key(
     assert Gpg(homes / "executor").primary_fingerprints(secret=True) == before
 
 
+def test_another_backup_key_is_pinned_and_the_earlier_one_stays(
+    files: Path, homes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = said(capsys, "import", "--role", "backup", str(files))["fingerprint"]
+    second = said(capsys, "make", "--role", "backup", str(tmp_path / "new"))["fingerprint"]
+    assert said(capsys, "import", "--role", "backup", str(tmp_path / "new"))["fingerprint"] == second
+    assert (homes / "backup.fingerprint").read_text().strip() == second
+    assert set(Gpg(homes / "backup").primary_fingerprints(secret=True)) == {first, second}
+
+
+def test_a_file_with_two_backup_keys_gives_both_and_the_pin_names_one(
+    files: Path, homes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """systemd and Kubernetes make the home from the file at each start."""
+    new, both = tmp_path / "new", tmp_path / "both"
+    second = said(capsys, "make", "--role", "backup", str(new))["fingerprint"]
+    both.mkdir()
+    (both / "backup.key").write_bytes((files / "backup.key").read_bytes() + (new / "backup.key").read_bytes())
+    (both / "backup.fingerprint").write_bytes((new / "backup.fingerprint").read_bytes())
+    assert said(capsys, "import", "--role", "backup", str(both))["fingerprint"] == second
+    assert len(Gpg(homes / "backup").primary_fingerprints(secret=True)) == 2
+
+
+def test_a_pin_of_a_key_that_is_not_there_is_refused(
+    files: Path, homes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    (wrong / "backup.key").write_bytes((files / "backup.key").read_bytes())
+    (wrong / "backup.fingerprint").write_text("F" * 40)
+    assert said(capsys, "import", "--role", "backup", str(wrong), code=ExitCode.STOPPED)["code"] == "wrong_pin"
+    assert not (homes / "backup").exists() or not Gpg(homes / "backup").primary_fingerprints(secret=True)
+
+
 @pytest.mark.parametrize(
     ("line", "code", "word"),
     [

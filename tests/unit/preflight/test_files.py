@@ -59,6 +59,48 @@ def test_a_missing_key_and_a_wrong_pin_fail(keyed: Settings, tmp_path: Path) -> 
         pin.write_text(right)
 
 
+def test_earlier_backup_keys_pass_and_the_pin_names_the_one_in_use(tmp_path: Path) -> None:
+    home = Gpg(tmp_path / "keys" / "backup")
+    made = [home.generate_key("backup") for _ in range(2)]
+    for fingerprint in made:
+        home.add_encryption_key(fingerprint)
+    settings = Settings(state_dir=tmp_path)
+    try:
+        for fingerprint in made:
+            (tmp_path / "keys" / "backup.fingerprint").write_text(fingerprint)
+            check = files.key(settings, WorkerRole.CUTTER)
+            assert (check.verdict, check.found) == (
+                Verdict.OK,
+                f"backup {fingerprint}, and 1 other key for other backups",
+            )
+    finally:
+        home.stop_agent()
+
+
+def test_a_backup_home_with_a_key_that_only_signs_fails(tmp_path: Path) -> None:
+    home = Gpg(tmp_path / "keys" / "backup")
+    own = home.generate_key("backup")
+    home.add_encryption_key(own)
+    foreign = home.generate_key("executor")
+    (tmp_path / "keys" / "backup.fingerprint").write_text(own)
+    try:
+        failed = files.key(Settings(state_dir=tmp_path), WorkerRole.CUTTER)
+    finally:
+        home.stop_agent()
+    assert failed.failed
+    assert f"the private key {foreign}, which is no backup key" in failed.found
+    assert f"--delete-secret-keys {foreign}" in failed.remedy
+
+
+def test_a_worker_that_signs_has_one_private_key(tmp_path: Path) -> None:
+    home = Gpg(tmp_path / "keys" / "executor")
+    for _ in range(2):
+        home.generate_key("executor")
+    failed = files.key(Settings(state_dir=tmp_path), WorkerRole.EXEC)
+    home.stop_agent()
+    assert "holds 2 private keys" in failed.found
+
+
 def test_a_verifier_without_the_executor_s_public_key_fails(tmp_path: Path) -> None:
     home = Gpg(tmp_path / "keys" / "verifier")
     home.generate_key("verifier")

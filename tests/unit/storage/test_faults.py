@@ -33,6 +33,18 @@ def test_what_passes_by_itself_or_comes_back_is_unavailable(state: str) -> None:
     assert problem.what == "database"
 
 
+@pytest.mark.parametrize(
+    "problem",
+    [
+        psycopg.OperationalError("connection failed: FATAL:  unsupported startup parameter: options"),
+        psycopg.OperationalError("connection failed: FATAL:  unsupported startup parameter in options: lock_timeout"),
+        raised("08P01", "transaction blocks not allowed in statement pooling mode"),
+    ],
+)
+def test_a_refusal_by_a_pooler_names_the_pooler_and_what_to_change(problem: psycopg.Error) -> None:
+    assert str(translate(problem)) == f"{faults.POOLED}: {faults.DIRECT}"
+
+
 @pytest.mark.parametrize("state", ["08000", "08003", "08006", "08001"])
 def test_a_lost_connection_is_unavailable(state: str) -> None:
     assert isinstance(translate(raised(state)), Unavailable)

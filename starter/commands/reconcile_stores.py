@@ -1,0 +1,67 @@
+"""IO: `cutter reconcile --stores` and `--set-aside`: what the stores and Temporal have and the database does not."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Any
+
+from cutter import log_lines as logs
+from cutter.domain.amounts import counted
+from cutter.settings import Settings
+from starter.console.failures import as_failure
+from starter.console.terminal import ExitCode, end, show, table
+from starter.operator import ahead_of_database as ahead
+from temporal.client import connect
+
+View = dict[str, Any]
+
+
+def compare(settings: Settings, *, as_json: bool) -> None:
+    """List every run with objects ahead of the database, and every workflow of a lost run. Exit code 1 if there are
+    any.
+    """
+    logs.to_standard_error()
+    found: View = {
+        "runs": [_entry(one) for one in ahead.runs_ahead(settings)],
+        "workflows": [asdict(one) for one in asyncio.run(_workflows(settings))],
+    }
+    commands = [*(one["command"] for one in found["workflows"]), *(one["next"] for one in found["runs"])]
+    if commands:
+        message = f"{counted(len(commands), 'run')} ahead of the database: type the printed commands"
+        found = as_failure(found, code="ahead_of_database", message=message, next_command=commands[0])
+    show(found, as_json=as_json, render=lambda out: _render(out, found))
+    end(ExitCode.FAILED if commands else ExitCode.DONE)
+
+
+def set_aside(settings: Settings, run_id: str, *, as_json: bool) -> None:
+    """Move the objects of one run that are ahead, and name the next command."""
+    logs.to_standard_error()
+    run, moved = ahead.set_aside(settings, run_id)
+    # The folder of a known run shows the lost steps too, and is written again.
+    step = f"cutter rebuild {run_id}" if run.state else "cutter reconcile --stores"
+    found = {"run_id": run_id, "moved": moved, "next": step}
+    told = f"{counted(len(moved), 'object')} set aside; nothing was deleted\nnext: {step}"
+    show(found, as_json=as_json, render=lambda out: out.print(told, soft_wrap=True))
+
+
+async def _workflows(settings: Settings) -> list[ahead.WorkflowAhead]:
+    client = await connect(settings)
+    return await ahead.workflows_ahead(client, await asyncio.to_thread(ahead.known_runs, settings))
+
+
+def _entry(one: ahead.RunAhead) -> View:
+    return {**asdict(one), "next": one.command}
+
+
+def _render(out: Any, found: View) -> None:
+    if found["workflows"]:
+        open_ones = [(one["workflow_id"], one["command"]) for one in found["workflows"]]
+        out.print(table(("open workflow of a lost run", "ended by"), open_ones))
+    if found["runs"]:
+        rows = [
+            (one["document"], one["state"] or "no such run", len(one["objects"]), one["next"]) for one in found["runs"]
+        ]
+        out.print(table(("document", "in the database", "objects ahead", "set aside by"), rows))
+    if not found["workflows"] and not found["runs"]:
+        out.print("nothing is ahead of the database")

@@ -1,0 +1,83 @@
+"""The runbook about recovery, typed: the database goes back, and the printed commands lead to a clean state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutter.kb.write_once import ASIDE
+from tests.support.processes import Stack, stack
+from tests.support.runbook import awaits_enactment, enacted, ends, sections, types
+
+SECTIONS = sections("runbooks/point-in-time.md")
+BEFORE, KNOWN, LOST, WAITS = "ICX-PIT-1", "ICX-PIT-2", "ICX-PIT-3", "ICX-PIT-4"
+
+
+@pytest.fixture
+def archived() -> Iterator[Stack]:
+    with stack("cp") as made:
+        made.up()
+        made.approver()
+        for block in (*SECTIONS["Archive the log"], *SECTIONS["Take a base backup"]):
+            types(made, block)
+        yield made
+
+
+def laws(made: Stack) -> set[str]:
+    return {one["document"] for one in made.json("law", "list")}
+
+
+def files(made: Stack) -> set[Path]:
+    """Every document, backup and bundle. The other files of a run's folder are written again."""
+    stored = [
+        *(made.state / "kb").rglob("*"),
+        *(made.state / "runs").rglob("*.gpg"),
+        *(made.state / "runs").rglob("*.tar"),
+    ]
+    return {path for path in stored if path.is_file()}
+
+
+@pytest.mark.timeout(600)  # It took 234 seconds on two loaded cores.
+def test_the_database_goes_back_and_typing_what_is_printed_leads_to_a_clean_state(archived: Stack) -> None:
+    made = archived
+    enacted(made, BEFORE)
+    known = awaits_enactment(made, KNOWN)
+    moment = made.value("select clock_timestamp()::text")
+    ends(made, KNOWN, known)
+    lost = enacted(made, LOST)
+    waits = awaits_enactment(made, WAITS)
+    assert laws(made) == {BEFORE, KNOWN, LOST}
+    stored = {path.read_bytes() for path in files(made)}
+
+    recover, tidy = SECTIONS["Recover to the moment"]
+    types(made, recover, MOMENT=moment)
+    types(made, tidy)
+    assert laws(made) == {BEFORE}
+    assert made.state_of(known) == "awaiting_lifecycle_authorization"
+
+    for block in SECTIONS["Find what is ahead of the database"]:
+        types(made, block)
+    assert made.state_of(known) == "stopped_terminated"
+    found = ahead(made, code=1)
+    assert {one["run_id"]: one["state"] for one in found["runs"]} == {known: "stopped_terminated", lost: "", waits: ""}
+    assert [(one["workflow_id"], one["run_id"]) for one in found["workflows"]] == [(f"document/{WAITS}", waits)]
+    for one in (*found["workflows"], *found["runs"]):
+        types(made, one.get("next") or one["command"])
+    assert ahead(made, code=0) == {"runs": [], "workflows": []}
+    types(made, f"cutter rebuild {known}")
+    assert stored <= {path.read_bytes() for path in files(made)}
+    assert any(ASIDE in path.parts for path in files(made))
+
+    types(made, made.json("status", known)["next"])
+    ends(made, KNOWN, known)
+    enacted(made, LOST)
+    enacted(made, WAITS)
+    assert laws(made) == {BEFORE, KNOWN, LOST, WAITS}
+    assert ahead(made, code=0) == {"runs": [], "workflows": []}
+
+
+def ahead(made: Stack, *, code: int) -> Any:
+    return made.json("reconcile", "--stores", code=code)
