@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 from cutter import __version__, gpg
 from cutter.errors import CutterError, InvalidInput
 from starter.command_table import COMMANDS, Command
+from starter.console import placeholders
 from starter.console.failures import AS_JSON, Failure, failure, tell
 from starter.console.terminal import EXIT_CODES, ExitCode, say, write
 
@@ -133,7 +134,7 @@ def app() -> Any:
     made = typer.Typer(cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
     codes = ", ".join(f"{code} {meaning.partition(':')[0]}" for code, meaning in EXIT_CODES.items())
     made.callback(epilog=f"Exit codes: {codes}.")(_root)
-    return _plain_help(typer.main.get_command(made))
+    return _for_people(typer.main.get_command(made))
 
 
 def _print_version(wanted: bool) -> None:
@@ -157,7 +158,7 @@ def _built(name: str) -> Any:
     if entry is None:
         group = typer.Typer(cls=_TABLES[name], no_args_is_help=True, add_completion=False, help=GROUPS[name])
         group.callback()(_nothing)
-        made = _plain_help(typer.main.get_command(group))
+        made = _for_people(typer.main.get_command(group))
         made.name = name
         return made
     loaded = entry.load()
@@ -167,20 +168,22 @@ def _built(name: str) -> Any:
         loaded = single
     else:
         loaded = _group(loaded)
-    command = _plain_help(typer.main.get_command(loaded))
+    command = _for_people(typer.main.get_command(loaded))
     command.name = name.split(" ")[-1]
     return command
 
 
-def _plain_help(command: Any) -> Any:
-    """Help as wrapped lines, not in boxes: a box of 80 columns cuts the names of options, which then cannot be copied.
+def _for_people(command: Any) -> Any:
+    """The command with help as wrapped lines, not in boxes: a box of 80 columns cuts the names of options, which then
+    cannot be copied. The list of a group's commands has each one's first paragraph whole.
 
-    The list of a group's commands has each one's first paragraph whole.
+    No option takes a placeholder of a printed command.
     """
     command.rich_markup_mode = None
     command.short_help = " ".join((command.help or "").partition("\n\n")[0].split())
+    placeholders.refuse_in(command)
     for each in getattr(command, "commands", {}).values():
-        _plain_help(each)
+        _for_people(each)
     return command
 
 

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from cutter import sources
-from cutter.errors import InvalidInput
 from cutter.settings import Settings, load
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import records
@@ -49,7 +48,6 @@ def add(
 
     Example: cutter source add law.md --document-id ICX-LAW-2026-001 --profile generic-markdown
     """
-    _require_an_id(document_id)
     settings = load()
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
@@ -69,14 +67,6 @@ def add(
     answer = sources.register(settings, data, **asdict(registration))
     shown = as_read(answer, document_id, profile, len(data))
     show(answer, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
-
-
-def _require_an_id(document_id: str) -> None:
-    """`cutter mark` prints the command with a word in the place of the id. A registration cannot be taken back."""
-    if document_id == text_options.ID_TO_CHOOSE:
-        raise InvalidInput(
-            f"--document-id {document_id}: this word stands for an id that you choose, such as ICX-LAW-2026-001"
-        )
 
 
 def _name_the_profile_in_use(settings: Settings, document_id: str) -> None:
