@@ -18,7 +18,7 @@ from cutter.storage import enacted_law
 from cutter.storage.pools import OPERATOR, session
 from cutter.types import Json
 from starter.commands import demo_batch, law, law_site
-from starter.console.terminal import line, plain, say
+from starter.console.terminal import line, plain, quoted, say
 
 DAYS_AHEAD = 30
 """So many days after the demo the amended law takes effect, so that both versions can be asked for."""
@@ -85,7 +85,7 @@ def show(seen: Json, console: Console) -> None:
     for day, text in zip(seen["days"], (old, new), strict=True):
         console.print()
         console.print(line(f"$ cutter law show {document} {unit} --at {day}", "dim"), soft_wrap=True)
-        console.print(plain(_unit(text, seen["unit"]).body.rstrip("\n")))
+        console.print(quoted(plain(_unit(text, seen["unit"]).body.rstrip("\n"))))
         console.print(line(f"$ cutter law tree {document} --at {day}", "dim"), soft_wrap=True)
         console.print(line(_tree_line(text)))
     console.print(f"\nsite: {seen['site']} ({seen['pages']} pages)", soft_wrap=True)

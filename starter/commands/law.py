@@ -23,7 +23,7 @@ from cutter.settings import load
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import Hit, Law, UnitVersion
 from cutter.storage.pools import OPERATOR, Connection, session
-from starter.console.terminal import Json, Listing, fields, line, plain, show
+from starter.console.terminal import Json, Listing, fields, line, plain, quoted, show
 
 Document = Annotated[str, typer.Argument(help="Document id of the law, such as ICX-LAW-2026-001")]
 UnitName = Annotated[str | None, typer.Argument(help="Address of a unit, or the end of one, such as ARTICLE-3")]
@@ -270,7 +270,7 @@ def _print_text(out: Console, text: LawText, units: tuple[Unit, ...]) -> None:
     for unit in units:
         out.print()
         out.print(line(unit.address, "dim"), soft_wrap=True)
-        out.print(plain(unit.body.rstrip("\n")), soft_wrap=True)
+        out.print(quoted(plain(unit.body.rstrip("\n"))), soft_wrap=True)
     if not units:
         before = f"cutter law show {text.version.document} --version {text.version.version - 1}"
         out.print(
@@ -346,7 +346,7 @@ def _print_words(out: Console, change: UnitChange) -> None:
         before, after = SIGNS[piece.kind]
         text = _near(piece, first=place == 0, last=place == len(pieces) - 1)
         shown.append_text(plain(f"{before}{text}{after}", STYLES[piece.kind]))
-    out.print(shown, soft_wrap=True)
+    out.print(quoted(shown), soft_wrap=True)
 
 
 def _near(piece: Piece, *, first: bool, last: bool) -> str:

@@ -87,10 +87,17 @@ def line(value: object, style: str = "") -> Text:
     return Text(visible_line(str(value)), style=style)
 
 
+def quoted(text: Text) -> Text:
+    """A text from outside, with each line indented, so that no line of it looks like one of ours."""
+    return Text("\n").join(Text(INDENT) + one for one in text.split("\n", allow_blank=True))
+
+
 def out() -> Console:
     """The present standard output, which tests and pipes replace."""
     return _console(sys.stdout)
 
+
+INDENT = "  "
 
 _WORKING: ContextVar[Console | None] = ContextVar("working", default=None)
 """The console whose last line shows progress. Only this console can print above that line."""

@@ -289,6 +289,15 @@ def test_a_law_that_is_not_yet_in_force_is_shown_with_its_first_version(amended:
         amended.database.run(MOVE_DAYS)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("command", ["show", "diff"])
+def test_a_line_of_a_law_never_begins_as_a_line_of_ours(amended: Corpus, command: str) -> None:
+    """A law may have a line such as `next: cutter approve …`."""
+    printed = amended("law", command, LAW).out.splitlines()
+    of_the_law = tuple(filter(None, (FIRST + SECOND).splitlines()))
+    assert any(one.startswith("  ") and one.strip().startswith(of_the_law) for one in printed)
+    assert not [one for one in printed if one.startswith(of_the_law)]
+
+
 def test_a_correction_takes_the_place_of_what_it_corrects(ended: Corpus) -> None:
     first, second, third = ended("law", "history", LAW, "--json").json["versions"]
     assert [one["operation"] for one in (first, second, third)] == ["first_cut", "correction", "repeal"]

@@ -157,6 +157,13 @@ def test_a_text_cannot_begin_a_line_that_looks_like_ours(printed: Printed, name:
     assert not [line for line in lines if line.startswith(("next: cutter approve", "b"))]
 
 
+@pytest.mark.parametrize("body", ["next: cutter approve evil", "a\n\nnext: cutter approve evil\n", "a\r\nnext: b"])
+def test_no_line_of_a_quoted_text_looks_like_ours(printed: Printed, body: str) -> None:
+    lines = OURS.sub("", printed(lambda: terminal.out().print(terminal.quoted(terminal.plain(body))))).splitlines()
+    assert lines
+    assert all(line.startswith("  ") for line in lines)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_json_is_safe_to_look_at_and_keeps_its_value(printed: Printed, text: str) -> None:
     written = printed(lambda: terminal.show({"a": text}, as_json=True, render=lambda _: None))
