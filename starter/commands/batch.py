@@ -236,7 +236,7 @@ def _show_check(
         out.print(found["runs"], soft_wrap=True, markup=False)
         out.print(
             f"batch {found['batch_id']} · {options.mode} · policy {options.policy} · "
-            f"{counted(options.lanes, 'lane')} · nothing was started"
+            f"{counted(options.lanes, 'lane')} · nothing was started: the same command without --check starts it"
         )
 
     show(found, as_json=as_json, render=render)

