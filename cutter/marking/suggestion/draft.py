@@ -267,6 +267,8 @@ def _reworded(
     line = _line_of(correction, evidence, lines)
     word = line.word if line is not None else correction.what
     folded = " ".join(word.casefold().split())
+    if line is not None and correction.becomes == TEXT:
+        _refuse_dropping_others(correction, line, _headings(levels, line.key, evidence))
     left = [_without(level, folded) for level in levels] if folded else list(levels)
     kept = [level for level in left if level.words or level.phrases]
     if correction.becomes == TEXT:
@@ -277,6 +279,24 @@ def _reworded(
     if same is not None:
         return tuple(_with_words(level, made) if level is same else level for level in kept)
     return _named(_ordered([*kept, made]))
+
+
+def _headings(levels: tuple[DraftLevel, ...], key: str, evidence: Evidence) -> list[Line]:
+    """The lines that begin with a word and are headings in the draft."""
+    forms = {level.form for level in levels if any(word.casefold() == key for word in level.words)}
+    kinds = (kind for kind in evidence.kinds if kind.form in forms)
+    return [line for kind in kinds for line in kind.lines if line.key == key]
+
+
+def _refuse_dropping_others(correction: Correction, line: Line, headings: list[Line]) -> None:
+    """A profile knows words and no single lines. So a line that becomes text takes all headings of its word with it."""
+    if all(heading.index == line.index for heading in headings):
+        return
+    raise InvalidInput(
+        f"--refine: line {correction.what} is text would drop all {len(headings)} headings that begin with "
+        f"{line.word!r}; if you mean that, give --refine 'word {line.word} is text'; if only this line is text, put "
+        "`> ` before it in the source"
+    )
 
 
 def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> Line | None:

@@ -171,9 +171,28 @@ def test_a_line_is_corrected_to_a_role() -> None:
     assert addresses(found)[-2:] == ["FINAL-RULES", "FINAL-RULES/RULE-4"]
 
 
-def test_a_line_and_a_word_are_corrected_to_text() -> None:
-    for correction in ("line 3 is text", "word Rule is text"):
-        assert addresses(suggested(LAW, correction)) == ["ACT"]
+def test_a_word_is_corrected_to_text() -> None:
+    assert addresses(suggested(LAW, "word Rule is text")) == ["ACT"]
+
+
+@pytest.mark.parametrize("text", [LAW, LAW.replace("Rule", "## Rule")])
+def test_a_line_that_would_drop_the_other_headings_of_its_word_is_refused(text: str) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"line 3 is text would drop all 4 headings .* 'word Rule is text'.*only this"
+    ):
+        suggested(text, "line 3 is text")
+    index = text.index("Rule 1") if text == LAW else text.index("## Rule 1")
+    quoted = suggested(f"{text[:index]}> {text[index:]}")
+    assert "RULE-1" not in addresses(quoted), "the other way that the message names"
+    assert "RULE-2" in addresses(quoted)
+
+
+def test_the_only_heading_of_its_word_is_corrected_to_text() -> None:
+    text = "# Act\n\n## Chapter 1\n\n### Rule 1\n\nx\n\n### Rule 2\n\ny\n\n### Rule 3\n\nz\n"
+    assert addresses(suggested(text))[1] == "CHAPTER-1"
+    found = suggested(text, "line 3 is text")
+    assert "chapter" not in [level.name for level in found.levels]
+    assert len(found.levels) == 1
 
 
 def test_a_word_is_corrected_to_another_role() -> None:
