@@ -145,8 +145,9 @@ REAL_RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 
 
 def typed(line: str) -> None:
-    """Parse a command as `cutter` does, with a real file for FILE; an unknown command, option or form raises."""
-    words = [{"FILE": __file__}.get(word, word) for word in shlex.split(line)]
+    """Parse a command as `cutter` does, with own words for placeholders; an unknown command, option or form raises."""
+    own = {"FILE": __file__, "TEXT": "it is right", "PROFILE": "generic-markdown"}
+    words = [own.get(word, word) for word in shlex.split(line)]
     assert words[0] == "cutter"
     command = cli.app()
     words = words[1:]
