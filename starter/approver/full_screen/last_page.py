@@ -52,6 +52,8 @@ class LastPage(Screen[None]):
         yield line(
             "Press y to sign, Escape to go back." if self._has_work() else "Nothing to sign yet: Escape goes back."
         )
+        if any(map(session.may_undo, session.requests)):
+            yield line("In the list, u takes a decision back.")
 
     def _part(self, heading: str, requests: Sequence[Asked], style: str) -> Iterator[Text]:
         if not requests:

@@ -74,6 +74,12 @@ def test_an_open_request_says_how_to_approve_and_how_to_refuse() -> None:
     assert "To refuse: cutter reject ictr-" in text
 
 
+def test_the_sentence_after_a_command_does_not_begin_with_a_full_stop() -> None:
+    """A command has a line of its own, so a full stop after it would be alone at the start of the next line."""
+    after = re.findall(r'<code class="command">[^<]*</code>(..)', page_of(view()).decode())
+    assert after == [" I", " T"]
+
+
 def test_a_request_that_is_over_says_so_first_and_asks_for_nothing() -> None:
     over = "This request is over: rejected at SG_1 by <anna>: article 4 is missing. Nothing waits for an answer."
     shown = view()

@@ -343,6 +343,16 @@ async def test_a_decision_can_be_taken_back_and_nothing_is_signed_without_one(se
     assert session.journal.ledger.decisions == {}
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_last_page_says_how_a_decision_is_taken_back(session: Session, size: tuple[int, int]) -> None:
+    async with running(session, size) as pilot:
+        await keys(pilot, "f")
+        assert "takes a decision back" not in printed(pilot)
+        await keys(pilot, "escape", "enter", "a", "escape", "f")
+        assert "Press y to sign, Escape to go back." in printed(pilot)
+        assert "In the list, u takes a decision back." in printed(pilot)
+
+
 async def test_a_request_that_this_machine_computes_otherwise_is_refused(session: Session) -> None:
     def refuses(_: Asked) -> RequestView:
         raise Refused("recomputed here the writer_digest is 1, not 2: do not sign", code="writer_digest_differs")
