@@ -212,6 +212,10 @@ EARLY_KEY_SECONDS = 0.3
 """A page of the signing session ignores a decision that was typed less than this time after the page opened. Nobody can
 have read the page in that time, so the key was meant for the page before it."""
 
+QUIET_AFTER_EARLY_KEY_SECONDS = 1.0
+"""After a decision that was ignored, a page ignores more of them until nothing was typed for this time. They may be
+letters of a reason, typed for a dialog that the ignored key should have opened."""
+
 REASON_CHARACTERS_MAX = 500
 """A person's reason for a stop, cancel, void or refusal."""
 

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from cutter.limits import EARLY_KEY_SECONDS
+from cutter.limits import EARLY_KEY_SECONDS, QUIET_AFTER_EARLY_KEY_SECONDS
 from starter.approver.decisions import restored
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.last_page import LastPage
@@ -42,6 +42,8 @@ class SigningApp(App[bool]):
         self._clock = clock
         self.page_open_since = math.inf
         """The time when the shown page or dialog was drawn. Infinite until then."""
+        self._quiet_until = -math.inf
+        """Until then, a letter may belong to a text that was typed for a dialog whose key came too early."""
 
     async def on_event(self, event: events.Event) -> None:
         """Ignore a decision that was typed before the approver could see the request that it is about.
@@ -51,7 +53,7 @@ class SigningApp(App[bool]):
         """
         if isinstance(event, events.Key) and self._comes_too_early(event):
             key = event.key.capitalize() if len(event.key) > 1 else event.key
-            self.notify(f"{key} came before this page was open: press it again", timeout=1)
+            self.notify(f"{key} came before this page was open: wait a second and press it again", timeout=1)
             return
         if isinstance(event, events.Key):
             self.notify("")
@@ -71,10 +73,14 @@ class SigningApp(App[bool]):
     def _comes_too_early(self, key: events.Key) -> bool:
         page = self.screen
         decides = isinstance(page, Deciding | LastPage | Question) and key.key in page.decision_keys
-        return decides and key.time < self.page_open_since + EARLY_KEY_SECONDS
+        early = decides and key.time < self.page_open_since + EARLY_KEY_SECONDS
+        follows = not isinstance(page, Question) and key.time < self._quiet_until
+        if early or follows:
+            self._quiet_until = key.time + QUIET_AFTER_EARLY_KEY_SECONDS
+        return decides and (early or follows)
 
     def _page_changes(self, page: Screen[object]) -> None:
-        self.page_open_since = math.inf
+        self.page_open_since, self._quiet_until = math.inf, -math.inf
         page.call_after_refresh(self._page_opens, page)
 
     def _page_opens(self, page: Screen[object]) -> None:

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Static, TextArea
 
 from cutter.errors import Refused
-from cutter.limits import EARLY_KEY_SECONDS
+from cutter.limits import EARLY_KEY_SECONDS, QUIET_AFTER_EARLY_KEY_SECONDS
 from cutter.marking import Options
 from cutter.request_view import RequestView
 from cutter.settings import Settings
@@ -283,13 +283,35 @@ async def test_a_decision_typed_before_the_page_can_be_seen_is_ignored(session: 
         await typed_at(pilot, "enter", opened)
         for key in "asreu":
             await typed_at(pilot, key, opened + EARLY_KEY_SECONDS - 0.01)
-            assert said[-1] == f"{key} came before this page was open: press it again"
+            assert said[-1] == f"{key} came before this page was open: wait a second and press it again"
         assert (session.decision(first), type(pilot.app.screen)) == (None, RequestReader)
-        await typed_at(pilot, "a", opened + EARLY_KEY_SECONDS)
+        await typed_at(pilot, "a", opened + EARLY_KEY_SECONDS + QUIET_AFTER_EARLY_KEY_SECONDS)
         assert session.decision(first) == Decision(choice=Choice.APPROVE)
         assert "2 of 4 · ICX-LAW-2" in printed(pilot)
         await typed_at(pilot, "a", opened - 1)
         assert session.decision(second) is None
+
+
+async def test_a_decision_counts_as_soon_as_its_page_was_open_for_a_moment(session: Session) -> None:
+    opened, first = 1000.0, session.requests[0]
+    async with running(session, pages_open_at=opened) as pilot:
+        await typed_at(pilot, "enter", opened)
+        await typed_at(pilot, "a", opened + EARLY_KEY_SECONDS)
+    assert session.decision(first) == Decision(choice=Choice.APPROVE)
+
+
+async def test_a_text_typed_for_a_dialog_that_did_not_open_decides_nothing(session: Session, said: list[str]) -> None:
+    """The key for the dialog came too early, and the text has letters that decide."""
+    opened, first = 1000.0, session.requests[0]
+    async with running(session, pages_open_at=opened) as pilot:
+        await typed_at(pilot, "enter", opened)
+        moment = opened + EARLY_KEY_SECONDS - 0.01
+        for number, key in enumerate("sWait a year"):
+            await typed_at(pilot, {" ": "space"}.get(key, key), moment + 0.9 * number)
+        assert (session.decision(first), type(pilot.app.screen)) == (None, RequestReader)
+        assert said[-1] == "r came before this page was open: wait a second and press it again"
+        await typed_at(pilot, "a", moment + 0.9 * number + QUIET_AFTER_EARLY_KEY_SECONDS)
+    assert session.decision(first) == Decision(choice=Choice.APPROVE)
 
 
 async def test_the_message_about_an_early_key_leaves_by_itself(session: Session) -> None:
@@ -297,7 +319,7 @@ async def test_the_message_about_an_early_key_leaves_by_itself(session: Session)
     async with running(session, pages_open_at=opened) as pilot:
         await typed_at(pilot, "enter", opened)
         await typed_at(pilot, "a", opened)
-        assert told(pilot) == ["a came before this page was open: press it again"]
+        assert told(pilot) == ["a came before this page was open: wait a second and press it again"]
         await pilot.pause(1.5)
         assert (told(pilot), "press it again" in printed(pilot)) == ([], False)
 
@@ -319,7 +341,7 @@ async def test_a_dialog_and_the_last_page_ignore_an_early_answer(session: Sessio
         for key in ("enter", "e"):
             await typed_at(pilot, key, opened + 1)
         await typed_at(pilot, "enter", opened)
-        assert said[-1] == "Enter came before this page was open: press it again"
+        assert said[-1] == "Enter came before this page was open: wait a second and press it again"
         assert session.decision(first) is None
         await typed_at(pilot, "x", opened)
         await typed_at(pilot, "enter", opened + 1)
@@ -328,7 +350,7 @@ async def test_a_dialog_and_the_last_page_ignore_an_early_answer(session: Sessio
             await typed_at(pilot, key, opened + 1)
         await typed_at(pilot, "y", opened)
         assert (type(pilot.app.screen), pilot.app.return_value) == (LastPage, None)
-        assert said[-1] == "y came before this page was open: press it again"
+        assert said[-1] == "y came before this page was open: wait a second and press it again"
         pilot.app.post_message(events.Key("y", "y"))
     assert pilot.app.return_value is True
 
