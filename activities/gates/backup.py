@@ -68,18 +68,18 @@ CONTEXT = records("policy_context", Decidable)
 
 def backup(deps: Deps, input: GateInput) -> GateOutcome:
     """Back up the nine tables and prove that the backup restores. In a batch, one backup serves the whole wave."""
-    checked: list[tuple[BackupRecord, str, Json, str, gate.Beside | None]] = []
+    checked: list[tuple[BackupRecord, str, Json, str, str, gate.Beside | None]] = []
     wave = ExitStack()
-    # The gate reads the pin once. Otherwise a key that people change meanwhile would fail the run.
-    pinned = recipient(deps)
 
     def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
+        # An attempt reads the pin once. Otherwise a key that people change meanwhile would fail the run.
+        pinned = recipient(deps)
         wave.enter_context(alone_in_wave(deps, attempt, _step_seconds(deps)))
         shared = shared_backup(deps, attempt, pinned)
         if shared is not None:
             wave.close()
             stored = _as_stored(deps, shared.record.artifact_id)
-            checked.append((shared.record, shared.restored_fingerprint, {}, *stored))
+            checked.append((shared.record, shared.restored_fingerprint, {}, pinned, *stored))
             return ()
         artifact_id = _free_name(deps, attempt)
         answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id, pinned)
@@ -87,11 +87,12 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
             return Refusal(status="failed", code=answer.code.value, reason=answer.message)
         # The artifact is read back here, before the transaction, because reading a large backup takes longer than the
         # transaction's idle timeout.
-        checked.append((answer[0], answer[1].content_fingerprint, answer[2], *_as_stored(deps, artifact_id)))
+        stored = _as_stored(deps, artifact_id)
+        checked.append((answer[0], answer[1].content_fingerprint, answer[2], pinned, *stored))
         return ()
 
     def body(opened: Open) -> Passed | Refusal:
-        record, restored_fingerprint, policy, stored, beside = checked[0]
+        record, restored_fingerprint, policy, pinned, stored, beside = checked[0]
         context = commands.of_attempt(opened.attempt)
         evidence = gate.Evidence(
             artifact_id=record.artifact_id,
