@@ -60,13 +60,14 @@ class Step:
 
 def next_step(
     *, run_id: str, document_id: str, state: str, outcome: str | None = None, latched: bool = False,
-    wrote: bool = False, enacted: bool = False, law_by: str | None = None, approved: bool = False,
-    exec_worker: bool = True,
+    wrote: bool = False, enacted: bool = False, law_by: str | None = None, corrected: bool = False,
+    approved: bool = False, exec_worker: bool = True,
 ) -> Step:  # fmt: skip
     """The step after a state.
 
     `latched` says that the stop latch is set, `wrote` that leg A is sealed, so that drafts may exist, and `enacted`
     that the enactment is sealed. `law_by` is the run that enacted the law, for a run that was skipped because of it.
+    `corrected` says that a version of the document was registered after the run began.
     `approved` says that the open request has the signatures that it needs. Then an exec worker takes the gate, if one
     runs (`exec_worker`).
     """
@@ -79,7 +80,8 @@ def next_step(
     if RunState(state).voided:
         return _nobody(f"cutter run {document_id}")
     if RunState(state).failed:
-        return _failed(run_id, document_id, state, wrote=wrote, enacted=enacted or state == "failed_closeout")
+        over = enacted or state == "failed_closeout"
+        return _failed(run_id, document_id, state, wrote=wrote, enacted=over, corrected=corrected)
     if RunState(state).stopped:
         return _stopped(run_id, document_id, state, latched=latched)
     if latched:
@@ -98,7 +100,7 @@ def _nobody(command: str) -> Step:
     return Step(needs=Needs.NOTHING, commands=(command,))
 
 
-def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: bool) -> Step:
+def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: bool, corrected: bool) -> Step:
     """A failed run is over. A person corrects the cause, and a new run names the failed run that it amends.
 
     Only drafts need a void. Nobody can void enacted law. So after a failure that follows the enactment there is nothing
@@ -108,6 +110,8 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: 
         read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")
         return Step(needs=Needs.CORRECTION, commands=read, first="the law is enacted: see what is missing")
     void, again = f"cutter void {run_id} --reason TEXT", f"cutter run {document_id} --amends {run_id}"
+    if state in OF_THE_TEXT and corrected:
+        return Step(needs=Needs.CORRECTION, commands=(void, again) if wrote else (again,))
     if state in OF_THE_TEXT:
         add = f"cutter source add FILE --document-id {document_id} --profile PROFILE"
         first = "correct the text, or choose another profile or options for it"

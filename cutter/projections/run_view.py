@@ -20,13 +20,14 @@ from cutter.types import Json
 
 
 def run_view(
-    sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = None, *, approved: bool = False,
-    exec_worker: bool = True,
+    sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = None, *, corrected: bool = False,
+    approved: bool = False, exec_worker: bool = True,
 ) -> Json:  # fmt: skip
     """Everything that a reader sees of a run. `refusals` are rows of message_refusal, with their time as a text.
 
-    For a skipped run, `law_by` is the run that enacted the law before. `approved` is true if the open request has all
-    signatures. `exec_worker` is true if an exec worker can continue the run.
+    For a skipped run, `law_by` is the run that enacted the law before. `corrected` is true if a version of the document
+    was registered after the run began. `approved` is true if the open request has all signatures. `exec_worker` is true
+    if an exec worker can continue the run.
     """
     sidecar = recorded_values.sidecar(sidecar)
     run, latch = sidecar["run"], sidecar["latch"] or {}
@@ -34,7 +35,8 @@ def run_view(
     step = next_step(
         run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
         latched=bool(latch.get("stopped")), wrote="IG_cut_leg_a_execute" in sealed,
-        enacted="IG_lifecycle_enact_execute" in sealed, law_by=law_by, approved=approved, exec_worker=exec_worker,
+        enacted="IG_lifecycle_enact_execute" in sealed, law_by=law_by, corrected=corrected,
+        approved=approved, exec_worker=exec_worker,
     )  # fmt: skip
     timeline = _timeline(sidecar)
     return {

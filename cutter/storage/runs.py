@@ -27,6 +27,7 @@ LANES: Rows[list[Json]] = values("lanes")
 RUN_OF_DOCUMENT: Rows[str] = values("run_of_document")
 ENACTING: Rows[str] = values("enacting_run")
 OPEN_RUN: Rows[str] = values("open_run_of_document")
+CORRECTED: Rows[bool] = values("run_corrected")
 
 
 def register_run(

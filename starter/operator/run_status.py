@@ -45,7 +45,7 @@ class RefusedMessage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewestRun:
     """The run that represents a document. `sealed` holds its receipts. `law_by` is the run that enacted the
-    document.
+    document. `corrected` says that a version of the document was registered after the run began.
     """
 
     run_id: str
@@ -62,6 +62,7 @@ class NewestRun:
     sealed: int
     expires_at: datetime | None
     law_by: str | None
+    corrected: bool
 
 
 REFUSED = records("refusals_of_run", RefusedMessage)
@@ -90,7 +91,10 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> View:
     skipped = run["outcome"] == "skipped"
     law_by = known_runs.ENACTING.first(connection, {"document_id": run["document_id"]}) if skipped else None
     refused = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
-    view = run_view(sidecar, refused, law_by, approved=run_id in people.runs, exec_worker=people.exec_worker)
+    view = run_view(
+        sidecar, refused, law_by, corrected=known_runs.CORRECTED.one(connection, {"run_id": run_id}),
+        approved=run_id in people.runs, exec_worker=people.exec_worker,
+    )  # fmt: skip
     held = lanes.lanes_of(known_runs.LANES.one(connection)) if run["ended_at"] is None else []
     flaw = request_flaw(settings, sidecar)
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
@@ -171,7 +175,7 @@ def request_flaw(settings: Settings, sidecar: View) -> str | None:
 def _run_line(row: NewestRun, people: Answered) -> View:
     step = next_step(
         run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
-        latched=row.latched, wrote=row.wrote, law_by=row.law_by,
+        latched=row.latched, wrote=row.wrote, law_by=row.law_by, corrected=row.corrected,
         enacted=row.sealed >= BY_NAME["IG_lifecycle_enact_execute"].number,
         approved=row.run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip

@@ -30,9 +30,10 @@ def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Ste
     run, sealed = sidecar["run"], {one["gate"] for one in sidecar["receipts"]}
     with session(settings, OPERATOR) as connection:
         people = answered(connection)
+        corrected = known_runs.CORRECTED.one(connection, {"run_id": run_id})
     return next_step(
         run_id=run_id, document_id=run["document_id"], state=told.get("state", run["state"]),
-        outcome=told.get("outcome", run["outcome"]), law_by=told.get("law_by"),
+        outcome=told.get("outcome", run["outcome"]), law_by=told.get("law_by"), corrected=corrected,
         latched=bool((sidecar["latch"] or {}).get("stopped")), wrote=LEG_A in sealed, enacted=ENACTMENT in sealed,
         approved=run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip

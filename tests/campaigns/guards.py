@@ -1328,6 +1328,11 @@ COMMANDS = (
          "::test_what_was_approved_is_not_asked_for_again"),
     ),
     *_of(
+        "cutter/domain/next_step.py", f"{_STORAGE}test_corrected_text.py",
+        ("a text that is asked for twice", "if state in OF_THE_TEXT and corrected:", "if False:",
+         "::test_a_failed_run_names_the_run_of_the_corrected_text_after_its_registration"),
+    ),
+    *_of(
         "cutter/marking/suggestion/draft.py", "unit/marking/test_suggestion.py",
         ("one line that takes the headings of its word with it",
          "if all(heading.index == line.index for heading in headings):", "if True:",

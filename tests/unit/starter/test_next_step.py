@@ -18,11 +18,13 @@ RUN, DOCUMENT = "ictr-1", "ICX-LAW-1"
 
 
 def step(
-    state: str, *, latched: bool = False, wrote: bool = False, enacted: bool = False, outcome: str | None = None
-) -> Step:
+    state: str, *, latched: bool = False, wrote: bool = False, enacted: bool = False, outcome: str | None = None,
+    corrected: bool = False,
+) -> Step:  # fmt: skip
     return next_step(
-        run_id=RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote, enacted=enacted, outcome=outcome
-    )
+        run_id=RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote, enacted=enacted, outcome=outcome,
+        corrected=corrected,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("state", ["awaiting_cut_authorization", "awaiting_lifecycle_authorization"])
@@ -94,6 +96,13 @@ def test_another_failure_is_voided_only_when_drafts_stand() -> None:
 def test_law_that_is_enacted_is_never_told_to_be_voided_or_cut_again() -> None:
     assert not {VOID, AMEND} & set(step("failed_closeout", wrote=True).commands)
     assert not {VOID, AMEND} & set(step("failed_policy", wrote=True, enacted=True).commands)
+
+
+def test_a_corrected_text_runs_again_and_is_not_asked_for_a_second_time() -> None:
+    assert step("failed_mark", corrected=True) == Step(needs=Needs.CORRECTION, commands=(AMEND,))
+    assert step("failed_rejected", corrected=True, wrote=True).commands == (VOID, AMEND)
+    assert step("failed_mark", corrected=True, enacted=True) == step("failed_mark", enacted=True)
+    assert step("failed_backup", corrected=True) == step("failed_backup")
 
 
 def test_what_the_policy_denied_begins_with_the_policy() -> None:

@@ -30,9 +30,22 @@ select r.run_id, r.document_id, r.mode, r.state, r.outcome, r.batch_id, r.create
      join cutter_governance.gate_receipt g on g.run_id = e.run_id
      where (r.outcome = 'skipped' or r.state = 'failed_source_pin') and e.document_id = r.document_id and g.gate = 'IG_lifecycle_enact_execute'
         and g.sealed_at is not null
-     order by g.sealed_at desc limit 1) as law_by
+     order by g.sealed_at desc limit 1) as law_by,
+    r.state like 'failed\_%%' and exists (
+        select from public.source_document d
+        join public.source_version s on s.source_document_ref = d.source_document_ref
+        where d.doc_code = r.document_id and s.registered_at > r.created_at) as corrected
 from cutter_governance.fn_newest_runs(%(limit)s) r
 order by r.created_at desc, r.run_id
+
+-- name: run_corrected
+-- Returns whether a run has failed and a version of its document was registered after the run began.
+select r.state like 'failed\_%%' and exists (
+    select from public.source_document d
+    join public.source_version s on s.source_document_ref = d.source_document_ref
+    where d.doc_code = r.document_id and s.registered_at > r.created_at) as corrected
+from cutter_governance.run r
+where r.run_id = %(run_id)s
 
 -- name: refusals_of_run
 -- Returns the messages that were refused for a run, in order.

@@ -1,0 +1,38 @@
+"""The next command of a run that failed because of its text, before and after a corrected text is registered."""
+
+from __future__ import annotations
+
+from starter.commands import status
+from starter.operator import run_steps
+from tests.support.runs import Deployment, drive, law
+
+
+def shown(made: Deployment, run_id: str) -> set[str]:
+    """The next command, as the page of the run, the list of all runs and the ends of other commands print it."""
+    line = next(one for one in status.newest(made.settings)["runs"] if one["run_id"] == run_id)
+    view = status.view_of(made.settings, run_id)
+    return {view["next"], line["next"], run_steps.step_of(made.settings, run_id).command}
+
+
+def failed(made: Deployment, state: str) -> tuple[str, str]:
+    driven = drive(made, law(2), until="IG_source_pin")
+    made.database.value("select cutter_governance.fn_run_move(%s, %s, 'a test')", (driven.run_id, state))
+    return driven.run_id, driven.document_id
+
+
+def test_a_failed_run_names_the_run_of_the_corrected_text_after_its_registration(deployment: Deployment) -> None:
+    run_id, document_id = failed(deployment, "failed_mark")
+    again = f"cutter run {document_id} --amends {run_id}"
+    add = f"cutter source add FILE --document-id {document_id} --profile PROFILE"
+    assert shown(deployment, run_id) == {f"{add}    # then: {again}"}
+    assert str(status.view_of(deployment.settings, run_id)["first"]).startswith("correct the text")
+    deployment.register(law(3), document_id=document_id)
+    assert shown(deployment, run_id) == {again}
+    assert status.view_of(deployment.settings, run_id)["first"] is None
+
+
+def test_the_text_of_another_document_corrects_nothing(deployment: Deployment) -> None:
+    run_id, _ = failed(deployment, "failed_mark")
+    before = shown(deployment, run_id)
+    deployment.register(law(3))
+    assert shown(deployment, run_id) == before
