@@ -64,7 +64,8 @@ def mark_command(
     _, chosen = sources.profile_of(profile)
     if explain:
         asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
-        explanations.tell(data, chosen, docprefix, asked, tuple(explain), as_json=as_json)
+        way = explanations.Way(file=file, profile=profile, again=_again(context, file))
+        explanations.tell(data, chosen, docprefix, asked, tuple(explain), way, as_json=as_json)
         return
     result = sources.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
     if isinstance(result, Marking):
@@ -88,6 +89,11 @@ def _registering(context: typer.Context, file: Path) -> str:
     """The command that registers the text with the options that gave this cut. A person replaces DOCUMENT."""
     typed = text_options.as_typed(context, skip=("explain", "as_json"))
     return shlex.join(["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed])
+
+
+def _again(context: typer.Context, file: Path) -> str:
+    """The command that shows the whole cut with the same options."""
+    return shlex.join(["cutter", "mark", str(file), *text_options.as_typed(context, skip=("explain", "as_json"))])
 
 
 def _looking_closer(file: Path, profile: str, refused: MarkRefusal) -> str:

@@ -69,7 +69,7 @@ def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | No
 
 def _listing(found: list[View]) -> RenderableType:
     if not found:
-        return "nothing waits in the queues"
+        return "no document is in a queue; requests that wait for a signature: cutter inbox"
     ordered = sorted(found, key=lambda one: QUEUES.index(one["queue"]))
     return Listing(
         columns=("document", "queue", "age", "state", "why"),

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from rich.console import Console
 
-from cutter.marking import MarkRefusal, Options, Profile
+from cutter.marking import PROFILES, MarkRefusal, Options, Profile
 from cutter.marking.explain import Explanation, explainer
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, end, line, say, show
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """What a person asked about: the file, the profile as it was typed, and the command that shows the whole cut."""
+
+    file: Path
+    profile: str
+    again: str
+
+    def after(self, told: Explanation) -> str:
+        """What to do if the line should be something else. A suggestion begins anew, so it never replaces a profile of
+        the person's own.
+        """
+        if self.profile not in PROFILES:
+            return f"to change that, edit {self.profile}, then: {self.again}"
+        if told.verdict in ("blank", "excluded"):
+            return f"next: {self.again}"
+        becomes = "an article" if told.verdict == "text" else "text"
+        command = ["cutter", "profile", "suggest", str(self.file), "--refine", f"line {told.line} is {becomes}"]
+        return f"to change that: {shlex.join(command)}"
+
+
 def tell(
-    data: bytes, profile: Profile, docprefix: str, options: Options, numbers: tuple[int, ...], *, as_json: bool
-) -> None:
-    """Print the explanation of each line. If the text as a whole is refused, end with 4 after that."""
+    data: bytes, profile: Profile, docprefix: str, options: Options, numbers: tuple[int, ...], way: Way, *,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Print the explanation of each line and how to change the first. If the text as a whole is refused, end with 4
+    after that.
+    """
     made = explainer(data, profile=profile, docprefix=docprefix, options=options)
     if isinstance(made, MarkRefusal):
         _end(made, [], as_json=as_json)
@@ -26,6 +52,8 @@ def tell(
         _end(result, told, as_json=as_json)
         return
     _show(told, as_json=as_json)
+    if not as_json:
+        say(way.after(told[0]))
 
 
 def _show(told: list[Explanation], *, as_json: bool) -> None:

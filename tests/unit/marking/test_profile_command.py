@@ -106,6 +106,25 @@ def test_the_rule_of_a_line_is_named(law: Path, cutter: Callable[..., Told]) -> 
     assert plain.exit_code == 0
     assert "line 3 is text (form_not_read)" in plain.stdout
     assert "read in the forms atx" in plain.stdout
+    assert plain.stderr == f"to change that: cutter profile suggest {law} --refine 'line 3 is an article'\n"
+
+
+def test_after_an_explanation_a_person_edits_their_own_profile(law: Path, cutter: Callable[..., Told]) -> None:
+    cutter("profile", "suggest", str(law))
+    told = cutter("mark", str(law), "--profile", "law.profile.yaml", "--explain", "3")
+    again = f"cutter mark {law} --profile law.profile.yaml"
+    assert told.stderr == f"to change that, edit law.profile.yaml, then: {again}\n"
+
+
+def test_after_the_explanation_of_a_blank_line_the_whole_cut_is_next(law: Path, cutter: Callable[..., Told]) -> None:
+    assert cutter("mark", str(law), "--explain", "2").stderr == f"next: cutter mark {law}\n"
+
+
+def test_a_heading_that_is_explained_can_become_text(tmp_path: Path, cutter: Callable[..., Told]) -> None:
+    file = tmp_path / "law.md"
+    file.write_text("# Act\n\n## Article 1\n\nx\n\n## Article 2\n\ny\n", encoding="utf-8")
+    told = cutter("mark", str(file), "--explain", "3")
+    assert told.stderr == f"to change that: cutter profile suggest {file} --refine 'line 3 is text'\n"
 
 
 def test_a_refused_text_is_explained_before_it_is_refused(tmp_path: Path, cutter: Callable[..., Told]) -> None:
