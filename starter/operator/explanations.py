@@ -23,8 +23,8 @@ class Way:
     again: str
 
     def after(self, told: Explanation) -> str:
-        """What to do if the line should be something else. A suggestion begins anew, so it never replaces a profile of
-        the person's own.
+        """What to do if the line should be something else. A suggestion knows only the text, so it never replaces a
+        profile of the person's own.
         """
         if self.profile not in PROFILES:
             return f"to change that, edit {self.profile}, then: {self.again}"
