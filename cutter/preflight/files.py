@@ -53,7 +53,7 @@ def approvers(settings: Settings, role: str) -> Check:
     try:
         found, _ = approver_store.load_current(settings.approvers, epoch.sha256)
     except CutterError as problem:
-        remedy = "copy the folder of approvers from the host on which you typed `cutter approvers init` or `install`"
+        remedy = "copy the folder of approvers from the host on which its epoch was made"
         return bad(checks.APPROVERS, str(problem), f"{remedy}; CUTTER_APPROVERS_DIR names it")
     return ok(checks.APPROVERS, f"epoch {found.number} with {len(found.approvers)} approvers")
 

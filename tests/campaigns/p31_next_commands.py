@@ -304,9 +304,14 @@ async def judged(world: World, command: str, found: Found, *, looks: bool) -> tu
 
 
 async def tells_the_outcome(world: World, words: Sequence[str], told: Told) -> bool:
-    """True for a command that waited, and ended with the exit code of the failed outcome that it names."""
-    waited = WAITING.intersection(words) and told.code == ExitCode.FAILED
-    return bool(waited and (state := await standing(world)) and state in told.out + told.err)
+    """True for a command that waited, or that delivered a rejection, and ended with the exit code of the failed outcome
+    that it names.
+    """
+    if told.code != ExitCode.FAILED:
+        return False
+    state = await standing(world)
+    expected = WAITING.intersection(words) or ("--approval-kb-id" in words and state == "failed_rejected")
+    return bool(expected and state and state in told.out + told.err)
 
 
 def leads_back(world: World, command: str, told: Told) -> bool:
