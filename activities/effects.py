@@ -13,9 +13,8 @@ from datetime import datetime
 from typing import Any, LiteralString
 
 from psycopg.types.json import Jsonb
-from temporalio import activity
 
-from activities.worker.dependencies import Deps
+from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import limits
 from cutter.backup.artifacts import open_store
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
@@ -31,11 +30,11 @@ from cutter.errors import ApprovalNeeded, PolicyDenied
 from cutter.kb import folder as kb_folder
 from cutter.kb import write_once
 from cutter.kb.store import Store
-from cutter.policy import current
 from cutter.policy.command import BACKUP_TAKE, EVIDENCE_STORE, KB_PUT, Command, Operation
 from cutter.policy.rules import Broken, Permit, Policy, ProposedAction, Verdict, permit
 from cutter.settings import dsn
 from cutter.stack.postgres_programs import backup_programs
+from cutter.storage import effect_policy
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, call
 from cutter.storage.pools import Connection, single
@@ -91,15 +90,13 @@ def of_batch(now: str | datetime, batch_id: str) -> Context:
 
 def decided(deps: Deps, context: Context, operations: Sequence[Operation]) -> Permit:
     """The present decision of the policy in force for each effect."""
-    return permit(_policy(deps), [context.proposed(one) for one in operations])
+    return permit(policy_in_force(deps), [context.proposed(one) for one in operations])
 
 
-def _policy(deps: Deps) -> Policy | Broken:
-    """The policy in force. A cancel waits until the file is read, because it could leave the file open."""
-    if not activity.in_activity():
-        return current.read(deps.settings.policy)
-    with activity.shield_thread_cancel_exception():
-        return current.read(deps.settings.policy)
+def policy_in_force(deps: Deps) -> Policy | Broken:
+    """The effect policy that PostgreSQL names now, read as the worker's own role."""
+    with single(deps.pool(ROLES_OF[deps.worker_role][0])) as connection:
+        return effect_policy.in_force(connection)
 
 
 def require(context: Context, permit: Permit) -> None:

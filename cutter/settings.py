@@ -82,9 +82,6 @@ class Settings(BaseSettings):
     approvers_dir: Path | None = Field(
         None, description="approvers.yaml epochs and public keys; default <state_dir>/approvers"
     )
-    policy_file: Path | None = Field(
-        None, description="The effect policy (docs/reference/effect-policy.md); default <state_dir>/policy.yaml"
-    )
     temporal_address: str | None = Field(None, description="A Temporal server that exists, such as 127.0.0.1:7233")
     temporal_namespace: str = Field("default", description="Temporal namespace")
     temporal_port: int | None = Field(None, ge=1, le=65535, description="Local server's port; default: a free one")
@@ -315,10 +312,6 @@ class Settings(BaseSettings):
     @property
     def approvers(self) -> Path:
         return (self.approvers_dir or self.state / "approvers").absolute()
-
-    @property
-    def policy(self) -> Path:
-        return (self.policy_file or self.state / "policy.yaml").absolute()
 
     def cap_seconds(self, phase: str) -> float:
         """The soft cap of a phase from the settings, else from the catalogue."""

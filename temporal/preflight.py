@@ -43,7 +43,6 @@ def _of_files(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     yield from _guarded(checks.KNOWLEDGE_BASE, lambda: [stores.knowledge_base(settings, who)])
     if hosts & checks.WORKERS:
         yield from _guarded(checks.ARTIFACT_STORE, lambda: [stores.artifact_store(settings, who)])
-        yield from _guarded(checks.POLICY, lambda: [files.policy(settings)])
     if hosts & checks.APPROVERS.hosts:
         role = checks.ROLES[next(one for one in Host if one in hosts & checks.APPROVERS.hosts)][0]
         yield from _guarded(checks.APPROVERS, lambda: [files.approvers(settings, role)])

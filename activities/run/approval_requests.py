@@ -39,7 +39,6 @@ from cutter.messages import (
     StopInput,
     StopSet,
 )
-from cutter.policy import current
 from cutter.policy.command import KB_PUT, write_of
 from cutter.policy.rules import Permit, permit
 from cutter.storage.faults import translated
@@ -108,7 +107,7 @@ def _writes_ahead(deps: Deps, asked: Asked, sovereign: Sovereign) -> Permit:
     """The policy's present answer about the writes that this approval allows. The request asks for as many people as
     this answer.
     """
-    policy = current.read(deps.settings.policy)
+    policy = commands.policy_in_force(deps)
     writes = [(one.name, write) for one in GATES if stands_on(one) is sovereign and (write := write_of(one.name))]
     facts = asked.facts
     contexts = ((commands.of_run(facts.run, facts.pins, facts.now, gate), write) for gate, write in writes)

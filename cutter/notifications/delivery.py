@@ -16,10 +16,10 @@ from cutter.notifications.card import from_json
 from cutter.notifications.channel import Channel, Message, Trouble
 from cutter.notifications.channels import kinds_of
 from cutter.notifications.health import undelivered
-from cutter.policy import current
 from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, decide
 from cutter.settings import Settings
+from cutter.storage import effect_policy
 from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.records import answer
 from cutter.types import Json
@@ -48,7 +48,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
     """
     done = Pass()
     with session(settings, OPERATOR) as connection:
-        policy = current.read(settings.policy)
+        policy = effect_policy.in_force(connection)
         _enter(connection, channel.name, kinds_of(settings, channel.name), policy)
         for _ in range(limits.NOTIFICATIONS_A_PASS):
             entry = answer(connection, _TAKE, (channel.name, limits.NOTIFICATION_LEASE_SECONDS))

@@ -86,6 +86,7 @@ MIGRATIONS = _described(
     "migrations", "the schema must have what this version uses", frozenset({Host.CUTTER, Host.OPERATOR})
 )
 CLOCK = _described("clock", "a signature from the future is refused, and a certificate can be invalid")
+POLICY = _described("effect policy", "without it every side effect is denied, and the run fails", WORKERS)
 TEMPORAL = _described("temporal", "the server answers, also over TLS")
 TEMPORAL_TLS = _described("temporal tls", "on a network, others can read and change what is not encrypted")
 TEMPORAL_VERSION = _described("temporal version", "an older server has no priorities and no fairness")
@@ -96,7 +97,6 @@ SEARCH_ATTRIBUTES = _described(
 )  # fmt: skip
 KNOWLEDGE_BASE = _described("knowledge base", "an object is written, read back and removed")
 ARTIFACT_STORE = _described("artifact store", "an object is written, read back and removed", WORKERS)
-POLICY = _described("effect policy", "without it every side effect is denied, and the run fails", WORKERS)
 APPROVERS = _described(
     "approver policy", "approvals are judged by the epoch that the database names",
     frozenset({Host.CUTTER, Host.EXEC, Host.OPERATOR}),
@@ -109,8 +109,9 @@ BACKUP_PROGRAMS = _described(
 )
 
 CHECKS = (
-    PASSWORDS, DATABASE, DATABASE_VERSION, DATABASE_TLS, MIGRATIONS, CLOCK, TEMPORAL, TEMPORAL_TLS, TEMPORAL_VERSION,
-    NAMESPACE, SEARCH_ATTRIBUTES, KNOWLEDGE_BASE, ARTIFACT_STORE, POLICY, APPROVERS, KEY, FOLDERS, GPG, BACKUP_PROGRAMS,
+    PASSWORDS, DATABASE, DATABASE_VERSION, DATABASE_TLS, MIGRATIONS, CLOCK, POLICY, TEMPORAL, TEMPORAL_TLS,
+    TEMPORAL_VERSION, NAMESPACE, SEARCH_ATTRIBUTES, KNOWLEDGE_BASE, ARTIFACT_STORE, APPROVERS, KEY, FOLDERS, GPG,
+    BACKUP_PROGRAMS,
 )  # fmt: skip
 """Every check, in the order in which it is made and shown."""
 

@@ -12,9 +12,11 @@ from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits, versions
 from cutter.errors import CutterError
+from cutter.policy.rules import Policy
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen, warned
 from cutter.settings import Settings, embedded_url
+from cutter.storage import effect_policy
 from cutter.storage.clock import CLOCK
 from cutter.storage.faults import DIRECT, POOLED, REMEDY
 from cutter.storage.pools import Connection, check_direct, session
@@ -50,10 +52,12 @@ def _of_server(settings: Settings, connection: Connection, hosts: frozenset[Host
     if checks.MIGRATIONS.hosts & hosts:
         yield migrations(connection)
     yield clock(CLOCK.one(connection), datetime.now(UTC))
+    if checks.POLICY.hosts & hosts:
+        yield policy(connection)
 
 
 def _unseen(hosts: frozenset[Host]) -> Iterator[Check]:
-    of_server = (checks.DATABASE_VERSION, checks.DATABASE_TLS, checks.MIGRATIONS, checks.CLOCK)
+    of_server = (checks.DATABASE_VERSION, checks.DATABASE_TLS, checks.MIGRATIONS, checks.CLOCK, checks.POLICY)
     yield from (unseen(one, "the database does not answer") for one in of_server if one.hosts & hosts)
 
 
@@ -126,6 +130,18 @@ def clock(theirs: datetime, ours: datetime) -> Check:
         found = f"this host's clock is {abs(ahead):.0f} seconds {way} the database's"
         return bad(checks.CLOCK, found, "synchronise the clocks of both hosts (NTP, such as chrony)")
     return ok(checks.CLOCK, f"{abs(ahead):.1f} seconds from the database's")
+
+
+def policy(connection: Connection) -> Check:
+    """An effect policy is in force and can be read."""
+    try:
+        found = effect_policy.in_force(connection)
+    except psycopg.ProgrammingError:
+        return unseen(checks.POLICY, "the schema does not have it yet")
+    if isinstance(found, Policy):
+        return ok(checks.POLICY, f"{len(found.rules)} rules, sha256 {found.sha256[:16]}")
+    remedy = "cutter policy install" if found is effect_policy.NONE else "cutter policy check --current"
+    return bad(checks.POLICY, str(found.problems[0]), remedy)
 
 
 def place(settings: Settings) -> str:

@@ -1,4 +1,4 @@
-"""IO: checks the files of a host: its keys, the effect policy, the approvers' epoch, folders, and gpg."""
+"""IO: checks the files of a host: its keys, the approvers' epoch, folders, and gpg."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from cutter.catalogue import WorkerRole
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError
 from cutter.gpg import Gpg
-from cutter.policy import current
-from cutter.policy.rules import Policy
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen
 from cutter.preflight.database import open_to_others
@@ -28,17 +26,6 @@ from cutter.storage.pools import session
 
 GPG_MIN = (2, 2)
 INSTALL_GPG = "install GnuPG 2.2 or newer: `apt-get install gnupg` (Debian), `brew install gnupg` (macOS)"
-
-
-def policy(settings: Settings) -> Check:
-    """The effect policy is there and allows anything at all."""
-    read = current.read(settings.policy)
-    if isinstance(read, Policy):
-        return ok(checks.POLICY, f"{len(read.rules)} rules, {settings.policy}")
-    remedy = "cutter policy check --current"
-    if not settings.policy.exists():
-        remedy = "copy policy.yaml from another host, or type `cutter policy install`; CUTTER_POLICY_FILE names it"
-    return bad(checks.POLICY, str(read.problems[0]), remedy)
 
 
 def approvers(settings: Settings, role: str) -> Check:

@@ -45,6 +45,7 @@ CHECK_CODES = {
     "CU010": "rows_not_approved",
     "CU021": "malformed",
     "CU022": "predecessor_not_sealed",
+    "CU023": "policy_changed",
 }
 
 OTHER_PAYLOAD = "CU011"

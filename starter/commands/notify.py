@@ -23,8 +23,8 @@ from cutter.notifications import card_text, channels, delivery, health
 from cutter.notifications.channel import Channel, Message, Trouble
 from cutter.notifications.secret_file import secret
 from cutter.notifications.slack_answer import SIGNING_SECRET_FILE
-from cutter.policy import current
 from cutter.settings import Settings, load
+from cutter.storage import effect_policy
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import answer
 from starter.console.failures import as_failure
@@ -70,7 +70,8 @@ def send_test(name: Name, as_json: Json = False) -> None:
     if channel is None:
         raise InvalidInput(_how_to_switch_on(name))
     now = datetime.now(UTC)
-    why = delivery.denied(current.read(settings.policy), {}, now, None)
+    with session(settings, OPERATOR) as connection:
+        why = delivery.denied(effect_policy.in_force(connection), {}, now, None)
     if why is not None:
         raise InvalidInput(f"policy.yaml denies it: {why}. See `cutter policy check --current`")
     card = card_text.test_card(name, now)

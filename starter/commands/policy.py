@@ -13,15 +13,20 @@ from cutter.catalogue import BY_NAME, GATES, Sovereign, stands_on
 from cutter.domain import ids
 from cutter.domain.timestamps import EXAMPLE, parse_instant
 from cutter.errors import InvalidInput, NotFound
-from cutter.policy import current
 from cutter.policy.command import OPERATIONS, PLACES, Operation, operations_at
 from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, explain, shadowed
 from cutter.policy.rules_file import parse_rules
-from cutter.settings import load
+from cutter.policy.shipped_policy import shipped
+from cutter.settings import Settings, load
+from cutter.storage import effect_policy
+from cutter.storage.pools import OPERATOR, session
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, fields, show, table
 
 app = typer.Typer(help="What side effects are allowed: policy.yaml.", no_args_is_help=True, add_completion=False)
+
+IN_FORCE = "the policy in force"
+"""The name of the policy that PostgreSQL holds, in the place of a file's name."""
 
 
 @app.command()
@@ -34,9 +39,10 @@ def install(
 
     Example: cutter policy install policy.yaml
     """
-    settings = load()
-    made = current.install(settings.policy, _read(file) if file else current.shipped(), replace=replace)
-    _show(made, str(settings.policy), as_json=as_json)
+    data = _read(file) if file else shipped()
+    with session(load(), OPERATOR) as connection:
+        made = effect_policy.install(connection, data, replace=replace)
+    _show(made, IN_FORCE, as_json=as_json)
 
 
 @app.command()
@@ -51,13 +57,13 @@ def check(
     """
     if (file is None) == (not in_force):
         raise InvalidInput("name a file, or --current: `cutter policy check --current`")
-    path = file or load().policy
-    made = current.read(path) if file is None else parse_rules(_read(path))
+    path = str(file) if file else IN_FORCE
+    made = parse_rules(_read(file)) if file else _in_force(load())
     if isinstance(made, Policy):
-        _show(made, str(path), as_json=as_json)
+        _show(made, path, as_json=as_json)
         return
     problems = [{"line": one.line, "rule": one.rule, "text": one.text} for one in made.problems]
-    found = {"file": str(path), "sha256": made.sha256, "good": False, "problems": problems}
+    found = {"file": path, "sha256": made.sha256, "good": False, "problems": problems}
     show(
         as_failure(found, code="policy_wrong", message=str(made.problems[0])),
         as_json=as_json,
@@ -82,7 +88,7 @@ def explain_command(
     Example: cutter policy explain --gate IG_backup --document ICX-LAW-2026-001
     """
     settings = load()
-    policy = parse_rules(_read(file)) if file else current.read(settings.policy)
+    policy = parse_rules(_read(file)) if file else _in_force(settings)
     decided = [
         _decided(policy, place, ProposedAction(
             connector=operation.connector, operation=operation.name, gate=place, document_id=ids.document_id(document),
@@ -90,8 +96,13 @@ def explain_command(
         ))
         for place, operation in _effects(gate)
     ]  # fmt: skip
-    found = {"file": str(file or settings.policy), "sha256": policy.sha256, "decisions": decided}
+    found = {"file": str(file) if file else IN_FORCE, "sha256": policy.sha256, "decisions": decided}
     show(found, as_json=as_json, render=lambda out: _render(out, decided))
+
+
+def _in_force(settings: Settings) -> Policy | Broken:
+    with session(settings, OPERATOR) as connection:
+        return effect_policy.in_force(connection)
 
 
 def _effects(gate: str) -> list[tuple[str, Operation]]:

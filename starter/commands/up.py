@@ -15,13 +15,14 @@ import typer
 
 from cutter import limits
 from cutter.errors import Unavailable
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
 from cutter.stack import agents, folders, postgres, records, supervisor, temporal, temporal_server, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.stack.detached_process import last_line
 from cutter.stack.records import Service
+from cutter.storage import effect_policy
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import OPERATOR, session
 from starter.console.failures import as_failure
@@ -224,9 +225,10 @@ def _ensure_policy(settings: Settings) -> None:
     """Install the shipped policy, which allows every side effect of the product, in a new stack. An existing policy is
     not changed.
     """
-    if not settings.policy.exists():
-        current.install(settings.policy, current.shipped())
-        say(f"installed the shipped effect policy {settings.policy}; `cutter policy check --current` shows its rules")
+    with session(settings, OPERATOR) as connection:
+        if effect_policy.in_force(connection) is effect_policy.NONE:
+            effect_policy.install(connection, shipped())
+            say("installed the shipped effect policy; `cutter policy check --current` shows its rules")
 
 
 def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:

@@ -23,7 +23,6 @@ from cutter.domain import lanes
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.notifications import channels, health
-from cutter.policy import current
 from cutter.policy.rules import Policy
 from cutter.preflight.checks import (
     APPROVERS,
@@ -42,7 +41,7 @@ from cutter.preflight.files import gpg
 from cutter.settings import Settings
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
 from cutter.stack.records import Service
-from cutter.storage import blocked_workers
+from cutter.storage import blocked_workers, effect_policy
 from cutter.storage import bootstrap as roles
 from cutter.storage.guards import GUARDED
 from cutter.storage.pools import Connection, check_direct, session
@@ -353,11 +352,15 @@ def _unseen(name: str, problem: CutterError) -> Check:
 
 
 def policy(settings: Settings) -> Check:
-    """Checks that policy.yaml allows anything at all. `off` if no policy was ever installed."""
-    found = current.read(settings.policy)
+    """Checks that the effect policy can be read. `off` if no policy was ever installed."""
+    try:
+        with _asked(settings) as connection:
+            found = effect_policy.in_force(connection)
+    except Unavailable as problem:
+        return _unseen("policy", problem)
     if isinstance(found, Policy):
-        return Check(name="policy", verdict=Verdict.OK, found=f"{len(found.rules)} rules, {settings.policy}")
-    if not settings.policy.exists():
+        return Check(name="policy", verdict=Verdict.OK, found=f"{len(found.rules)} rules, sha256 {found.sha256[:16]}")
+    if found is effect_policy.NONE:
         return Check(name="policy", verdict=Verdict.OFF, found="none is installed", remedy="cutter policy install")
     return Check(
         name="policy", verdict=Verdict.BAD, found=str(found.problems[0]), remedy="cutter policy check --current"

@@ -41,6 +41,7 @@ _ATTACKS = "integration/living_law/test_attacks_on_a_revision.py"
 _IN_BATCHES = "integration/living_law/test_revisions_in_batches.py"
 _NOISE = f"{_STORAGE}test_what_roles_may_take.py"
 _POLICY = f"{_STORAGE}test_policy_in_the_database.py"
+_COMMAND_OF_POLICY = "integration/policy/test_policy_command.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
 _FORGED = "integration/attacks/test_forged_orders.py"
 _REVOKED = "integration/attacks/test_revocations.py"
@@ -138,6 +139,11 @@ OPENING = (
         ("an epoch during a gate",
          "perform from cutter_governance.lane where name = 'policy_epoch' for update;", "",
          f"{_CONSUME}::test_a_new_epoch_of_the_policy_waits_for_the_gate_that_consumes"),
+    ),
+    *_of(
+        f"{_SQL}functions/policy/fn_effect_policy_install.sql", _GATES,
+        ("a policy in force that nobody saw", "if v_newest is distinct from p_instead_of then", "if false then",
+         f"{_COMMAND_OF_POLICY}::test_nobody_replaces_a_policy_that_they_did_not_see"),
     ),
     *_of(
         f"{_SQL}functions/survey/fn_grant_definitions.sql", _GATES,

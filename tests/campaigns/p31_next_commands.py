@@ -325,7 +325,7 @@ def state_of(stack: Stack) -> str:
         rows = json.dumps(stack.database.value(FINGERPRINT), sort_keys=True)
     except psycopg.OperationalError:
         rows = "the database is away"
-    files = [*stack.settings.approvers.rglob("*"), stack.settings.policy]
+    files = stack.settings.approvers.rglob("*")
     return rows + "".join(f"\n{file} {file.stat().st_mtime_ns}" for file in sorted(files) if file.is_file())
 
 

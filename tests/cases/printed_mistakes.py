@@ -12,7 +12,7 @@ from psycopg import sql
 
 from cutter.notifications.slack import TOKEN_FILE
 from cutter.notifications.slack_answer import SIGNING_SECRET_FILE
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from tests.acceptance.cli.conftest import Cutter
 from tests.cases.printed_batches import batch_at_the_cut, batch_of, batch_quarantined, batch_stopped
 from tests.cases.printed_states import (
@@ -99,7 +99,7 @@ async def lay_out(world: World) -> None:
     (desk / "law.md").write_bytes(world.file.read_bytes())
     for name in ("queue.yaml", "overnight.yaml"):
         (desk / name).write_bytes(world.queue_file().read_bytes())
-    (desk / "policy.yaml").write_bytes(current.shipped())
+    (desk / "policy.yaml").write_bytes(shipped())
     for name, who in (("an", "alice"), ("binh", "bob")):
         _, _, file = world.key(who).partition("=")
         (desk / f"{name}.asc").write_bytes(Path(file).read_bytes())

@@ -12,10 +12,11 @@ from typing import Any
 
 import psycopg
 
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from tests.acceptance.cli.conftest import NOBODY, Cutter, Told
 from tests.support import batch as support
 from tests.support import forked
+from tests.support.policies import policy_of
 from tests.support.stack import Run, Stack
 from tests.support.temporal import until
 
@@ -53,7 +54,7 @@ def left_behind(stack: Stack) -> None:
     folders = {stack.settings.state, stack.settings.approvers.parent, kb.parent}
     kept = [str(path) for folder in folders for path in folder.glob(f"*{HIDDEN}")]
     kept += [] if stack.database.value(AS_MIGRATED) else ["other definitions than the migrated ones"]
-    kept += [] if stack.settings.policy.read_bytes() == current.shipped() else [str(stack.settings.policy)]
+    kept += [] if policy_of(stack.settings).text == shipped().decode() else ["another effect policy"]
     kept += ["open transactions"] if stack.held else []
     assert not kept, f"left behind: {', '.join(kept)}"
 

@@ -17,7 +17,6 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 
 from cutter import limits
 from cutter.catalogue import WorkerRole
-from cutter.policy import current
 from starter.console.terminal import ExitCode
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.cases.printed_states import (
@@ -33,6 +32,7 @@ from tests.cases.printed_states import (
     waiting_at_the_cut,
     waiting_at_the_enactment,
 )
+from tests.support.policies import never_installed, put_in_force, put_unread
 from tests.support.runs import in_force
 from tests.support.stack import Stack
 from tests.support.temporal import until
@@ -148,7 +148,7 @@ async def under(stack: Stack, cutter: Cutter, rule: str) -> World:
 
 
 def _shipped(stack: Stack) -> None:
-    current.install(stack.settings.policy, current.shipped(), replace=True)
+    put_in_force(stack.settings)
 
 
 async def run_of(world: World) -> World:
@@ -187,7 +187,7 @@ async def asked_by_the_policy(stack: Stack, cutter: Cutter) -> World:
 
 async def without_a_policy(stack: Stack, cutter: Cutter) -> World:
     world = await document(stack, cutter)
-    stack.settings.policy.unlink(missing_ok=True)
+    never_installed(stack.database)
     AWAY.append(lambda: _shipped(stack))
     world = await run_of(world)
     await world.run.result()
@@ -196,7 +196,7 @@ async def without_a_policy(stack: Stack, cutter: Cutter) -> World:
 
 async def with_a_broken_policy(stack: Stack, cutter: Cutter) -> World:
     world = await document(stack, cutter)
-    stack.settings.policy.write_text("schema: cutter-policy/1\nrules: nonsense\n", encoding="utf-8")
+    put_unread(stack.settings, "schema: cutter-policy/1\nrules: nonsense\n")
     AWAY.append(lambda: _shipped(stack))
     world = await run_of(world)
     await world.run.result()

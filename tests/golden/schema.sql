@@ -1525,6 +1525,40 @@ CREATE FUNCTION cutter_governance.fn_effect_pins(p_effect text, p_before jsonb, 
         else jsonb_build_object('functions', 'unknown effect') end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_effect_policy() RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select p.body
+    from cutter_governance.effect_policy e
+    join cutter_governance.governing_policy p on p.sha256 = e.sha256
+    order by e.number desc limit 1
+$$;
+
+CREATE FUNCTION cutter_governance.fn_effect_policy_install(p_body text, p_instead_of text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_sha text := cutter_governance.fn_digest(p_body);
+    v_newest text;
+begin
+    -- Two installations at once would both see the same policy in force.
+    lock table cutter_governance.effect_policy in share row exclusive mode;
+    select e.sha256 into v_newest from cutter_governance.effect_policy e order by e.number desc limit 1;
+    if v_newest = v_sha then
+        return v_sha;
+    end if;
+    if v_newest is distinct from p_instead_of then
+        raise exception 'the effect policy in force is %, not %', v_newest, coalesce(p_instead_of, 'none')
+            using errcode = 'CU023';
+    end if;
+    insert into cutter_governance.governing_policy (sha256, body) values (v_sha, p_body) on conflict do nothing;
+    insert into cutter_governance.effect_policy (sha256, installed_by) values (v_sha, session_user);
+    return v_sha;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_enact_refusal(p_review_decision_id uuid, p_change_set_id uuid, p_target_lifecycle text, p_dry_run boolean) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6075,6 +6109,22 @@ ALTER TABLE cutter_governance.drift_acknowledgement ALTER COLUMN id ADD GENERATE
     CACHE 1
 );
 
+CREATE TABLE cutter_governance.effect_policy (
+    number integer NOT NULL,
+    sha256 text NOT NULL,
+    installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    installed_by text DEFAULT SESSION_USER NOT NULL
+);
+
+ALTER TABLE cutter_governance.effect_policy ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME cutter_governance.effect_policy_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE cutter_governance.gate_attempt (
     run_id text NOT NULL,
     gate text NOT NULL,
@@ -6455,6 +6505,9 @@ ALTER TABLE ONLY cutter_governance.drift_acknowledgement
 
 ALTER TABLE ONLY cutter_governance.drift_acknowledgement
     ADD CONSTRAINT drift_acknowledgement_statement_sha256_key UNIQUE (statement_sha256);
+
+ALTER TABLE ONLY cutter_governance.effect_policy
+    ADD CONSTRAINT effect_policy_pkey PRIMARY KEY (number);
 
 ALTER TABLE ONLY cutter_governance.gate_attempt
     ADD CONSTRAINT gate_attempt_pkey PRIMARY KEY (run_id, gate, n);
@@ -6924,6 +6977,14 @@ CREATE TRIGGER trg_drift_acknowledgement_no_truncate BEFORE TRUNCATE ON cutter_g
 
 ALTER TABLE cutter_governance.drift_acknowledgement ENABLE ALWAYS TRIGGER trg_drift_acknowledgement_no_truncate;
 
+CREATE TRIGGER trg_effect_policy_append_only BEFORE DELETE OR UPDATE ON cutter_governance.effect_policy FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.effect_policy ENABLE ALWAYS TRIGGER trg_effect_policy_append_only;
+
+CREATE TRIGGER trg_effect_policy_no_truncate BEFORE TRUNCATE ON cutter_governance.effect_policy FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.effect_policy ENABLE ALWAYS TRIGGER trg_effect_policy_no_truncate;
+
 CREATE TRIGGER trg_gate_catalogue_append_only BEFORE DELETE OR UPDATE ON cutter_governance.gate_catalogue FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.gate_catalogue ENABLE ALWAYS TRIGGER trg_gate_catalogue_append_only;
@@ -7306,6 +7367,9 @@ ALTER TABLE ONLY cutter_governance.drift_acknowledgement
 
 ALTER TABLE ONLY cutter_governance.drift_acknowledgement
     ADD CONSTRAINT drift_acknowledgement_statement_sha256_fkey FOREIGN KEY (statement_sha256) REFERENCES cutter_governance.order_consumption(statement_sha256);
+
+ALTER TABLE ONLY cutter_governance.effect_policy
+    ADD CONSTRAINT effect_policy_sha256_fkey FOREIGN KEY (sha256) REFERENCES cutter_governance.governing_policy(sha256);
 
 ALTER TABLE ONLY cutter_governance.gate_attempt
     ADD CONSTRAINT gate_attempt_gate_fkey FOREIGN KEY (gate) REFERENCES cutter_governance.gate_catalogue(gate);

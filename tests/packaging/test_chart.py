@@ -214,7 +214,6 @@ def test_helm_renders_what_the_other_tests_read(everything: tuple[str, str]) -> 
         ("environment.CUTTER_TENANT=x", "CUTTER_TENANT"),
         ("workers.exec.replicas=0", "replicas"),
         ("approvers.files=null", "approvers.files is empty"),
-        ("policy=", "policy is missing"),
         ("desk.userHeader=", "desk.userHeader is missing"),
         ("desk.proxyPodLabels=null", "desk.proxyPodLabels is missing"),
         ("networkPolicy.database.cidrs=null", "needs cidrs"),

@@ -22,13 +22,14 @@ from psycopg import sql
 from psycopg.rows import tuple_row
 
 from cutter.limits import MIB
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.stack import postgres
 from cutter.stack.locks import held
+from cutter.storage import effect_policy
 from cutter.storage.bootstrap import CONNECT
 from cutter.storage.migrate import migrate_url
-from cutter.storage.pools import SESSION
+from cutter.storage.pools import OPERATOR, SESSION
 
 FOLDER_VARIABLE = "TEST_CLUSTER_FOLDER"
 TEMPLATE = "cutter"
@@ -155,11 +156,8 @@ class Database:
             connection.execute(statement, parameters)
 
     def settings(self, state: Path, **changed: Any) -> Settings:
-        """Settings of a deployment on this database, with the shipped policy; every role's password is in reach."""
-        made = Settings(state_dir=state, database_url=self.address, secrets_dir=self.server.secrets, **changed)
-        if not made.policy.exists():
-            current.install(made.policy, current.shipped())
-        return made
+        """Settings of a deployment on this database; every role's password is in reach."""
+        return Settings(state_dir=state, database_url=self.address, secrets_dir=self.server.secrets, **changed)
 
     def close(self) -> None:
         for connection in self._open:
@@ -194,6 +192,8 @@ def _started(folder: Path, settings: Mapping[str, str] = FAST) -> TestCluster:
     if not ready.exists():
         postgres.bootstrap(cluster, made.secrets)
         migrate_url(made.url(OWNER, TEMPLATE))
+        with psycopg.connect(made.url(OPERATOR, TEMPLATE)) as connection:
+            effect_policy.install(connection, shipped())
         ready.touch()
     return made
 

@@ -27,7 +27,7 @@ from cutter.approvals.policy import Signing
 from cutter.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
 from cutter.gpg import Gpg
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings, load
 from cutter.stack import key_homes
 from cutter.types import Json
@@ -36,6 +36,7 @@ from starter.commands import approvers
 from starter.local.keys import ensure_throwaway_keys
 from tests.support import stand_in_backup
 from tests.support.database import Database, TestCluster, short_folder
+from tests.support.policies import put_in_force
 from worker import build_deps
 
 OPTIONS = {"duplicates": "refuse", "empty": "heading_only", "max_candidates": 10_000}
@@ -249,10 +250,10 @@ class Driven:
 
 def in_force(settings: Settings, *rules: str) -> None:
     """These rules above the shipped ones, each the inside of a mapping; the first stands in line 3 as `r0`."""
-    text = current.shipped().decode()
+    text = shipped().decode()
     listed = "".join(f"  - {{name: r{number}, {rule}}}\n" for number, rule in enumerate(rules))
     body = f"schema: cutter-policy/1\nrules:\n{listed}{text[text.index('  - name: writes') :]}"
-    current.install(settings.policy, body.encode(), replace=True)
+    put_in_force(settings, body.encode())
 
 
 def next_epoch(

@@ -7,11 +7,11 @@ from functools import partial
 
 from activities.reconciler.runs import drain
 from cutter.approvals import schema
-from cutter.policy import current
 from cutter.storage import runs as known_runs
 from cutter.storage.batches import Options
 from starter.commands.reconcile import reading_deps
 from tests.support import batch as support
+from tests.support.policies import never_installed, put_in_force
 from tests.support.runs import in_force
 from tests.support.stack import Run, Stack
 from tests.support.temporal import until
@@ -44,7 +44,7 @@ async def test_a_denied_write_ends_the_run_and_another_policy_lets_its_successor
         report = stop_report(run, seen)
         assert rule in report
         assert f"cutter run {run.document_id} --amends {run.run_id}" in report
-        current.install(stack.settings.policy, current.shipped(), replace=True)
+        put_in_force(stack.settings)
         again = await stack.start(amends=run.run_id)
         assert (await again.through()).state == "closeout_reported"
 
@@ -52,7 +52,7 @@ async def test_a_denied_write_ends_the_run_and_another_policy_lets_its_successor
 async def test_without_a_policy_the_run_ends_with_the_command_that_installs_one_and_its_report_waits(
     stack: Stack,
 ) -> None:
-    stack.settings.policy.unlink()
+    never_installed(stack.database)
     async with stack.workers():
         run = await stack.start()
         result = await run.result()
@@ -62,7 +62,7 @@ async def test_without_a_policy_the_run_ends_with_the_command_that_installs_one_
         assert [one["kind"] for one in waiting] == ["stop_route"]
     with reading_deps(stack.settings) as deps:
         assert drain(deps) == ([], [])
-        current.install(stack.settings.policy, current.shipped())
+        put_in_force(stack.settings)
         assert [one["kb_id"] for one in drain(deps)[0]] == [waiting[0]["kb_id"]]
 
 

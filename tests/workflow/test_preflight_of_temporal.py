@@ -16,7 +16,6 @@ from temporalio.service import RPCError
 
 from cutter.catalogue import WorkerRole
 from cutter.errors import Refused
-from cutter.policy import current
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.settings import Settings
 from cutter.stack import ports
@@ -26,6 +25,7 @@ from starter.local import doctor_checks
 from starter.operator import run_status
 from temporal.preflight import preflight
 from tests.support import tls
+from tests.support.policies import put_in_force
 from tests.support.stack import Stack
 from tests.support.temporal import until
 from tests.support.worker_process import is_ready, probe, said, worker_process
@@ -49,7 +49,7 @@ async def namespace(stack: Stack) -> Settings:
 
 
 async def test_a_deployment_that_is_whole_passes_on_each_host(stack: Stack) -> None:
-    current.install(stack.settings.policy, current.shipped(), replace=True)
+    put_in_force(stack.settings)
     for hosts in (OPERATOR_ONLY, frozenset({Host.CUTTER, Host.EXEC, Host.VERIFY})):
         found = await looked(stack.settings, hosts)
         assert [one for one in found.values() if one.verdict is not Verdict.OK] == []

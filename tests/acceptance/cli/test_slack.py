@@ -19,10 +19,11 @@ from cutter.approvals import approver_store, schema
 from cutter.approvals.policy import Signing
 from cutter.notifications.slack import TOKEN_FILE
 from cutter.notifications.slack_answer import SIGNING_SECRET_FILE
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from starter.commands import approvers
 from tests.acceptance.cli.conftest import ROOT, Cutter
 from tests.support.fake_slack import CHANNEL, SIGNING_SECRET, TOKEN, FakeSlack, fake_slack
+from tests.support.policies import put_in_force
 from tests.support.stack import Run, Stack
 from tests.support.temporal import until
 
@@ -38,7 +39,7 @@ def slack() -> Iterator[FakeSlack]:
 
 def ask_before_backups(stack: Stack) -> None:
     """The policy asks for the lowest tier before a backup, and the signed epoch lets that go without a signature."""
-    current.install(stack.settings.policy, current.shipped().replace(b"rules:\n", ASKING), replace=True)
+    put_in_force(stack.settings, shipped().replace(b"rules:\n", ASKING))
     first = approver_store.read_epoch(stack.settings.approvers, 1)
     second = approver_store.propose(
         stack.settings.approvers, first, approvers=first.approvers, signing=Signing.OPTIONAL

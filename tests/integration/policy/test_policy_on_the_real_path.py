@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,16 @@ from activities import effects as commands
 from activities.gates.backup import refresh_backup
 from activities.run.approval_requests import open_request, resume_run
 from activities.run.void import void_run
-from activities.worker.dependencies import Deps
 from cutter.approvals import schema
 from cutter.backup.record import BackupRefusal
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, PolicyDenied
 from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
-from cutter.policy import current
 from cutter.policy.command import BY_KEY, Connector
 from cutter.storage.pools import single
 from cutter.types import Json
+from tests.support.policies import never_installed, policy_of, put_in_force, put_unread
 from tests.support.runs import Deployment, drive, in_force, law
 
 LEG_A, LEG_B, VERIFY, ENACT = (gate.name for gate in GATES if gate.role in (Role.EXEC, Role.VERIFY))
@@ -82,45 +80,43 @@ def test_a_denied_write_writes_nothing_and_ends_the_run_with_the_rule_and_its_li
     run = deployment.run_row(run_id)
     assert (run["state"], run["last_error"]["gate"]) == ("failed_policy", gate)
     kept = run["last_error"]["report"]["policy"]
-    assert kept["sha256"] == sha256_hex(deployment.settings.policy.read_bytes())
+    assert kept["sha256"] == policy_of(deployment.settings).sha256
     assert ("r1", 4, "deny") in {(one["rule"], one["line"], one["verdict"]) for one in kept["decisions"]}
     assert deployment.gate(gate, run_id, approvals).status == "ended"
 
 
-def _missing(path: Path) -> None:
-    path.unlink()
+def _missing(deployment: Deployment) -> None:
+    never_installed(deployment.database)
 
 
-def _unreadable(path: Path) -> None:
-    path.unlink()
-    os.mkdir(path)
+def _unread(body: str) -> Callable[[Deployment], None]:
+    return lambda deployment: put_unread(deployment.settings, body)
 
 
 @pytest.mark.parametrize(
     ("breaks", "why"),
     [
-        (_missing, "policy.yaml: there is none at"),
-        (_unreadable, "cannot be read"),
-        (lambda path: path.write_bytes(b"\x00\xff"), "policy.yaml line 1: "),
-        (lambda path: path.write_text("schema: cutter-policy/1\nrules: []\n"),
+        (_missing, "policy.yaml: none is installed"),
+        (_unread("rules: ["), "policy.yaml line 2: "),
+        (_unread("schema: cutter-policy/1\nrules: []\n"),
          "no rule matches kb put at IG_source_pin"),
-        (lambda path: path.write_text("schema: cutter-policy/1\nrules:\n  - {name: a, verdict: alow}\n"),
+        (_unread("schema: cutter-policy/1\nrules:\n  - {name: a, verdict: alow}\n"),
          "policy.yaml line 3: rule a: verdict must be"),
-        (lambda path: path.write_text(
+        (_unread(
             "schema: cutter-policy/1\nrules:\n  - {name: a, connector: database, verdict: needs_approval(urgent)}\n"),
          "policy.yaml line 3: rule a: there is no such tier"),
-        (lambda path: path.write_text(
+        (_unread(
             "schema: cutter-policy/1\nrules:\n  - {name: a, mode: dryrun, verdict: allow}\n"
             "  - {name: b, candidates: ..10, verdict: allow}\n"),
          "policy.yaml line 4: rule b asks how many candidates there are, which is not known"),
     ],
-    ids=["missing", "unreadable", "no text", "no rule", "broken", "unknown tier", "evaluation error"],
+    ids=["missing", "no yaml", "no rule", "broken", "unknown tier", "evaluation error"],
 )  # fmt: skip
 def test_a_policy_that_does_not_answer_denies(deployment: Deployment, breaks: Any, why: str) -> None:
     """Seed 003 §5."""
     run_id = deployment.begin(deployment.register(law(2)))
     before = written(deployment)
-    breaks(deployment.settings.policy)
+    breaks(deployment)
     assert denied(deployment.gate("IG_source_pin", run_id), why)
     assert (written(deployment), state_of(deployment, run_id)) == (before, "failed_policy")
 
@@ -132,7 +128,7 @@ def test_reads_are_no_commands_and_ask_for_no_leave(deployment: Deployment) -> N
     kb_id, recorded = deployment.database.value(
         "select json_build_array(target, payload_sha256) from cutter_governance.action_receipt where connector = 'kb'"
     )
-    _missing(deployment.settings.policy)
+    _missing(deployment)
     with pytest.raises(PolicyDenied):
         commands.put(deps, context, "a/b.md", b"one")
     assert sha256_hex(deps.kb.get(kb_id)) == recorded
@@ -147,7 +143,7 @@ def test_the_policy_is_read_anew_at_every_attempt(deployment: Deployment) -> Non
     run_id = drive(deployment, document_id=document, until="IG_mark").run_id
     in_force(deployment.settings, "gate: IG_cutplan, verdict: deny")
     assert denied(deployment.gate("IG_cutplan", run_id), "line 3: rule r0")
-    current.install(deployment.settings.policy, current.shipped(), replace=True)
+    put_in_force(deployment.settings)
     assert drive(deployment, document_id=document, until="IG_cutplan").state == "cutplan_ok"
 
 
@@ -157,7 +153,7 @@ def test_a_denial_behind_the_enactment_stops_the_run_and_a_policy_put_right_clos
     refused = deployment.gate("IG_closeout", run_id)
     assert (refused.status, refused.code) == ("needs_approval", "policy_denied")
     assert state_of(deployment, run_id) == refused.state == "stopped_unavailable_policy"
-    current.install(deployment.settings.policy, current.shipped(), replace=True)
+    put_in_force(deployment.settings)
     resumed = resume_run(deployment.deps[WorkerRole.CUTTER], ResumeInput(run_id=run_id))
     assert (resumed.code, resumed.state) == ("resumed", "lifecycle_enacted")
     assert deployment.gate("IG_closeout", run_id).status == "passed"
@@ -205,7 +201,7 @@ def test_a_sealed_receipt_says_by_which_rule_of_which_policy(deployment: Deploym
     body = deployment.database.value(
         "select body from cutter_governance.governing_policy where sha256 = %s", (kept["sha256"],)
     )
-    assert body.encode() == deployment.settings.policy.read_bytes()
+    assert body == policy_of(deployment.settings).text
     assert run_id
 
 
@@ -249,23 +245,14 @@ def test_what_is_written_behind_an_approval_raises_the_number_that_it_takes(
 def test_a_rule_that_comes_after_the_request_asks_for_the_second_person_then(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
     alice, _ = deployment.approve(run_id, CUT)
-    cutter, exec_ = deployment.deps[WorkerRole.CUTTER], deployment.of(BY_NAME[LEG_A])
-    # The two workers are on two machines, and the operator has changed one of them so far.
-    elsewhere = deployment.settings.state / "elsewhere.yaml"
+    cutter = deployment.deps[WorkerRole.CUTTER]
     in_force(deployment.settings, "operation: create_units, verdict: needs_approval(high)")
-    deployment.settings.policy.rename(elsewhere)
-    current.install(deployment.settings.policy, current.shipped())
-    deployment.deps[WorkerRole.EXEC] = _with_policy(exec_, elsewhere)
     outcome = deployment.gate(LEG_A, run_id, (alice,))
     assert (outcome.status, outcome.code) == ("approval_refused", "threshold_missing")
     view = open_request(cutter, RequestInput(run_id=run_id, gate=CUT))
     assert (view.approvers_needed, list(view.accepted)) == (2, ["alice"])
     bob, _ = deployment.approve(run_id, CUT, by=1)
     assert deployment.gate(LEG_A, run_id, (alice, bob)).status == "passed"
-
-
-def _with_policy(deps: Deps, path: Path) -> Deps:
-    return replace(deps, settings=deps.settings.model_copy(update={"policy_file": path}))
 
 
 @pytest.mark.parametrize(("tier", "people"), [("low", 1), ("high", 2)])
@@ -347,7 +334,7 @@ def test_a_void_is_denied_and_carried_out_when_the_policy_allows_it_again(deploy
         done = void_run(deployment.deps[WorkerRole.EXEC], order)
         assert (done.code, done.state) == (code, "")
         assert state_of(deployment, run_id) == "cut_leg_a_committed"
-    current.install(deployment.settings.policy, current.shipped(), replace=True)
+    put_in_force(deployment.settings)
     assert void_run(deployment.deps[WorkerRole.EXEC], order).code == "voided"
     kept = deployment.database.value("select policy from cutter_governance.void_record")
     assert [one["operation"] for one in kept["decisions"]] == ["withdraw_drafts", "put"]

@@ -18,11 +18,12 @@ from cutter.messages import Mode, ResumeInput
 from cutter.notifications import slack_callback as callback
 from cutter.notifications.delivery import make_pass
 from cutter.notifications.slack import SlackChannel, client
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.types import Json
 from starter.slack_app.decisions import resolve
 from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
+from tests.support.policies import put_in_force
 from tests.support.runs import Deployment, drive, law, next_epoch
 
 ALICE, BOB, OLGA = "U0ALICE", "U0BOB", "U0OLGA"
@@ -87,8 +88,8 @@ def buttons(message: Json) -> int:
 def stopped(made: Deployment, slack: FakeSlack, *, tier: str, mode: Mode = "live") -> Stopped:
     """A run that waits as stopped_policy_backup."""
     rule = f"rules:\n  - name: ask\n    connector: backup\n    verdict: needs_approval({tier})\n"
-    asking = current.shipped().replace(b"rules:\n", rule.encode())
-    current.install(made.settings.policy, asking, replace=True)
+    asking = shipped().replace(b"rules:\n", rule.encode())
+    put_in_force(made.settings, asking)
     run_id = drive(made, law(2), until="IG_cutplan", mode=mode).run_id
     outcome = made.gate("IG_backup", run_id)
     assert outcome.state == "stopped_policy_backup", outcome

@@ -23,7 +23,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.notifications import channels, delivery, email, health, slack, webhook
 from cutter.notifications.channel import Channel
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.storage.pools import session
 from starter import cli
@@ -33,6 +33,7 @@ from tests.integration.storage.conftest import At
 from tests.integration.storage.test_audit_and_immutability import BATCH, ROW
 from tests.support.database import Database
 from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
+from tests.support.policies import put_in_force
 from tests.support.reads import counted
 from tests.support.receivers import HttpReceiver, MailServer, http_receiver, mail_server
 
@@ -332,10 +333,10 @@ def test_a_channel_in_trouble_keeps_no_other_from_its_messages(made: Deployment)
 
 
 def test_the_policy_denies_each_channel_alike(made: Deployment) -> None:
-    denying = current.shipped().replace(
+    denying = shipped().replace(
         b"    connector: notification\n    verdict: allow", b"    connector: notification\n    verdict: deny"
     )
-    current.install(made.settings.policy, denying, replace=True)
+    put_in_force(made.settings, denying)
     assert {one["last_error"] for one in notify.drain(made.settings)["messages_waiting"]} == {"policy_denied"}
     assert (made.mail.mails, made.http.posted, made.slack.calls) == ([], [], [])
 

@@ -10,14 +10,14 @@ import pytest
 
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from cutter.types import Json
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates
 from tests.support.gate_calls import allowed, one
 from tests.support.runs import Deployment, drive, law, offer
 
-TEXT = current.shipped().decode()
+TEXT = shipped().decode()
 
 
 def without(gate: str, connector: str) -> Json:

@@ -15,6 +15,7 @@ from cutter.preflight.checks import Check, Host, Verdict
 from cutter.settings import Settings
 from tests.support import tls
 from tests.support.database import Database, TestCluster
+from tests.support.policies import never_installed, put_unread
 
 EVERY = frozenset({Host.CUTTER, Host.EXEC, Host.VERIFY, Host.OPERATOR})
 
@@ -29,7 +30,7 @@ def test_a_good_database_passes_for_each_host(settings: Settings) -> None:
         assert {one.verdict for one in found.values()} == {Verdict.OK}
         needed = {one.name for one in checks.needed_on(hosts)}
         assert set(found) == needed & {
-            "passwords", "database", "database version", "database tls", "migrations", "clock"
+            "passwords", "database", "database version", "database tls", "migrations", "clock", "effect policy"
         }  # fmt: skip
 
 
@@ -47,6 +48,22 @@ def test_a_database_without_any_schema_fails_with_the_command(cluster: TestClust
     with cluster.database(template="template0") as empty:
         found = looked(empty.settings(state), Host.OPERATOR)
     assert (found["migrations"].verdict, found["migrations"].remedy) == (Verdict.BAD, "cutter migrate")
+
+
+def test_an_effect_policy_that_is_missing_or_wrong_fails_with_the_command(
+    settings: Settings, database: Database
+) -> None:
+    put_unread(settings, "nonsense")
+    assert looked(settings, Host.EXEC)["effect policy"].remedy == "cutter policy check --current"
+    never_installed(database)
+    missing = looked(settings, Host.EXEC)["effect policy"]
+    assert (missing.verdict, missing.remedy) == (Verdict.BAD, "cutter policy install")
+
+
+def test_a_database_without_any_schema_has_no_effect_policy(cluster: TestCluster, state: Path) -> None:
+    with cluster.database(template="template0") as empty:
+        found = looked(empty.settings(state), Host.CUTTER)
+    assert [one.name for one in found.values() if one.failed] == ["migrations"]
 
 
 def test_a_wrong_password_and_a_closed_port_name_what_to_correct(settings: Settings, tmp_path: Path) -> None:

@@ -16,12 +16,13 @@ from cutter.notifications import slack
 from cutter.notifications import slack_callback as callback
 from cutter.notifications.delivery import Pass, make_pass
 from cutter.notifications.slack import TOKEN_FILE, SlackChannel, client
-from cutter.policy import current
+from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from starter.commands import notify as commands
 from starter.slack_app.decisions import resolve
 from tests.integration.storage.conftest import At
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
+from tests.support.policies import put_in_force
 
 ROWS = """
 select coalesce(jsonb_agg(jsonb_build_object('kind', n.phase, 'done', d.done_at is not null, 'in_doubt', d.in_doubt,
@@ -74,7 +75,6 @@ class Channel:
 def channel(at_cut: At, tmp_path: Path) -> Iterator[Channel]:
     with fake_slack() as slack:
         settings = at_cut.database.settings(tmp_path, slack_channel=CHANNEL, slack_url=slack.url)
-        current.install(settings.policy, current.shipped())
         yield Channel(at=at_cut, settings=settings, slack=slack)
 
 
@@ -212,17 +212,17 @@ def test_the_answer_to_a_card_that_was_given_up_in_doubt_waits_for_nothing(chann
 
 
 def test_the_policy_is_asked_before_every_message(channel: Channel) -> None:
-    denying = current.shipped().replace(
+    denying = shipped().replace(
         b"    connector: notification\n    verdict: allow", b"    connector: notification\n    verdict: deny"
     )
-    current.install(channel.settings.policy, denying, replace=True)
+    put_in_force(channel.settings, denying)
     assert [one["last_error"] for one in channel.make_pass().waiting] == ["policy_denied"]
     assert channel.slack.calls == []
 
 
 def test_the_card_asks_for_the_tier_that_the_policy_asks_for(channel: Channel) -> None:
     rule = b"rules:\n  - name: carefully\n    operation: create_units\n    verdict: needs_approval(high)\n"
-    current.install(channel.settings.policy, current.shipped().replace(b"rules:\n", rule), replace=True)
+    put_in_force(channel.settings, shipped().replace(b"rules:\n", rule))
     channel.make_pass()
     said = json.dumps(channel.slack.posted)
     assert "tier high" in said

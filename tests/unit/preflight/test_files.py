@@ -10,7 +10,6 @@ import pytest
 
 from cutter.catalogue import WorkerRole
 from cutter.gpg import Gpg
-from cutter.policy import current
 from cutter.preflight import backup_programs, database, files, stores
 from cutter.preflight.checks import Host, Verdict
 from cutter.settings import Settings
@@ -121,17 +120,6 @@ def test_a_password_is_there_and_only_our_account_may_read_it(tmp_path: Path) ->
     assert database.passwords(settings, ["cutter_exec"]).remedy == f"chmod 600 {file}"
     file.chmod(0o600)
     assert database.passwords(settings, ["cutter_exec"]).verdict is Verdict.OK
-
-
-def test_a_missing_effect_policy_fails_and_names_the_setting(tmp_path: Path) -> None:
-    settings = Settings(state_dir=tmp_path)
-    failed = files.policy(settings)
-    assert failed.failed
-    assert "CUTTER_POLICY_FILE" in failed.remedy
-    current.install(settings.policy, current.shipped())
-    assert files.policy(settings).verdict is Verdict.OK
-    settings.policy.write_text("nonsense")
-    assert files.policy(settings).remedy == "cutter policy check --current"
 
 
 @pytest.mark.parametrize("url", ["file", "memory://preflight"])

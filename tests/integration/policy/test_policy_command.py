@@ -1,21 +1,30 @@
-"""`cutter policy`: which file is in force, what is wrong with one, and which rule decides."""
+"""`cutter policy`: which policy is in force, what is wrong with one, and which rule decides."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
+import psycopg
 import pytest
 
-from cutter.policy import current
-from cutter.policy.rules import Broken, Policy
-from cutter.settings import load
+from cutter.errors import Refused
+from cutter.policy.rules import Policy
+from cutter.policy.rules_file import parse_rules
+from cutter.policy.shipped_policy import shipped
+from cutter.settings import Settings
+from cutter.storage import effect_policy
+from cutter.storage.pools import OPERATOR, session
+from cutter.storage.records import answer
 from starter import cli
 from starter.console.terminal import ExitCode
 from starter.local import doctor_checks as checks
 from starter.local.doctor_checks import Verdict
+from tests.support.database import Database
+from tests.support.policies import never_installed, policy_of, put_in_force, put_unread
 
+INSTALL = "select cutter_governance.fn_effect_policy_install(%s, %s)"
 RULES = """\
 schema: cutter-policy/1
 rules:
@@ -36,15 +45,14 @@ rules:
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CUTTER_STATE_DIR", str(tmp_path / "state"))
+def file(tmp_path: Path, settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A policy of one's own, next to a deployment in which none was ever in force."""
+    never_installed(database)
+    for name in ("state_dir", "database_url", "secrets_dir"):
+        monkeypatch.setenv(f"CUTTER_{name.upper()}", str(getattr(settings, name)))
     made = tmp_path / "mine.yaml"
     made.write_text(RULES)
     return made
-
-
-def in_force(file: Path) -> Path:
-    return file.parent / "state" / "policy.yaml"
 
 
 def said(capsys: pytest.CaptureFixture[str], *line: str, code: int = ExitCode.DONE) -> Any:
@@ -54,29 +62,31 @@ def said(capsys: pytest.CaptureFixture[str], *line: str, code: int = ExitCode.DO
 
 
 def test_a_policy_is_put_in_force_once_and_replaced_only_on_purpose(
-    file: Path, capsys: pytest.CaptureFixture[str]
+    file: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said(capsys, "install")["good"]
-    assert in_force(file).read_bytes() == current.shipped()
+    assert policy_of(settings).text == shipped().decode()
     assert said(capsys, "install")["good"]
     assert cli.run(["policy", "install", str(file)]) == ExitCode.STOPPED
     assert "--replace" in capsys.readouterr().err
-    assert in_force(file).read_bytes() == current.shipped()
+    assert policy_of(settings).text == shipped().decode()
     assert said(capsys, "install", str(file), "--replace")["rules"][0] == {
         "line": 3,
         "rule": "no-night",
         "verdict": "deny",
     }
-    assert in_force(file).read_text() == RULES
+    assert policy_of(settings).text == RULES
 
 
-def test_a_broken_policy_is_never_put_in_force(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_policy_is_never_put_in_force(
+    file: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
     file.write_text(RULES.replace("(high)", "(huge)").replace("22:00", "22h"))
     assert cli.run(["policy", "install", str(file)]) == ExitCode.USAGE
     told = capsys.readouterr().err
     assert "line 5: rule no-night" in told
     assert "line 10: rule two-people: there is no such tier" in told
-    assert not in_force(file).exists()
+    assert policy_of(settings) == effect_policy.NONE
 
 
 def test_a_check_says_what_is_wrong_and_which_rule_never_decides(
@@ -89,10 +99,10 @@ def test_a_check_says_what_is_wrong_and_which_rule_never_decides(
     assert [(one["line"], one["rule"]) for one in problems] == [(10, "two-people")]
 
 
+@pytest.mark.usefixtures("file")
 def test_without_a_policy_the_check_and_every_decision_say_how_to_install_one(
-    file: Path, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert not in_force(file).exists()
     found = said(capsys, "check", "--current", code=ExitCode.FAILED)
     assert "`cutter policy install`" in found["problems"][0]["text"]
     decided = said(capsys, "explain", "--gate", "IG_mark", "--document", "ICX-LAW-1")["decisions"]
@@ -136,26 +146,44 @@ def test_an_explanation_refuses_what_does_not_exist(
     assert value in capsys.readouterr().err
 
 
-def test_a_file_that_cannot_be_read_is_broken_and_not_absent(tmp_path: Path) -> None:
-    found = current.read(tmp_path)
-    assert isinstance(found, Broken)
-    assert "cannot be read" in str(found.problems[0])
-
-
-def test_the_doctor_tells_a_policy_that_denies_everything_from_none(file: Path) -> None:
-    settings = load()
+@pytest.mark.usefixtures("file")
+def test_the_doctor_tells_a_policy_that_denies_everything_from_none(settings: Settings) -> None:
     assert checks.policy(settings).verdict is Verdict.OFF
-    current.install(settings.policy, current.shipped())
+    put_in_force(settings)
     assert checks.policy(settings).verdict is Verdict.OK
-    settings.policy.write_text(file.read_text().replace("(high)", "(huge)"))
+    put_unread(settings, RULES.replace("(high)", "(huge)"))
     told = checks.policy(settings)
     assert (told.verdict, told.remedy) == (Verdict.BAD, "cutter policy check --current")
     assert "line 10: rule two-people" in told.found
 
 
-def test_the_file_is_read_anew_every_time(tmp_path: Path) -> None:
-    path = tmp_path / "policy.yaml"
-    current.install(path, current.shipped())
-    assert isinstance(current.read(path), Policy)
-    path.write_text("no: policy\n")
-    assert isinstance(current.read(path), Broken)
+def test_nobody_replaces_a_policy_that_they_did_not_see(settings: Settings) -> None:
+    """Two people install a policy at once: the second one saw the shipped policy, which is no longer in force."""
+    seen = policy_of(settings).sha256
+    put_in_force(settings, RULES.encode())
+    with pytest.raises(Refused) as refused, session(settings, OPERATOR) as connection:
+        answer(connection, INSTALL, (RULES + "# mine\n", seen))
+    assert refused.value.code == "policy_changed"
+    assert policy_of(settings).text == RULES
+
+
+@pytest.mark.parametrize("role", ["cutter_read", "cutter_exec", "cutter_verify", "cutter_backup"])
+def test_the_password_of_a_worker_puts_no_policy_in_force(database: Database, role: str) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        database.run("select cutter_governance.fn_effect_policy_install('x', null)", role=role)
+    body = database.value("select cutter_governance.fn_effect_policy()", role=role)
+    assert isinstance(parse_rules(body.encode()), Policy)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update cutter_governance.effect_policy set installed_by = 'x'",
+        "delete from cutter_governance.effect_policy",
+        "truncate cutter_governance.effect_policy",
+    ],
+)
+def test_nobody_changes_which_policies_were_in_force(database: Database, statement: LiteralString) -> None:
+    with pytest.raises(psycopg.Error) as refused:
+        database.run(statement)
+    assert refused.value.sqlstate == "CU005"

@@ -1,0 +1,40 @@
+"""IO: the effect policy in force. PostgreSQL holds it for all hosts, and a worker reads it again at every attempt."""
+
+from __future__ import annotations
+
+from cutter.errors import Conflict, InvalidInput
+from cutter.policy.rules import Broken, Policy, Problem
+from cutter.policy.rules_file import parse_rules
+from cutter.storage.pools import Connection
+from cutter.storage.records import answer
+
+NONE = Broken(problems=(Problem(line=0, rule="", text="none is installed: type `cutter policy install`"),))
+"""The policy before the first one is installed. It denies everything."""
+
+
+def in_force(connection: Connection) -> Policy | Broken:
+    """Read the policy in force. If it is missing or wrong, the result is `Broken`, which denies everything."""
+    body: str | None = answer(connection, "select cutter_governance.fn_effect_policy()")
+    return NONE if body is None else parse_rules(body.encode())
+
+
+def install(connection: Connection, data: bytes, *, replace: bool = False) -> Policy:
+    """Put a policy in force on all hosts.
+
+    Raises InvalidInput with all problems of a wrong policy, and Conflict if another policy is in force and `replace` is
+    false, or if somebody installs one at the same time.
+    """
+    policy = parse_rules(data)
+    if isinstance(policy, Broken):
+        raise InvalidInput("\n".join(["the policy was not installed:", *map(str, policy.problems)]))
+    present = in_force(connection)
+    if present is not NONE and present.sha256 != policy.sha256 and not replace:
+        raise Conflict(
+            f"another policy is in force ({present.sha256[:16]}): give --replace to put this one in its place",
+            code="policy_exists",
+        )
+    answer(
+        connection, "select cutter_governance.fn_effect_policy_install(%s, %s)",
+        (data.decode(), present.sha256 or None),
+    )  # fmt: skip
+    return policy
