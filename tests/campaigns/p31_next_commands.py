@@ -53,6 +53,7 @@ select coalesce(jsonb_object_agg(t.name, t.n), '{}') from (
     union all select 'verdicts', to_jsonb(count(*)) from cutter_governance.approval_verdict
     union all select 'queued', to_jsonb(count(*)) from cutter_governance.batch_queue
     union all select 'versions', to_jsonb(count(*)) from public.source_version
+    union all select 'policies', to_jsonb(count(*)) from cutter_governance.effect_policy
     union all select 'tenants', to_jsonb(count(*)) from cutter_governance.tenant_cap) t
 """
 BY_THE_TERMINAL = ("cutter up", "cutter down", "cutter demo")
