@@ -25,7 +25,8 @@ BOUNDED = frozenset(
         "public": ("vocabulary",),
         "cutter_governance": (
             "gate_catalogue", "lane", "schema_baseline", "definition_snapshot", "definition_cache", "policy_epoch",
-            "governing_policy", "tenant_cap", "notification_channel", "worker_heartbeat", "backup_head",
+            "governing_policy", "effect_policy", "tenant_cap", "notification_channel", "worker_heartbeat",
+            "backup_head",
         ),
     }.items()
     for name in names
