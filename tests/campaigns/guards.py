@@ -135,6 +135,12 @@ OPENING = (
          f"{_PEOPLE}::test_an_acknowledgement_of_one_drift_is_none_of_another"),
     ),
     *_of(
+        f"{_SQL}functions/survey/fn_survey_after.sql", _GATES,
+        ("a row that changes while a gate is open",
+         "case when p_before ->> 'row_versions' = cutter_governance.fn_rows_versions(v_docprefix)", "case when true",
+         "::test_a_row_that_changes_while_a_gate_is_open_is_drift"),
+    ),
+    *_of(
         f"{_SQL}functions/policy/fn_policy_install.sql", _GATES,
         ("an epoch during a gate",
          "perform from cutter_governance.lane where name = 'policy_epoch' for update;", "",

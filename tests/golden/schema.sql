@@ -1983,7 +1983,8 @@ begin
     if v_drift is not null then
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
-    v_survey := cutter_governance.fn_survey(p_run_id, coalesce(v_run.docprefix, ''));
+    v_survey := cutter_governance.fn_survey_after(v_run, receipt.before_pins);
+    receipt.before_pins := receipt.before_pins - 'row_versions';
     v_drift := cutter_governance.fn_drift(
         cutter_governance.fn_effect_pins(step.effect, receipt.before_pins, p_result), v_survey);
     if v_drift is not null then
@@ -2175,6 +2176,8 @@ CREATE FUNCTION cutter_governance.fn_gate_survey(p_run cutter_governance.run, p_
 declare
     v_docprefix text := coalesce(p_run.docprefix,
         (select address_docprefix from public.source_document where doc_code = p_run.document_id), '');
+    -- read before the survey: a change between the two is in the survey, and the second survey reads the rows again
+    v_versions text := cutter_governance.fn_rows_versions(v_docprefix);
     -- a statement of its own: the comparison reads what the survey has just stored
     v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
     v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
@@ -2191,7 +2194,8 @@ begin
         v_survey := v_survey || jsonb_build_object('row_content_enacted',
             cutter_governance.fn_fingerprint_after(p_run));
     end if;
-    return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
+    return jsonb_build_object('status', 'opened', 'before_pins', v_survey || jsonb_build_object('row_versions', v_versions),
+        'docprefix', v_docprefix,
         'now', cutter_governance.fn_utc(clock_timestamp()));
 end
 $$;
@@ -3054,7 +3058,8 @@ begin
     receipt.after_pins := p_after_pins;
     receipt.sealed_body := cutter_governance.fn_receipt_body(receipt);
     update cutter_governance.gate_receipt
-    set result = p_result, after_pins = p_after_pins, sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
+    set result = p_result, before_pins = receipt.before_pins, after_pins = p_after_pins,
+        sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
         pin_seq = nextval('cutter_governance.pin_seq'),
         receipt_hash = cutter_governance.fn_digest(receipt.prev_hash || receipt.sealed_body)
     where run_id = receipt.run_id and gate = receipt.gate
@@ -3671,6 +3676,17 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
         join public.unit_version v on v.unit_id = u.id and v.lifecycle_status = 'draft' and v.withdrawn_at is null
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
             and u.deleted_at is null and u.lifecycle_status <> 'draft') as rows
+$$;
+
+CREATE FUNCTION cutter_governance.fn_rows_versions(p_docprefix text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+    select cutter_governance.fn_digest(coalesce(
+        string_agg(concat(u.ctid, u.xmin, ' ', v.ctid, v.xmin), E'\n' order by u.ctid, v.ctid), ''))
+    from public.information_unit u
+    left join public.unit_version v on v.unit_id = u.id
+    where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
 $$;
 
 CREATE FUNCTION cutter_governance.fn_run_ended_by_people() RETURNS trigger
@@ -4471,12 +4487,12 @@ CREATE FUNCTION cutter_governance.fn_stored_digest(p_run_id text) RETURNS text
     from cutter_governance.run r where r.run_id = p_run_id
 $$;
 
-CREATE FUNCTION cutter_governance.fn_survey(p_run_id text, p_docprefix text) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_survey(p_run_id text, p_docprefix text, p_rows jsonb DEFAULT NULL::jsonb) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    rows jsonb := cutter_governance.fn_rows_fingerprint(p_docprefix);
+    rows jsonb := coalesce(p_rows, cutter_governance.fn_rows_fingerprint(p_docprefix));
     decisions jsonb;
 begin
     select jsonb_build_object('count', count(*),
@@ -4492,6 +4508,19 @@ begin
         'source', (select jsonb_object_agg(p.proname, md5(p.prosrc)) from pg_proc p
                    where p.pronamespace = 'public'::regnamespace
                        and p.proname in ('fn_iu_create', 'fn_iu_enact', 'fn_iu_apply_edit_draft')));
+end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_survey_after(p_run cutter_governance.run, p_before jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_docprefix text := coalesce(p_run.docprefix, '');
+    v_rows jsonb := case when p_before ->> 'row_versions' = cutter_governance.fn_rows_versions(v_docprefix)
+        then jsonb_build_object('count', p_before -> 'row_count', 'fingerprint', p_before -> 'row_content') end;
+begin
+    return cutter_governance.fn_survey(p_run.run_id, v_docprefix, v_rows);
 end
 $$;
 

@@ -8,14 +8,18 @@ import psycopg
 import pytest
 
 from cutter.catalogue import GATES, PLANNED
-from tests.cases.tampering import quiet
+from tests.cases.tampering import KINDS, Tampering, quiet
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates
-from tests.support.database import OWNER, ROLES
+from tests.support.database import OWNER, ROLES, Connection
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law
 
 STOP = "select cutter_governance.fn_stop_set(%s, 'stop', 'a reason', 'someone')"
+
+
+READINGS: LiteralString = "pg_stat_get_xact_function_calls('cutter_governance.fn_rows_fingerprint'::regproc)"
+"""How often this transaction read all rows of a law, if `track_functions` is on."""
 
 
 def sealed_by(at: At, gate: str) -> int:
@@ -421,6 +425,41 @@ def test_a_gate_without_an_effect_may_change_nothing(at_cut: At) -> None:
     closed = gates.close_gate(reader, "IG_structural_verify", at_cut.run_id, answer["attempt"], {})
     assert (closed["status"], closed["drift"]["dimension"]) == ("drift", "functions")
     assert closed["drift"]["diff"] == ["public.extra(): appeared"]
+
+
+def at_structural_verify(at: At, connection: Connection) -> int:
+    """Cut the units, then open the next gate, which has no effect. Returns its attempt."""
+    writer = at.connect()
+    number = at.opened(writer)
+    at.create(writer)
+    at.close(writer, number)
+    writer.commit()
+    return int(gates.open_gate(connection, "IG_structural_verify", at.run_id)["attempt"])
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.dimension.startswith("row_") and not kind.at], ids=lambda kind: kind.name
+)
+def test_a_row_that_changes_while_a_gate_is_open_is_drift(at_cut: At, kind: Tampering) -> None:
+    """Also a body that is changed with its hash, and a draft that appears next to the law."""
+    reader = at_cut.connect("cutter_read")
+    number = at_structural_verify(at_cut, reader)
+    superuser = at_cut.database.connect("postgres")
+    kind.apply(superuser, prefix=at_cut.docprefix, run=at_cut.run_id)
+    superuser.commit()
+    closed = gates.close_gate(reader, "IG_structural_verify", at_cut.run_id, number, {})
+    assert (closed["status"], closed["drift"]["dimension"]) == ("drift", kind.dimension)
+    assert closed["drift"]["diff"]
+
+
+def test_rows_that_nothing_changed_are_read_once_for_both_surveys(at_cut: At) -> None:
+    """A survey reads every text of a law, so a gate without an effect must not do it twice."""
+    at_cut.database.run(f"alter database {at_cut.database.name} set track_functions = 'all'")
+    reader = at_cut.connect("cutter_read")
+    number = at_structural_verify(at_cut, reader)
+    receipt = gates.close_gate(reader, "IG_structural_verify", at_cut.run_id, number, {})["receipt"]
+    assert one(reader, f"select {READINGS}") == 1
+    assert receipt["before_pins"] == receipt["after_pins"]
 
 
 def test_exactly_one_decision_is_recorded_by_leg_b(deployment: Deployment) -> None:

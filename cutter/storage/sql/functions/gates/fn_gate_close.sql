@@ -46,7 +46,8 @@ begin
     if v_drift is not null then
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
-    v_survey := cutter_governance.fn_survey(p_run_id, coalesce(v_run.docprefix, ''));
+    v_survey := cutter_governance.fn_survey_after(v_run, receipt.before_pins);
+    receipt.before_pins := receipt.before_pins - 'row_versions';
     v_drift := cutter_governance.fn_drift(
         cutter_governance.fn_effect_pins(step.effect, receipt.before_pins, p_result), v_survey);
     if v_drift is not null then

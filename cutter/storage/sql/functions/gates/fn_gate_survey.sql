@@ -8,6 +8,8 @@ as $$
 declare
     v_docprefix text := coalesce(p_run.docprefix,
         (select address_docprefix from public.source_document where doc_code = p_run.document_id), '');
+    -- read before the survey: a change between the two is in the survey, and the second survey reads the rows again
+    v_versions text := cutter_governance.fn_rows_versions(v_docprefix);
     -- a statement of its own: the comparison reads what the survey has just stored
     v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
     v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
@@ -24,7 +26,8 @@ begin
         v_survey := v_survey || jsonb_build_object('row_content_enacted',
             cutter_governance.fn_fingerprint_after(p_run));
     end if;
-    return jsonb_build_object('status', 'opened', 'before_pins', v_survey, 'docprefix', v_docprefix,
+    return jsonb_build_object('status', 'opened', 'before_pins', v_survey || jsonb_build_object('row_versions', v_versions),
+        'docprefix', v_docprefix,
         'now', cutter_governance.fn_utc(clock_timestamp()));
 end
 $$;
