@@ -147,6 +147,8 @@ def run(
 ) -> Summary:
     """Every guard, or those whose file or test has `only` in its name. The seed changes nothing: nothing is drawn."""
     guards = [guard for guard in guards if only in guard.file or only in guard.test]
+    if not guards:
+        raise SystemExit(f"--only {only}: no guard's file or test has this in its name (tests/campaigns/guards.py)")
     tests = sorted({guard.test for guard in guards})
     with ExitStack() as folders:
         copies = [folders.enter_context(copied()) for _ in range(jobs)]
