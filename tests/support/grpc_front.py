@@ -1,5 +1,4 @@
-"""IO: a gRPC server before a real Temporal. It refuses some services, as Temporal Cloud does, and passes on the rest.
-"""
+"""IO: a gRPC server before a real Temporal. It refuses some calls, as Temporal Cloud does, and passes on the rest."""
 
 from __future__ import annotations
 
