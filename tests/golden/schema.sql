@@ -3682,11 +3682,14 @@ CREATE FUNCTION cutter_governance.fn_rows_versions(p_docprefix text) RETURNS tex
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-    select cutter_governance.fn_digest(coalesce(
-        string_agg(concat(u.ctid, u.xmin, ' ', v.ctid, v.xmin), E'\n' order by u.ctid, v.ctid), ''))
-    from public.information_unit u
-    left join public.unit_version v on v.unit_id = u.id
-    where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
+    select concat_ws(' ',
+        (select concat(count(*), '.', bit_xor(hashtidextended(u.ctid, hashxidextended(u.xmin, 0))))
+         from public.information_unit u
+         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"),
+        (select concat(count(*), '.', bit_xor(hashtidextended(v.ctid, hashxidextended(v.xmin, 0))))
+         from public.information_unit u
+         join public.unit_version v on v.unit_id = u.id
+         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_run_ended_by_people() RETURNS trigger

@@ -1,12 +1,16 @@
--- Returns a digest of which stored row versions the units under a docprefix and their versions are. PostgreSQL gives a
--- changed row another place or another transaction, so an equal digest means equal rows, without reading their texts.
+-- Returns a key of the stored row versions of the units under a docprefix and of all their versions. Every change of a row
+-- writes or removes such a row version, so an equal key means equal rows, without reading their texts. As in
+-- fn_catalog_keys, a set of rows is its number and the sum modulo two of a hash of each row's place and transaction.
 create or replace function cutter_governance.fn_rows_versions(p_docprefix text) returns text
 language sql stable security definer
 set search_path = pg_catalog, public, pg_temp
 as $$
-    select cutter_governance.fn_digest(coalesce(
-        string_agg(concat(u.ctid, u.xmin, ' ', v.ctid, v.xmin), E'\n' order by u.ctid, v.ctid), ''))
-    from public.information_unit u
-    left join public.unit_version v on v.unit_id = u.id
-    where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
+    select concat_ws(' ',
+        (select concat(count(*), '.', bit_xor(hashtidextended(u.ctid, hashxidextended(u.xmin, 0))))
+         from public.information_unit u
+         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"),
+        (select concat(count(*), '.', bit_xor(hashtidextended(v.ctid, hashxidextended(v.xmin, 0))))
+         from public.information_unit u
+         join public.unit_version v on v.unit_id = u.id
+         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"))
 $$;
