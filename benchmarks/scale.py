@@ -53,12 +53,13 @@ LOOKS = 9
 
 HOLDS = """
 select gate, percentile_cont(0.5) within group (order by extract(epoch from sealed_at - opened_at)) * 1000 as ms
-from cutter_governance.gate_receipt where sealed_at is not null group by gate
+from cutter_governance.gate_receipt join cutter_governance.run using (run_id)
+where sealed_at is not null and document_id = any(%s) group by gate
 """
-"""How long a gate's transaction is open, at most until its COMMIT."""
+"""How long a gate's transaction is open, until its receipt is sealed."""
 BUSY = """
-select count(*) as attempts, coalesce(avg(extract(epoch from finished_at - started_at)), 0)::float8 * 1000 as ms
-from cutter_governance.gate_attempt where outcome = 'lane_busy'
+select count(*) from cutter_governance.gate_attempt join cutter_governance.run using (run_id)
+where outcome = 'lane_busy' and batch_id = %s
 """
 SESSIONS = "select usename as role, count(*)::int as n from pg_stat_activity where datname = 'cutter' group by 1"
 RELATIONS = """
@@ -194,12 +195,16 @@ class ScaleBench(BatchBench):
             for name in taken[0]
         }
 
-    def alone(self, units: int, count: int) -> list[History]:
-        """Documents on the engine, one after the other, so that none waits for another one."""
+    def alone(self, units: int, count: int) -> tuple[list[History], dict[str, float]]:
+        """Documents on the engine, one after the other, so that none waits for another one. The second answer is how
+        many milliseconds each gate's transaction was open.
+        """
         first = self.steps.number
         for _ in range(count):
             asyncio.run(self.steps.full(units))
-        return self.histories([f"ICX-BENCH-{units}-{number}" for number in range(first + 1, first + count + 1)])
+        document_ids = [f"ICX-BENCH-{units}-{number}" for number in range(first + 1, first + count + 1)]
+        holds = {str(row["gate"]): float(row["ms"]) for row in self.stack.rows(HOLDS, (document_ids,))}
+        return self.histories(document_ids), holds
 
     def histories(self, document_ids: Sequence[str]) -> list[History]:
         """Temporal's histories of these documents."""
@@ -225,6 +230,7 @@ class ScaleBench(BatchBench):
             "workers": 1 + bool(self.seconds),
             "phases_seconds": phases(documents),
             "connections": dict(sessions),
+            "lane_busy": self.stack.value(BUSY, (batch_id,)),
             "judge_set_ms": round(sum(judged) / count / len(judged), 2),
             "look_ms": self._look_ms(batch_id),
             "load": round(os.getloadavg()[0], 1),
@@ -361,31 +367,28 @@ class Sizes:
     rounds: int
 
 
-def measure(sizes: Sizes) -> list[Json]:
+def measure(sizes: Sizes) -> Iterator[Json]:
     """Everything on one stack: first the costs, then batches with one and with two workers of each role, in turn."""
-    records: list[Json] = []
     with stack("bs") as made:
         made.up()
         bench = ScaleBench(made)
         bench.batch(2, sizes.units)
         idle = bench.idle()
         floor = bench.floor_costs(sizes.units, sizes.floor)
-        alone = bench.alone(sizes.units, sizes.alone)
-        holds = {str(row["gate"]): float(row["ms"]) for row in made.rows(HOLDS)}
+        alone, holds = bench.alone(sizes.units, sizes.alone)
         one, batched = bench.measured_batch(sizes.calibration, sizes.units)
         print(batch_line(one), flush=True)
-        records.append({
+        yield {
             "kind": "costs", "units": sizes.units, "sizes": asdict(sizes), "idle_cores": idle,
-            "steps": costs(alone, floor, batched, holds), "lane_busy": made.rows(BUSY)[0],
-            "shard_writes": bench.shard_writes(), "batch": one,
-        })  # fmt: skip
+            "steps": costs(alone, floor, batched, holds), "shard_writes": bench.shard_writes(), "batch": one,
+        }  # fmt: skip
         for units, count in ((3, sizes.small), (sizes.units, sizes.small)):
-            records.append(_disk(bench, units, count))
+            yield _disk(bench, units, count)
         for number in range(sizes.rounds):
             for pair in (False, True) if number % 2 == 0 else (True, False):
-                records.append(_validation(bench, sizes, pair=pair))
-                print(batch_line(records[-1]), records[-1]["phases_seconds"], flush=True)
-    return records
+                record = _validation(bench, sizes, pair=pair)
+                print(batch_line(record), record["phases_seconds"], flush=True)
+                yield record
 
 
 def _disk(bench: ScaleBench, units: int, count: int) -> Json:
@@ -407,7 +410,7 @@ def _validation(bench: ScaleBench, sizes: Sizes, *, pair: bool) -> Json:
 
 
 def main() -> None:
-    """Measure, print, write JSON lines."""
+    """Measure, print, and write each record as a JSON line as soon as there is one."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", 1)[0])
     parser.add_argument("--units", type=int, default=60, help="units of a document")
     parser.add_argument("--floor", type=int, default=6, help="documents through all gates without the engine")
@@ -420,13 +423,15 @@ def main() -> None:
     given: dict[str, Any] = vars(parser.parse_args())
     output: Path = given.pop("output")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    records = measure(Sizes(**given))
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    records: list[Json] = []
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+    for record in measure(Sizes(**given)):
+        records.append(record)
+        head = {
+            "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
+        }  # fmt: skip
+        output.write_text("".join(json.dumps(one) + "\n" for one in (head, *records)), encoding="utf-8")
     print(output)
 
 
