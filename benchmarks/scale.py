@@ -59,7 +59,7 @@ where sealed_at is not null and document_id = any(%s) group by gate
 """How long a gate's transaction is open, until its receipt is sealed."""
 BUSY = """
 select count(*) from cutter_governance.gate_attempt join cutter_governance.run using (run_id)
-where outcome = 'lane_busy' and batch_id = %s
+where gate_attempt.outcome = 'lane_busy' and batch_id = %s
 """
 SESSIONS = "select usename as role, count(*)::int as n from pg_stat_activity where datname = 'cutter' group by 1"
 RELATIONS = """
