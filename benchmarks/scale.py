@@ -274,20 +274,21 @@ class ScaleBench(BatchBench):
     def bytes_so_far(self) -> dict[str, int]:
         """Bytes on disk by what they are for."""
         (relations,) = self.stack.rows(RELATIONS)
-        settings = self.settings
+        runs = self.settings.runs
+        bundles = _files(runs, "evidence-*")
+        backups = _files(runs, "pre_write*") + _files(runs / "backup-tree", "*")
+        pages = "select (select page_count from pragma_page_count) * (select page_size from pragma_page_size)"
         return {
             "tables": int(relations["tables"]),
             "indexes": int(relations["indexes"]),
             "write-ahead log": int(self.stack.value(WAL)),
-            "temporal": self._temporal("select (select page_count from pragma_page_count)"
-                                       " * (select page_size from pragma_page_size)"),
-            "evidence bundles": _files(settings.runs, "evidence-*"),
-            "backups": _files(settings.runs, "pre_write*") + _files(settings.runs, "segment*"),
-            "run folders": _files(settings.runs, "*") - _files(settings.runs, "evidence-*")
-            - _files(settings.runs, "pre_write*") - _files(settings.runs, "segment*"),
-            "batch folders": _files(settings.batches, "*"),
-            "knowledge base": _files(settings.state / "kb", "*"),
-        }  # fmt: skip
+            "temporal": self._temporal(pages),
+            "evidence bundles": bundles,
+            "backups": backups,
+            "run folders": _files(runs, "*") - bundles - backups,
+            "batch folders": _files(self.settings.batches, "*"),
+            "knowledge base": _files(self.settings.state / "kb", "*"),
+        }
 
     def shard_writes(self) -> int:
         """Updates of the newest document's execution that Temporal has written: each is one write of its shard."""

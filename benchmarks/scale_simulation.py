@@ -107,10 +107,12 @@ class Costs:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
     """Hosts with `cores` processor cores each, and which hosts each part runs on. A host number stands once for each
-    process: `cutter=(1, 1)` is two cutter workers on host 1. PostgreSQL is one server.
+    process: `cutter=(1, 1)` is two cutter workers on host 1. PostgreSQL is one server. If its host has another number
+    of cores, `postgres_cores` says so.
     """
 
     cores: int = 2
+    postgres_cores: int | None = None
     postgres: int = 0
     temporal: tuple[int, ...] = (0,)
     cutter: tuple[int, ...] = (0,)
@@ -120,6 +122,10 @@ class Deployment:
     def workers(self, role: str) -> tuple[int, ...]:
         """The host of each worker of a role."""
         return {"cutter": self.cutter, "exec": self.exec, "verify": self.verify}[role]
+
+    def cores_of(self, host: int) -> int:
+        """The processor cores of a host."""
+        return self.postgres_cores or self.cores if host == self.postgres else self.cores
 
     @property
     def hosts(self) -> tuple[int, ...]:
@@ -240,7 +246,7 @@ class _World:
         self.env = simpy.Environment()
         self.costs, self.deployment, self.load = costs, deployment, load
         self.uses: dict[str, Use] = defaultdict(lambda: Use(capacity=0))
-        self.processors = {host: self._resource(f"processor of {self._of(host)}", deployment.cores)
+        self.processors = {host: self._resource(f"processor of {self._of(host)}", deployment.cores_of(host))
                            for host in deployment.hosts}  # fmt: skip
         self.processes = {(role, n): self._resource(f"{role} worker's process", 1) for role, n in self._each()}
         self.pools = {(role, n): self._resource(f"connections of the {role} worker", POOL) for role, n in self._each()}
