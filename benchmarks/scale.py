@@ -48,6 +48,8 @@ START_SECONDS = 60
 """The time in which a second worker begins to serve."""
 IDLE_SECONDS = 5.0
 """The time for which the stack is watched while it does nothing."""
+SMALL_UNITS = 3
+"""Units of the smaller documents, from which follows what a unit leaves on the disks."""
 LOOKS = 9
 """Looks at a batch, of which the median counts."""
 
@@ -383,20 +385,22 @@ def measure(sizes: Sizes) -> Iterator[Json]:
             "kind": "costs", "units": sizes.units, "sizes": asdict(sizes), "idle_cores": idle,
             "steps": costs(alone, floor, batched, holds), "shard_writes": bench.shard_writes(), "batch": one,
         }  # fmt: skip
-        for units, count in ((3, sizes.small), (sizes.units, sizes.small)):
-            yield _disk(bench, units, count)
+        left = bench.bytes_so_far()
         for number in range(sizes.rounds):
             for pair in (False, True) if number % 2 == 0 else (True, False):
                 record = _validation(bench, sizes, pair=pair)
                 print(batch_line(record), record["phases_seconds"], flush=True)
                 yield record
+        yield _disk(left, bench.bytes_so_far(), sizes.units, sizes.validation * sizes.rounds * 2)
+        # The backup of a batch holds the documents that changed before it, so small documents come before small ones.
+        bench.batch(sizes.small, SMALL_UNITS)
+        left = bench.bytes_so_far()
+        bench.batch(sizes.small, SMALL_UNITS)
+        yield _disk(left, bench.bytes_so_far(), SMALL_UNITS, sizes.small)
 
 
-def _disk(bench: ScaleBench, units: int, count: int) -> Json:
-    """What each document of a batch leaves on the disks."""
-    before = bench.bytes_so_far()
-    bench.batch(count, units)
-    after = bench.bytes_so_far()
+def _disk(before: dict[str, int], after: dict[str, int], units: int, count: int) -> Json:
+    """What each of so many documents left on the disks."""
     each = {name: round((after[name] - before[name]) / count) for name in after}
     print(f"disk, {units} units: {each}", flush=True)
     return {"kind": "disk", "units": units, "documents": count, "bytes": each}
@@ -417,7 +421,9 @@ def main() -> None:
     parser.add_argument("--floor", type=int, default=6, help="documents through all gates without the engine")
     parser.add_argument("--alone", type=int, default=4, help="documents on the engine, one after the other")
     parser.add_argument("--calibration", type=int, default=12, help="documents of the batch that gives the CPU")
-    parser.add_argument("--small", type=int, default=24, help="documents of each batch that gives the bytes on disk")
+    parser.add_argument(
+        "--small", type=int, default=16, help="documents of each batch of small documents, for the disks"
+    )
     parser.add_argument("--validation", type=int, default=32, help="documents of each batch to validate with")
     parser.add_argument("--rounds", type=int, default=2, help="batches with one and with two workers of each role")
     parser.add_argument("--output", type=Path, default=RESULTS / "scale.jsonl")

@@ -143,10 +143,11 @@ def one_host(cores: int, workers: int = 1) -> Deployment:
     return Deployment(cores=cores, cutter=own, exec=own, verify=own)
 
 
-def deployment(costs: Costs, hosts: int, cores: int) -> Deployment:
+def deployment(costs: Costs, hosts: int, cores: int, workers: int = 1_000) -> Deployment:
     """The places of all parts on so many hosts. From four hosts on, PostgreSQL, Temporal, the exec workers, and the
     cutter workers with the verify workers each have hosts of their own. Each further host goes where the processors are
-    busiest. A host has a worker of each of its roles for each core.
+    busiest. A host has a cutter worker or an exec worker for each core, and one verify worker. There are at most
+    `workers` workers of each role.
     """
     if hosts < 4:
         return one_host(cores)
@@ -158,8 +159,8 @@ def deployment(costs: Costs, hosts: int, cores: int) -> Deployment:
     numbers = iter(range(1, hosts))
     places = {name: tuple(next(numbers) for _ in range(count)) for name, count in given.items()}
     cutter, executing = (tuple(host for host in places[name] for _ in range(cores)) for name in ("cutter", "exec"))
-    return Deployment(cores=cores, postgres=0, temporal=places["temporal"], cutter=cutter, exec=executing,
-                      verify=places["cutter"])  # fmt: skip
+    return Deployment(cores=cores, postgres=0, temporal=places["temporal"], cutter=cutter[:workers],
+                      exec=executing[:workers], verify=places["cutter"][:workers])  # fmt: skip
 
 
 def demands(costs: Costs) -> dict[str, float]:
