@@ -270,7 +270,7 @@ def nights(forecast: list[Json]) -> list[str]:
         )
     return [
         *lines, "",
-        f"The last row has {WORKERS_OF_200} workers of each role, for which the shares of 200 connections are meant.", "",
+        f"The last row has {WORKERS_OF_200} workers of each role. The shares of 200 connections are for them.", "",
         *_waits(_ordinary(forecast)), "",
     ]  # fmt: skip
 

@@ -104,6 +104,15 @@ def test_people_who_need_longest_are_the_bottleneck() -> None:
     cost = Costs(plan=(Step(name="plan", python=5.0),), write=(), enact=(), new_backup=Step(name="new backup"))
     result = simulate(cost, Deployment(), Load(documents=50, lanes=16, people=2, reading=5000.0))
     assert result.bottleneck == "people"
+    assert 2 * 50 * 5000 / 2 <= result.elapsed < 1.2 * 2 * 50 * 5000 / 2
+
+
+@pytest.mark.parametrize("cores", [1, 2, 4])
+def test_processors_that_are_the_bottleneck_serve_as_much_as_their_cores_can(cores: int) -> None:
+    cost = Costs(plan=(Step(name="plan", postgres=200.0),), write=(), enact=(), new_backup=Step(name="new backup"))
+    result = simulate(cost, Deployment(cores=1, postgres_cores=cores), Load(documents=400, lanes=32))
+    assert result.bottleneck == "processor of everything"
+    assert 400 * 200 / cores <= result.elapsed < 1.2 * 400 * 200 / cores
 
 
 def test_after_the_window_no_document_begins() -> None:
