@@ -33,7 +33,8 @@ def validation(costs: Costs, records: list[Json], cores: int) -> Iterator[Json]:
     """Measured batches next to the same batches in the simulation, by the number of workers of each role."""
     for workers in (1, 2):
         measured = [one for one in records if one["workers"] == workers]
-        result = simulate(costs, one_host(cores, workers), measured_load(measured[0]))
+        # The measured seconds have no signing in them.
+        result = simulate(replace(costs, sign=0.0), one_host(cores, workers), measured_load(measured[0]))
         yield {
             "kind": "validation", "workers": workers, "documents": measured[0]["documents"], "n": len(measured),
             "measured": [one["per_minute"] for one in measured],
@@ -118,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", 1)[0])
     parser.add_argument("--input", type=Path, default=RESULTS / "scale.jsonl")
     parser.add_argument("--output", type=Path, default=RESULTS / "scale-forecast.jsonl")
-    parser.add_argument("--documents", type=int, default=1000, help="documents of each simulated night")
+    parser.add_argument("--documents", type=int, default=600, help="documents of each simulated night")
     chosen = parser.parse_args()
     records = [json.loads(line) for line in chosen.input.read_text(encoding="utf-8").splitlines()]
     found = []
