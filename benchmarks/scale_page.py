@@ -171,6 +171,8 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
         ("signatures of people", f"{SIGNATURES * NIGHT:,} a night", f"{SIGNATURES * YEAR:,} a year"),
         (f"work of the people who sign, {READING_SECONDS} s a document",
          *(f"{_people_hours(forecast, n):.0f} hours a night" for n in per_night.values())),
+        (f"people who sign at the same time, within {limits.PRE_BATCHED_HOURS} hours",
+         *(f"{math.ceil(_people_hours(forecast, n) / limits.PRE_BATCHED_HOURS)}" for n in per_night.values())),
     ]  # fmt: skip
     return [
         f"| | {NIGHT:,} documents a night | {YEAR:,} documents a year, {YEAR / NIGHTS:,.0f} a night |",
@@ -180,7 +182,7 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
         "policy asks for one person. For a night, a person signs both gates of a document after the rehearsal. The",
         f"statements are valid for {limits.PRE_BATCHED_HOURS} hours, so this work must fit into the afternoon. The",
         f"rehearsal passes the first five gates and leg A, which take {_rehearsal(costs):.0%} of the time of all",
-        "steps.", "",
+        "steps. People are the first bottleneck of so many documents, long before the hosts.", "",
     ]  # fmt: skip
 
 
@@ -388,8 +390,8 @@ def validated(forecast: list[Json]) -> list[str]:
         "workers of each role in turn. The time of the signing is taken out. The simulation knows the steps of",
         "documents that ran alone, and the processor time of another batch. It knows no throughput.", "",
         "| workers of each role | documents a minute, measured | simulated | error | plan, write, enact: measured | "
-        "simulated | CPU ms a document, measured | first bottleneck |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "simulated | tries that found the write lane busy: measured | simulated | first bottleneck |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
     for one in records:
         measured, simulated = (
@@ -397,10 +399,10 @@ def validated(forecast: list[Json]) -> list[str]:
             for key in ("measured_phases", "phases")
         )
         each = ", ".join(f"{rate:.1f}" for rate in one["measured"])
-        spent = ", ".join(f"{ms:,}" for ms in one["measured_cpu_ms"])
+        busy = ", ".join(str(tries) for tries in one["measured_busy"])
         lines.append(
             f"| {one['workers']} | {each} | {one['per_minute']:.1f} | {error(one):+.0%} | {measured} | {simulated} | "
-            f"{spent} | {_named(*next(iter(one['utilisation'].items())))} |"
+            f"{busy} | {one['lane_busy']} | {_named(*next(iter(one['utilisation'].items())))} |"
         )
     return [*lines, ""]
 
