@@ -9,7 +9,7 @@ import json
 import math
 import statistics
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from textwrap import wrap
 
@@ -273,7 +273,24 @@ def nights(forecast: list[Json]) -> list[str]:
     return [
         *lines, "",
         f"The last row has {WORKERS_OF_200} workers of each role. The shares of 200 connections are for them.", "",
-        *_waits(_ordinary(forecast)), "",
+        *_waits(_ordinary(forecast)), "", *_more_is_less(_ordinary(forecast)),
+    ]  # fmt: skip
+
+
+def _more_is_less(records: list[Json]) -> list[str]:
+    """What an operator must know if more hosts are slower."""
+    slower = [
+        f"{more['hosts']} hosts with {more['cores']} cores are slower than {few['hosts']}"
+        for few, more in pairwise(records)
+        if few["cores"] == more["cores"]
+        and more["per_minute"] < few["per_minute"]
+        and few["bottleneck"] == more["bottleneck"] == "processor of PostgreSQL"
+    ]
+    if not slower:
+        return []
+    return [
+        f"In the simulation, {' and '.join(slower)}. PostgreSQL is the first bottleneck of both. More runs then meet at",
+        "the write lane, and each try that finds it busy costs PostgreSQL time. Give PostgreSQL a larger host first.", "",
     ]  # fmt: skip
 
 
@@ -377,7 +394,7 @@ def shard_section(costs: Json, forecast: list[Json]) -> list[str]:
         f"writes, so one write takes at most {write_ms(costs):.0f} ms. A shard makes one write after the other. If",
         f"writes may take half of a shard's time, {fastest:.0f} documents a minute, the most of all simulated nights,",
         f"need {shards(costs, fastest)} shards. docker-compose.temporal.yml has {SHARDS}. The number can never be",
-        "changed. ",
+        "changed.", "",
     ]  # fmt: skip
 
 
