@@ -289,8 +289,9 @@ def _more_is_less(records: list[Json]) -> list[str]:
     if not slower:
         return []
     return [
-        f"In the simulation, {' and '.join(slower)}. PostgreSQL is the first bottleneck of both. More runs then meet at",
-        "the write lane, and each try that finds it busy costs PostgreSQL time. Give PostgreSQL a larger host first.", "",
+        f"In the simulation, {' and '.join(slower)}. PostgreSQL is the first bottleneck of both. More runs then meet",
+        "at the write lane, and each try that finds it busy costs PostgreSQL time. Give PostgreSQL a larger host",
+        "first.", "",
     ]  # fmt: skip
 
 
