@@ -234,10 +234,14 @@ class ScaleBench(BatchBench):
             "connections": dict(sessions),
             "lane_busy": self.stack.value(BUSY, (batch_id,)),
             "judge_set_ms": round(sum(judged) / count / len(judged), 2),
-            "look_ms": self._look_ms(batch_id),
             "load": round(os.getloadavg()[0], 1),
         }
         return record, documents
+
+    def looks(self) -> Iterator[Json]:
+        """The time of a look at each batch of this stack, by its number of documents."""
+        for row in self.stack.rows("select batch_id, count(*)::int as n from cutter_governance.batch_item group by 1"):
+            yield {"kind": "look", "documents": row["n"], "ms": self._look_ms(row["batch_id"])}
 
     def _look_ms(self, batch_id: str) -> float:
         """The time of one look of PostgreSQL at a batch."""
@@ -397,6 +401,7 @@ def measure(sizes: Sizes) -> Iterator[Json]:
         left = bench.bytes_so_far()
         bench.batch(sizes.small, SMALL_UNITS)
         yield _disk(left, bench.bytes_so_far(), SMALL_UNITS, sizes.small)
+        yield from bench.looks()
 
 
 def _disk(before: dict[str, int], after: dict[str, int], units: int, count: int) -> Json:

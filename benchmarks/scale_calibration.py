@@ -23,7 +23,7 @@ LOOK_MS = 0.2 * 1000
 """The pause between two looks of the client of a measured batch, which waits until all documents ask."""
 
 
-def costs_of(record: Json, validations: Sequence[Json] = ()) -> Costs:
+def costs_of(record: Json, looks: Sequence[Json] = ()) -> Costs:
     """The costs of a document.
 
     The time of a step is that of a document that runs alone. The processor time is that of the same function without
@@ -49,7 +49,7 @@ def costs_of(record: Json, validations: Sequence[Json] = ()) -> Costs:
     temporal = spent["temporal"] / turns
     awaited = min(temporal, max(0.0, gap - turn_python))
     plan, write, enact = _phases(steps)
-    look, look_item = _look([batch, *validations])
+    look, look_item = _look(looks)
     verdict = next(one for one in steps if one.name == "judge_approval")
     return Costs(
         plan=plan, write=write, enact=enact, new_backup=_new_backup(backup),
@@ -124,12 +124,12 @@ def _new_backup(backup: Json) -> Step:
     return Step(name="new backup", python=backup["python_ms"], postgres=backup["postgres_ms"], rest=max(0.0, rest))
 
 
-def _look(batches: Sequence[Json]) -> tuple[float, float]:
-    """The milliseconds of a look, and those that each document of the batch adds."""
-    smallest, largest = (pick(batches, key=lambda one: int(one["documents"])) for pick in (min, max))
-    more = largest["documents"] - smallest["documents"]
-    item = max(0.0, (largest["look_ms"] - smallest["look_ms"]) / more) if more else 0.0
-    return max(0.0, smallest["look_ms"] - item * smallest["documents"]), item
+def _look(looks: Sequence[Json]) -> tuple[float, float]:
+    """The milliseconds of a look, and those that each document of the batch adds, by a line through all looks."""
+    if len({one["documents"] for one in looks}) < 2:
+        return 0.0, 0.0
+    item, base = statistics.linear_regression([one["documents"] for one in looks], [one["ms"] for one in looks])
+    return max(0.0, base), max(0.0, item)
 
 
 def measured_load(record: Json) -> Load:

@@ -31,7 +31,7 @@ BATCHES = 10
 
 def validation(costs: Costs, records: list[Json], cores: int) -> Iterator[Json]:
     """Measured batches next to the same batches in the simulation, by the number of workers of each role."""
-    for workers in (1, 2):
+    for workers in sorted({int(one["workers"]) for one in records}):
         measured = [one for one in records if one["workers"] == workers]
         # The measured seconds have no signing in them.
         result = simulate(replace(costs, sign=0.0), one_host(cores, workers), measured_load(measured[0]))
@@ -90,9 +90,10 @@ def forecast(records: list[Json], documents: int) -> Iterator[Json]:
     machine = records[0]
     measured = next(one for one in records if one["kind"] == "costs")
     checked = [one for one in records if one["kind"] == "validation"]
-    costs = costs_of(measured, checked)
+    costs = costs_of(measured, [one for one in records if one["kind"] == "look"])
     yield {"kind": "costs", "demands_ms": {name: round(ms, 1) for name, ms in demands(costs).items()},
-           "sign_ms": round(costs.sign, 1), "held_ms": _held(costs), "turn_ms": _turn(costs)}  # fmt: skip
+           "sign_ms": round(costs.sign, 1), "held_ms": _held(costs), "turn_ms": _turn(costs),
+           "look_item_ms": round(costs.look_item, 3)}  # fmt: skip
     yield from validation(costs, checked, machine["cpus"])
     for cores in CORES:
         for hosts in HOSTS:

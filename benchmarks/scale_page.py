@@ -243,6 +243,9 @@ def processors(costs: Json, forecast: list[Json]) -> list[str]:
         "The write lane belongs to leg A, and the enact lane to the enactment. A lane of a batch is something else: an",
         f"overnight batch prepares {limits.OVERNIGHT_LANES} documents at once. Between two steps, a document that is",
         f"alone waits {found['turn_ms']:.0f} ms for Temporal and its workflow.", "",
+        "A batch looks at its documents at most twice a second, while they change. Each document of the batch adds",
+        f"{found['look_item_ms']:.2f} ms of PostgreSQL to a look. So a look at {limits.QUEUE_ITEMS_MAX:,} documents",
+        f"costs {found['look_item_ms'] * limits.QUEUE_ITEMS_MAX:.0f} ms, and large batches cost PostgreSQL more.", "",
     ]  # fmt: skip
     return lines
 
@@ -375,7 +378,7 @@ def connection_table(checked: list[Json], forecast: list[Json]) -> list[str]:
     seen = {
         workers: {role: max(one["connections"].get(role, 0) for one in checked if one["workers"] == workers)
                   for role in ("cutter_read", "cutter_backup", "cutter_exec", "cutter_verify")}
-        for workers in (1, 2)
+        for workers in sorted({int(one["workers"]) for one in checked})
     }  # fmt: skip
     lines += ["", f"The most connections that were seen in batches of {checked[0]['documents']} documents:", "",
               "| workers of each role | cutter_read | cutter_backup | cutter_exec | cutter_verify |",
