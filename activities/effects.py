@@ -88,9 +88,16 @@ def of_batch(now: str | datetime, batch_id: str) -> Context:
     return Context(now=_instant(now), mode="dryrun" if batch_id.endswith("-dryrun") else "live")
 
 
-def decided(deps: Deps, context: Context, operations: Sequence[Operation]) -> Permit:
-    """The present decision of the policy in force for each effect."""
-    return permit(policy_in_force(deps), [context.proposed(one) for one in operations])
+def decided(
+    deps: Deps, context: Context, operations: Sequence[Operation], policy: Policy | Broken | None = None
+) -> Permit:
+    """The present decision of the policy in force for each effect.
+
+    A caller that holds a connection reads the `policy` with it and gives it. If several callers held a connection and
+    waited for a second one, the pool would be empty, and all of them would wait until its timeout.
+    """
+    present = policy_in_force(deps) if policy is None else policy
+    return permit(present, [context.proposed(one) for one in operations])
 
 
 def policy_in_force(deps: Deps) -> Policy | Broken:
@@ -120,20 +127,23 @@ def _asked_there(action: ProposedAction) -> bool:
     return action.gate in BY_NAME and BY_NAME[action.gate].sovereign is not None
 
 
-def put(deps: Deps, context: Context, kb_id: str, data: bytes) -> Put:
+def put(deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | Broken | None = None) -> Put:
     """Put a document into the knowledge base.
 
     The store is write-once. The put itself looks the document up: for the same bytes the store answers with their
-    digest, and for other bytes with both digests. The receipt is part of a write that happens anyway. Raises
-    PolicyDenied, and the errors of the store.
+    digest, and for other bytes with both digests. The receipt is part of a write that happens anyway. `policy` is as in
+    `decided`. Raises PolicyDenied, and the errors of the store.
     """
-    said = _required(deps, context, KB_PUT)
+    said = _required(deps, context, KB_PUT, policy)
     return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), size_bytes=len(data), policy=said)
 
 
-def put_free(deps: Deps, context: Context, kb_id: str, data: bytes) -> Put:
-    """Put a document under its name, or under the next free name if another document has that name."""
-    said = _required(deps, context, KB_PUT)
+def put_free(deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | Broken | None = None) -> Put:
+    """Put a document under its name, or under the next free name if another document has that name.
+
+    `policy` is as in `decided`.
+    """
+    said = _required(deps, context, KB_PUT, policy)
     name, sha256 = write_once.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
     return Put(kb_id=name, sha256=sha256, size_bytes=len(data), policy=said)
 
@@ -245,9 +255,14 @@ def record_backup(connection: Connection, context: Context, taken: BackupRecord,
     return str(call(connection, *_receipt(context, command, request, response))["sha256"])
 
 
-def store_evidence(deps: Deps, context: Context, artifacts: Store, name: str, data: bytes) -> None:
-    """Store an evidence bundle or its signature; write-once like a document. Raises PolicyDenied."""
-    _required(deps, context, EVIDENCE_STORE)
+def store_evidence(
+    deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: Policy | Broken | None = None
+) -> None:
+    """Store an evidence bundle or its signature; write-once like a document. `policy` is as in `decided`.
+
+    Raises PolicyDenied.
+    """
+    _required(deps, context, EVIDENCE_STORE, policy)
     write_once.put(artifacts, name, data)
 
 
@@ -287,9 +302,9 @@ def _receipt(context: Context, command: Command, request: Json, response: Json) 
     )  # fmt: skip
 
 
-def _required(deps: Deps, context: Context, operation: Operation) -> Json:
+def _required(deps: Deps, context: Context, operation: Operation, policy: Policy | Broken | None = None) -> Json:
     """The rule that allows the effect, as a receipt names it."""
-    permit = decided(deps, context, (operation,))
+    permit = decided(deps, context, (operation,), policy)
     require(context, permit)
     _, decision = permit.decisions[0]
     return {"sha256": permit.policy_sha256, "rule": decision.rule, "line": decision.line}

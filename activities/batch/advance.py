@@ -32,6 +32,7 @@ from cutter.errors import CutterError
 from cutter.messages import BatchHalted, BatchStart, HaltInput, Steering, SteerInput
 from cutter.registration import mint_run_id
 from cutter.storage import batches as registry
+from cutter.storage import effect_policy
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, connect, single
@@ -383,10 +384,12 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     later.
     """
     with single(deps.pool(Role.READ)) as connection:
-        for one in OUTBOX.all(connection, {"batch_id": batch_id}):
+        waiting = OUTBOX.all(connection, {"batch_id": batch_id})
+        policy = effect_policy.in_force(connection) if waiting else None
+        for one in waiting:
             context = commands.of_batch(one.now, batch_id)
             try:
-                put = commands.put_free(deps, context, one.kb_id, one.body.encode())
+                put = commands.put_free(deps, context, one.kb_id, one.body.encode(), policy)
             except CutterError as problem:
                 log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=one.kb_id, code=problem.code)
                 return

@@ -19,6 +19,7 @@ from cutter.messages import BatchInput, Steering
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
+from cutter.storage import effect_policy
 from cutter.storage.batches import Options
 from cutter.storage.clock import CLOCK
 from cutter.storage.faults import translated
@@ -59,7 +60,7 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
     """Copy pre-batched approvals from the folder of the queue file (seed 001 §7) to the place where the documents' runs
     look.
     """
-    context = commands.of_batch(CLOCK.one(connection), batch_id)
+    context, policy = commands.of_batch(CLOCK.one(connection), batch_id), effect_policy.in_force(connection)
     for name in documents.PRE_BATCHED.values():
         for statement in sorted((folder / name).glob("*.md")):
             signature = statement.with_name(f"{statement.name}.asc")
@@ -67,7 +68,7 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
             pair = ((statement, kb_id), (signature, signature_of(kb_id))) if signature.is_file() else ()
             for file, put_as in pair:
                 with file.open("rb") as opened:
-                    put = commands.put(deps, context, put_as, opened.read(limits.STATEMENT_BYTES_MAX))
+                    put = commands.put(deps, context, put_as, opened.read(limits.STATEMENT_BYTES_MAX), policy)
                 connection.execute(*commands.receipt_of_put(context, put, "approval"))
 
 
@@ -76,7 +77,8 @@ def put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) ->
     transaction.
     """
     context = commands.of_batch(CLOCK.one(connection), batch_id)
-    put = commands.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data))
+    policy = effect_policy.in_force(connection)
+    put = commands.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data), policy)
     connection.execute(*commands.receipt_of_put(context, put, "queue"))
 
 

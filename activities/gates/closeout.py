@@ -46,9 +46,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         sidecar, facts = _answer(opened.row(SIDECAR), input.run_id), _answer(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
-        made, found = bundles.store(
-            deps, commands.of_attempt(opened.attempt), facts, read[0].signed_of(facts), sidecar, frozen
-        )
+        made, found = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
         evidence = gate.Evidence(
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],

@@ -21,6 +21,8 @@ from cutter.evidence import bundle
 from cutter.evidence.bundle import Bundle, Signed
 from cutter.kb.ids import signature_of
 from cutter.projections.state_file import render_transitions
+from cutter.storage import effect_policy
+from cutter.storage.gate_transaction import Open
 from cutter.types import Json
 
 log = structlog.get_logger()
@@ -35,16 +37,18 @@ def gathered(deps: Deps, facts: Json) -> Signed:
 
 
 def store(
-    deps: Deps, context: Context, facts: Json, signed: Signed, sidecar: Json, history: Json | None
+    deps: Deps, opened: Open, facts: Json, signed: Signed, sidecar: Json, history: Json | None
 ) -> tuple[Bundle, str]:
     """Build a run's bundle and store it. Returns the bundle, and the sha256 of the stored file.
 
+    The effect policy is read in the gate's own transaction.
     Raises PolicyDenied, and Unavailable if the store is unavailable or holds another object under the bundle's name.
     """
     made = bundle.built(facts, signed, render_transitions(sidecar), history)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
-        commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data)
+        context, policy = commands.of_attempt(opened.attempt), effect_policy.in_force(opened.connection)
+        commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
         found = sha256_hex(artifacts.get(made.artifact_id))
         if found != made.sha256:
             raise Conflict(f"{made.artifact_id} holds other bytes")

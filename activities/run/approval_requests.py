@@ -75,9 +75,9 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
             return _not_requested(input, asked.answer)
         request = asked.answer["request"]
         context = commands.of_run(asked.facts.run, asked.facts.pins, asked.facts.now, input.gate)
-        tier = approving.tier_asked(request["tier"], _writes_ahead(deps, asked, Sovereign(input.gate)))
+        tier = approving.tier_asked(request["tier"], _writes_ahead(asked, Sovereign(input.gate)))
         try:
-            commands.require(context, commands.decided(deps, context, (KB_PUT,)))
+            commands.require(context, commands.decided(deps, context, (KB_PUT,), asked.policy))
             if asked.answer["status"] == "opened":
                 document, snapshot = request_document(deps, asked, context, tier)
                 put = (document.kb_id, render_request(document))
@@ -103,15 +103,14 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
     return _view(deps, input, asked, sidecar, tier)
 
 
-def _writes_ahead(deps: Deps, asked: Asked, sovereign: Sovereign) -> Permit:
+def _writes_ahead(asked: Asked, sovereign: Sovereign) -> Permit:
     """The policy's present answer about the writes that this approval allows. The request asks for as many people as
     this answer.
     """
-    policy = commands.policy_in_force(deps)
     writes = [(one.name, write) for one in GATES if stands_on(one) is sovereign and (write := write_of(one.name))]
     facts = asked.facts
     contexts = ((commands.of_run(facts.run, facts.pins, facts.now, gate), write) for gate, write in writes)
-    return permit(policy, [context.proposed(write) for context, write in contexts])
+    return permit(asked.policy, [context.proposed(write) for context, write in contexts])
 
 
 def _not_requested(input: RequestInput, answer: Json) -> RequestView:

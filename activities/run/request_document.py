@@ -44,7 +44,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         registered=asked.terms.registration,
     )  # fmt: skip
     wanted = kb_folder.snapshot_copy(folder, pins["content_sha256"])
-    snapshot = commands.put_free(deps, context, wanted, pinned.data)
+    snapshot = commands.put_free(deps, context, wanted, pinned.data, asked.policy)
     gate = request["gate"]
     policy, _ = approving.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
     caps = run["caps"]

@@ -15,6 +15,7 @@ from cutter.domain.void_state import void_state
 from cutter.errors import CutterError, PolicyDenied
 from cutter.messages import VoidInput, VoidResult
 from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
+from cutter.storage import effect_policy
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 
@@ -33,7 +34,7 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
     with translated(), deps.pool(Role.EXEC).connection() as connection:
         pins = call(connection, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
         context = commands.of_run(facts.run, pins, facts.now, None)
-        permit = commands.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT))
+        permit = commands.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), effect_policy.in_force(connection))
         if permit.denied is not None:
             connection.rollback()
             return VoidResult(state="", code=PolicyDenied.code, reason=permit.denied.why)

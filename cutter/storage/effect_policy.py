@@ -14,8 +14,12 @@ NONE = Broken(problems=(Problem(line=0, rule="", text="none is installed: type `
 
 def in_force(connection: Connection) -> Policy | Broken:
     """Read the policy in force. If it is missing or wrong, the result is `Broken`, which denies everything."""
-    body: str | None = answer(connection, "select cutter_governance.fn_effect_policy()")
-    return NONE if body is None else parse_rules(body.encode())
+    return read(answer(connection, "select cutter_governance.fn_effect_policy()"))
+
+
+def read(body: str | None) -> Policy | Broken:
+    """The policy of the text that PostgreSQL holds. Without a text, none is installed."""
+    return NONE if not body else parse_rules(body.encode())
 
 
 def install(connection: Connection, data: bytes, *, replace: bool = False) -> Policy:

@@ -16,7 +16,9 @@ from psycopg.pq import TransactionStatus
 from cutter.catalogue import Sovereign
 from cutter.errors import NotFound, ProgrammingError
 from cutter.marking.revision import UnitInForce
+from cutter.policy.rules import Broken, Policy
 from cutter.request_view import SealedGate, StoredUnit
+from cutter.storage import effect_policy
 from cutter.storage.law_in_force import LAW, TERMS, Terms
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, the_row, values
@@ -57,7 +59,8 @@ class Asked:
     """The `answer` of fn_request_open, and the facts that were read in its transaction.
 
     `snapshot` and `enacted` are present only if a document must be written. `stored` and `sealed` are present only for
-    the request to enact. `law` is the law in force that the run changes by its `terms`.
+    the request to enact. `law` is the law in force that the run changes by its `terms`. `policy` is the effect
+    policy in force.
     """
 
     answer: Json
@@ -68,11 +71,13 @@ class Asked:
     sealed: tuple[SealedGate, ...]
     terms: Terms
     law: tuple[UnitInForce, ...]
+    policy: Policy | Broken
 
 
 OPENED: Rows[Json] = values("request_open")
 FACTS = records("request_facts", Facts)
 SNAPSHOT = records("request_snapshot", Snapshot)
+POLICY: Rows[str] = values("effect_policy_text")
 ENACTED = records("units_enacted_last", EnactedUnit)
 
 
@@ -89,6 +94,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         sealed = SEALED.sent(connection, named)
         terms = TERMS.sent(connection, named)
         law = LAW.sent(connection, named)
+        policy = POLICY.sent(connection, named)
     found, answer = facts.fetchone(), opened.fetchone()
     if found is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
@@ -96,6 +102,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         answer=answer, facts=found, snapshot=snapshot.fetchone(), enacted=tuple(enacted.fetchall()),
         stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),
+        policy=effect_policy.read(the_row(POLICY.name, policy)),
     )  # fmt: skip
 
 

@@ -64,6 +64,10 @@ select cutter_governance.fn_request_open(%(run_id)s, %(gate)s, coalesce((
     select trunc((r.caps ->> %(ttl)s)::numeric)::integer from cutter_governance.run r where r.run_id = %(run_id)s), 0),
     %(change_set_id)s)
 
+-- name: effect_policy_text
+-- Returns the effect policy in force, or an empty text before the first one is installed.
+select coalesce(cutter_governance.fn_effect_policy(), '')
+
 -- name: request_facts
 -- Returns what a request's document is rendered from: run, pins, epoch in force, time, and approvals so far.
 select to_jsonb(r) as run, cutter_governance.fn_run_pins(r.run_id) as pins,
