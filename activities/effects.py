@@ -26,6 +26,7 @@ from cutter.backup.segments.take import damaged_tree
 from cutter.backup.segments.tree import TreeDamaged
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain.digests import canonical_digest, sha256_hex
+from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import ApprovalNeeded, PolicyDenied
 from cutter.kb import folder as kb_folder
 from cutter.kb import write_once
@@ -69,11 +70,11 @@ class Context:
         )  # fmt: skip
 
 
-def of_run(run: Json, pins: Mapping[str, Any], now: str | datetime, gate: str | None) -> Context:
+def of_run(run: RunRecord, pins: Mapping[str, Any], now: str | datetime, gate: str | None) -> Context:
     """The context of a run's row with its pins so far."""
     return Context(
-        now=_instant(now), run_id=run["run_id"], gate=gate, document_id=run["document_id"], tenant=run["tenant"],
-        mode=run["mode"], candidates=pins.get("candidate_count"),
+        now=_instant(now), run_id=run.run_id, gate=gate, document_id=run.document_id, tenant=run.tenant,
+        mode=run.mode, candidates=pins.get("candidate_count"),
     )  # fmt: skip
 
 
@@ -251,13 +252,16 @@ def store_evidence(deps: Deps, context: Context, artifacts: Store, name: str, da
     write_once.put(artifacts, name, data)
 
 
-def receipt_of_evidence(context: Context, name: str, sha256: str, closing: Json) -> tuple[LiteralString, Sequence[Any]]:
+def receipt_of_evidence(
+    context: Context, name: str, sha256: str, closing: Receipt
+) -> tuple[LiteralString, Sequence[Any]]:
     """The SQL statement that records a bundle's receipt. The receipt of the gate that sealed the bundle's digest names
     the rule.
     """
     command = Command(operation=EVIDENCE_STORE, target=name, fields_sha256=sha256)
-    said = next(one for one in closing["policy"]["decisions"] if one["connector"] == EVIDENCE_STORE.connector)
-    policy = {"sha256": closing["policy"]["sha256"], "rule": said["rule"], "line": said["line"]}
+    sealed = closing.policy or {}
+    said = next(one for one in sealed["decisions"] if one["connector"] == EVIDENCE_STORE.connector)
+    policy = {"sha256": sealed["sha256"], "rule": said["rule"], "line": said["line"]}
     return _receipt(context, command, {"policy": policy}, {})
 
 

@@ -38,6 +38,7 @@ from cutter.storage.pools import Connection, connect, single
 from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
 from cutter.storage.records import answer as value_of
+from cutter.storage.run_evidence import sidecar_now
 from cutter.types import Json
 
 log = structlog.get_logger()
@@ -283,8 +284,7 @@ def _uncovered(deps: Deps, connection: Connection, view: BatchView, gate: str, o
     If an approval still has no verdict after a while, the run does not know it, because it came later or is a copy.
     """
     batch_id = view.batch_id
-    run = {"batch_id": batch_id, "document_id": one.document_id, "mode": "live"}
-    names = signed_before(deps, run, gate)
+    names = signed_before(deps, batch_id, one.document_id, gate)
     if not names:
         return f"there is no {documents.pre_batched(batch_id, gate, one.document_id)}"
     asked = {"run_id": one.run_id, "gate": gate, "kb_ids": list(names)}
@@ -342,7 +342,7 @@ def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) 
 
 
 def _error_body(deps: Deps, connection: Connection, one: ItemRecord, entry: Entry) -> str:
-    sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (one.run_id,))
+    sidecar = sidecar_now(connection, one.run_id or "")
     allowed = deps.settings.max_candidates
     return documents.error_entry(case_of(connection, sidecar, max_candidates=allowed, code=entry.code))
 

@@ -23,6 +23,7 @@ from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import digest, read_record
 from cutter.catalogue import BY_NAME, Role, State
+from cutter.domain.run_record import RunRecord
 from cutter.errors import ApprovalNeeded, Conflict, InvalidInput, NotFound, PolicyDenied, Unavailable
 from cutter.gates import backup as gate
 from cutter.messages import GateInput, GateOutcome, GateStatus
@@ -181,8 +182,9 @@ def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
         connection.rollback()
     if found is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    context = commands.of_run(found.run, found.pins, found.now, gate.GATE)
-    return replace(context, approvers=found.approvers, needed=found.needed), found.run["state"]
+    run = RunRecord.of(found.run)
+    context = commands.of_run(run, found.pins, found.now, gate.GATE)
+    return replace(context, approvers=found.approvers, needed=found.needed), run.state
 
 
 def _by_policy(

@@ -69,7 +69,7 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
 
     def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | Refusal:
         nonlocal rehearse
-        rehearse = attempt.run["mode"] == "dryrun"
+        rehearse = attempt.run.mode == "dryrun"
         if rehearse:
             return ()
         answer = verified_approvals(deps, attempt, input, permit)
@@ -115,7 +115,7 @@ def _as_stored(deps: Deps, attempt: Attempt) -> dict[str, str]:
 
 def _young(deps: Deps, attempt: Attempt, backups: Sequence[RecordedBackup]) -> list[RecordedBackup]:
     """The backups that are fresh enough for a write, newest first."""
-    limit = float(attempt.run["caps"].get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60)
+    limit = float(attempt.run.caps.get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60)
     return [one for one in backups if one.age_seconds <= limit]
 
 
@@ -162,7 +162,7 @@ def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
         if approved
         else (),
         threshold=approved.threshold if approved else 0,
-        document_id=opened.attempt.run["document_id"],
+        document_id=opened.attempt.run.document_id,
         change_set_id=str(ids.derived(run_id, "change_set")),
         pinned_writer_digest=pins["writer_digest"],
         planned_writer_digest=(revision or plan).writer_digest,

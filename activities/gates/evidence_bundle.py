@@ -16,6 +16,7 @@ from activities import effects as commands
 from activities.effects import Context
 from activities.worker.dependencies import Deps
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence import bundle
 from cutter.evidence.bundle import Bundle, Signed
@@ -35,7 +36,7 @@ def gathered(deps: Deps, facts: Json) -> Signed:
 
 
 def store(
-    deps: Deps, context: Context, facts: Json, signed: Signed, sidecar: Json, history: Json | None
+    deps: Deps, context: Context, facts: Json, signed: Signed, sidecar: RunSidecar, history: Json | None
 ) -> tuple[Bundle, str]:
     """Build a run's bundle and store it. Returns the bundle, and the sha256 of the stored file.
 

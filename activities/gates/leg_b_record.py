@@ -14,6 +14,7 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.domain import ids
 from cutter.domain.digests import canonical_json, sha256_hex
+from cutter.domain.run_record import RunRecord
 from cutter.gates import leg_b_record as gate
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
@@ -116,7 +117,7 @@ def verifier_revision(executor_revision: str) -> str:
     return executor_revision.replace("+exec", "+verify")
 
 
-def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
+def _values(deps: Deps, run_id: str, run: RunRecord, pins: Json) -> Json:
     slug = ids.slug(pins["docprefix"])
     minted = _ids(run_id)
     change_set = minted["change_set_id"]
@@ -124,8 +125,8 @@ def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
     signer = deps.signer()
     return {
         **minted,
-        "document_id": run["document_id"],
-        "source_doc_ref": run["document_id"],
+        "document_id": run.document_id,
+        "source_doc_ref": run.document_id,
         "operation_kind": pins.get("operation_kind", "first_cut"),
         "manifest_version": pins["writer_digest"],
         "manifest_digest": pins["manifest_digest"],

@@ -79,7 +79,7 @@ def run_gate(
         return _closed(gate, attempt)
     if isinstance(attempt, tx.Sealed):
         return sealed_outcome(deps, gate, attempt)
-    cap = attempt.run["caps"].get("soft_seconds", {}).get(gate.phase) or cap
+    cap = attempt.run.caps.get("soft_seconds", {}).get(gate.phase) or cap
     context = commands.of_attempt(attempt)
     permit = commands.decided(deps, context, operations_at(gate.name))
     try:
@@ -106,7 +106,7 @@ def _closed(gate: Gate, closed: tx.Closed) -> GateOutcome:
     sealed.
     """
     status: GateStatus = "out_of_order" if closed.status == "predecessor_not_sealed" else "ended"
-    return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.run.get("state", ""))
+    return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.state)
 
 
 def _allowed(
@@ -254,7 +254,7 @@ def _refuse(deps: Deps, attempt: tx.Attempt, refusal: Refusal, *, report: dict[s
     log.info("gate.refused", run_id=attempt.run_id, gate=gate.name, status=refusal.status, code=refusal.code)
     return GateOutcome(
         gate=gate.name, status=refusal.status, attempt=attempt.number, code=refusal.code, reason=refusal.reason[:500],
-        state=state or attempt.run["state"],
+        state=state or attempt.run.state,
     )  # fmt: skip
 
 
@@ -264,7 +264,7 @@ def _rehearsed(deps: Deps, attempt: tx.Attempt, report: GateReport) -> GateOutco
         state=None,
     )  # fmt: skip
     return GateOutcome(
-        gate=attempt.gate.name, status="rehearsed", attempt=attempt.number, state=attempt.run["state"],
+        gate=attempt.gate.name, status="rehearsed", attempt=attempt.number, state=attempt.run.state,
         facts=facts_of(report.pins),
     )  # fmt: skip
 
@@ -276,12 +276,12 @@ def sealed_outcome(deps: Deps, gate: Gate, sealed: tx.Sealed) -> GateOutcome:
     except CutterError as problem:
         # The write is sealed, so an unavailable knowledge base must not fail it. The next gate publishes the waiting
         # documents.
-        log.warning("outbox.waiting", run_id=sealed.receipt["run_id"], gate=gate.name, code=problem.code)
+        log.warning("outbox.waiting", run_id=sealed.receipt.run_id, gate=gate.name, code=problem.code)
         kb_id, sha256 = "", ""
-    log.info("gate.sealed", run_id=sealed.receipt["run_id"], gate=gate.name, attempt=sealed.receipt["attempt"])
+    log.info("gate.sealed", run_id=sealed.receipt.run_id, gate=gate.name, attempt=sealed.receipt.attempt)
     return GateOutcome(
-        gate=gate.name, status="passed", attempt=sealed.receipt["attempt"], state=gate.to_state.value, kb_doc_id=kb_id,
-        sha256=sha256, facts=facts_of(sealed.receipt["result"]["pins"]),
+        gate=gate.name, status="passed", attempt=sealed.receipt.attempt, state=gate.to_state.value, kb_doc_id=kb_id,
+        sha256=sha256, facts=facts_of(sealed.receipt.pins),
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
     """Pin the document's newest version. If that version is enacted already, the run is skipped."""
 
     def body(opened: Open) -> Passed | Refusal:
-        document_id = opened.attempt.run["document_id"]
+        document_id = opened.attempt.run.document_id
         found = opened.row(SOURCE)
         evidence = _evidence(document_id, found, input.source_uri)
         version = evidence.version
@@ -63,7 +63,7 @@ def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
 
     return run_gate(
         deps, BY_NAME[gate.GATE], input, body,
-        reads=lambda attempt: [(SOURCE, {"document_id": attempt.run["document_id"]})],
+        reads=lambda attempt: [(SOURCE, {"document_id": attempt.run.document_id})],
     )  # fmt: skip
 
 

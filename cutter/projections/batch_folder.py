@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cutter.batch import batch_step, dag
+from cutter.batch.facts import BatchFacts
 from cutter.batch.state import ENDS
 from cutter.lifecycle.events import lines
 from cutter.lifecycle.workstream import batch_events
@@ -49,18 +50,18 @@ class Contents:
     links: Mapping[str, str]
 
 
-def contents(facts: Json, texts: Sequence[Sequence[str]]) -> Contents:
-    """The content of a batch's folder, from `batch_facts` and the rows of `batch_texts` (kind, KB id, body)."""
+def contents(facts: BatchFacts, texts: Sequence[Sequence[str]]) -> Contents:
+    """The content of a batch's folder, from its facts and the rows of `batch_texts` (kind, KB id, body)."""
     view = batch_view(facts)
     items = planned_items(facts)
     files = {
         STATE: _json(state_json(view)),
         TRANSITIONS: lines(batch_events(facts)),
         DAG: dag.dag_mermaid(items).encode(),
-        PLAN: _json(dag.execution_plan(items, weights=facts["view"]["batch"]["weights"])),
+        PLAN: _json(dag.execution_plan(items, weights=facts.view.batch.weights)),
         PAGE: batch_report.render(view),
     }
-    links = {f"{RUNS}/{run['run_id']}": run["run_id"] for run in facts["runs"]}
+    links = {f"{RUNS}/{run.run_id}": run.run_id for run in facts.runs}
     bodies = {kb_id: body for _, kb_id, body in texts}
     for report in (body for kind, _, body in texts if kind == "batch_report"):
         files[REPORT] = report.encode()

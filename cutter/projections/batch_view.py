@@ -8,15 +8,17 @@ look: work that still continues is drawn until the newest time that the database
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from cutter.batch import batch_step, ways
+from cutter.batch.facts import BatchApproval, BatchFacts, RunMove
 from cutter.batch.item import Item
 from cutter.batch.state import workstream_state
 from cutter.batch.view import BatchView, ItemRecord
 from cutter.catalogue import GATES, PLANNED, State
 from cutter.domain.next_step import AWAITING, Needs
+from cutter.domain.run_record import AttemptRecord, RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
 from cutter.projections.run_view import seconds_between
@@ -26,16 +28,16 @@ RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", 
 """The kinds of a document's time. In `turn` it waits because another document is written, in `retry` after a fault."""
 
 
-def batch_view(facts: Json) -> Json:
-    """Everything that a reader sees of a batch. `facts` is the one column of the query `batch_facts`."""
-    seen = _without_clock(BatchView.of(facts["view"]))
+def batch_view(facts: BatchFacts) -> Json:
+    """Everything that a reader sees of a batch."""
+    seen = _without_clock(facts.view)
     batch, items = seen.batch, batch_step.items_of(seen)
     summary = batch_step.summarise(seen, attended=seen.attended)
     until = _last(facts)
     shown = {item.document_id: (item.outcome or item.stage).value for item in items}
-    runs: dict[str, list[Json]] = {}
-    for run in facts["runs"]:
-        runs.setdefault(run["document_id"], []).append(run)
+    runs: dict[str, list[RunCore]] = {}
+    for run in facts.runs:
+        runs.setdefault(run.document_id, []).append(run)
     return {
         "batch_id": batch.batch_id,
         "mode": batch.mode,
@@ -61,16 +63,16 @@ def batch_view(facts: Json) -> Json:
         ],
         "queues": _queues(facts, seen),
         "requests": _requests(facts),
-        "signers": _signers(facts["approvals"]),
-        "refused": facts["refused"],
+        "signers": _signers(facts.approvals),
+        "refused": [asdict(one) for one in facts.refused],
         "gates": _gates(facts),
-        "moves": [event.as_json() for event in map(of_audit, facts["batch_moves"]) if event is not None],
+        "moves": [event.as_json() for event in map(of_audit, facts.batch_moves) if event is not None],
     }
 
 
-def planned_items(facts: Json) -> list[Item]:
+def planned_items(facts: BatchFacts) -> list[Item]:
     """The items as they were when the plan was made: the accepted items have not begun."""
-    seen = BatchView.of(facts["view"])
+    seen = facts.view
     return [
         Item(
             document_id=one.document_id, position=one.position, priority=one.priority,
@@ -92,26 +94,24 @@ def _without_clock(seen: BatchView) -> BatchView:
     return replace(seen, items=tuple(replace(one, approved=False) for one in seen.items))
 
 
-def _last(facts: Json) -> str:
+def _last(facts: BatchFacts) -> str:
     """The newest time that the database recorded for the batch."""
-    batch = facts["view"]["batch"]
-    times: list[str | None] = [batch["created_at"], batch["state_at"], *(one["ended_at"] for one in facts["runs"])]
-    times += [
-        one[name] for tries in facts["attempts"].values() for one in tries for name in ("started_at", "finished_at")
-    ]
-    times += [at for moves in facts["moves"].values() for at, *_ in moves]
-    times += [one["requested_at"] for one in facts["requests"]]
-    times += [one["recorded_at"] for one in facts["approvals"]]
+    batch = facts.view.batch
+    times: list[str | None] = [batch.created_at, batch.state_at, *(one.ended_at for one in facts.runs)]
+    times += [at for tries in facts.attempts.values() for one in tries for at in (one.started_at, one.finished_at)]
+    times += [move.at for moves in facts.moves.values() for move in moves]
+    times += [one.requested_at for one in facts.requests]
+    times += [one.recorded_at for one in facts.approvals]
     return max((at for at in times if at), key=datetime.fromisoformat)
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
-def _document(item: ItemRecord, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
-    receipts = facts["receipts"].get(item.run_id, {})
+def _document(item: ItemRecord, shown: str, facts: BatchFacts, runs: Sequence[RunCore], until: str) -> Json:
+    receipts = facts.receipts.get(item.run_id or "", {})
     spans = [span for run in runs for span in _spans(run, facts, until)]
-    step = ways.item_step(facts["view"]["batch"]["batch_id"], item)
+    step = ways.item_step(facts.view.batch.batch_id, item)
     names = ("position", "document_id", "tenant", "priority", "critical", "depends_on", "run_id", "state", "queue")
     return {
         **{name: getattr(item, name) for name in names},
@@ -127,10 +127,10 @@ def _document(item: ItemRecord, shown: str, facts: Json, runs: Sequence[Json], u
     }
 
 
-def _spans(run: Json, facts: Json, until: str) -> list[Json]:
+def _spans(run: RunCore, facts: BatchFacts, until: str) -> list[Json]:
     """The spans of a run: first those of its states, then the attempts and pauses that lie over them."""
-    tries = facts["attempts"].get(run["run_id"], [])
-    states = list(_states(run, facts["moves"].get(run["run_id"], []), until))
+    tries = facts.attempts.get(run.run_id, ())
+    states = list(_states(run, facts.moves.get(run.run_id, ()), until))
     return states + list(_over(states, [*_attempts(tries, until), *_pauses(tries)]))
 
 
@@ -142,13 +142,13 @@ def _over(states: Sequence[Json], spans: Sequence[Json]) -> Iterator[Json]:
             yield {**span, "end": min(span["end"], under["end"]), "over": under["kind"]}
 
 
-def _states(run: Json, moves: Sequence[Sequence[str]], until: str) -> Iterator[Json]:
+def _states(run: RunCore, moves: Sequence[RunMove], until: str) -> Iterator[Json]:
     """The spans of a run's states, where neighbours of one kind are joined.
 
     The database's times are texts of one form, so they are compared as texts.
     """
-    points = [(run["created_at"], State.PENDING.value), *((at, state) for at, state, _ in moves)]
-    ends = [*(at for at, _ in points[1:]), run["ended_at"] or until]
+    points = [(run.created_at, State.PENDING.value), *((move.at, move.to_state) for move in moves)]
+    ends = [*(at for at, _ in points[1:]), run.ended_at or until]
     open_: Json | None = None
     for (start, state), end in zip(points, ends, strict=True):
         kind = _kind(state)
@@ -172,21 +172,21 @@ def _kind(state: str) -> str:
     return "" if ended else RUNNING
 
 
-def _attempts(tries: Sequence[Json], until: str) -> Iterator[Json]:
-    return (_span(RUNNING, one["started_at"], one["finished_at"] or until) for one in tries)
+def _attempts(tries: Sequence[AttemptRecord], until: str) -> Iterator[Json]:
+    return (_span(RUNNING, one.started_at, one.finished_at or until) for one in tries)
 
 
-def _pauses(tries: Sequence[Json]) -> Iterator[Json]:
+def _pauses(tries: Sequence[AttemptRecord]) -> Iterator[Json]:
     """The pauses between two attempts of a gate.
 
     After an attempt that lacked an approval there is no pause, because the run waits for people.
     """
-    before: dict[str, Json] = {}
+    before: dict[str, AttemptRecord] = {}
     for one in tries:
-        last = before.get(one["gate"])
-        if last and last["finished_at"] and last["outcome"] != "approval_refused":
-            yield _span(TURN if last["outcome"] == "lane_busy" else RETRY, last["finished_at"], one["started_at"])
-        before[one["gate"]] = one
+        last = before.get(one.gate)
+        if last and last.finished_at and last.outcome != "approval_refused":
+            yield _span(TURN if last.outcome == "lane_busy" else RETRY, last.finished_at, one.started_at)
+        before[one.gate] = one
 
 
 def _span(kind: str, start: str, end: str) -> Json:
@@ -207,60 +207,60 @@ def _sums(spans: Sequence[Json]) -> dict[str, float]:
 # --- queues, people, gates --------------------------------------------------------------------------------------------
 
 
-def _queues(facts: Json, seen: BatchView) -> dict[str, list[Json]]:
+def _queues(facts: BatchFacts, seen: BatchView) -> dict[str, list[Json]]:
     """The entries that wait in each of the three queues. The entry that waits longest comes first."""
     items = seen.by_document()
     queues: dict[str, list[Json]] = {queue: [] for queue in batch_step.QUEUES}
-    for row in facts["queue"]:
-        if row["left_at"] is None:
-            item = items[row["document_id"]]
-            step = ways.item_step(row["batch_id"], item)
+    for row in facts.queue:
+        if row.left_at is None:
+            item = items[row.document_id]
+            step = ways.item_step(row.batch_id, item)
             names = ("document_id", "run_id", "state", "code", "reason", "kb_id")
-            queues[row["queue"]].append(
-                {**{name: row[name] for name in names}, "entered_utc": row["entered_at"],
+            queues[row.queue].append(
+                {**{name: getattr(row, name) for name in names}, "entered_utc": row.entered_at,
                  "commands": list(step.commands) if step else []}
             )  # fmt: skip
     return queues
 
 
-def _requests(facts: Json) -> list[Json]:
+def _requests(facts: BatchFacts) -> list[Json]:
     """Every request with its approvals, in the order of the requests."""
     by_run: dict[tuple[str, str], list[Json]] = {}
-    for one in facts["approvals"]:
-        by_run.setdefault((one["run_id"], one["gate"]), []).append(one)
-    last = {(one["run_id"], one["gate"]): one["n"] for one in sorted(facts["requests"], key=lambda one: one["n"])}
+    for one in facts.approvals:
+        by_run.setdefault((one.run_id, one.gate), []).append(asdict(one))
+    last = {(one.run_id, one.gate): one.n for one in sorted(facts.requests, key=lambda one: one.n)}
     return [
-        {**one, "approvals": by_run.get((one["run_id"], one["gate"]), [])
-         if last[one["run_id"], one["gate"]] == one["n"] else []}
-        for one in facts["requests"]
+        {**asdict(one), "approvals": by_run.get((one.run_id, one.gate), [])
+         if last[one.run_id, one.gate] == one.n else []}
+        for one in facts.requests
     ]  # fmt: skip
 
 
-def _signers(approvals: Sequence[Json]) -> list[Json]:
+def _signers(approvals: Sequence[BatchApproval]) -> list[Json]:
     """Each signer with the key, the number of signed approvals and the number of consumed approvals."""
     found: dict[tuple[str, str], Json] = {}
     for one in approvals:
-        key = (one["approver"], one["fingerprint"])
+        key = (one.approver, one.fingerprint)
         signer = found.setdefault(key, {"approver": key[0], "fingerprint": key[1], "signed": 0, "consumed": 0})
         signer["signed"] += 1
-        signer["consumed"] += one["consumed_at"] is not None
+        signer["consumed"] += one.consumed_at is not None
     return [found[key] for key in sorted(found)]
 
 
-def _gates(facts: Json) -> list[Json]:
+def _gates(facts: BatchFacts) -> list[Json]:
     """Each passed gate: the number of passes, the median and the longest time, and the slowest document.
 
     The slowest gate comes first.
     """
-    documents_of = {one["run_id"]: one["document_id"] for one in facts["runs"]}
+    documents_of = {one.run_id: one.document_id for one in facts.runs}
     times: dict[str, list[tuple[float, str]]] = {}
-    for run_id, receipts in facts["receipts"].items():
-        started = {one["gate"]: one["started_at"] for one in facts["attempts"].get(run_id, [])}
+    for run_id, receipts in facts.receipts.items():
+        started = {one.gate: one.started_at for one in facts.attempts.get(run_id, ())}
         for gate, sealed in receipts.items():
             seconds = seconds_between(started.get(gate), sealed)
             if seconds is not None:
                 times.setdefault(gate, []).append((seconds, documents_of[run_id]))
-    retried = _retried(facts["attempts"])
+    retried = _retried(facts.attempts)
     gates = [_gate(gate.number, gate.name, sorted(times[gate.name]), retried) for gate in GATES if gate.name in times]
     return sorted(gates, key=lambda one: (-one["slowest_seconds"], one["number"]))
 
@@ -273,10 +273,10 @@ def _gate(number: int, name: str, times: Sequence[tuple[float, str]], retried: M
     }  # fmt: skip
 
 
-def _retried(attempts: Mapping[str, Sequence[Json]]) -> dict[str, int]:
+def _retried(attempts: Mapping[str, Sequence[AttemptRecord]]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for tries in attempts.values():
         for one in tries:
-            if one["n"] > 1:
-                counts[one["gate"]] = counts.get(one["gate"], 0) + 1
+            if one.n > 1:
+                counts[one.gate] = counts.get(one.gate, 0) + 1
     return counts

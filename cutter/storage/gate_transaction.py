@@ -17,8 +17,8 @@ from psycopg.types.json import Jsonb
 
 from cutter import limits
 from cutter.catalogue import Gate
-from cutter.domain import recorded_values
 from cutter.domain.digests import canonical_digest
+from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
 from cutter.storage.approval_facts import FACTS, ApprovalFacts
@@ -44,7 +44,7 @@ class Attempt:
     gate: Gate
     run_id: str
     number: int
-    run: Json
+    run: RunRecord
     pins: Json
     prev_hash: str
     now: str
@@ -68,8 +68,8 @@ class Sealed:
     `kb_id` is the KB id of its report if this attempt sealed the receipt. It is None if the receipt was found sealed.
     """
 
-    receipt: Json
-    run: Json
+    receipt: Receipt
+    run: RunRecord
     pins: Json = field(default_factory=dict)
     kb_id: str | None = None
 
@@ -82,7 +82,7 @@ class Closed:
     """
 
     status: str
-    run: Json
+    state: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
             gate=gate,
             run_id=run_id,
             number=answer["attempt"],
-            run=answer["run"],
+            run=RunRecord.of(answer["run"]),
             pins=answer["pins"],
             prev_hash=answer["prev_hash"],
             now=answer["now"],
@@ -157,9 +157,9 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
         )
     if answer["status"] == "sealed":
         expected = canonical_digest({"run_id": run_id, "gate": gate.name, "prev_hash": answer["prev_hash"] or ""})
-        _same_payload(answer["receipt"], expected)
-        return Sealed(receipt=answer["receipt"], run=answer["run"], pins=answer["pins"])
-    return Closed(status=answer["status"], run=answer.get("run") or {})
+        receipt = _same_payload(answer["receipt"], expected)
+        return Sealed(receipt=receipt, run=RunRecord.of(answer["run"]), pins=answer["pins"])
+    return Closed(status=answer["status"], state=answer["run"]["state"] if "run" in answer else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,9 +227,9 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
         raise ProgrammingError("the gate's transaction is not open")
     answer = opening.answer
     if answer["status"] in ("sealed", "conflict"):
-        _same_payload(answer["receipt"], attempt.payload_sha256)
-    if answer["status"] == "sealed":
-        return Sealed(receipt=answer["receipt"], run=attempt.run, pins=attempt.pins)
+        receipt = _same_payload(answer["receipt"], attempt.payload_sha256)
+        if answer["status"] == "sealed":
+            return Sealed(receipt=receipt, run=attempt.run, pins=attempt.pins)
     if answer["status"] != "opened":
         return NotOpened(status=answer["status"], detail=answer)
     return Open(
@@ -264,7 +264,8 @@ def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: s
         return NotOpened(status=answer["status"], detail=answer)
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the gate is sealed, but its transaction is still open")
-    return Sealed(receipt=answer["receipt"], run=attempt.run, pins={**attempt.pins, **report.pins}, kb_id=kb_id)
+    pins = {**attempt.pins, **report.pins}
+    return Sealed(receipt=Receipt.of(answer["receipt"]), run=attempt.run, pins=pins, kb_id=kb_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,12 +315,14 @@ def call(connection: Connection, statement: LiteralString, parameters: Sequence[
 def _json(found: Any) -> Json:
     if not isinstance(found, dict):
         raise Unavailable("the database answered nothing", what="database")
-    return recorded_values.answered(found)
+    return found
 
 
-def _same_payload(receipt: Json, expected: str) -> None:
-    if receipt["payload_sha256"] != expected:
+def _same_payload(row: Json, expected: str) -> Receipt:
+    receipt = Receipt.of(row)
+    if receipt.payload_sha256 != expected:
         raise Conflict(
-            f"{receipt['gate']} of {receipt['run_id']} is sealed for payload {receipt['payload_sha256']}, "
+            f"{receipt.gate} of {receipt.run_id} is sealed for payload {receipt.payload_sha256}, "
             f"asked for {expected}: nothing was overwritten; see `cutter status`"
         )
+    return receipt

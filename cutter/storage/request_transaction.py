@@ -14,6 +14,7 @@ from uuid import UUID
 from psycopg.pq import TransactionStatus
 
 from cutter.catalogue import Sovereign
+from cutter.domain.run_record import RunRecord
 from cutter.errors import NotFound, ProgrammingError
 from cutter.marking.revision import UnitInForce
 from cutter.request_view import SealedGate, StoredUnit
@@ -62,6 +63,7 @@ class Asked:
 
     answer: Json
     facts: Facts
+    run: RunRecord
     snapshot: Snapshot | None
     enacted: tuple[EnactedUnit, ...]
     stored: tuple[StoredUnit, ...]
@@ -93,7 +95,8 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
     if found is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     return Asked(
-        answer=answer, facts=found, snapshot=snapshot.fetchone(), enacted=tuple(enacted.fetchall()),
+        answer=answer, facts=found, run=RunRecord.of(found.run), snapshot=snapshot.fetchone(),
+        enacted=tuple(enacted.fetchall()),
         stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),
     )  # fmt: skip

@@ -13,6 +13,7 @@ from cutter.catalogue import BY_NAME
 from cutter.domain import lanes
 from cutter.domain.digests import sha256_hex
 from cutter.domain.next_step import Needs, Step, next_step
+from cutter.domain.run_record import RunSidecar
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
@@ -85,17 +86,17 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> View:
     refusals = REFUSED.all(connection, {"run_id": run_id})
     still = still_runs(connection, run_id)
     people = answered(connection)
-    run = sidecar["run"]
+    run = sidecar.run
     rejected = rejections.read(settings, connection, [run_id]).get(run_id)
-    step = batch_ways.step_of(connection, **{name: run[name] for name in _OF_BATCH})
-    skipped = run["outcome"] == "skipped"
-    law_by = known_runs.ENACTING.first(connection, {"document_id": run["document_id"]}) if skipped else None
+    step = batch_ways.step_of(connection, **{name: getattr(run, name) for name in _OF_BATCH})
+    skipped = run.outcome == "skipped"
+    law_by = known_runs.ENACTING.first(connection, {"document_id": run.document_id}) if skipped else None
     refused = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
     view = run_view(
         sidecar, refused, law_by, corrected=known_runs.CORRECTED.one(connection, {"run_id": run_id}),
         approved=run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
-    held = lanes.lanes_of(known_runs.LANES.one(connection)) if run["ended_at"] is None else []
+    held = lanes.lanes_of(known_runs.LANES.one(connection)) if run.ended_at is None else []
     flaw = request_flaw(settings, sidecar)
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
     shown = {**_with_rejection(view, rejected), **_as_shown(step)}
@@ -159,10 +160,10 @@ def _blockage(workers: Sequence[BlockedWorker], view: View) -> View:
     }
 
 
-def request_flaw(settings: Settings, sidecar: View) -> str | None:
+def request_flaw(settings: Settings, sidecar: RunSidecar) -> str | None:
     """What is wrong with the request document that people must sign. None also if the document cannot be checked."""
-    put = {one["kb_id"]: one["sha256"] for one in sidecar["documents"] if one["sha256"]}
-    asked = [one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested" and one["kb_id"] in put]
+    put = {one.kb_id: one.sha256 for one in sidecar.documents if one.sha256}
+    asked = [one.kb_id for one in sidecar.requests if one.status == "requested" and one.kb_id in put]
     try:
         differs = [name for name in asked if sha256_hex(Store(settings.kb).get(name)) != put[name]]
     except Unavailable:

@@ -8,7 +8,7 @@ run gets the decision by the same update as any other, or later by `cutter recon
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
@@ -143,7 +143,7 @@ async def _say(settings: Settings, card: PostedCard, click: Click, reason: str) 
     if click.approve:
         await runs.resume(client, card.document_id, None)
     else:
-        await tell(client, asdict(card), "cancel", reason)
+        await tell(client, card, "cancel", reason)
 
 
 def _tell(settings: Settings, click: Click, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cutter.domain.run_record import RunSidecar
 from cutter.marking import Options
 from cutter.projections.run_view import run_view
 from cutter.projections.shown_law import SEALED, PinnedLaw
@@ -39,7 +40,7 @@ def closed(shown: RequestView) -> Json:
         sidecar["requests"].append({**made.request("approved"), "gate": gate})
         sidecar["consumptions"].append({**made.consumption(), "approval_sha256": digest, "gate": gate})
     sidecar["attempts"].append(made.attempt(4, n=2, outcome="unavailable", reason="kb: away"))
-    return run_view(sidecar)
+    return run_view(RunSidecar.of(sidecar))
 
 
 def five() -> tuple[Json, PinnedLaw]:
@@ -54,4 +55,4 @@ def halted(state: str, **run: Any) -> tuple[Json, PinnedLaw]:
     gates = run.pop("gates", 2)
     sidecar = sealed(made.sidecar(state, gates=gates, last_error={"reason": "because of this"}, **run), shown)
     sidecar["attempts"].append(made.attempt(gates + 1, outcome="failed"))
-    return run_view(sidecar), law_of(shown)
+    return run_view(RunSidecar.of(sidecar)), law_of(shown)

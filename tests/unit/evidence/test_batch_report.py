@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cutter.batch.facts import BatchFacts
 from cutter.batch.item import Outcome, Stage
 from cutter.projections import batch_report, dag_picture
 from cutter.projections.batch_view import batch_view, planned_items
@@ -17,11 +18,11 @@ CUT_APPROVAL = f"00000001{made.WRITTEN:08x}" * 4
 
 
 def view(**batch: Any) -> dict[str, Any]:
-    return batch_view(made.night(NAMES, **batch).whole())
+    return batch_view(BatchFacts.of(made.night(NAMES, **batch).whole()))
 
 
 def document(name: str, facts: made.Facts) -> dict[str, Any]:
-    return next(one for one in batch_view(facts.whole())["documents"] if one["document_id"] == name)
+    return next(one for one in batch_view(BatchFacts.of(facts.whole()))["documents"] if one["document_id"] == name)
 
 
 def page(seen: dict[str, Any]) -> str:
@@ -87,7 +88,9 @@ def test_what_goes_on_ends_with_the_newest_event_so_the_same_rows_give_the_same_
     later = {**older, "view": {**older["view"], "age_seconds": 99_999.0}}
     for one in later["view"]["items"]:
         one["approved"] = True
-    assert batch_report.render(batch_view(older)) == batch_report.render(batch_view(later))
+    assert batch_report.render(batch_view(BatchFacts.of(older))) == batch_report.render(
+        batch_view(BatchFacts.of(later))
+    )
 
 
 def test_queues_hold_what_waits_each_with_its_command() -> None:
@@ -101,7 +104,7 @@ def test_queues_hold_what_waits_each_with_its_command() -> None:
 def test_what_left_its_queue_is_in_none() -> None:
     facts = made.night(NAMES)
     facts.queue(facts.items[1], "error_queue", left=True)
-    assert batch_view(facts.whole())["queues"]["error_queue"] == []
+    assert batch_view(BatchFacts.of(facts.whole()))["queues"]["error_queue"] == []
 
 
 def test_a_request_stands_with_the_key_the_digest_and_when_it_was_consumed() -> None:
@@ -116,12 +119,14 @@ def test_gates_are_listed_the_slowest_first() -> None:
     facts = made.Facts()
     run = facts.add("ICX-1", gates=3)["run_id"]
     facts.made["attempts"][run][1]["started_at"] = made.at(-30)
-    gates = batch_view(facts.whole())["gates"]
+    gates = batch_view(BatchFacts.of(facts.whole()))["gates"]
     assert [(one["name"], one["slowest_seconds"]) for one in gates[:2]] == [("IG_mark", 32.0), ("IG_source_pin", 1.0)]
 
 
 def test_the_plan_is_of_documents_that_have_not_begun() -> None:
-    stages = {one.document_id: (one.stage, one.outcome) for one in planned_items(made.night(NAMES).whole())}
+    stages = {
+        one.document_id: (one.stage, one.outcome) for one in planned_items(BatchFacts.of(made.night(NAMES).whole()))
+    }
     assert stages[NAMES[0]] == (Stage.PENDING, None)
     assert stages[NAMES[6]] == (Stage.SETTLED, Outcome.SKIPPED)
 
@@ -165,14 +170,14 @@ def test_nothing_of_a_batch_that_came_from_outside_is_markup(hostile: str) -> No
         {"document_id": hostile, "gate": hostile, "code": hostile, "reason": hostile, "kb_id": hostile,
          "recorded_at": made.at(3)}
     )  # fmt: skip
-    shown = page(batch_view(facts.whole()))
+    shown = page(batch_view(BatchFacts.of(facts.whole())))
     assert "<script" not in shown
     assert "<img" not in shown
     assert ">49<" not in shown
 
 
 def test_a_thousand_documents_are_one_readable_page() -> None:
-    seen = batch_view(made.thousand().whole())
+    seen = batch_view(BatchFacts.of(made.thousand().whole()))
     shown = page(seen)
     assert len(shown) < 4_000_000
     groups = {one["title"]: one for one in batch_report.groups(seen)}
@@ -186,7 +191,7 @@ def test_the_shortest_span_is_seen_and_stays_on_the_bar() -> None:
     facts = made.Facts(state_at=made.at(100_000))
     facts.add("ICX-1", gates=made.AT_SG1)
     facts.add("ICX-2", gates=1, start=99_999.9, pace=0.1)
-    shown = batch_report.groups(batch_view(facts.whole()))
+    shown = batch_report.groups(batch_view(BatchFacts.of(facts.whole())))
     bars = [row["bar"] for group in shown for part in group["parts"] for row in part["rows"]]
     assert len(bars) == 2
     for one in bars:

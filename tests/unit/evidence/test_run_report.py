@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cutter.domain.next_step import Needs
+from cutter.domain.run_record import RunSidecar
 from cutter.marking import Finding
 from cutter.projections import report, report_markdown
 from cutter.projections.run_view import run_view
@@ -59,7 +60,7 @@ def test_a_run_that_did_not_arrive_says_so_on_top_with_the_next_command(state: s
     ],
 )
 def test_a_run_that_was_to_write_nothing_says_so_on_top(outcome: str, sentence: str, command: str, form: str) -> None:
-    view = run_view(made.sidecar("pending", outcome=outcome, ended_at=made.at(9)), law_by="ictr-first")
+    view = run_view(RunSidecar.of(made.sidecar("pending", outcome=outcome, ended_at=made.at(9))), law_by="ictr-first")
     top = FORMS[form](view, PinnedLaw(why="The run has pinned no text.")).decode().partition(FIRST_PAGE[form])[0]
     assert sentence in top
     assert command in top
@@ -69,7 +70,7 @@ def test_a_run_that_was_to_write_nothing_says_so_on_top(outcome: str, sentence: 
 def test_a_run_that_waits_names_who_must_act_and_until_when(form: str) -> None:
     sidecar = made.sidecar("awaiting_cut_authorization", gates=5)
     sidecar["requests"] = [made.request()]
-    shown = FORMS[form](run_view(sidecar)).decode()
+    shown = FORMS[form](run_view(RunSidecar.of(sidecar))).decode()
     top, _, rest = shown.partition(FIRST_PAGE[form])
     assert "This run waits for a signed approval." in top
     assert f"cutter approve {made.RUN_ID}" in top
@@ -80,7 +81,7 @@ def test_a_run_that_waits_names_who_must_act_and_until_when(form: str) -> None:
 def test_a_stop_that_the_run_has_not_heard_of_is_on_top_with_its_author() -> None:
     sidecar = made.sidecar("marked", gates=2)
     sidecar["latch"] |= {"stopped": True, "kind": "stop", "reason": "wrong text", "set_by": "op", "set_at": made.at(5)}
-    top = page(run_view(sidecar), five()[1]).partition("<h2")[0]
+    top = page(run_view(RunSidecar.of(sidecar)), five()[1]).partition("<h2")[0]
     assert "A person has ordered a stop, and the run has not stopped yet." in top
     assert "by op at" in top
     assert "wrong text" in top
@@ -94,7 +95,7 @@ def test_a_stop_that_the_run_has_not_heard_of_is_on_top_with_its_author() -> Non
     ],
 )
 def test_a_run_on_its_way_says_so(run: Json, sentence: str) -> None:
-    view = run_view(made.sidecar("marked", gates=2))
+    view = run_view(RunSidecar.of(made.sidecar("marked", gates=2)))
     assert sentence in page({**view, **run}, five()[1])
 
 
@@ -160,7 +161,7 @@ def test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run(fo
 
 
 def test_a_cut_that_no_gate_has_sealed_is_called_so() -> None:
-    view = run_view(made.sidecar("source_pinned", gates=1))
+    view = run_view(RunSidecar.of(made.sidecar("source_pinned", gates=1)))
     assert "No gate has sealed this cut." in page(view, five()[1])
     assert "No gate has sealed this cut." not in page(*five())
 
@@ -179,7 +180,7 @@ def test_units_that_are_not_all_stored_are_not_called_as_planned() -> None:
 def test_red_findings_that_nobody_accepted_are_listed_where_they_refuse_the_cut(form: str) -> None:
     red = Finding(code="looks_uncut", line=4, message="reads like text", severity="red")
     law = PinnedLaw(title="An Act", why="The text cannot be cut: line 4", refused=(red,))
-    told = FORMS[form](run_view(made.sidecar("failed_mark", gates=1)), law).decode()
+    told = FORMS[form](run_view(RunSidecar.of(made.sidecar("failed_mark", gates=1))), law).decode()
     assert "looks_uncut:LINE-4" in told
     assert "reads like text" in told
 
@@ -195,18 +196,18 @@ def test_red_findings_that_nobody_accepted_are_listed_where_they_refuse_the_cut(
 )
 def test_what_became_of_the_units(state: str, gates: int, held: dict[str, int], words: str) -> None:
     law = replace(five()[1], held=held)
-    assert words in page(run_view(made.sidecar(state, gates=gates)), law)
+    assert words in page(run_view(RunSidecar.of(made.sidecar(state, gates=gates))), law)
 
 
 def test_a_time_of_signing_that_is_none_gives_way_to_that_of_the_database() -> None:
     for said in (None, 7, "yesterday", {"a": 1}):
         sidecar = made.sidecar("cutplan_ok", gates=3)
         sidecar["verdicts"] = [{**made.verdict(), "statement": {"signed_utc": said}}]
-        assert "2026-11-21 09:00:30Z" in page(run_view(sidecar), five()[1]).partition('id="findings"')[0]
+        assert "2026-11-21 09:00:30Z" in page(run_view(RunSidecar.of(sidecar)), five()[1]).partition('id="findings"')[0]
 
 
 def test_without_a_text_the_report_says_why() -> None:
-    view = run_view(made.sidecar("failed_mark", gates=1))
+    view = run_view(RunSidecar.of(made.sidecar("failed_mark", gates=1)))
     for form in FORMS.values():
         assert "no heading" in form(view, PinnedLaw(title="An Act", why="The text cannot be cut: no heading")).decode()
 
@@ -225,7 +226,7 @@ def hostile(text: str) -> tuple[Json, PinnedLaw]:
     for one in sidecar["receipts"]:
         one["result"]["pins"] = {"pin": text}
     shown = request_views.hostile_view(text)
-    return run_view(sidecar), PinnedLaw(view=shown, title=text, held={text: 1})
+    return run_view(RunSidecar.of(sidecar)), PinnedLaw(view=shown, title=text, held={text: 1})
 
 
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cutter.catalogue import GATES, State
+from cutter.domain.run_record import RunSidecar
 from cutter.projections import report, run_summary
 from cutter.projections.run_view import folder_of, run_view, seconds_between, short_time
 from tests.unit.evidence import sidecars as made
@@ -20,34 +21,36 @@ def full() -> dict[str, Any]:
     sidecar["verdicts"] = [made.verdict(), made.verdict(accepted=False, reason="the signature does not fit")]
     sidecar["consumptions"] = [made.consumption()]
     sidecar["attempts"].append(made.attempt(4, n=2, outcome="unavailable", reason="kb: away"))
-    return run_view(sidecar, [{"at": made.at(10), "message": "dance", "gate": "", "code": "unknown", "reason": "no"}])
+    return run_view(
+        RunSidecar.of(sidecar), [{"at": made.at(10), "message": "dance", "gate": "", "code": "unknown", "reason": "no"}]
+    )
 
 
 def test_states_carry_when_they_were_reached_and_the_rest_is_open() -> None:
-    states = run_view(made.sidecar("marked", gates=2))["states"]
+    states = run_view(RunSidecar.of(made.sidecar("marked", gates=2)))["states"]
     assert [one["state"] for one in states] == [state.value for state in State]
     assert [bool(one["at"]) for one in states] == [True, True, True] + [False] * (len(State) - 3)
 
 
 @pytest.mark.parametrize("state", ["stopped_stop", "failed_mark", "voided_cancelled"])
 def test_a_state_off_the_way_stands_behind_the_fourteen_with_its_reason(state: str) -> None:
-    view = run_view(made.sidecar(state, last_error={"reason": "because"}))
+    view = run_view(RunSidecar.of(made.sidecar(state, last_error={"reason": "because"})))
     assert view["states"][-1] == {"state": state, "at": made.at(59)}
     assert view["reason"] == "because"
 
 
 def test_a_skipped_run_names_the_run_that_made_the_law() -> None:
-    view = run_view(made.sidecar("pending", outcome="skipped", ended_at=made.at(9)), law_by="ictr-first")
+    view = run_view(RunSidecar.of(made.sidecar("pending", outcome="skipped", ended_at=made.at(9))), law_by="ictr-first")
     assert view["reason"] == "this version is already enacted, by run ictr-first"
     assert view["next"] == "cutter report ictr-first"
 
 
 def test_the_reason_of_a_stop_is_over_when_the_run_goes_on() -> None:
-    assert run_view(made.sidecar("marked", gates=2, last_error={"reason": "because"}))["reason"] is None
+    assert run_view(RunSidecar.of(made.sidecar("marked", gates=2, last_error={"reason": "because"})))["reason"] is None
 
 
 def test_a_gate_shows_its_duration_attempts_invariants_and_document() -> None:
-    gate = run_view(made.sidecar("marked", gates=2))["gates"][1]
+    gate = run_view(RunSidecar.of(made.sidecar("marked", gates=2)))["gates"][1]
     assert (gate["outcome"], gate["seconds"], gate["attempts"]) == ("passed", 1.5, 1)
     assert gate["invariants"][0]["name"] == "holds_2"
     assert gate["document"]["kb_id"].endswith(GATES[1].report + ".md")
@@ -66,14 +69,14 @@ def test_a_gate_without_a_receipt_shows_its_newest_attempt(
 ) -> None:
     sidecar = made.sidecar("pending", ended_at=ended)
     sidecar["attempts"] = [made.attempt(1, outcome="unavailable"), made.attempt(1, n=2, **attempt)]
-    gate = run_view(sidecar)["gates"][0]
+    gate = run_view(RunSidecar.of(sidecar))["gates"][0]
     assert (gate["outcome"], gate["attempts"]) == (outcome, 2)
 
 
 def test_retries_are_the_attempts_that_did_not_pass_and_those_after_them() -> None:
     sidecar = made.sidecar("pending")
     sidecar["attempts"] = [made.attempt(1, outcome="unavailable", reason="kb"), made.attempt(1, n=2), made.attempt(2)]
-    assert [(one["gate"], one["attempt"]) for one in run_view(sidecar)["retries"]] == [
+    assert [(one["gate"], one["attempt"]) for one in run_view(RunSidecar.of(sidecar))["retries"]] == [
         ("IG_source_pin", 1),
         ("IG_source_pin", 2),
     ]
@@ -92,7 +95,7 @@ def test_refused_documents_and_messages_stand_in_one_list_by_time() -> None:
 def test_a_latched_stop_shows_who_set_it() -> None:
     sidecar = made.sidecar("stopped_stop")
     sidecar["latch"] |= {"stopped": True, "kind": "stop", "reason": "wrong text", "set_by": "op"}
-    view = run_view(sidecar)
+    view = run_view(RunSidecar.of(sidecar))
     assert (view["stop"]["kind"], view["stop"]["set_by"]) == ("stop", "op")
     assert view["needs"] == "signed resume"
 
@@ -136,7 +139,9 @@ def test_nothing_that_came_from_outside_is_markup(hostile: str) -> None:
     sidecar["transitions"] = [made.transition("pending", "stopped_stop", hostile, seconds=3, reason=hostile)]
     sidecar["verdicts"] = [made.verdict(reason=hostile), made.verdict(accepted=False, reason=hostile)]
     shown = page(
-        run_view(sidecar, [{"at": made.at(1), "message": hostile, "gate": "", "code": "x", "reason": hostile}])
+        run_view(
+            RunSidecar.of(sidecar), [{"at": made.at(1), "message": hostile, "gate": "", "code": "x", "reason": hostile}]
+        )
     )
     assert "<script" not in shown
     assert "<img" not in shown
@@ -145,7 +150,7 @@ def test_nothing_that_came_from_outside_is_markup(hostile: str) -> None:
 
 @pytest.mark.parametrize("state", ["pending", "closeout_reported", "failed_mark", "stopped_stop", "voided_x"])
 def test_every_kind_of_run_has_a_page_and_the_same_run_the_same_bytes(state: str) -> None:
-    view = run_view(made.sidecar(state))
+    view = run_view(RunSidecar.of(made.sidecar(state)))
     assert report.render(view) == report.render(view)
 
 
@@ -165,7 +170,7 @@ def test_the_colour_of_a_state(state: str, outcome: str | None, tone: str) -> No
 
 
 def test_the_timeline_says_how_long_each_state_lasted() -> None:
-    steps = report.steps(run_view(made.sidecar("marked", gates=2)))
+    steps = report.steps(run_view(RunSidecar.of(made.sidecar("marked", gates=2))))
     assert [(one["to"], one["lasted"]) for one in steps] == [("pending", 3.5), ("source_pinned", 2.0), ("marked", None)]
 
 
