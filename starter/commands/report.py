@@ -62,7 +62,7 @@ def report(
 def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     view, law = view_of(settings, run_id), pinned_law(settings, run_id)
     forms = {PAGE: render(view, law), TEXT: report_markdown.render(view, law)}
-    return {"run_id": view["run_id"], "state": view["state"]}, forms
+    return {"run_id": view.run_id, "state": view.state}, forms
 
 
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:

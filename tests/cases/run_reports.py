@@ -6,7 +6,7 @@ from typing import Any
 
 from cutter.domain.run_record import RunSidecar
 from cutter.marking import Options
-from cutter.projections.run_view import run_view
+from cutter.projections.run_view import ShownRun, run_view
 from cutter.projections.shown_law import SEALED, PinnedLaw
 from cutter.request_view import RequestView
 from cutter.types import Json
@@ -30,7 +30,7 @@ def sealed(sidecar: Json, shown: RequestView) -> Json:
     return sidecar
 
 
-def closed(shown: RequestView) -> Json:
+def closed(shown: RequestView) -> ShownRun:
     """The view of a run that enacted the law: two requests, two signatures, one retry."""
     sidecar = sealed(made.sidecar("closeout_reported", gates=11, ended_at=made.at(59)), shown)
     for number, gate in ((1, "SG_cut_authz"), (2, "SG_lifecycle_authz")):
@@ -43,13 +43,13 @@ def closed(shown: RequestView) -> Json:
     return run_view(RunSidecar.of(sidecar))
 
 
-def five() -> tuple[Json, PinnedLaw]:
+def five() -> tuple[ShownRun, PinnedLaw]:
     """The closed run of a law of five units."""
     shown = request_views.view(made_law(5, title="Act on Public Reading Rooms"), Options())
     return closed(shown), law_of(shown, held={"enacted": 5})
 
 
-def halted(state: str, **run: Any) -> tuple[Json, PinnedLaw]:
+def halted(state: str, **run: Any) -> tuple[ShownRun, PinnedLaw]:
     """A run of the law with findings that ended or stopped in that state, with a reason; `gates` are sealed before."""
     shown = request_views.view()
     gates = run.pop("gates", 2)

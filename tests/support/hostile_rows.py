@@ -264,7 +264,12 @@ def _status(at: Ground, run_id: str) -> object:
     view = status.view_of(at.made.settings, run_id)
     Console(file=io.StringIO(), width=200).print(status.render_run(view))
     law = pinned_law(at.made.settings, run_id)
-    return status.lines_of_run(view), _shown(view), report.render(view, law), report_markdown.render(view, law)
+    return (
+        status.lines_of_run(view),
+        _shown(view.as_json()),
+        report.render(view, law),
+        report_markdown.render(view, law),
+    )
 
 
 def _in_other_words(at: Ground, run_id: str) -> object:

@@ -234,8 +234,8 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
         stack.database.run(MOVED_BEFORE, (run.run_id,))
         stack.database.run(TRIED_BEFORE, (run.run_id,))
         shown = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
-        assert shown["next"] == "cutter reconcile"
-        assert "nothing has moved" in shown["needs"]
+        assert shown.next == "cutter reconcile"
+        assert "nothing has moved" in shown.needs
         assert (await asyncio.to_thread(checks.runs, stack.settings)).remedy == "cutter reconcile"
         losing.names.remove("escalate")
         with reading_deps(stack.settings) as deps:

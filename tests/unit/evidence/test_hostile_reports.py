@@ -9,7 +9,7 @@ import pytest
 from cutter.domain.next_step import next_step
 from cutter.domain.run_record import RunSidecar
 from cutter.projections import phase_report, report
-from cutter.projections.run_view import run_view
+from cutter.projections.run_view import ShownRefusal, run_view
 from cutter.projections.stop_route import StopRoute
 from cutter.projections.stop_route import render as render_stop
 from tests.support.hostile import STRINGS, bare_addresses, leaks, live, shape
@@ -51,7 +51,7 @@ def phases(text: str) -> str:
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
 def test_the_page_of_a_run_shows_hidden_characters_by_their_codes(text: str) -> None:
     view = run_view(
-        RunSidecar.of(stopped(text)), [{"at": made.at(10), "message": text, "gate": text, "code": text, "reason": text}]
+        RunSidecar.of(stopped(text)), [ShownRefusal(at=made.at(10), what=text, gate=text, code=text, reason=text)]
     )
     page = report.render(view).decode()
     assert leaks(page) == []

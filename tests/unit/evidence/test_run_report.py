@@ -12,7 +12,7 @@ from cutter.domain.next_step import Needs
 from cutter.domain.run_record import RunSidecar
 from cutter.marking import Finding
 from cutter.projections import report, report_markdown
-from cutter.projections.run_view import run_view
+from cutter.projections.run_view import ShownRun, run_view
 from cutter.projections.shown_law import PinnedLaw
 from cutter.types import Json
 from tests.cases import request_views
@@ -38,7 +38,7 @@ HALTED: dict[str, tuple[dict[str, Any], str, str]] = {
 """State → what the run has, the sentence on top, and a command of the way on."""
 
 
-def page(view: Json, law: PinnedLaw) -> str:
+def page(view: ShownRun, law: PinnedLaw) -> str:
     return report.render(view, law).decode()
 
 
@@ -96,7 +96,7 @@ def test_a_stop_that_the_run_has_not_heard_of_is_on_top_with_its_author() -> Non
 )
 def test_a_run_on_its_way_says_so(run: Json, sentence: str) -> None:
     view = run_view(RunSidecar.of(made.sidecar("marked", gates=2)))
-    assert sentence in page({**view, **run}, five()[1])
+    assert sentence in page(replace(view, **run), five()[1])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -217,7 +217,7 @@ def test_the_same_run_is_the_same_report() -> None:
         assert form(*five()) == form(*five())
 
 
-def hostile(text: str) -> tuple[Json, PinnedLaw]:
+def hostile(text: str) -> tuple[ShownRun, PinnedLaw]:
     """A run with that text wherever somebody else writes, its law included."""
     sidecar = made.sidecar("stopped_stop", gates=2, last_error={"reason": text})
     sidecar["run"] |= {"starter": text}

@@ -13,7 +13,7 @@ from rich.console import Console
 from cutter.approvals.statement import Statement
 from cutter.catalogue import GATES
 from cutter.domain.run_record import RunSidecar
-from cutter.projections.run_view import run_view
+from cutter.projections.run_view import ShownRun, run_view
 from starter.approver import orders
 from starter.commands import inbox, source, status
 from starter.commands import stop as messages
@@ -76,7 +76,7 @@ def test_a_stop_names_the_command_that_comes_after_it(kind: Any, wrote: bool, de
     assert messages._after(run, kind, wrote=wrote, delivered=delivered) == command
 
 
-def shown(view: dict[str, Any]) -> str:
+def shown(view: ShownRun) -> str:
     console = Console(width=240, no_color=True)
     with console.capture() as capture:
         console.print(status.render_run(view))
@@ -104,9 +104,9 @@ def test_what_came_from_outside_is_no_markup_on_the_terminal() -> None:
 def test_following_a_run_has_one_line_a_move_and_ends_when_it_ended() -> None:
     view = run_view(RunSidecar.of(made.sidecar("marked", gates=2)))
     assert [line.split()[3] for line in status.lines_of_run(view)] == ["pending", "source_pinned", "marked"]
-    assert not status._over(view)
-    assert status._over(run_view(RunSidecar.of(made.sidecar("failed_mark", ended_at=made.at(9)))))
-    assert not status._over({"runs": [view, {"ended_utc": "x"}]})
+    assert not status._ended(view)
+    assert status._ended(run_view(RunSidecar.of(made.sidecar("failed_mark", ended_at=made.at(9)))))
+    assert not status._over({"runs": [{"ended_utc": None}, {"ended_utc": "x"}]})
     assert status._over({"runs": []})
 
 
