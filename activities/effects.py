@@ -32,7 +32,7 @@ from cutter.kb import folder as kb_folder
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.policy.command import BACKUP_TAKE, EVIDENCE_STORE, KB_PUT, Command, Operation
-from cutter.policy.rules import Broken, Permit, Policy, ProposedAction, Verdict, permit
+from cutter.policy.rules import InvalidPolicy, Permit, Policy, ProposedAction, Verdict, permit
 from cutter.settings import dsn
 from cutter.stack.postgres_programs import backup_programs
 from cutter.storage import effect_policy
@@ -94,7 +94,7 @@ def decided(deps: Deps, context: Context, operations: Sequence[Operation]) -> Pe
     return permit(policy_in_force(deps), [context.proposed(one) for one in operations])
 
 
-def policy_in_force(deps: Deps) -> Policy | Broken:
+def policy_in_force(deps: Deps) -> Policy | InvalidPolicy:
     """The effect policy that PostgreSQL names now, read as the worker's own role."""
     with single(deps.pool(ROLES_OF[deps.worker_role][0])) as connection:
         return effect_policy.in_force(connection)

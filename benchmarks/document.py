@@ -37,7 +37,7 @@ from cutter.domain.run_record import RequestRecord
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
-from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
+from cutter.storage.gate_transaction import Attempt, GateTerms, OpenGate, begin_attempt, gate_transaction
 from starter.approver import signing_desk
 from starter.commands import demo
 from temporal import runs
@@ -155,9 +155,9 @@ class Bench:
         deps, leg = self.direct[WorkerRole.EXEC], REHEARSED[-1]
         attempt = begin_attempt(deps.pool(leg.role), leg, run_id, worker="bench", lease_seconds=600)
         assert isinstance(attempt, Attempt)
-        terms = Terms(policy=allowed(leg.name), rehearse=True, cap_seconds=600, reads=[pinned_read(attempt)])
+        terms = GateTerms(policy=allowed(leg.name), rehearse=True, cap_seconds=600, reads=[pinned_read(attempt)])
         with gate_transaction(deps.pool(leg.role), attempt, terms) as opened:
-            assert isinstance(opened, Open), opened
+            assert isinstance(opened, OpenGate), opened
             _, plan = plan_of(deps, opened)
             began = time.perf_counter()
             create_units(opened.connection, plan, actor="bench")

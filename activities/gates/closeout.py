@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from activities import effects as commands
 from activities.gates import evidence_bundle as bundles
 from activities.gates.lifecycle_enact import units_begun
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.outbox import can_be_put, publish
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
@@ -20,7 +20,7 @@ from cutter.gates import closeout as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.projections import phase_report, run_folder
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
 from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR
 from cutter.types import Json
@@ -31,18 +31,18 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
     history: list[Json] = []
     read: list[_Fetched] = []
 
-    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
+    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | GateRefused:
         _publish_all(deps, attempt.run_id)
         seen = deps.history()
         if seen is not None and seen["workflow_id"] != f"document/{attempt.run.document_id}":
             # The database would let any workflow close a run that is due. But the evidence would then seal the history
             # of a wrong workflow.
-            return Refusal(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
+            return GateRefused(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
         history.extend([seen] if seen else [])
         read.append(_fetched(deps, attempt.run_id))
         return ()
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         sidecar = RunSidecar.of(_answer(opened.row(SIDECAR), input.run_id))
         facts = _answer(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
@@ -63,7 +63,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
             bundle_found_sha256=found,
             history_sha256=frozen["sha256"] if frozen else None,
         )
-        return Passed(report=gate.evaluate(evidence), extra={"history": frozen})
+        return GatePassed(report=gate.evaluate(evidence), extra={"history": frozen})
 
     outcome = run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare, reads=_reads)
     if outcome.status == "passed":

@@ -8,7 +8,7 @@ from uuid import UUID
 from activities.gates.cut_leg_a import TOOL
 from activities.gates.cutplan import is_revision, plan_of
 from activities.gates.pinned_source import pinned_read
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.gates.structural_verify import UNITS
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
@@ -18,7 +18,7 @@ from cutter.domain.run_record import RunRecord
 from cutter.gates import leg_b_record as gate
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.queries import query
 from cutter.storage.records import records, the_row
 from cutter.types import Json
@@ -58,7 +58,7 @@ REPEALED = "none"
 def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
     """2N + 6 rows: entry, history, envelope, N blocks, decision, signature, change set, N affected rows."""
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         pins = opened.attempt.pins
         values = _values(deps, opened.attempt.run_id, opened.attempt.run, pins)
         before = opened.row(ROWS)
@@ -79,7 +79,7 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
             verifier_tool_revision=values["verifier_tool_revision"],
             verifier_signatures=after.verifier_signatures,
         )
-        return Passed(report=gate.evaluate(evidence))
+        return GatePassed(report=gate.evaluate(evidence))
 
     return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
 
@@ -154,7 +154,7 @@ def rows_changing(pins: Json) -> int:
     return rows_planned(pins) - (pins["revision_rows"]["keep"] if "revision_rows" in pins else 0)
 
 
-def _insert(opened: Open, values: Json, rows: list[Json]) -> Counted:
+def _insert(opened: OpenGate, values: Json, rows: list[Json]) -> Counted:
     """Write all rows, then count them. The number of round trips does not depend on the number of units."""
     connection = opened.connection
     changing = [row for row in rows if row["operation"] != "keep"]
@@ -180,7 +180,7 @@ def _blocks(values: Json, rows: list[Json]) -> Json:
     return {**shared, "version_ids": held, **{many: [row[one] for row in rows] for many, one in columns.items()}}
 
 
-def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
+def _unit_rows(deps: Deps, opened: OpenGate, values: Json) -> list[Json]:
     marking, plan = plan_of(deps, opened)
     spans = {unit.address: f"{unit.start}-{unit.end}" for unit in marking.candidates}
     shared = {name: values[name] for name in ("envelope_id", "entry_id", "change_set_id")}
@@ -209,7 +209,7 @@ def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
     ]
 
 
-def _first_rows(opened: Open, plan: CutPlan) -> list[PlannedRow]:
+def _first_rows(opened: OpenGate, plan: CutPlan) -> list[PlannedRow]:
     """The rows of a first cut, with the stored versions of the planned units."""
     stored = {unit.address: unit for unit in opened.rows(UNITS)}
     return [

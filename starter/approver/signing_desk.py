@@ -279,7 +279,7 @@ def who(settings: Settings, approver: str | None, key: str | None, home: Path | 
     """The signer, from the options or from the one secret key in the GnuPG home that the policy knows."""
     policy = policy_in_force(settings)
     key = key and "".join(key.split()).upper()
-    wrong = eligibility.misfit(policy, approver, key)
+    wrong = eligibility.signer_mismatch(policy, approver, key)
     if wrong is not None:
         raise Refused(wrong, code="no_such_approver")
     if home is not None and not home.is_dir():
@@ -310,7 +310,7 @@ def require_fit(
     """Refuse before a key is used if the judge would refuse the signature later. `starter` is who started the run."""
     policy, now = policy_in_force(settings), datetime.now(UTC)
     one = policy.approver_of(signer.fingerprint)
-    why = one and eligibility.why_not(policy, one, gate, decision, starter=starter, now=now)
+    why = one and eligibility.ineligibility_reason(policy, one, gate, decision, starter=starter, now=now)
     if why:
         instead = eligibility.remedy(policy, gate, decision, run_id=run_id, starter=starter, now=now)
         raise Refused(f"{why}: {instead}", code="may_not_sign")

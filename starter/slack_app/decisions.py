@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import structlog
 
 from cutter.approvals import schema
-from cutter.approvals.eligibility import why_not
+from cutter.approvals.eligibility import ineligibility_reason
 from cutter.catalogue import BY_NAME
 from cutter.domain.next_step import next_step
 from cutter.errors import CutterError
@@ -99,7 +99,7 @@ def _may_not(settings: Settings, card: PostedCard, name: str) -> str | None:
     if one is None:
         return f"{name} is no approver of epoch {policy.number}"
     _, gate = signing_desk.gate_ahead(settings, card.run_id)
-    return why_not(policy, one, gate, schema.RESUME, starter=card.starter, now=datetime.now(UTC))
+    return ineligibility_reason(policy, one, gate, schema.RESUME, starter=card.starter, now=datetime.now(UTC))
 
 
 def _refusals(card: PostedCard) -> dict[str, str]:

@@ -33,7 +33,7 @@ from cutter.errors import Unavailable
 from cutter.messages import Reconciled, ReconcileInput
 from cutter.notifications.facts import new_cards
 from cutter.openpgp import recipients
-from cutter.policy.rules import Broken
+from cutter.policy.rules import InvalidPolicy
 from cutter.storage.backups import LISTED
 from starter.commands.status import newest
 from starter.local.doctor_checks import Verdict, backups
@@ -385,7 +385,9 @@ def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
             assert len(world.scrub(artifacts_url=store.as_uri()).problems) == 2
     assert world.database.value(told) == before + 1
     with closing(world.database.connect("cutter_operator")) as connection:
-        cards = [card for _, card in new_cards(connection, "email", ("backup",), Broken(problems=()), "2001-01-01")]
+        cards = [
+            card for _, card in new_cards(connection, "email", ("backup",), InvalidPolicy(problems=()), "2001-01-01")
+        ]
         said = list(sentences(health(connection), 30))
     assert [(card.severity, card.commands) for card in cards if card][-1] == ("error", ("cutter backup scrub",))
     assert said == [
