@@ -12,7 +12,7 @@ from datetime import datetime
 
 from cutter.batch import batch_step
 from cutter.projections import dag_picture
-from cutter.projections.batch_view import ShownBatch, ShownDocument, ShownRequest, Span
+from cutter.projections.batch_view import ShownBatch, ShownBatchRequest, ShownDocument, Span
 from cutter.projections.report import DeskBar, template
 
 TEMPLATE = "batch_report.html.j2"
@@ -58,7 +58,7 @@ class Part:
 
     first: int
     last: int
-    rows: Sequence[Row | ShownRequest]
+    rows: Sequence[Row | ShownBatchRequest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def groups(view: ShownBatch) -> Iterator[Group]:
             yield Group(title=title, tone=colour, rows=len(rows), open=small, parts=parts(rows))
 
 
-def parts(rows: Sequence[Row | ShownRequest], size: int = CHUNK_ROWS) -> list[Part]:
+def parts(rows: Sequence[Row | ShownBatchRequest], size: int = CHUNK_ROWS) -> list[Part]:
     """The rows in parts of at most `size`."""
     return [
         Part(first=begin + 1, last=min(begin + size, len(rows)), rows=rows[begin : begin + size])

@@ -78,7 +78,7 @@ class QueueEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRequest(BatchRequest):
+class ShownBatchRequest(BatchRequest):
     """A request with its approvals."""
 
     approvals: list[BatchApproval]
@@ -132,7 +132,7 @@ class ShownBatch:
     next: str
     documents: list[ShownDocument]
     queues: dict[str, list[QueueEntry]]
-    requests: list[ShownRequest]
+    requests: list[ShownBatchRequest]
     signers: list[Signer]
     refused: list[RefusedDocument]
     gates: list[GateTimes]
@@ -337,14 +337,14 @@ def _queues(facts: BatchFacts, seen: BatchView) -> dict[str, list[QueueEntry]]:
     return queues
 
 
-def _requests(facts: BatchFacts) -> list[ShownRequest]:
+def _requests(facts: BatchFacts) -> list[ShownBatchRequest]:
     """Every request, in their order. The newest request of a run at a gate has the approvals."""
     by_run: dict[tuple[str, str], list[BatchApproval]] = {}
     for one in facts.approvals:
         by_run.setdefault((one.run_id, one.gate), []).append(one)
     newest = {(one.run_id, one.gate): one.n for one in sorted(facts.requests, key=lambda one: one.n)}
     return [
-        ShownRequest(
+        ShownBatchRequest(
             **{name.name: getattr(one, name.name) for name in fields(BatchRequest)},
             approvals=by_run.get((one.run_id, one.gate), []) if newest[one.run_id, one.gate] == one.n else [],
         )

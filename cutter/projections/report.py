@@ -33,7 +33,7 @@ class DeskBar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class TimelineStep:
     """A state that the run reached, and the seconds until the next one. They are None for the last state."""
 
     at: str
@@ -67,13 +67,13 @@ def render(view: ShownRun, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = Non
     return page.encode()
 
 
-def steps(view: ShownRun) -> list[Step]:
+def steps(view: ShownRun) -> list[TimelineStep]:
     """The timeline: every transition, with the time that the reached state lasted."""
-    begun = Step(at=view.created_utc, to="pending", trigger="registered", reason=None)
-    found = [begun, *(Step(at=one.at, to=one.to, trigger=one.trigger, reason=one.reason) for one in view.timeline)]
+    begun = TimelineStep(at=view.created_utc, to="pending", trigger="registered", reason=None)
+    moves = [TimelineStep(at=one.at, to=one.to, trigger=one.trigger, reason=one.reason) for one in view.timeline]
     return [
         replace(step, lasted=seconds_between(step.at, after.at)) if after else step
-        for step, after in zip_longest(found, found[1:])
+        for step, after in zip_longest([begun, *moves], moves)
     ]
 
 
