@@ -44,6 +44,9 @@ PROGRESS = SearchAttributeKey.for_keyword("CutterProgress")
 SEARCH_ATTRIBUTES = (STATE, GATE, DOCUMENT_ID, BATCH_ID, MODE, QUEUE, GATE_EXPIRES, CANDIDATES, PROGRESS)
 """A namespace with SQL visibility has room for ten keywords and three integers, and other programs may need some."""
 
+SEARCH_ATTRIBUTE_TYPES = {key.name: key.indexed_value_type.name.title() for key in SEARCH_ATTRIBUTES}
+"""The type of each search attribute by its name, as the tools of Temporal write it."""
+
 
 def priority(urgency: Urgency, tenant: str = "", weight: float = 1.0) -> Priority:
     """The priority of a workflow's tasks in a task queue, and of the tasks of its children and activities.

@@ -111,6 +111,8 @@ async def _version(client: Client) -> Check:
         told = await client.workflow_service.get_cluster_info(GetClusterInfoRequest(), timeout=_WAIT)
     except RPCError as problem:
         return warned(checks.TEMPORAL_VERSION, f"the server does not tell it ({problem.message})", "ask its operator")
+    if not told.server_version:
+        return warned(checks.TEMPORAL_VERSION, "the server does not tell it", "ask its operator")
     version = tuple(int(part) for part in told.server_version.partition("-")[0].split(".") if part.isdigit())
     refusal = versions.too_old("Temporal", version, versions.TEMPORAL_MIN)
     if refusal is not None:
@@ -145,8 +147,8 @@ async def _search_attributes(client: Client) -> Check:
         )
     except RPCError as problem:
         # Temporal Cloud shows them only to its own tools.
-        asked = "look for them with the tools of the server"
-        return warned(checks.SEARCH_ATTRIBUTES, f"the server does not list them ({problem.message})", asked)
+        found = f"the server does not list them ({problem.message}), so nobody knows here if one is missing"
+        return warned(checks.SEARCH_ATTRIBUTES, found, "compare them as docs/guides/temporal-cloud.md says")
     wanted = {key.name: int(key.indexed_value_type) for key in SEARCH_ATTRIBUTES}
     missing = sorted(name for name in wanted if name not in listed.custom_attributes)
     if missing:

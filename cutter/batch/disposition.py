@@ -103,7 +103,7 @@ def _of_a_failure(failure: Failure) -> Recommendation:
         return _amend("an approver refused this write: correct what the approver objected to")
     if failure.state == "failed_policy":
         return _void("the policy does not allow this run")
-    return _fix("the write was refused and rolled back: read the reason before you try again")
+    return _fix("the gate refused, and nothing of it was written: read the reason before you try again")
 
 
 def _amend(why: str) -> Recommendation:

@@ -11,11 +11,13 @@ from typing import Final, cast
 from cutter.errors import InvalidInput, Unavailable
 from cutter.notifications.card import Kind
 from cutter.notifications.channel import Channel
-from cutter.settings import NOTIFICATION_CHANNELS, Settings
+from cutter.settings import NOTIFICATION_CHANNELS, PREFIX, Settings
 
 CHANNELS: Final = NOTIFICATION_CHANNELS
 
-HOW_TO_SWITCH_ON: Final = "set CUTTER_SLACK_CHANNEL, CUTTER_EMAIL_TO or CUTTER_WEBHOOK_URL"
+_SWITCHES: Final = [f"{PREFIX}{setting.upper()}" for setting in CHANNELS.values()]
+
+HOW_TO_SWITCH_ON: Final = f"set {', '.join(_SWITCHES[:-1])} or {_SWITCHES[-1]}"
 """What a person does who wants messages."""
 
 DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.ENACTED, Kind.TEST))

@@ -1,5 +1,5 @@
-"""IO: `cutter approvers`: manages policy epochs. The database's owner installs the first; the approvers of each epoch
-sign the next.
+"""IO: `cutter approvers`: manages policy epochs. The database's owner installs each epoch; the approvers of each epoch
+sign the next. To read, propose and sign, the operator's role is enough.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cutter.settings import Settings, load
 from cutter.storage.clock import CLOCK
 from cutter.storage.migrate import OWNER
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import session
+from cutter.storage.pools import OPERATOR, session
 from starter.approver import signing_desk
 from starter.console.terminal import Json, say, show, table
 
@@ -54,9 +54,9 @@ def install(settings: Settings, policy: Policy) -> None:
         )
 
 
-def in_force(settings: Settings) -> str:
-    """sha256 of the epoch that the database names."""
-    with session(settings, OWNER) as connection:
+def in_force(settings: Settings, *, role: str = OPERATOR) -> str:
+    """sha256 of the epoch that the database names. `role` is the database role that reads."""
+    with session(settings, role) as connection:
         epoch = IN_FORCE.first(connection)
     if epoch is None:
         raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
@@ -155,7 +155,7 @@ def sign(
 def _missing(settings: Settings, present: Policy, following: Policy) -> str | None:
     """What the next epoch still lacks. None if it may be installed."""
     try:
-        approver_store.check_succession(settings.approvers, present, following, now=_database_clock(settings))
+        approver_store.check_succession(settings.approvers, present, following, now=_database_clock(settings, OPERATOR))
     except Refused as problem:
         return str(problem)
     return None
@@ -168,9 +168,9 @@ def install_command(number: Annotated[int, typer.Argument(help="The epoch's numb
     Example: cutter approvers install 2
     """
     settings = load()
-    previous, _ = approver_store.load_current(settings.approvers, in_force(settings))
+    previous, _ = approver_store.load_current(settings.approvers, in_force(settings, role=OWNER))
     following = approver_store.read_epoch(settings.approvers, number)
-    approver_store.check_succession(settings.approvers, previous, following, now=_database_clock(settings))
+    approver_store.check_succession(settings.approvers, previous, following, now=_database_clock(settings, OWNER))
     install(settings, following)
     _show(following, as_json=as_json)
 
@@ -184,8 +184,8 @@ def show_command(as_json: Json = False) -> None:
     _show(signing_desk.policy_in_force(load()), as_json=as_json)
 
 
-def _database_clock(settings: Settings) -> datetime:
-    with session(settings, OWNER) as connection:
+def _database_clock(settings: Settings, role: str) -> datetime:
+    with session(settings, role) as connection:
         return CLOCK.one(connection)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
@@ -10,9 +11,12 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.errors import CutterError, Refused
 from cutter.settings import Settings, load
-from starter.console.terminal import Json, show, table
+from starter.console.terminal import Json, say, show, table
 from temporal.client import connect
-from temporal.names import SEARCH_ATTRIBUTES
+from temporal.names import SEARCH_ATTRIBUTE_TYPES
+
+NOT_BY_CUTTER = "not_by_cutter"
+"""The code of the error if the server offers no way for cutter to create search attributes, as Temporal Cloud."""
 
 _KINDS = {
     "Keyword": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
@@ -26,24 +30,48 @@ def ensure(settings: Settings) -> None:
     asyncio.run(_ensure(settings))
 
 
+def ensure_or_say(settings: Settings) -> None:
+    """Create the missing search attributes. If cutter may not, say so: they can be there nevertheless."""
+    try:
+        ensure(settings)
+    except Refused as problem:
+        if problem.code != NOT_BY_CUTTER:
+            raise
+        say(str(problem))
+
+
 async def _ensure(settings: Settings) -> None:
     client = await connect(settings)
-    wanted = {key.name: _kind(key.indexed_value_type.name) for key in SEARCH_ATTRIBUTES}
-    listed = await client.operator_service.list_search_attributes(
-        ListSearchAttributesRequest(namespace=client.namespace)
-    )
-    missing = {name: kind for name, kind in wanted.items() if name not in listed.custom_attributes}
-    if missing:
-        try:
+    missing = SEARCH_ATTRIBUTE_TYPES
+    try:
+        listed = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=client.namespace)
+        )
+        missing = {name: kind for name, kind in missing.items() if name not in listed.custom_attributes}
+        if missing:
             await client.operator_service.add_search_attributes(
-                AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
+                AddSearchAttributesRequest(
+                    namespace=client.namespace, search_attributes={name: _KINDS[kind] for name, kind in missing.items()}
+                )
             )
-        except RPCError as problem:
-            raise refused(problem, client.namespace) from None
+    except RPCError as problem:
+        raise refused(problem, client.namespace, missing) from None
 
 
-def refused(problem: RPCError, namespace: str) -> CutterError | RPCError:
-    """The error if the namespace has no room for the attributes. Another error is returned as it is."""
+def refused(problem: RPCError, namespace: str, missing: Mapping[str, str]) -> CutterError | RPCError:
+    """The error if the namespace has no room for the `missing` attributes, or if cutter may not create them there.
+
+    Another error is returned as it is.
+    """
+    if problem.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED):
+        listed = " ".join(f"--search-attribute {name}={kind}" for name, kind in missing.items())
+        return Refused(
+            f"the server does not let cutter create search attributes in {namespace} ({problem.message}): create those "
+            "that are missing with the tools of the server, on Temporal Cloud with "
+            f"`tcld namespace search-attributes add --namespace {namespace} {listed}`; docs/guides/temporal-cloud.md "
+            "says more",
+            code=NOT_BY_CUTTER,
+        )
     if problem.status is not RPCStatusCode.INVALID_ARGUMENT:
         return problem
     return Refused(
@@ -54,17 +82,13 @@ def refused(problem: RPCError, namespace: str) -> CutterError | RPCError:
     )
 
 
-def _kind(name: str) -> IndexedValueType.ValueType:
-    return _KINDS[name.title().replace("_", "")]
-
-
 def search_attributes(as_json: Json = False) -> None:
     """Create the missing search attributes for the filters of the Web UI.
 
     Example: cutter search-attributes
     """
     ensure(load())
-    names = [key.name for key in SEARCH_ATTRIBUTES]
+    names = list(SEARCH_ATTRIBUTE_TYPES)
     show(
         {"search_attributes": names},
         as_json=as_json,

@@ -183,7 +183,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         services += _start_temporal(settings, status)
         ask = partial(_answered, settings, status)
         status("registering search attributes")
-        ask(lambda: search_attributes.ensure(settings))
+        ask(lambda: search_attributes.ensure_or_say(settings))
         status("starting the workers")
         given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
         services += workers.ensure_workers(settings, given=given)

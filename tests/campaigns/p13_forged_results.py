@@ -1,6 +1,6 @@
 """IO: P13: results forged by whoever may write to Temporal, activities scheduled by strangers, a stolen password.
 
-Three arms. `told`: at each of the eleven gates of a live run the gate's activity is completed from outside with one of
+Three arms. `told`: at each gate of a live run the gate's activity is completed from outside with one of
 five forgeries while its worker has done nothing; the run must reach its end all the same, with every gate sealed by the
 database and two approvals consumed. `scheduled`: a workflow of a stranger runs our activities with chosen arguments
 while a run waits for its approval; no row may appear and the run must go on as if nothing had been. `password`: with

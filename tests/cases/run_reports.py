@@ -32,7 +32,7 @@ def sealed(sidecar: Json, shown: RequestView) -> Json:
 
 def closed(shown: RequestView) -> ShownRun:
     """The view of a run that enacted the law: two requests, two signatures, one retry."""
-    sidecar = sealed(made.sidecar("closeout_reported", gates=11, ended_at=made.at(59)), shown)
+    sidecar = sealed(made.sidecar("closeout_reported", gates=made.through("IG_closeout"), ended_at=made.at(59)), shown)
     for number, gate in ((1, "SG_cut_authz"), (2, "SG_lifecycle_authz")):
         digest = f"{number}" * 64
         verdict = {**made.verdict(), "gate": gate, "approver": f"approver-{number}", "approval_sha256": digest}

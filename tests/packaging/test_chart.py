@@ -233,3 +233,13 @@ def test_without_probes_no_variable_of_theirs_is_set(everything: tuple[str, str]
     assert "HEALTH" not in done.stdout
     pods = [one["spec"]["template"]["spec"] for one in yaml.safe_load_all(done.stdout) if one["kind"] == "Deployment"]
     assert sorted(one["containers"][0]["name"] for one in pods if "livenessProbe" in one["containers"][0]) == ["desk"]
+
+
+@rendered_here
+def test_the_search_attributes_can_be_left_to_the_tools_of_temporal_cloud(everything: tuple[str, str]) -> None:
+    done = helm(*everything, "--set", "setup.searchAttributes=false")
+    assert done.returncode == 0, done.stderr
+    (job,) = (one for one in yaml.safe_load_all(done.stdout) if one and one["kind"] == "Job")
+    spec = job["spec"]["template"]["spec"]
+    steps = [one["args"][0] for one in (*spec["initContainers"], *spec["containers"])]
+    assert steps == ["migrate", "reconcile"]

@@ -73,6 +73,15 @@ def test_a_worker_s_credentials_are_all_that_its_key_needs(worker: WorkerRole, t
         subprocess.run(["gpgconf", "--homedir", str(homes / role), "--kill", "all"], check=True)
 
 
+def test_the_unit_of_notifications_hands_over_the_secret_of_each_channel() -> None:
+    """The guide's table of secrets names the files that channels read."""
+    guide = (FOLDER.parents[1] / "docs" / "guides" / "notifications.md").read_text(encoding="utf-8")
+    secrets = re.findall(r"^\| `(\S+)` \|", guide.partition("## Secrets")[2].partition("\n## ")[0], re.M)
+    unit = FOLDER / "cutter-notify.service"
+    assert credentials(unit) == {"cutter_operator.password", *secrets}
+    assert {value.removesuffix(":missing") for value in lines(unit)["SetCredential"]} == {*secrets}
+
+
 @every_unit
 def test_each_process_has_a_user_of_its_own_that_sysusers_makes(unit: Path) -> None:
     made = re.findall(r"^u (\S+)", (FOLDER / "cutter.sysusers").read_text(encoding="utf-8"), re.M)

@@ -18,8 +18,9 @@ from starter.approver.decisions import restored
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.last_page import LastPage
 from starter.approver.full_screen.notice import Notice
+from starter.approver.full_screen.page_keys import PageKeys
 from starter.approver.full_screen.prompts import Question
-from starter.approver.full_screen.request_list import RequestList
+from starter.approver.full_screen.request_list import LEAVES, RequestList
 from starter.approver.full_screen.session import Session
 
 
@@ -31,8 +32,8 @@ class SigningApp(App[bool]):
     CSS_PATH = "style.tcss"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "quit", "Leave", priority=True, show=False),
-        Binding("ctrl+q", "quit", "Leave", priority=True, show=False),
+        Binding("ctrl+c", "quit", "Leave", tooltip=LEAVES, key_display="Ctrl-C", priority=True, show=False),
+        Binding("ctrl+q", "quit", "Leave", tooltip=LEAVES, key_display="Ctrl-Q", priority=True, show=False),
     ]
 
     def __init__(self, session: Session, *, clock: Callable[[], float] = monotonic) -> None:
@@ -86,6 +87,9 @@ class SigningApp(App[bool]):
     def _page_opens(self, page: Screen[object]) -> None:
         if page is self.screen:
             self.page_open_since = self._clock()
+
+    def action_page_keys(self) -> None:
+        self.push_screen(PageKeys(self.screen))
 
     async def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, self._page_changes, immediate=True)

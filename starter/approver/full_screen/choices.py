@@ -22,11 +22,11 @@ class Deciding(Screen[Asked | None]):
     decision_keys: ClassVar[frozenset[str]] = frozenset("asreu")
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "approve", "Approve"),
-        Binding("s", "skip", "Skip"),
-        Binding("r", "reject", "Reject"),
-        Binding("e", "note", "Note"),
-        Binding("u", "undo", "Undo", show=False),
+        Binding("a", "approve", "Approve", tooltip="Approve the request"),
+        Binding("s", "skip", "Skip", tooltip="Skip it with a reason: it keeps waiting"),
+        Binding("r", "reject", "Reject", tooltip="Reject it with a reason, which is signed: its run ends"),
+        Binding("e", "note", "Note", tooltip="Approve with a note, which is signed"),
+        Binding("u", "undo", "Undo", tooltip="Take the decision back", show=False),
     ]
 
     def __init__(self, session: Session, *, current: Callable[[], Asked | None], decided: Callable[[], None]) -> None:

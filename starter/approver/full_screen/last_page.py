@@ -16,6 +16,7 @@ from textual.widgets import Footer, Static
 from cutter.domain.amounts import counted
 from starter.approver.decisions import Choice
 from starter.approver.full_screen.notice import Notice
+from starter.approver.full_screen.page_keys import ALL_KEYS
 from starter.approver.full_screen.session import Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
@@ -25,7 +26,11 @@ class LastPage(Screen[None]):
     """Lists the statements. `y` leaves the screen and signs."""
 
     decision_keys: ClassVar[frozenset[str]] = frozenset("y")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "sign", "Sign"), Binding("escape", "dismiss", "Back")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "sign", "Sign", tooltip="Leave the screen and sign"),
+        Binding("escape", "dismiss", "Back", tooltip="Go back to the list"),
+        ALL_KEYS,
+    ]
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -36,7 +41,7 @@ class LastPage(Screen[None]):
         with VerticalScroll():
             yield Static(Group(*self._lines()), id="statements")
         yield Notice()
-        yield Footer()
+        yield Footer(compact=True)
 
     def _lines(self) -> Iterator[Text]:
         session, ledger = self.session, self.session.journal.ledger

@@ -13,12 +13,14 @@ from cutter.errors import CutterError
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.last_page import LastPage
 from starter.approver.full_screen.notice import Notice
+from starter.approver.full_screen.page_keys import ALL_KEYS
 from starter.approver.full_screen.prompts import Question
 from starter.approver.full_screen.request_reader import RequestReader
 from starter.approver.full_screen.session import Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 
+LEAVES = "Leave without signing: the decisions are kept"
 _COLUMNS = ("state", "document", "gate", "units", "findings", "note or reason")
 _STYLES = {
     "approve": "bold green", "reject": "bold red", "skip": "yellow", "refused": "bold red", "signed": "green",
@@ -30,12 +32,13 @@ class RequestList(Deciding):
     """The requests of the session. Enter opens one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "read", "Read", priority=True),
-        Binding("home", "row(0)", "First", show=False, priority=True),
-        Binding("end", "row(-1)", "Last", show=False, priority=True),
-        Binding("slash", "filter", "Filter"),
-        Binding("f", "finish", "Finish"),
-        Binding("q", "app.quit", "Leave"),
+        Binding("enter", "read", "Read", tooltip="Read the request", priority=True),
+        Binding("home", "row(0)", "First", tooltip="Go to the first request", show=False, priority=True),
+        Binding("end", "row(-1)", "Last", tooltip="Go to the last request", show=False, priority=True),
+        Binding("slash", "filter", "Filter", tooltip="Show only requests with a text"),
+        Binding("f", "finish", "Finish", tooltip="Open the last page, which signs"),
+        Binding("q", "app.quit", "Leave", tooltip=LEAVES),
+        ALL_KEYS,
     ]
 
     def __init__(self, session: Session) -> None:
@@ -47,7 +50,7 @@ class RequestList(Deciding):
         yield DataTable(cursor_type="row", id="requests")
         yield Static(id="next")
         yield Notice()
-        yield Footer()
+        yield Footer(compact=True)
 
     def on_mount(self) -> None:
         self.query_one(DataTable).add_columns(*map(line, _COLUMNS))

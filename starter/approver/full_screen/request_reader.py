@@ -20,6 +20,7 @@ from cutter.request_view import LeftOut, RequestView, ShownFinding, ShownUnit
 from cutter.request_view.markdown import UNREAD, line_span
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.notice import Notice
+from starter.approver.full_screen.page_keys import ALL_KEYS
 from starter.approver.full_screen.prompts import Question
 from starter.approver.full_screen.session import Session
 from starter.approver.full_screen.unit_tree import Piece, UnitTree
@@ -34,20 +35,29 @@ TABS = ("unit", "source", "findings", "request")
 PAGED = {"unit": "body", "source": "lines", "findings": "finding-list", "request": "request-facts"}
 """The widget that the keys for pages scroll in each tab."""
 
+NEXT_PAGE = "Show the next page of the text"
+
 
 class RequestReader(Deciding):
     """One request. The screen ends with the request to read next, or with None for the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "List"),
-        Binding("space,pagedown", "page(1)", "Page", key_display="space", priority=True),
-        Binding("pageup", "page(-1)", "Page up", show=False, priority=True),
-        Binding("slash", "search", "Search"),
-        Binding("n", "match(1)", "Next match", show=False),
-        Binding("N", "match(-1)", "Previous match", show=False),
-        Binding("right_square_bracket", "other(1)", "Next"),
-        Binding("left_square_bracket", "other(-1)", "Previous", show=False),
-        *(Binding(str(number), f"tab('{name}')", name, show=False) for number, name in enumerate(TABS, start=1)),
+        Binding("escape", "dismiss(None)", "List", tooltip="Go back to the list"),
+        Binding("space", "page(1)", "Page", tooltip=NEXT_PAGE, priority=True),
+        Binding("pagedown", "page(1)", "Page", tooltip=NEXT_PAGE, show=False, priority=True),
+        Binding("pageup", "page(-1)", "Page up", tooltip="Show the page before", show=False, priority=True),
+        Binding("slash", "search", "Search", tooltip="Search titles, addresses and text"),
+        Binding("n", "match(1)", "Next match", tooltip="Go to the next line that the search found", show=False),
+        Binding("N", "match(-1)", "Previous match", tooltip="Go to the line found before", show=False),
+        Binding("right_square_bracket", "other(1)", "Next", tooltip="Open the next request"),
+        Binding("left_square_bracket", "other(-1)", "Previous", tooltip="Open the previous request", show=False),
+        *(
+            Binding(str(number), f"tab('{name}')", name, tooltip="Show unit, source, findings or request", show=False)
+            for number, name in enumerate(TABS, start=1)
+        ),
+        Binding("tab", "app.focus_next", "Text", tooltip="Go from the tree to the text or the findings", show=False),
+        Binding("shift+tab", "app.focus_previous", "Tree", tooltip="Go back to the tree", show=False),
+        ALL_KEYS,
     ]
 
     def __init__(self, session: Session, asked: Asked, view: RequestView) -> None:
@@ -77,7 +87,7 @@ class RequestReader(Deciding):
                     with TabPane("4 Request", id="request"), VerticalScroll(id="request-facts"):
                         yield Static(facts(self.asked.document, self.view))
         yield Notice()
-        yield Footer()
+        yield Footer(compact=True)
 
     def on_mount(self) -> None:
         self.query_one("#lines", TextArea).text = visible("\n".join(self.view.lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cutter.catalogue import GATES
+from cutter.catalogue import BY_NAME, GATES
 from cutter.types import Json
 
 RUN_ID = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
@@ -39,6 +39,11 @@ def sidecar(state: str, *, gates: int = 0, **run: Any) -> Json:
         "approval_moves": [],
         "audit_head": "f" * 64,
     }  # fmt: skip
+
+
+def through(gate: str) -> int:
+    """How many gates a run has sealed with this one, however many gates there are."""
+    return BY_NAME[gate].number
 
 
 def receipt(number: int) -> Json:

@@ -21,7 +21,7 @@ BODY = "harmless"
 def stopped(text: str) -> dict[str, Any]:
     """A stopped run with that text wherever somebody else writes."""
     error = {"reason": text, "report": {"violations": [{"name": text, "observed": text}]}}
-    sidecar = made.sidecar("stopped_stop", gates=2, last_error=error)
+    sidecar = made.sidecar("stopped_stop", gates=made.through("IG_mark"), last_error=error)
     sidecar["run"] |= {"starter": text, "caps": {}}
     sidecar["latch"] = {"stopped": True, "kind": "stop", "reason": text, "set_by": text, "set_at": made.at(1)}
     sidecar["attempts"].append(made.attempt(3, n=2, outcome="unavailable", reason=text))

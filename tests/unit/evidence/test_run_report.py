@@ -25,12 +25,15 @@ FIRST_PAGE = {"page": "<h2", "markdown": "## "}
 """What the first section of each form begins with."""
 
 HALTED: dict[str, tuple[dict[str, Any], str, str]] = {
-    "failed_mark": ({}, "This run has failed at IG_cutplan.", f"cutter run {made.DOCUMENT} --amends {made.RUN_ID}"),
-    "failed_rejected": ({"gates": 5}, "An approver rejected this run.",
+    "failed_mark": ({"gates": made.through("IG_mark") - 1}, "This run has failed at IG_mark.",
+                    f"cutter run {made.DOCUMENT} --amends {made.RUN_ID}"),
+    "failed_rejected": ({"gates": made.through("IG_grant_probe")}, "An approver rejected this run.",
                         f"cutter source add FILE --document-id {made.DOCUMENT} --profile PROFILE"),
-    "failed_closeout": ({"gates": 10}, "The law is enacted, but the run has failed at IG_closeout.",
+    "failed_closeout": ({"gates": made.through("IG_closeout") - 1},
+                        "The law is enacted, but the run has failed at IG_closeout.",
                         f"cutter audit export --run {made.RUN_ID} --out audit.jsonl"),
-    "voided_mistake": ({"gates": 7}, "This run is voided.", f"cutter run {made.DOCUMENT}"),
+    "voided_mistake": ({"gates": made.through("IG_structural_verify")}, "This run is voided.",
+                       f"cutter run {made.DOCUMENT}"),
     "stopped_stop": ({}, "This run is stopped.", f"cutter approve {made.RUN_ID} --decision resume --reason TEXT"),
     "stopped_unavailable_kb": ({}, "This run is stopped.", f"cutter orchestrate resume --run-id {made.RUN_ID}"),
     "stopped_drift_schema": ({}, "This run is stopped.", f"cutter acknowledge-drift {made.RUN_ID} --reason TEXT"),
@@ -68,7 +71,7 @@ def test_a_run_that_was_to_write_nothing_says_so_on_top(outcome: str, sentence: 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_run_that_waits_names_who_must_act_and_until_when(form: str) -> None:
-    sidecar = made.sidecar("awaiting_cut_authorization", gates=5)
+    sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     sidecar["requests"] = [made.request()]
     shown = FORMS[form](run_view(RunSidecar.of(sidecar))).decode()
     top, _, rest = shown.partition(FIRST_PAGE[form])
@@ -79,7 +82,7 @@ def test_a_run_that_waits_names_who_must_act_and_until_when(form: str) -> None:
 
 
 def test_a_stop_that_the_run_has_not_heard_of_is_on_top_with_its_author() -> None:
-    sidecar = made.sidecar("marked", gates=2)
+    sidecar = made.sidecar("marked", gates=made.through("IG_mark"))
     sidecar["latch"] |= {"stopped": True, "kind": "stop", "reason": "wrong text", "set_by": "op", "set_at": made.at(5)}
     top = page(run_view(RunSidecar.of(sidecar)), five()[1]).partition("<h2")[0]
     assert "A person has ordered a stop, and the run has not stopped yet." in top
@@ -95,7 +98,7 @@ def test_a_stop_that_the_run_has_not_heard_of_is_on_top_with_its_author() -> Non
     ],
 )
 def test_a_run_on_its_way_says_so(run: Json, sentence: str) -> None:
-    view = run_view(RunSidecar.of(made.sidecar("marked", gates=2)))
+    view = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"))))
     assert sentence in page(replace(view, **run), five()[1])
 
 
@@ -161,7 +164,7 @@ def test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run(fo
 
 
 def test_a_cut_that_no_gate_has_sealed_is_called_so() -> None:
-    view = run_view(RunSidecar.of(made.sidecar("source_pinned", gates=1)))
+    view = run_view(RunSidecar.of(made.sidecar("source_pinned", gates=made.through("IG_source_pin"))))
     assert "No gate has sealed this cut." in page(view, five()[1])
     assert "No gate has sealed this cut." not in page(*five())
 
@@ -180,7 +183,9 @@ def test_units_that_are_not_all_stored_are_not_called_as_planned() -> None:
 def test_red_findings_that_nobody_accepted_are_listed_where_they_refuse_the_cut(form: str) -> None:
     red = Finding(code="looks_uncut", line=4, message="reads like text", severity="red")
     law = PinnedLaw(title="An Act", why="The text cannot be cut: line 4", refused=(red,))
-    told = FORMS[form](run_view(RunSidecar.of(made.sidecar("failed_mark", gates=1))), law).decode()
+    told = FORMS[form](
+        run_view(RunSidecar.of(made.sidecar("failed_mark", gates=made.through("IG_source_pin")))), law
+    ).decode()
     assert "looks_uncut:LINE-4" in told
     assert "reads like text" in told
 
@@ -201,13 +206,13 @@ def test_what_became_of_the_units(state: str, gates: int, held: dict[str, int], 
 
 def test_a_time_of_signing_that_is_none_gives_way_to_that_of_the_database() -> None:
     for said in (None, 7, "yesterday", {"a": 1}):
-        sidecar = made.sidecar("cutplan_ok", gates=3)
+        sidecar = made.sidecar("cutplan_ok", gates=made.through("IG_cutplan"))
         sidecar["verdicts"] = [{**made.verdict(), "statement": {"signed_utc": said}}]
         assert "2026-11-21 09:00:30Z" in page(run_view(RunSidecar.of(sidecar)), five()[1]).partition('id="findings"')[0]
 
 
 def test_without_a_text_the_report_says_why() -> None:
-    view = run_view(RunSidecar.of(made.sidecar("failed_mark", gates=1)))
+    view = run_view(RunSidecar.of(made.sidecar("failed_mark", gates=made.through("IG_source_pin"))))
     for form in FORMS.values():
         assert "no heading" in form(view, PinnedLaw(title="An Act", why="The text cannot be cut: no heading")).decode()
 
@@ -219,7 +224,7 @@ def test_the_same_run_is_the_same_report() -> None:
 
 def hostile(text: str) -> tuple[ShownRun, PinnedLaw]:
     """A run with that text wherever somebody else writes, its law included."""
-    sidecar = made.sidecar("stopped_stop", gates=2, last_error={"reason": text})
+    sidecar = made.sidecar("stopped_stop", gates=made.through("IG_mark"), last_error={"reason": text})
     sidecar["run"] |= {"starter": text}
     sidecar["latch"] = {"stopped": True, "kind": "stop", "reason": text, "set_by": text, "set_at": made.at(1)}
     sidecar["verdicts"] = [{**made.verdict(reason=text), "approver": text, "fingerprint": text}]

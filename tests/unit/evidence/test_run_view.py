@@ -24,7 +24,7 @@ from tests.unit.evidence import sidecars as made
 
 def full() -> ShownRun:
     """A run with one of everything."""
-    sidecar = made.sidecar("awaiting_cut_authorization", gates=5)
+    sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     sidecar["requests"] = [made.request()]
     sidecar["verdicts"] = [made.verdict(), made.verdict(accepted=False, reason="the signature does not fit")]
     sidecar["consumptions"] = [made.consumption()]
@@ -35,7 +35,7 @@ def full() -> ShownRun:
 
 
 def test_states_carry_when_they_were_reached_and_the_rest_is_open() -> None:
-    states = run_view(RunSidecar.of(made.sidecar("marked", gates=2))).states
+    states = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))).states
     assert [one.state for one in states] == [state.value for state in State]
     assert [bool(one.at) for one in states] == [True, True, True] + [False] * (len(State) - 3)
 
@@ -54,11 +54,16 @@ def test_a_skipped_run_names_the_run_that_made_the_law() -> None:
 
 
 def test_the_reason_of_a_stop_is_over_when_the_run_goes_on() -> None:
-    assert run_view(RunSidecar.of(made.sidecar("marked", gates=2, last_error={"reason": "because"}))).reason is None
+    assert (
+        run_view(
+            RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"), last_error={"reason": "because"}))
+        ).reason
+        is None
+    )
 
 
 def test_a_gate_shows_its_duration_attempts_invariants_and_document() -> None:
-    gate = run_view(RunSidecar.of(made.sidecar("marked", gates=2))).gates[1]
+    gate = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))).gates[1]
     assert (gate.outcome, gate.seconds, gate.attempts) == ("passed", 1.5, 1)
     assert gate.invariants[0]["name"] == "holds_2"
     assert gate.document is not None
@@ -177,7 +182,7 @@ def test_the_colour_of_a_state(state: str, outcome: str | None, tone: str) -> No
 
 
 def test_the_timeline_says_how_long_each_state_lasted() -> None:
-    steps = report.steps(run_view(RunSidecar.of(made.sidecar("marked", gates=2))))
+    steps = report.steps(run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))))
     assert [(one.to, one.lasted) for one in steps] == [("pending", 3.5), ("source_pinned", 2.0), ("marked", None)]
 
 

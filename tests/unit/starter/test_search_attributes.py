@@ -11,9 +11,9 @@ FULL = "Unable to save search attributes: cannot have more than 3 search attribu
 
 
 def test_only_a_refusal_of_the_attributes_is_translated() -> None:
-    told = refused(RPCError(FULL, RPCStatusCode.INVALID_ARGUMENT, b""), "laws")
+    told = refused(RPCError(FULL, RPCStatusCode.INVALID_ARGUMENT, b""), "laws", {})
     assert isinstance(told, Refused)
     assert FULL in str(told)
     assert "--namespace laws" in str(told)
     away = RPCError("away", RPCStatusCode.UNAVAILABLE, b"")
-    assert refused(away, "laws") is away
+    assert refused(away, "laws", {}) is away

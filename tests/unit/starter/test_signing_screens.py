@@ -22,8 +22,10 @@ from cutter.settings import Settings
 from starter.approver import full_screen_session, signing_sequel
 from starter.approver.decisions import Choice, Decision, Opened
 from starter.approver.full_screen.app import SigningApp
+from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.last_page import LastPage
 from starter.approver.full_screen.notice import Notice
+from starter.approver.full_screen.page_keys import MOVES, PageKeys
 from starter.approver.full_screen.request_list import RequestList
 from starter.approver.full_screen.request_reader import RequestReader
 from starter.approver.full_screen.session import Session
@@ -102,6 +104,67 @@ async def test_the_list_names_every_request_and_every_key(session: Session, size
         assert "press f" not in text
         for word in ("Read", "Approve", "Skip", "Reject", "Note", "Filter", "Finish", "Leave"):
             assert word in text
+
+
+PAGES: dict[str, tuple[tuple[str, ...], list[type]]] = {
+    "list": ((), [Deciding, RequestList]),
+    "reader": (("enter",), [Deciding, RequestReader]),
+    "reader with the text": (("enter", "2", "tab"), [Deciding, RequestReader]),
+    "last page": (("f",), [LastPage]),
+}
+"""How each page is reached, and the classes that declare its keys."""
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("page", PAGES)
+async def test_a_question_mark_names_every_key_of_the_page(session: Session, page: str, size: tuple[int, int]) -> None:
+    way, classes = PAGES[page]
+    declared = [binding for each in (*classes, SigningApp) for binding in each.BINDINGS]  # type: ignore[attr-defined]
+    async with running(session, size) as pilot:
+        await keys(pilot, *way)
+        below = pilot.app.screen
+        assert "? All keys" in printed(pilot).splitlines()[-1]
+        await keys(pilot, "question_mark")
+        text = printed(pilot)
+        named = {key for row in pilot.app.screen.rows for key in row[0].split()}  # type: ignore[attr-defined]
+        assert {pilot.app.get_key_display(binding) for binding in declared} - named == set()
+        assert [row for row in pilot.app.screen.rows if row[0] not in text or row[1] not in text] == []  # type: ignore[attr-defined]
+        await keys(pilot, "question_mark")
+        assert pilot.app.screen is below
+
+
+async def test_the_page_of_keys_names_those_that_the_footer_has_no_room_for(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "question_mark")
+        rows = dict(pilot.app.screen.rows)  # type: ignore[attr-defined]
+    assert rows["["] == "Open the previous request"
+    assert rows["N"] == "Go to the line found before"
+    assert rows["tab"] == "Go from the tree to the text or the findings"
+    assert rows["1 2 3 4"] == "Show unit, source, findings or request"
+    assert rows["\u2191 \u2193 \u2190 \u2192 home end \u23ce"] == MOVES
+
+
+async def test_no_key_typed_around_the_page_of_keys_decides(session: Session) -> None:
+    """While that page is open, a key decides nothing, and the page below must be visible again before one counts."""
+    opened, first = 1000.0, session.requests[0]
+    async with running(session, pages_open_at=opened) as pilot:
+        await typed_at(pilot, "enter", opened)
+        await typed_at(pilot, "question_mark", opened)
+        for key in "asreuy":
+            await typed_at(pilot, key, opened + 1)
+        assert type(pilot.app.screen) is PageKeys
+        await typed_at(pilot, "escape", opened + 1)
+        assert type(pilot.app.screen) is RequestReader
+        await typed_at(pilot, "a", opened + EARLY_KEY_SECONDS - 0.01)
+        assert (session.decision(first), session.journal.ledger.decisions) == (None, {})
+        await typed_at(pilot, "a", opened + EARLY_KEY_SECONDS + QUIET_AFTER_EARLY_KEY_SECONDS)
+    assert session.decision(first) == Decision(choice=Choice.APPROVE)
+
+
+async def test_a_question_mark_in_a_text_is_a_letter(session: Session) -> None:
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "e", "question_mark", "enter")
+    assert session.decision(session.requests[0]) == Decision(choice=Choice.APPROVE, text="?")
 
 
 async def test_a_session_that_continues_says_what_it_kept(tmp_path: Path) -> None:

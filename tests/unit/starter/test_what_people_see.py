@@ -84,7 +84,7 @@ def shown(view: ShownRun) -> str:
 
 
 def test_a_run_is_shown_with_everything_and_empty_parts_are_left_out() -> None:
-    sidecar = made.sidecar("awaiting_cut_authorization", gates=5)
+    sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     assert "retries" not in shown(run_view(RunSidecar.of(sidecar)))
     sidecar["requests"] = [made.request()]
     sidecar["verdicts"] = [made.verdict(), made.verdict(accepted=False, reason="not by this key")]
@@ -102,7 +102,7 @@ def test_what_came_from_outside_is_no_markup_on_the_terminal() -> None:
 
 
 def test_following_a_run_has_one_line_a_move_and_ends_when_it_ended() -> None:
-    view = run_view(RunSidecar.of(made.sidecar("marked", gates=2)))
+    view = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"))))
     assert [line.split()[3] for line in status.lines_of_run(view)] == ["pending", "source_pinned", "marked"]
     assert not status._ended(view)
     assert status._ended(run_view(RunSidecar.of(made.sidecar("failed_mark", ended_at=made.at(9)))))
@@ -178,7 +178,7 @@ def test_the_next_command_of_a_result_stands_whole_below_it() -> None:
 
 
 def test_a_run_is_readable_at_eighty_columns() -> None:
-    sidecar = made.sidecar("awaiting_cut_authorization", gates=5)
+    sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     sidecar["requests"], sidecar["verdicts"] = [made.request()], [made.verdict()]
     told = on(status.render_run(run_view(RunSidecar.of(sidecar))), width=80)
     for whole in ("SG1-cut-authz-request.md", made.APPROVAL, "5" * 64, "2026-11-21 09:56:40Z", made.RUN_ID):

@@ -1,0 +1,87 @@
+"""`cutter approvers`: which database role each command needs, on a host without the owner's password."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutter.storage.migrate import OWNER
+from cutter.storage.pools import OPERATOR
+from starter import cli
+from starter.commands import approvers
+from starter.console.terminal import ExitCode
+from tests.support.runs import Deployment
+
+
+@pytest.fixture
+def secrets(deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The passwords of an operator's host, which has none of the owner. The folder of approvers is a copy."""
+    given = deployment.settings
+    made, folder = tmp_path / "secrets", tmp_path / "approvers"
+    made.mkdir(mode=0o700)
+    share(deployment, made, OPERATOR)
+    shutil.copytree(given.approvers, folder)
+    monkeypatch.setenv("CUTTER_STATE_DIR", str(given.state))
+    monkeypatch.setenv("CUTTER_DATABASE_URL", str(given.database_url))
+    monkeypatch.setenv("CUTTER_SECRETS_DIR", str(made))
+    monkeypatch.setenv("CUTTER_APPROVERS_DIR", str(folder))
+    return made
+
+
+def share(deployment: Deployment, secrets: Path, role: str) -> None:
+    name = f"{role}.password"
+    shutil.copy(deployment.settings.secrets / name, secrets / name)
+
+
+def said(capsys: pytest.CaptureFixture[str], *line: str, code: int = ExitCode.DONE) -> Any:
+    """The answer of a command, or the sentence of its failure."""
+    found = cli.run(["approvers", *line, "--json"])
+    told = capsys.readouterr()
+    assert found == code, told.err
+    return json.loads(told.out) if code == ExitCode.DONE else told.err
+
+
+def proposed(deployment: Deployment, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    """Epoch 2, which the command proposes for alice alone."""
+    keys = deployment.keys
+    name, fingerprint = keys.approvers[0]
+    file = tmp_path / f"{name}.asc"
+    file.write_bytes(keys.people.export_public(fingerprint))
+    return said(capsys, "propose", "--approver", f"{name}={file}")
+
+
+def signed(deployment: Deployment, capsys: pytest.CaptureFixture[str], number: int = 0) -> Any:
+    name, fingerprint = deployment.keys.approvers[number]
+    home = str(deployment.keys.people.home)
+    return said(capsys, "sign", "2", "--approver", name, "--key", fingerprint, "--gpg-home", home)
+
+
+@pytest.mark.usefixtures("secrets")
+def test_the_operators_rights_are_enough_to_show_propose_and_sign(
+    deployment: Deployment, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert said(capsys, "show")["epoch"] == 1
+    assert proposed(deployment, capsys, tmp_path)["epoch"] == 2
+    answer = signed(deployment, capsys)
+    assert (answer["approver"], answer["missing"], answer["next"]) == ("alice", None, "cutter approvers install 2")
+
+
+def test_only_the_owner_installs_what_the_approvers_signed(
+    secrets: Path, deployment: Deployment, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    proposed(deployment, capsys, tmp_path)
+    signed(deployment, capsys)
+    told = said(capsys, "install", "2", code=ExitCode.UNAVAILABLE)
+    assert f"{OWNER}.password" in told
+    assert said(capsys, "show")["epoch"] == 1
+
+    share(deployment, secrets, OWNER)
+    (secrets / f"{OPERATOR}.password").unlink()
+    assert said(capsys, "install", "2")["epoch"] == 2
+    assert approvers.in_force(deployment.settings) == deployment.database.value(
+        "select sha256 from cutter_governance.policy_epoch where number = 2"
+    )
