@@ -22,6 +22,7 @@ from cutter.approvals.verify import Authentication
 from cutter.batch import documents
 from cutter.catalogue import Role, Sovereign
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.gpg import Gpg
@@ -32,7 +33,6 @@ from cutter.storage.approval_facts import ApprovalFacts, DecisionRow, OpenReques
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import Rows, records, values
-from cutter.types import Json
 
 ORDER_TTL_SECONDS = 24 * 3600
 """The longest life of a signed resume, void, acknowledgement or revocation."""
@@ -109,18 +109,18 @@ def _judged_order(deps: Deps, role: Role, facts: ApprovalFacts, order: OrderTake
     with single(deps.pool(role)) as connection:
 
         def expected(document: ApprovalDocument, _said: Statement | None) -> Expected:
-            known = _document_facts(connection, document, run["run_id"], None)
+            known = _document_facts(connection, document, run.run_id, None)
             return Expected(
                 deployment_id=facts.deployment_id,
                 gate=order.gate,
-                run_id=run["run_id"],
-                document_id=run["document_id"],
+                run_id=run.run_id,
+                document_id=run.document_id,
                 decisions=frozenset((order.decision,)),
                 now=datetime.fromisoformat(order.consumed_at),
                 ttl_run_seconds=ORDER_TTL_SECONDS,
                 consumed_by_another=known.consumed_by_another,
                 written_by_us=known.written_by_us,
-                starter=run["starter"],
+                starter=run.starter,
                 stopped_state=order.stopped_state,
                 stopped_at=_moment(order.stopped_at),
                 drift_fingerprint=order.fingerprint,
@@ -143,13 +143,13 @@ def epoch_in_force(connection: Connection) -> str | None:
     return epoch.sha256 if epoch else None
 
 
-def signed_before(deps: Deps, run: Json, gate: str) -> tuple[str, ...]:
+def signed_before(deps: Deps, batch_id: str | None, document_id: str, gate: str) -> tuple[str, ...]:
     """Approvals that were signed in advance for an item of a batch: `<document>.md`, then `<document>.<who>.md` of
     other approvers.
     """
-    if not run["batch_id"] or run["mode"] != "live":
+    if not batch_id:
         return ()
-    first = documents.pre_batched(run["batch_id"], gate, run["document_id"])
+    first = documents.pre_batched(batch_id, gate, document_id)
     names = [name for name in deps.kb.list(first.removesuffix("md")) if name.endswith(".md")]
     # The plain name comes first, so that a folder full of other files cannot push it out.
     return tuple(sorted(names, key=lambda name: (name != first, name)))[: limits.APPROVALS_A_GATE_MAX]
@@ -178,14 +178,14 @@ def raise_tier(deps: Deps, role: Role, run_id: str, gate: str, before: str | Non
         connection.execute("select cutter_governance.fn_request_raise(%s, %s, %s)", (run_id, gate, tier.value))
 
 
-def decisions_of(run: Json, gate: str, request: OpenRequest | None) -> frozenset[str]:
+def decisions_of(run: RunRecord, gate: str, request: OpenRequest | None) -> frozenset[str]:
     """The decisions that this run accepts in its present state."""
-    stopped = RunState(run["state"]).stopped
+    stopped = RunState(run.state).stopped
     allowed = {schema.REVOKE, schema.VOID}
-    if run["batch_id"] and RunState(run["state"]).failed:
+    if run.batch_id and RunState(run.state).failed:
         allowed |= {schema.INCLUDE_FAILED}
     if stopped:
-        allowed |= {schema.ACKNOWLEDGE_DRIFT if "stopped_drift_" in run["state"] else schema.RESUME}
+        allowed |= {schema.ACKNOWLEDGE_DRIFT if "stopped_drift_" in run.state else schema.RESUME}
     elif request is not None and gate in tuple(Sovereign):
         allowed |= {schema.APPROVE, schema.REJECT}
     return frozenset(allowed)
@@ -193,23 +193,23 @@ def decisions_of(run: Json, gate: str, request: OpenRequest | None) -> frozenset
 
 def _expected_for(connection: Connection, facts: ApprovalFacts, gate: str) -> ExpectedFor:
     run, request, decision = facts.run, facts.request, facts.decision
-    caps = run["caps"]
+    caps = run.caps
     ttl = caps.get("ttl_cut_seconds") if gate == Sovereign.CUT else caps.get("ttl_lifecycle_seconds")
-    drift = ((run["last_error"] or {}).get("report") or {}).get("fingerprint")
+    drift = (run.error.get("report") or {}).get("fingerprint")
 
-    rehearsals = facts.rehearsals if run["mode"] == "live" else []
+    rehearsals = facts.rehearsals if run.mode == "live" else []
 
     def expected(document: ApprovalDocument, said: Statement | None) -> Expected:
         target = said.approval_sha256 if said else None
         # A queue may have been rehearsed several times. The statement says which of its requests the approver read.
         rehearsed = said.request_sha256 if said else None
         before = said is not None and said.binding == schema.TUPLE
-        known = _document_facts(connection, document, run["run_id"], target)
+        known = _document_facts(connection, document, run.run_id, target)
         return Expected(
             deployment_id=facts.deployment_id,
             gate=gate,
-            run_id=run["run_id"],
-            document_id=run["document_id"],
+            run_id=run.run_id,
+            document_id=run.document_id,
             decisions=decisions_of(run, gate, request),
             now=datetime.fromisoformat(facts.now),
             request=RequestTuple(**request.tuple) if request else None,
@@ -219,13 +219,13 @@ def _expected_for(connection: Connection, facts: ApprovalFacts, gate: str) -> Ex
             revoked=known.revoked,
             consumed_by_another=known.consumed_by_another,
             written_by_us=known.written_by_us,
-            starter=run["starter"],
+            starter=run.starter,
             review_decision=_decision(decision, request, facts, before=before) if decision and request else None,
             bindings=frozenset((schema.RUN, schema.TUPLE) if rehearsals else (schema.RUN,)),
             ttl_tuple_seconds=limits.PRE_BATCHED_HOURS * 3600,
-            batch_id=run["batch_id"],
+            batch_id=run.batch_id,
             dryrun_request_sha256=rehearsed if rehearsed in rehearsals else None,
-            stopped_state=run["state"],
+            stopped_state=run.state,
             stopped_at=_moment(facts.stopped_at),
             ended_by_people_at=_moment(facts.ended_by_people_at),
             drift_fingerprint=drift,

@@ -26,12 +26,13 @@ from cutter.backup.segments.take import damaged_tree
 from cutter.backup.segments.tree import TreeDamaged
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain.digests import canonical_digest, sha256_hex
+from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import ApprovalNeeded, PolicyDenied
 from cutter.kb import folder as kb_folder
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.policy.command import BACKUP_TAKE, EVIDENCE_STORE, KB_PUT, Command, Operation
-from cutter.policy.rules import Broken, Permit, Policy, ProposedAction, Verdict, permit
+from cutter.policy.rules import InvalidPolicy, Permit, Policy, ProposedAction, Verdict, permit
 from cutter.settings import dsn
 from cutter.stack.postgres_programs import backup_programs
 from cutter.storage import effect_policy
@@ -69,11 +70,11 @@ class Context:
         )  # fmt: skip
 
 
-def of_run(run: Json, pins: Mapping[str, Any], now: str | datetime, gate: str | None) -> Context:
+def of_run(run: RunRecord, pins: Mapping[str, Any], now: str | datetime, gate: str | None) -> Context:
     """The context of a run's row with its pins so far."""
     return Context(
-        now=_instant(now), run_id=run["run_id"], gate=gate, document_id=run["document_id"], tenant=run["tenant"],
-        mode=run["mode"], candidates=pins.get("candidate_count"),
+        now=_instant(now), run_id=run.run_id, gate=gate, document_id=run.document_id, tenant=run.tenant,
+        mode=run.mode, candidates=pins.get("candidate_count"),
     )  # fmt: skip
 
 
@@ -89,7 +90,7 @@ def of_batch(now: str | datetime, batch_id: str) -> Context:
 
 
 def decided(
-    deps: Deps, context: Context, operations: Sequence[Operation], policy: Policy | Broken | None = None
+    deps: Deps, context: Context, operations: Sequence[Operation], policy: Policy | InvalidPolicy | None = None
 ) -> Permit:
     """The present decision of the policy in force for each effect.
 
@@ -100,7 +101,7 @@ def decided(
     return permit(present, [context.proposed(one) for one in operations])
 
 
-def policy_in_force(deps: Deps) -> Policy | Broken:
+def policy_in_force(deps: Deps) -> Policy | InvalidPolicy:
     """The effect policy that PostgreSQL names now, read as the worker's own role."""
     with single(deps.pool(ROLES_OF[deps.worker_role][0])) as connection:
         return effect_policy.in_force(connection)
@@ -127,7 +128,7 @@ def _asked_there(action: ProposedAction) -> bool:
     return action.gate in BY_NAME and BY_NAME[action.gate].sovereign is not None
 
 
-def put(deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | Broken | None = None) -> Put:
+def put(deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | InvalidPolicy | None = None) -> Put:
     """Put a document into the knowledge base.
 
     The store is write-once. The put itself looks the document up: for the same bytes the store answers with their
@@ -138,7 +139,9 @@ def put(deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | 
     return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), size_bytes=len(data), policy=said)
 
 
-def put_free(deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | Broken | None = None) -> Put:
+def put_free(
+    deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | InvalidPolicy | None = None
+) -> Put:
     """Put a document under its name, or under the next free name if another document has that name.
 
     `policy` is as in `decided`.
@@ -256,7 +259,7 @@ def record_backup(connection: Connection, context: Context, taken: BackupRecord,
 
 
 def store_evidence(
-    deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: Policy | Broken | None = None
+    deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: Policy | InvalidPolicy | None = None
 ) -> None:
     """Store an evidence bundle or its signature; write-once like a document. `policy` is as in `decided`.
 
@@ -266,13 +269,16 @@ def store_evidence(
     write_once.put(artifacts, name, data)
 
 
-def receipt_of_evidence(context: Context, name: str, sha256: str, closing: Json) -> tuple[LiteralString, Sequence[Any]]:
+def receipt_of_evidence(
+    context: Context, name: str, sha256: str, closing: Receipt
+) -> tuple[LiteralString, Sequence[Any]]:
     """The SQL statement that records a bundle's receipt. The receipt of the gate that sealed the bundle's digest names
     the rule.
     """
     command = Command(operation=EVIDENCE_STORE, target=name, fields_sha256=sha256)
-    said = next(one for one in closing["policy"]["decisions"] if one["connector"] == EVIDENCE_STORE.connector)
-    policy = {"sha256": closing["policy"]["sha256"], "rule": said["rule"], "line": said["line"]}
+    sealed = closing.policy or {}
+    said = next(one for one in sealed["decisions"] if one["connector"] == EVIDENCE_STORE.connector)
+    policy = {"sha256": sealed["sha256"], "rule": said["rule"], "line": said["line"]}
     return _receipt(context, command, {"policy": policy}, {})
 
 
@@ -302,7 +308,7 @@ def _receipt(context: Context, command: Command, request: Json, response: Json) 
     )  # fmt: skip
 
 
-def _required(deps: Deps, context: Context, operation: Operation, policy: Policy | Broken | None = None) -> Json:
+def _required(deps: Deps, context: Context, operation: Operation, policy: Policy | InvalidPolicy | None = None) -> Json:
     """The rule that allows the effect, as a receipt names it."""
     permit = decided(deps, context, (operation,), policy)
     require(context, permit)

@@ -8,6 +8,7 @@ and one records the put documents.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 from psycopg import Cursor
@@ -18,9 +19,8 @@ from activities import effects as commands
 from activities.effects import Context, Put
 from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.catalogue import Role
-from cutter.domain import recorded_values
 from cutter.domain.ids import InvalidId
-from cutter.domain.run_state import moves
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import CutterError, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
@@ -44,7 +44,7 @@ _DONE = "select cutter_governance.fn_outbox_done(%s, %s, %s, %s)"
 def report_id(attempt: Attempt, report: GateReport) -> str:
     """KB id of a gate's own report."""
     pins = {**attempt.pins, **report.pins}
-    run = {**attempt.run, "docprefix": attempt.run["docprefix"] or report.pins.get("docprefix")}
+    run = replace(attempt.run, docprefix=attempt.run.docprefix or report.pins.get("docprefix"))
     return kb_folder.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
 
 
@@ -58,7 +58,7 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
     return _publish(deps, role, run_id)[0]
 
 
-def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None) -> Json:
+def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None) -> RunSidecar:
     """Put one document (KB id, bytes) that was committed a moment ago, then all other waiting documents. Returns the
     run's sidecar. Of a run on its way to its next gate it returns only the run and its last documents.
 
@@ -74,7 +74,7 @@ def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, b
         # This tries again.
         return _publish(deps, role, run_id)[1]
     sidecar = _done(deps, role, [(document[0], put)])
-    if any(one["sha256"] is None for one in sidecar["documents"]):
+    if any(one.sha256 is None for one in sidecar.documents):
         return _publish(deps, role, run_id)[1]
     _follow(deps, sidecar)
     return sidecar
@@ -86,30 +86,29 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
 
     If the report was sealed a moment ago, it is rendered from the receipt at hand, which saves a query of the outbox.
     """
-    run_id, name = sealed.receipt["run_id"], sealed.receipt["gate"]
+    run_id, name = sealed.receipt.run_id, sealed.receipt.gate
     if sealed.kb_id is None:
         put = publish(deps, role, run_id)
         return put.get(name) or _put_before(deps, role, run_id, name)
-    context = commands.of_run(sealed.run, sealed.pins, sealed.receipt["sealed_at"], name)
+    context = commands.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
     sidecar = publish_now(deps, role, context, (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt)))
     return _report_of(sidecar, name) or (sealed.kb_id, "")
 
 
-def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, str]], Json]:
+def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, str]], RunSidecar]:
     with single(deps.pool(role)) as connection, connection.pipeline():
         waiting = WAITING.sent(connection, {"run_id": run_id})
         state = STATE.sent(connection, {"run_id": run_id})
     recorded = the_row(STATE.name, state)
-    sidecar = recorded_values.answered(recorded.sidecar)
+    sidecar = RunSidecar.published(recorded.sidecar)
     subjects: dict[str, tuple[str, str]] = {}
     put: list[tuple[str, Put]] = []
     stopped: CutterError | None = None
     for entry in waiting:
-        pins = pins_of(sidecar)
         if not can_be_put(entry.kb_id, entry.kind, entry.subject, sidecar):
             log.warning("outbox.malformed", run_id=run_id, kb_id=entry.kb_id[:100])
             continue
-        context = commands.of_run(sidecar["run"], pins, recorded.now, entry.subject)
+        context = commands.of_run(sidecar.run, sidecar.pins, recorded.now, entry.subject)
         try:
             done = commands.put_free(deps, context, entry.kb_id, _render(entry, sidecar))
         except PolicyDenied as problem:
@@ -128,44 +127,39 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
     return subjects, sidecar
 
 
-def can_be_put(kb_id: str, kind: str, subject: str, sidecar: Json) -> bool:
+def can_be_put(kb_id: str, kind: str, subject: str, sidecar: RunSidecar) -> bool:
     """Whether a recorded document can be put at all: its name must suit the store, and a report needs its receipt."""
     try:
         document_id_rule(kb_id)
     except InvalidId:
         return False
-    return kind != "gate_report" or any(one["gate"] == subject for one in sidecar["receipts"])
+    return kind != "gate_report" or subject in sidecar.sealed
 
 
-def pins_of(sidecar: Json) -> Json:
-    """The pins of all sealed gates."""
-    return {name: value for receipt in sidecar["receipts"] for name, value in receipt["result"]["pins"].items()}
-
-
-def project(deps: Deps, sidecar: Json) -> None:
+def project(deps: Deps, sidecar: RunSidecar) -> None:
     """Rewrite the run folder from the database's answer: state.json, transitions.jsonl, phase reports."""
-    run_folder.write(deps.settings.runs, sidecar["run"]["run_id"], sidecar, phase_reports(sidecar))
+    run_folder.write(deps.settings.runs, sidecar.run.run_id, sidecar, phase_reports(sidecar))
 
 
-def _follow(deps: Deps, sidecar: Json) -> None:
+def _follow(deps: Deps, sidecar: RunSidecar) -> None:
     """Write the run folder if the run waits for somebody or is over. A run on its way changes a moment later."""
-    if moves(sidecar["run"]):
+    if sidecar.run.moves:
         return
     # The folder is only a projection, so a busy or full folder must not fail a committed gate. The next write or
     # `cutter rebuild` writes it again.
     try:
         project(deps, sidecar)
     except CutterError as problem:
-        log.warning("run_folder.behind", run_id=sidecar["run"]["run_id"], code=problem.code, reason=str(problem))
+        log.warning("run_folder.behind", run_id=sidecar.run.run_id, code=problem.code, reason=str(problem))
 
 
-def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> Json:
+def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> RunSidecar:
     """Record the documents that were put, each with its intended name, in one round trip. Returns what
     `fn_run_published` says after that.
     """
     with single(deps.pool(role)) as connection, connection.pipeline():
         cursors = [done(connection, wanted, one) for wanted, one in put]
-    return recorded_values.answered(the_row("fn_outbox_done", cursors[-1])) if cursors else {}
+    return RunSidecar.published(the_row("fn_outbox_done", cursors[-1]))
 
 
 def done(connection: Connection, wanted: str, put: Put) -> Cursor[Json]:
@@ -182,18 +176,18 @@ def done(connection: Connection, wanted: str, put: Put) -> Cursor[Json]:
 
 def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:
     with single(deps.pool(role)) as connection:
-        return _report_of(SIDECAR.one(connection, {"run_id": run_id}) or {"documents": []}, name) or ("", "")
+        answer = SIDECAR.one(connection, {"run_id": run_id})
+    return (_report_of(RunSidecar.of(answer), name) if answer else None) or ("", "")
 
 
-def _report_of(sidecar: Json, name: str) -> tuple[str, str] | None:
+def _report_of(sidecar: RunSidecar, name: str) -> tuple[str, str] | None:
     """(KB id, sha256) of a gate's report that was put."""
-    documents: list[Json] = sidecar["documents"]
-    found = (one for one in documents if one["kind"] == "gate_report" and one["subject"] == name and one["sha256"])
-    return next(((one["kb_id"], one["sha256"]) for one in found), None)
+    reports = (one for one in sidecar.documents if one.kind == "gate_report" and one.subject == name)
+    return next(((one.kb_id, one.sha256) for one in reports if one.sha256), None)
 
 
-def _render(entry: WaitingOfRun, sidecar: Json) -> bytes:
+def _render(entry: WaitingOfRun, sidecar: RunSidecar) -> bytes:
     if entry.body is not None:
         return entry.body.encode()
-    receipt = next(one for one in sidecar["receipts"] if one["gate"] == entry.subject)
-    return phase_report.render(sidecar["run"], receipt)
+    receipt = next(one for one in sidecar.receipts if one.gate == entry.subject)
+    return phase_report.render(sidecar.run, receipt)

@@ -33,10 +33,11 @@ from benchmarks.wire import Counted, relay
 from cutter import sources
 from cutter.approvals import schema
 from cutter.catalogue import GATES, PLANNED, REHEARSED, WorkerRole
+from cutter.domain.run_record import RequestRecord
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
-from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
+from cutter.storage.gate_transaction import Attempt, GateTerms, OpenGate, begin_attempt, gate_transaction
 from starter.approver import signing_desk
 from starter.commands import demo
 from temporal import runs
@@ -154,9 +155,9 @@ class Bench:
         deps, leg = self.direct[WorkerRole.EXEC], REHEARSED[-1]
         attempt = begin_attempt(deps.pool(leg.role), leg, run_id, worker="bench", lease_seconds=600)
         assert isinstance(attempt, Attempt)
-        terms = Terms(policy=allowed(leg.name), rehearse=True, cap_seconds=600, reads=[pinned_read(attempt)])
+        terms = GateTerms(policy=allowed(leg.name), rehearse=True, cap_seconds=600, reads=[pinned_read(attempt)])
         with gate_transaction(deps.pool(leg.role), attempt, terms) as opened:
-            assert isinstance(opened, Open), opened
+            assert isinstance(opened, OpenGate), opened
             _, plan = plan_of(deps, opened)
             began = time.perf_counter()
             create_units(opened.connection, plan, actor="bench")
@@ -175,7 +176,7 @@ class Bench:
         for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
             request = await self._request(run_id, gate)
             seen = time.perf_counter()
-            kb_id = await asyncio.to_thread(self.sign, run_id, request["kb_id"])
+            kb_id = await asyncio.to_thread(self.sign, run_id, request.kb_id or "")
             sample.people += (time.perf_counter() - seen) * 1000
             signalled[gate] = datetime.now(UTC)
             await handle.signal("submit_approval", kb_id)
@@ -188,24 +189,24 @@ class Bench:
         sample.more["history bytes"] = seen_history.history_size_bytes
         return sample
 
-    async def _request(self, run_id: str, gate: str) -> dict[str, Any]:
+    async def _request(self, run_id: str, gate: str) -> RequestRecord:
         # Asked often, so that the time in which nobody has seen the request yet stays small.
         while True:
             seen = await asyncio.to_thread(known_runs.sidecar, self.settings, run_id)
-            for request in seen["requests"]:
-                put = any(doc["kb_id"] == request["kb_id"] and doc["sha256"] for doc in seen["documents"])
-                if request["gate"] == gate and put:
-                    return dict(request)
-            assert not seen["run"]["state"].startswith(("failed", "stopped")), seen["run"]["last_error"]
+            for request in seen.requests:
+                put = any(one.kb_id == request.kb_id and one.sha256 for one in seen.documents)
+                if request.gate == gate and put:
+                    return request
+            assert not seen.run.state.startswith(("failed", "stopped")), seen.run.last_error
             await asyncio.sleep(0.005)
 
     def _read(self, sample: Sample, run_id: str, signalled: dict[str, datetime]) -> None:
         seen = known_runs.sidecar(self.settings, run_id)
-        for attempt in seen["attempts"]:
-            start, end = (datetime.fromisoformat(attempt[name]) for name in ("started_at", "finished_at"))
-            sample.gates[attempt["gate"]] = (end - start).total_seconds() * 1000
+        for attempt in seen.attempts:
+            start, end = (datetime.fromisoformat(at or "") for at in (attempt.started_at, attempt.finished_at))
+            sample.gates[attempt.gate] = (end - start).total_seconds() * 1000
             for gate in GATES:
-                if gate.name == attempt["gate"] and gate.sovereign is not None:
+                if gate.name == attempt.gate and gate.sovereign is not None:
                     waited = start - signalled[gate.sovereign.value]
                     sample.more[f"{gate.sovereign.value} signal to gate ms"] = waited.total_seconds() * 1000
 

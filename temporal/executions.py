@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
@@ -41,6 +41,17 @@ class Execution:
     def handle(self, client: Client) -> WorkflowHandle[Any, Any]:
         """A handle of exactly this execution, not of a later one of the same document."""
         return client.get_workflow_handle(self.workflow_id, run_id=self.execution_id)
+
+
+class Driven(Protocol):
+    """A run that a workflow may drive."""
+
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def document_id(self) -> str: ...
+    @property
+    def first_execution_id(self) -> str | None: ...
 
 
 async def open_execution(client: Client, document_id: str) -> Execution | None:
@@ -83,10 +94,10 @@ async def every_open(client: Client) -> list[Execution]:
     return [one for one in found if one is not None]
 
 
-async def open_execution_of(client: Client, run: dict[str, Any]) -> Execution | None:
-    """The open workflow of exactly this run (a row with document_id, run_id, first_execution_id), or None."""
-    found = await open_execution(client, run["document_id"])
-    return found if found is not None and found.is_of(run["run_id"], run["first_execution_id"]) else None
+async def open_execution_of(client: Client, run: Driven) -> Execution | None:
+    """The open workflow of exactly this run, or None."""
+    found = await open_execution(client, run.document_id)
+    return found if found is not None and found.is_of(run.run_id, run.first_execution_id) else None
 
 
 async def is_ours(client: Client, workflow_id: str) -> bool:
@@ -97,7 +108,7 @@ async def is_ours(client: Client, workflow_id: str) -> bool:
         return False
 
 
-async def tell(client: Client, run: dict[str, Any], kind: str, reason: str) -> tuple[bool, str]:
+async def tell(client: Client, run: Driven, kind: str, reason: str) -> tuple[bool, str]:
     """Send the signal to the open workflow of exactly this run. Return (whether it was sent, the reason if not)."""
     try:
         execution = await open_execution_of(client, run)

@@ -22,7 +22,7 @@ from activities.run.triage import case_of
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.batch import batch_step, documents, ways
-from cutter.batch.batch_step import Entry, Orders, Summary
+from cutter.batch.batch_step import BatchActions, Entry, Summary
 from cutter.batch.state import BatchState
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import Role
@@ -39,6 +39,7 @@ from cutter.storage.pools import Connection, connect, single
 from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
 from cutter.storage.records import answer as value_of
+from cutter.storage.run_evidence import sidecar_now
 from cutter.types import Json
 
 log = structlog.get_logger()
@@ -171,21 +172,21 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
     if input.adopt:
         started += _opened(view, [one for one in view.items if one.run_id and not one.ended], started)
     elif again:
-        started += _opened(view, batch_step.unheard(view, limits.STEER_UNHEARD_SECONDS), started)
+        started += _opened(view, batch_step.unstarted(view, limits.STEER_UNHEARD_SECONDS), started)
         started += _opened(view, _silent(deps, view), started)
     return replace(step, starts=tuple(started), stops=tuple(stops))
 
 
 def _silent(deps: Deps, view: BatchView) -> list[ItemRecord]:
     """Items that should move but were silent for a long time. A new workflow continues from the state of the run."""
-    moving = {one.document_id for one in batch_step.items_of(view) if one.stage in batch_step.IN_MOTION}
+    moving = {one.document_id for one in batch_step.items_of(view) if one.stage in batch_step.ACTIVE_STAGES}
     candidates = {one.run_id: one for one in view.items if one.document_id in moving}
     asked = {"run_ids": list(candidates), "seconds": limits.STEER_SILENT_SECONDS}
     with translated(), deps.pool(Role.READ).connection() as connection:
         return [candidates[run_id] for run_id in SILENT.all(connection, asked)]
 
 
-def _carry_out(deps: Deps, connection: Connection, view: BatchView, orders: Orders) -> list[BatchStart]:
+def _carry_out(deps: Deps, connection: Connection, view: BatchView, orders: BatchActions) -> list[BatchStart]:
     batch = view.batch
     batch_id = batch.batch_id
     if orders.halt:
@@ -284,8 +285,7 @@ def _uncovered(deps: Deps, connection: Connection, view: BatchView, gate: str, o
     If an approval still has no verdict after a while, the run does not know it, because it came later or is a copy.
     """
     batch_id = view.batch_id
-    run = {"batch_id": batch_id, "document_id": one.document_id, "mode": "live"}
-    names = signed_before(deps, run, gate)
+    names = signed_before(deps, batch_id, one.document_id, gate)
     if not names:
         return f"there is no {documents.pre_batched(batch_id, gate, one.document_id)}"
     asked = {"run_id": one.run_id, "gate": gate, "kb_ids": list(names)}
@@ -343,7 +343,7 @@ def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) 
 
 
 def _error_body(deps: Deps, connection: Connection, one: ItemRecord, entry: Entry) -> str:
-    sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (one.run_id,))
+    sidecar = sidecar_now(connection, one.run_id or "")
     allowed = deps.settings.max_candidates
     return documents.error_entry(case_of(connection, sidecar, max_candidates=allowed, code=entry.code))
 

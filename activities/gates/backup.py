@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from activities import effects as commands
 from activities.effects import Context
 from activities.gates import recorded_backups
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.gates.shared_backup import alone_in_wave, shared_backup
 from activities.worker.dependencies import Deps
 from cutter import limits
@@ -23,6 +23,7 @@ from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import digest, read_record
 from cutter.catalogue import BY_NAME, Role, State
+from cutter.domain.run_record import RunRecord
 from cutter.errors import ApprovalNeeded, Conflict, InvalidInput, NotFound, PolicyDenied, Unavailable
 from cutter.gates import backup as gate
 from cutter.messages import GateInput, GateOutcome, GateStatus
@@ -30,7 +31,7 @@ from cutter.policy.rules import Permit
 from cutter.settings import dsn
 from cutter.stack.postgres_programs import backup_programs
 from cutter.storage.faults import translated
-from cutter.storage.gate_transaction import Attempt, Open
+from cutter.storage.gate_transaction import Attempt, OpenGate
 from cutter.storage.records import records
 from cutter.types import Json
 
@@ -71,7 +72,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
     checked: list[tuple[BackupRecord, str, Json, str, str, gate.Beside | None]] = []
     wave = ExitStack()
 
-    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
+    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | GateRefused:
         # An attempt reads the pin once. Otherwise a key that people change meanwhile would fail the run.
         pinned = recipient(deps)
         wave.enter_context(alone_in_wave(deps, attempt, _step_seconds(deps)))
@@ -84,14 +85,14 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         artifact_id = _free_name(deps, attempt)
         answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id, pinned)
         if isinstance(answer, BackupRefusal):
-            return Refusal(status="failed", code=answer.code.value, reason=answer.message)
+            return GateRefused(status="failed", code=answer.code.value, reason=answer.message)
         # The artifact is read back here, before the transaction, because reading a large backup takes longer than the
         # transaction's idle timeout.
         stored = _as_stored(deps, artifact_id)
         checked.append((answer[0], answer[1].content_fingerprint, answer[2], pinned, *stored))
         return ()
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         record, restored_fingerprint, policy, pinned, stored, beside = checked[0]
         context = commands.of_attempt(opened.attempt)
         evidence = gate.Evidence(
@@ -107,7 +108,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
             snapshot_fingerprint=record.content_fingerprint,
             restored_fingerprint=restored_fingerprint,
         )
-        return Passed(report=gate.evaluate(evidence))
+        return GatePassed(report=gate.evaluate(evidence))
 
     # The lock is held until the receipt is sealed, because the other runs of the wave look for a sealed receipt.
     with wave:
@@ -181,8 +182,9 @@ def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
         connection.rollback()
     if found is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    context = commands.of_run(found.run, found.pins, found.now, gate.GATE)
-    return replace(context, approvers=found.approvers, needed=found.needed), found.run["state"]
+    run = RunRecord.of(found.run)
+    context = commands.of_run(run, found.pins, found.now, gate.GATE)
+    return replace(context, approvers=found.approvers, needed=found.needed), run.state
 
 
 def _by_policy(

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from activities import effects as commands
 from activities.gates import evidence_bundle as bundles
 from activities.gates.lifecycle_enact import units_begun
-from activities.gates.runner import Passed, Refusal, run_gate
-from activities.outbox import can_be_put, pins_of, publish
+from activities.gates.runner import GatePassed, GateRefused, run_gate
+from activities.outbox import can_be_put, publish
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
-from cutter.domain import recorded_values
 from cutter.domain.digests import chain, sha256_hex
+from cutter.domain.run_record import DocumentRecord, Receipt, RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence.bundle import Signed
 from cutter.gates import closeout as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.projections import phase_report, run_folder
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
 from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR
 from cutter.types import Json
@@ -31,19 +31,20 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
     history: list[Json] = []
     read: list[_Fetched] = []
 
-    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | Refusal:
+    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | GateRefused:
         _publish_all(deps, attempt.run_id)
         seen = deps.history()
-        if seen is not None and seen["workflow_id"] != f"document/{attempt.run['document_id']}":
+        if seen is not None and seen["workflow_id"] != f"document/{attempt.run.document_id}":
             # The database would let any workflow close a run that is due. But the evidence would then seal the history
             # of a wrong workflow.
-            return Refusal(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
+            return GateRefused(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
         history.extend([seen] if seen else [])
         read.append(_fetched(deps, attempt.run_id))
         return ()
 
-    def body(opened: Open) -> Passed | Refusal:
-        sidecar, facts = _answer(opened.row(SIDECAR), input.run_id), _answer(opened.row(EVIDENCE), input.run_id)
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
+        sidecar = RunSidecar.of(_answer(opened.row(SIDECAR), input.run_id))
+        facts = _answer(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
         made, found = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
@@ -51,8 +52,8 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],
             units_planned=units_begun(opened.attempt.pins),
-            receipts_sealed=len(sidecar["receipts"]),
-            approvals_consumed=frozenset(used["gate"] for used in sidecar["consumptions"]),
+            receipts_sealed=len(sidecar.receipts),
+            approvals_consumed=frozenset(used.gate for used in sidecar.consumptions),
             audit_head=made.head,
             chain_intact=chain_intact([(e["prev_hash"], e["body"], e["hash"]) for e in facts["events"]], input.run_id),
             bundle_id=made.artifact_id,
@@ -60,7 +61,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
             bundle_found_sha256=found,
             history_sha256=frozen["sha256"] if frozen else None,
         )
-        return Passed(report=gate.evaluate(evidence), extra={"history": frozen})
+        return GatePassed(report=gate.evaluate(evidence), extra={"history": frozen})
 
     outcome = run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare, reads=_reads)
     if outcome.status == "passed":
@@ -81,18 +82,18 @@ class _Fetched:
     facts: Json
     signed: Signed
 
-    def documents_of(self, run_id: str, sidecar: Json) -> tuple[gate.KbDocument, ...]:
+    def documents_of(self, run_id: str, sidecar: RunSidecar) -> tuple[gate.KbDocument, ...]:
         """The run's documents as the database lists them now. Raises Unavailable while a stored document differs from
         its record.
         """
         rendered = _rendered(sidecar)
         documents = tuple(
             gate.KbDocument(
-                kb_id=one["kb_id"], kind=one["kind"], subject=one["subject"], recorded_sha256=one["sha256"],
-                found_sha256=self.found.get(one["kb_id"]),
-                rendered_sha256=rendered.get(one["subject"]) if one["kind"] == "gate_report" else None,
+                kb_id=one.kb_id, kind=one.kind, subject=one.subject, recorded_sha256=one.sha256,
+                found_sha256=self.found.get(one.kb_id),
+                rendered_sha256=rendered.get(one.subject) if one.kind == "gate_report" else None,
             )
-            for one in sidecar["documents"]
+            for one in sidecar.documents
             if _can_be_put(one, sidecar)
         )  # fmt: skip
         wanted = gate.put_back(run_id, documents)
@@ -109,10 +110,9 @@ class _Fetched:
         return self.signed
 
 
-def _rendered(sidecar: Json) -> dict[str, str]:
+def _rendered(sidecar: RunSidecar) -> dict[str, str]:
     """The sha256 of each gate's report according to the sealed receipt, by gate."""
-    run = sidecar["run"]
-    return {one["gate"]: sha256_hex(phase_report.render(run, one)) for one in sidecar["receipts"]}
+    return {one.gate: sha256_hex(phase_report.render(sidecar.run, one)) for one in sidecar.receipts}
 
 
 def _accepted(facts: Json) -> list[Json]:
@@ -129,10 +129,8 @@ def _publish_all(deps: Deps, run_id: str) -> None:
 def _fetched(deps: Deps, run_id: str) -> _Fetched:
     with single(deps.pool(Role.READ)) as connection:
         read = BOTH.one(connection, {"run_id": run_id})
-    facts, sidecar = _answer(read.evidence, run_id), _answer(read.sidecar, run_id)
-    found = {
-        one["kb_id"]: _sha256_in_kb(deps, one["kb_id"]) for one in sidecar["documents"] if _can_be_put(one, sidecar)
-    }
+    facts, sidecar = _answer(read.evidence, run_id), RunSidecar.of(_answer(read.sidecar, run_id))
+    found = {one.kb_id: _sha256_in_kb(deps, one.kb_id) for one in sidecar.documents if _can_be_put(one, sidecar)}
     return _Fetched(found=found, facts=facts, signed=bundles.gathered(deps, facts))
 
 
@@ -143,8 +141,8 @@ def _sha256_in_kb(deps: Deps, kb_id: str) -> str | None:
         return None
 
 
-def _can_be_put(document: Json, sidecar: Json) -> bool:
-    return can_be_put(document["kb_id"], document["kind"], document["subject"], sidecar)
+def _can_be_put(document: DocumentRecord, sidecar: RunSidecar) -> bool:
+    return can_be_put(document.kb_id, document.kind, document.subject, sidecar)
 
 
 def _reads(attempt: Attempt) -> list[Read]:
@@ -154,7 +152,7 @@ def _reads(attempt: Attempt) -> list[Read]:
 def _answer(found: Json | None, run_id: str) -> Json:
     if found is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    return recorded_values.answered(found) if "latch" in found else found
+    return found
 
 
 def chain_intact(rows: Sequence[tuple[str, str, str]], chain_name: str) -> bool:
@@ -172,10 +170,10 @@ def _finish(deps: Deps, run_id: str) -> None:
     the outbox.
     """
     with single(deps.pool(Role.READ)) as connection:
-        sidecar = _answer(SIDECAR.first(connection, {"run_id": run_id}), run_id)
+        sidecar = RunSidecar.of(_answer(SIDECAR.first(connection, {"run_id": run_id}), run_id))
     kb_id, line = index_entry(sidecar)
-    closing, pins = _closing(sidecar), pins_of(sidecar)
-    context = commands.of_run(sidecar["run"], pins, closing["sealed_at"], gate.GATE)
+    closing, pins = _closing(sidecar), sidecar.pins
+    context = commands.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
     done = commands.put_free(deps, context, kb_id, line)
     bundles.sign(deps, context, pins["evidence_artifact"])
     stored = commands.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
@@ -190,7 +188,7 @@ def _finish(deps: Deps, run_id: str) -> None:
             sidecar_status=state.get("status"),
             index_line=line,
             index_line_found=deps.kb.get(done.kb_id),
-            documents_waiting=sum(one["sha256"] is None and _can_be_put(one, sidecar) for one in sidecar["documents"]),
+            documents_waiting=sum(one.sha256 is None and _can_be_put(one, sidecar) for one in sidecar.documents),
         )
     )
     if not report.passed:
@@ -198,20 +196,20 @@ def _finish(deps: Deps, run_id: str) -> None:
         raise Unavailable(f"the run is closed, but {report.reason()}", what=what)
 
 
-def index_entry(sidecar: Json) -> tuple[str, bytes]:
+def index_entry(sidecar: RunSidecar) -> tuple[str, bytes]:
     """(KB id, bytes) of a closed run's line in the runs index. They come from the sealed receipt, so every try gives
     the same.
     """
-    run = sidecar["run"]
+    run = sidecar.run
     receipt = _closing(sidecar)
     line = gate.index_line(
-        run_id=run["run_id"],
-        document_id=run["document_id"],
-        audit_head=receipt["result"]["pins"]["audit_head"],
-        sealed_utc=receipt["sealed_at"],
+        run_id=run.run_id,
+        document_id=run.document_id,
+        audit_head=receipt.pins["audit_head"],
+        sealed_utc=receipt.sealed_at,
     )
-    return gate.index_id(run["run_id"]), line
+    return gate.index_id(run.run_id), line
 
 
-def _closing(sidecar: Json) -> Json:
-    return next(one for one in sidecar["receipts"] if one["gate"] == gate.GATE)
+def _closing(sidecar: RunSidecar) -> Receipt:
+    return next(one for one in sidecar.receipts if one.gate == gate.GATE)

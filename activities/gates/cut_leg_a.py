@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from activities.gates import recorded_backups
 from activities.gates.cutplan import law_read, plan_of, revision_of
 from activities.gates.pinned_source import pinned_read
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.gates.verified_approvals import Approved, orders_read, resumed_meanwhile, verified_approvals
 from activities.worker.dependencies import Deps
 from cutter.approvals.statement import Statement
@@ -22,7 +22,7 @@ from cutter.marking.revision import RevisionPlan, RevisionRow
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.backups import NEWEST, RecordedBackup
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.many import many
 from cutter.storage.pools import Connection, session, single
 from cutter.storage.records import Rows, records, values
@@ -67,19 +67,19 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
     stored: dict[str, str] = {}
     rehearse = False
 
-    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | Refusal:
+    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | GateRefused:
         nonlocal rehearse
-        rehearse = attempt.run["mode"] == "dryrun"
+        rehearse = attempt.run.mode == "dryrun"
         if rehearse:
             return ()
         answer = verified_approvals(deps, attempt, input, permit)
-        if isinstance(answer, Refusal):
+        if isinstance(answer, GateRefused):
             return answer
         approved.append(answer)
         stored.update(_as_stored(deps, attempt))
         return answer.offers
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         if rehearse:
             return _write(deps, opened, None)
         refusal = resumed_meanwhile(opened, approved[0]) or _backup_stale(deps, opened, stored)
@@ -115,11 +115,11 @@ def _as_stored(deps: Deps, attempt: Attempt) -> dict[str, str]:
 
 def _young(deps: Deps, attempt: Attempt, backups: Sequence[RecordedBackup]) -> list[RecordedBackup]:
     """The backups that are fresh enough for a write, newest first."""
-    limit = float(attempt.run["caps"].get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60)
+    limit = float(attempt.run.caps.get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60)
     return [one for one in backups if one.age_seconds <= limit]
 
 
-def _backup_stale(deps: Deps, opened: Open, stored: Json) -> Refusal | None:
+def _backup_stale(deps: Deps, opened: OpenGate, stored: Json) -> GateRefused | None:
     """Why no backup covers the write. `stored` is the result of `_as_stored` just before.
 
     A record is ignored if its artifact is missing or different. If no usable record is left, the run takes a new
@@ -127,11 +127,13 @@ def _backup_stale(deps: Deps, opened: Open, stored: Json) -> Refusal | None:
     """
     backups = opened.rows(NEWEST)
     if not backups:
-        return Refusal(status="failed", code="backup_missing", reason="this run has no recorded backup")
+        return GateRefused(status="failed", code="backup_missing", reason="this run has no recorded backup")
     young = _young(deps, opened.attempt, backups)
     if not young:
         minutes = backups[0].age_seconds / 60
-        return Refusal(status="backup_stale", code="backup_stale", reason=f"the backup is {minutes:.0f} minutes old")
+        return GateRefused(
+            status="backup_stale", code="backup_stale", reason=f"the backup is {minutes:.0f} minutes old"
+        )
     if young[0].artifact not in stored:
         raise Unavailable(
             f"{young[0].artifact} was recorded a moment ago: the next attempt reads it back", what="backup"
@@ -140,12 +142,12 @@ def _backup_stale(deps: Deps, opened: Open, stored: Json) -> Refusal | None:
         return None
     altered = next((one.artifact for one in young if one.sealed and stored.get(one.artifact)), None)
     if altered is not None:
-        return Refusal(status="failed", code="backup_altered", reason=f"{altered} is not what was recorded")
+        return GateRefused(status="failed", code="backup_altered", reason=f"{altered} is not what was recorded")
     reason = f"{young[0].artifact} is not as recorded: a new backup is made"
-    return Refusal(status="backup_stale", code="backup_unusable", reason=reason)
+    return GateRefused(status="backup_stale", code="backup_unusable", reason=reason)
 
 
-def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
+def _write(deps: Deps, opened: OpenGate, approved: Approved | None) -> GatePassed:
     pins, run_id = opened.attempt.pins, opened.attempt.run_id
     _, plan = plan_of(deps, opened)
     revision = revision_of(opened, plan)
@@ -162,7 +164,7 @@ def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
         if approved
         else (),
         threshold=approved.threshold if approved else 0,
-        document_id=opened.attempt.run["document_id"],
+        document_id=opened.attempt.run.document_id,
         change_set_id=str(ids.derived(run_id, "change_set")),
         pinned_writer_digest=pins["writer_digest"],
         planned_writer_digest=(revision or plan).writer_digest,
@@ -178,7 +180,7 @@ def _write(deps: Deps, opened: Open, approved: Approved | None) -> Passed:
         rehearsal=approved is None,
     )
     extra = {"approvals": list(approved.sha256s) if approved else []}
-    return Passed(report=gate.evaluate(evidence), extra=extra)
+    return GatePassed(report=gate.evaluate(evidence), extra=extra)
 
 
 def _authorization(approval_sha256: str, said: Statement) -> gate.Authorization:

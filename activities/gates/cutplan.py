@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.gates.pinned_source import mark_pinned, pinned_in, pinned_read, plan_pinned, read_pinned
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
 from cutter.errors import ProgrammingError
@@ -18,7 +18,7 @@ from cutter.marking import Marking, MarkRefusal, rebuild_digest_reversed, rebuil
 from cutter.marking.plan import CutPlan
 from cutter.marking.revision import Base, RevisionPlan, UnitInForce, plan_revision, rebuild_revision_digest
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.law_in_force import LAW
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
@@ -49,7 +49,7 @@ MAX_WRITES: Rows[int | None] = values("max_writes")
 def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
     """Plan the rows and pin their digests."""
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         pins = opened.attempt.pins
         marking, plan = plan_of(deps, opened)
         revision = revision_of(opened, plan)
@@ -74,7 +74,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
             max_writes=opened.row(MAX_WRITES),
             revision=revision,
         )
-        return Passed(report=gate.evaluate(evidence))
+        return GatePassed(report=gate.evaluate(evidence))
 
     return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
 
@@ -86,7 +86,7 @@ def _reads(attempt: Attempt) -> list[Read]:
     return [pinned_read(attempt), law_read(attempt), (VOCABULARY, {}), (SAME_DIGEST, same), (MAX_WRITES, own)]
 
 
-def plan_of(deps: Deps, opened: Open) -> tuple[Marking, CutPlan]:
+def plan_of(deps: Deps, opened: OpenGate) -> tuple[Marking, CutPlan]:
     """The plan of a run. It is built from the pinned snapshot, which `pinned_read` requested when the gate opened."""
     pins = opened.attempt.pins
     pinned = pinned_in(opened)
@@ -102,7 +102,7 @@ def law_read(attempt: Attempt) -> Read:
     return LAW, {"run_id": attempt.run_id}
 
 
-def revision_of(opened: Open, plan: CutPlan) -> RevisionPlan | None:
+def revision_of(opened: OpenGate, plan: CutPlan) -> RevisionPlan | None:
     """The plan of a revision against the law in force, which `law_read` requested; None for a first cut."""
     law = base_of(opened.attempt.pins, opened.rows(LAW))
     return plan_revision(plan, law) if law else None
@@ -132,7 +132,7 @@ def rebuilt_digest(data: bytes, marking: Marking, pins: Json, law: Base | None) 
     return rebuild_revision_digest(reversed(lines), law)
 
 
-def _vocabulary(opened: Open) -> dict[str, frozenset[str]]:
+def _vocabulary(opened: OpenGate) -> dict[str, frozenset[str]]:
     words: defaultdict[str, set[str]] = defaultdict(set)
     for word in opened.rows(VOCABULARY):
         words[word.family].add(word.code)

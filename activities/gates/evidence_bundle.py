@@ -16,13 +16,14 @@ from activities import effects as commands
 from activities.effects import Context
 from activities.worker.dependencies import Deps
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence import bundle
 from cutter.evidence.bundle import Bundle, Signed
 from cutter.kb.ids import signature_of
 from cutter.projections.state_file import render_transitions
 from cutter.storage import effect_policy
-from cutter.storage.gate_transaction import Open
+from cutter.storage.gate_transaction import OpenGate
 from cutter.types import Json
 
 log = structlog.get_logger()
@@ -37,7 +38,7 @@ def gathered(deps: Deps, facts: Json) -> Signed:
 
 
 def store(
-    deps: Deps, opened: Open, facts: Json, signed: Signed, sidecar: Json, history: Json | None
+    deps: Deps, opened: OpenGate, facts: Json, signed: Signed, sidecar: RunSidecar, history: Json | None
 ) -> tuple[Bundle, str]:
     """Build a run's bundle and store it. Returns the bundle, and the sha256 of the stored file.
 

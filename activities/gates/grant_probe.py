@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.gates import grant_probe as gate
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Open
+from cutter.storage.gate_transaction import OpenGate
 from cutter.storage.grants import Live, asked, differences
 from cutter.storage.records import records
 
@@ -17,12 +17,12 @@ MATRIX = records("live_grants", Live)
 def grant_probe(deps: Deps, input: GateInput) -> GateOutcome:
     """Compare the live matrix with the declared one."""
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         (live,) = opened.rows(MATRIX)
         granted = tuple((role, name, verb) for role, name, verb in live.granted)
         evidence = gate.Evidence(
             cells=live.cells, granted=granted, grants_sha256=live.sha256, differences=differences(live)
         )
-        return Passed(report=gate.evaluate(evidence))
+        return GatePassed(report=gate.evaluate(evidence))
 
     return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=lambda _attempt: [(MATRIX, asked())])

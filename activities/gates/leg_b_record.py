@@ -8,16 +8,17 @@ from uuid import UUID
 from activities.gates.cut_leg_a import TOOL
 from activities.gates.cutplan import is_revision, plan_of
 from activities.gates.pinned_source import pinned_read
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.gates.structural_verify import UNITS
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.domain import ids
 from cutter.domain.digests import canonical_json, sha256_hex
+from cutter.domain.run_record import RunRecord
 from cutter.gates import leg_b_record as gate
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.queries import query
 from cutter.storage.records import records, the_row
 from cutter.types import Json
@@ -57,7 +58,7 @@ REPEALED = "none"
 def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
     """2N + 6 rows: entry, history, envelope, N blocks, decision, signature, change set, N affected rows."""
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         pins = opened.attempt.pins
         values = _values(deps, opened.attempt.run_id, opened.attempt.run, pins)
         before = opened.row(ROWS)
@@ -78,7 +79,7 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
             verifier_tool_revision=values["verifier_tool_revision"],
             verifier_signatures=after.verifier_signatures,
         )
-        return Passed(report=gate.evaluate(evidence))
+        return GatePassed(report=gate.evaluate(evidence))
 
     return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
 
@@ -116,7 +117,7 @@ def verifier_revision(executor_revision: str) -> str:
     return executor_revision.replace("+exec", "+verify")
 
 
-def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
+def _values(deps: Deps, run_id: str, run: RunRecord, pins: Json) -> Json:
     slug = ids.slug(pins["docprefix"])
     minted = _ids(run_id)
     change_set = minted["change_set_id"]
@@ -124,8 +125,8 @@ def _values(deps: Deps, run_id: str, run: Json, pins: Json) -> Json:
     signer = deps.signer()
     return {
         **minted,
-        "document_id": run["document_id"],
-        "source_doc_ref": run["document_id"],
+        "document_id": run.document_id,
+        "source_doc_ref": run.document_id,
         "operation_kind": pins.get("operation_kind", "first_cut"),
         "manifest_version": pins["writer_digest"],
         "manifest_digest": pins["manifest_digest"],
@@ -153,7 +154,7 @@ def rows_changing(pins: Json) -> int:
     return rows_planned(pins) - (pins["revision_rows"]["keep"] if "revision_rows" in pins else 0)
 
 
-def _insert(opened: Open, values: Json, rows: list[Json]) -> Counted:
+def _insert(opened: OpenGate, values: Json, rows: list[Json]) -> Counted:
     """Write all rows, then count them. The number of round trips does not depend on the number of units."""
     connection = opened.connection
     changing = [row for row in rows if row["operation"] != "keep"]
@@ -179,7 +180,7 @@ def _blocks(values: Json, rows: list[Json]) -> Json:
     return {**shared, "version_ids": held, **{many: [row[one] for row in rows] for many, one in columns.items()}}
 
 
-def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
+def _unit_rows(deps: Deps, opened: OpenGate, values: Json) -> list[Json]:
     marking, plan = plan_of(deps, opened)
     spans = {unit.address: f"{unit.start}-{unit.end}" for unit in marking.candidates}
     shared = {name: values[name] for name in ("envelope_id", "entry_id", "change_set_id")}
@@ -208,7 +209,7 @@ def _unit_rows(deps: Deps, opened: Open, values: Json) -> list[Json]:
     ]
 
 
-def _first_rows(opened: Open, plan: CutPlan) -> list[PlannedRow]:
+def _first_rows(opened: OpenGate, plan: CutPlan) -> list[PlannedRow]:
     """The rows of a first cut, with the stored versions of the planned units."""
     stored = {unit.address: unit for unit in opened.rows(UNITS)}
     return [

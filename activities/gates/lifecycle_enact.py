@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.gates.cut_leg_a import TOOL
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.gates.verified_approvals import Approved, orders_read, resumed_meanwhile, verified_approvals
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Sovereign
@@ -14,7 +14,7 @@ from cutter.domain import ids
 from cutter.gates import lifecycle_enact as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.many import many
 from cutter.storage.records import records
 from cutter.types import Json
@@ -57,16 +57,16 @@ def lifecycle_enact(deps: Deps, input: GateInput) -> GateOutcome:
     step = BY_NAME[gate.GATE]
     approved: list[Approved] = []
 
-    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | Refusal:
+    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | GateRefused:
         answer = verified_approvals(deps, attempt, input, permit)
-        if isinstance(answer, Refusal):
+        if isinstance(answer, GateRefused):
             return answer
         approved.append(answer)
         return answer.offers
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         refusal = resumed_meanwhile(opened, approved[0])
-        return refusal or Passed(report=gate.evaluate(_enact(deps, opened, approved[0])))
+        return refusal or GatePassed(report=gate.evaluate(_enact(deps, opened, approved[0])))
 
     return run_gate(deps, step, input, body, prepare=prepare, reads=_reads)
 
@@ -79,7 +79,7 @@ def _reads(attempt: Attempt) -> list[Read]:
     ]
 
 
-def _enact(deps: Deps, opened: Open, approved: Approved) -> gate.Evidence:
+def _enact(deps: Deps, opened: OpenGate, approved: Approved) -> gate.Evidence:
     pins = opened.attempt.pins
     decision = opened.row(DECISION) or Decision(decided=None, consumed=None)
     shared = {

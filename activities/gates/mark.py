@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from activities.gates.pinned_source import mark_pinned, options_of, pinned_in, pinned_read, preview_of
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.gates import mark as gate
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Open
+from cutter.storage.gate_transaction import OpenGate
 
 
 def mark(deps: Deps, input: GateInput) -> GateOutcome:
     """Mark the snapshot and prove the partition."""
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         pins = opened.attempt.pins
         pinned = pinned_in(opened)
         limit = deps.settings.max_candidates
@@ -25,6 +25,6 @@ def mark(deps: Deps, input: GateInput) -> GateOutcome:
             max_candidates=options_of(pinned, limit).max_candidates,
             preview=preview_of(pinned, limit),
         )
-        return Passed(report=gate.evaluate(evidence))
+        return GatePassed(report=gate.evaluate(evidence))
 
     return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=lambda attempt: [pinned_read(attempt)])

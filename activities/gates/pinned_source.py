@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from cutter import marking
 from cutter.domain.digests import canonical_json, sha256_hex
 from cutter.errors import NotFound
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.storage.snapshots import Snapshot
@@ -61,7 +61,7 @@ def pinned_read(attempt: Attempt) -> Read:
     return SNAPSHOT, {"source_version_id": attempt.pins.get("source_version_id")}
 
 
-def pinned_in(opened: Open) -> Snapshot:
+def pinned_in(opened: OpenGate) -> Snapshot:
     """The snapshot that `pinned_read` asked for."""
     return require_pinned(opened.row(SNAPSHOT), opened.attempt.pins["source_version_id"])
 

@@ -21,7 +21,7 @@ from cutter.policy.command import operations_at
 from cutter.policy.rules import Permit
 from cutter.storage import gate_transaction as tx
 from cutter.storage.faults import DatabaseRefused
-from cutter.storage.gate_transaction import Terms
+from cutter.storage.gate_transaction import GateTerms
 
 log = structlog.get_logger()
 
@@ -33,7 +33,7 @@ FACTS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class GateRefused:
     """An early refusal by a gate's body, before there is a report: the gate's status, a code and a sentence."""
 
     status: GateStatus
@@ -44,15 +44,15 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
+class GatePassed:
     """The evaluation of a gate's body. `extra` is sealed together with the report and the pins."""
 
     report: GateReport
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-Body = Callable[[tx.Open], Passed | Refusal]
-Prepare = Callable[[tx.Attempt, Permit], Sequence[dict[str, Any]] | Refusal]
+Body = Callable[[tx.OpenGate], GatePassed | GateRefused]
+Prepare = Callable[[tx.Attempt, Permit], Sequence[dict[str, Any]] | GateRefused]
 
 
 def run_gate(
@@ -75,24 +75,24 @@ def run_gate(
     attempt = tx.begin_attempt(
         deps.pool(gate.role), gate, input.run_id, worker=deps.worker, lease_seconds=int(cap)
     )  # fmt: skip
-    if isinstance(attempt, tx.Closed):
+    if isinstance(attempt, tx.RunClosed):
         return _closed(gate, attempt)
     if isinstance(attempt, tx.Sealed):
         return sealed_outcome(deps, gate, attempt)
-    cap = attempt.run["caps"].get("soft_seconds", {}).get(gate.phase) or cap
+    cap = attempt.run.caps.get("soft_seconds", {}).get(gate.phase) or cap
     context = commands.of_attempt(attempt)
     permit = commands.decided(deps, context, operations_at(gate.name))
     try:
         approvals = _allowed(attempt, context, permit, prepare)
-        if isinstance(approvals, Refusal):
+        if isinstance(approvals, GateRefused):
             return _refuse(deps, attempt, approvals, report=approvals.evidence)
-        terms = Terms(
+        terms = GateTerms(
             policy=permit.record(), approvals=approvals, rehearse=rehearse(), cap_seconds=cap, reads=reads(attempt)
         )
         with _capped(cap):
             result = _in_transaction(deps, attempt, body, terms, began)
     except DatabaseRefused as problem:
-        result = Refusal(status="failed", code=problem.code, reason=str(problem))
+        result = GateRefused(status="failed", code=problem.code, reason=str(problem))
     except (PolicyDenied, ApprovalNeeded) as problem:
         result = _by_policy(gate, permit, problem)
     except CutterError as problem:
@@ -101,45 +101,45 @@ def run_gate(
     return _outcome(deps, attempt, result)
 
 
-def _closed(gate: Gate, closed: tx.Closed) -> GateOutcome:
+def _closed(gate: Gate, closed: tx.RunClosed) -> GateOutcome:
     """The outcome if no attempt was registered: the run is over or unknown, or the gate before this one is not
     sealed.
     """
     status: GateStatus = "out_of_order" if closed.status == "predecessor_not_sealed" else "ended"
-    return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.run.get("state", ""))
+    return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.state)
 
 
 def _allowed(
     attempt: tx.Attempt, context: commands.Context, permit: Permit, prepare: Prepare | None
-) -> Sequence[dict[str, Any]] | Refusal:
+) -> Sequence[dict[str, Any]] | GateRefused:
     """The approvals that the gate consumes, if the policy allows the gate. Raises PolicyDenied, ApprovalNeeded."""
     if attempt.gate.sovereign is None:
         commands.require(context, permit)
     approvals = prepare(attempt, permit) if prepare else ()
-    if attempt.gate.sovereign is not None and not isinstance(approvals, Refusal):
+    if attempt.gate.sovereign is not None and not isinstance(approvals, GateRefused):
         # The policy is asked after the approvals are verified, because an early call of the next write must not fail a
         # run before people have decided.
         commands.require(context, permit)
     return approvals
 
 
-def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | Refusal) -> GateOutcome:
+def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | GateRefused) -> GateOutcome:
     if isinstance(result, tx.Sealed):
         for hook in deps.after_commit:
             hook(attempt.gate.name)
         return sealed_outcome(deps, attempt.gate, result)
-    if isinstance(result, Refusal):
+    if isinstance(result, GateRefused):
         return _refuse(deps, attempt, result, report=result.evidence)
     if result.passed:
         return _rehearsed(deps, attempt, result)
-    refusal = Refusal(status="failed", code=result.violations[0].name if result.violations else "empty_report",
+    refusal = GateRefused(status="failed", code=result.violations[0].name if result.violations else "empty_report",
                       reason=result.reason())  # fmt: skip
     return _refuse(deps, attempt, refusal, report=result.as_json())
 
 
 def _in_transaction(
-    deps: Deps, attempt: tx.Attempt, body: Body, terms: Terms, began: float
-) -> tx.Sealed | GateReport | Refusal:
+    deps: Deps, attempt: tx.Attempt, body: Body, terms: GateTerms, began: float
+) -> tx.Sealed | GateReport | GateRefused:
     """`began` is the thread's CPU clock at the beginning of the attempt. The CPU time since then is sealed too.
 
     A report is returned if nothing was sealed, because the gate did not pass or was rehearsed.
@@ -148,10 +148,10 @@ def _in_transaction(
     with tx.gate_transaction(pool, attempt, terms) as opened:
         if isinstance(opened, tx.Sealed):
             return opened
-        if isinstance(opened, tx.NotOpened):
+        if isinstance(opened, tx.GateNotOpened):
             return _not_opened(opened)
         answer = body(opened)
-        if isinstance(answer, Refusal):
+        if isinstance(answer, GateRefused):
             return answer
         if terms.rehearse or not answer.report.passed:
             return answer.report
@@ -191,7 +191,7 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
         )  # fmt: skip
 
 
-def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> Refusal:
+def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> GateRefused:
     """A denial fails the run. If the policy needs approvals, the run stops until that many people have signed a resume.
 
     After the enactment a denial only stops the run, because the law is enacted and a corrected policy lets the run
@@ -199,47 +199,47 @@ def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeede
     """
     evidence = {"policy": permit.record()}
     if isinstance(problem, PolicyDenied) and gate.from_state is State.LIFECYCLE_ENACTED:
-        return Refusal(
+        return GateRefused(
             status="needs_approval", code=problem.code, reason=str(problem), state="stopped_unavailable_policy",
             evidence=evidence,
         )  # fmt: skip
     if isinstance(problem, PolicyDenied):
-        return Refusal(
+        return GateRefused(
             status="failed", code=problem.code, reason=str(problem), state="failed_policy", evidence=evidence
         )
-    return Refusal(
+    return GateRefused(
         status="needs_approval", code=problem.code, reason=str(problem), state=f"stopped_policy_{gate.phase}",
         evidence={**evidence, "tier": problem.tier},
     )  # fmt: skip
 
 
-def _not_opened(answer: tx.NotOpened) -> Refusal:
+def _not_opened(answer: tx.GateNotOpened) -> GateRefused:
     detail = answer.detail
     match answer.status:
         case "drift":
             drift = detail["drift"]
             lines = "; ".join(drift["diff"])[:400]
-            return Refusal(status="drift", code=drift["dimension"], state=f"stopped_drift_{drift['dimension']}",
+            return GateRefused(status="drift", code=drift["dimension"], state=f"stopped_drift_{drift['dimension']}",
                            reason=f"fingerprint {drift['fingerprint']}: {lines}", evidence=drift)  # fmt: skip
         case "stopped":
-            return Refusal(status="stopped", code=detail["kind"], reason=detail["reason"] or "")
+            return GateRefused(status="stopped", code=detail["kind"], reason=detail["reason"] or "")
         case "lane_busy":
-            return Refusal(status="lane_busy", code="lane_busy", reason="another run holds the gate's lane")
+            return GateRefused(status="lane_busy", code="lane_busy", reason="another run holds the gate's lane")
         case "approval_refused":
-            return Refusal(status="approval_refused", code=detail["code"], reason=f"the database: {detail['code']}")
+            return GateRefused(status="approval_refused", code=detail["code"], reason=f"the database: {detail['code']}")
         case "refused" if detail["code"] in ("stale_attempt", "run_ended"):
-            return Refusal(status="ended", code=detail["code"], reason=detail["code"])
+            return GateRefused(status="ended", code=detail["code"], reason=detail["code"])
         case "refused" if detail["code"].startswith("policy_"):
             reason = f"the database: no recorded decision of the policy opens the gate ({detail['code']})"
-            return Refusal(status="failed", code=detail["code"], state="failed_policy", reason=reason)
+            return GateRefused(status="failed", code=detail["code"], state="failed_policy", reason=reason)
         case "refused" if detail["code"] == "predecessor_not_sealed":
             # A person who can write to Temporal can claim that a gate passed, but that claim does not harm the law.
-            return Refusal(status="out_of_order", code=detail["code"], reason="the gate before it is not sealed")
+            return GateRefused(status="out_of_order", code=detail["code"], reason="the gate before it is not sealed")
         case _:
-            return Refusal(status="failed", code=detail["code"], reason=f"the database refused: {detail['code']}")
+            return GateRefused(status="failed", code=detail["code"], reason=f"the database refused: {detail['code']}")
 
 
-def _refuse(deps: Deps, attempt: tx.Attempt, refusal: Refusal, *, report: dict[str, Any] | None) -> GateOutcome:
+def _refuse(deps: Deps, attempt: tx.Attempt, refusal: GateRefused, *, report: dict[str, Any] | None) -> GateOutcome:
     gate = attempt.gate
     state = refusal.state or (f"failed_{gate.phase}" if refusal.status == "failed" else None)
     tx.refuse(
@@ -254,7 +254,7 @@ def _refuse(deps: Deps, attempt: tx.Attempt, refusal: Refusal, *, report: dict[s
     log.info("gate.refused", run_id=attempt.run_id, gate=gate.name, status=refusal.status, code=refusal.code)
     return GateOutcome(
         gate=gate.name, status=refusal.status, attempt=attempt.number, code=refusal.code, reason=refusal.reason[:500],
-        state=state or attempt.run["state"],
+        state=state or attempt.run.state,
     )  # fmt: skip
 
 
@@ -264,7 +264,7 @@ def _rehearsed(deps: Deps, attempt: tx.Attempt, report: GateReport) -> GateOutco
         state=None,
     )  # fmt: skip
     return GateOutcome(
-        gate=attempt.gate.name, status="rehearsed", attempt=attempt.number, state=attempt.run["state"],
+        gate=attempt.gate.name, status="rehearsed", attempt=attempt.number, state=attempt.run.state,
         facts=facts_of(report.pins),
     )  # fmt: skip
 
@@ -276,12 +276,12 @@ def sealed_outcome(deps: Deps, gate: Gate, sealed: tx.Sealed) -> GateOutcome:
     except CutterError as problem:
         # The write is sealed, so an unavailable knowledge base must not fail it. The next gate publishes the waiting
         # documents.
-        log.warning("outbox.waiting", run_id=sealed.receipt["run_id"], gate=gate.name, code=problem.code)
+        log.warning("outbox.waiting", run_id=sealed.receipt.run_id, gate=gate.name, code=problem.code)
         kb_id, sha256 = "", ""
-    log.info("gate.sealed", run_id=sealed.receipt["run_id"], gate=gate.name, attempt=sealed.receipt["attempt"])
+    log.info("gate.sealed", run_id=sealed.receipt.run_id, gate=gate.name, attempt=sealed.receipt.attempt)
     return GateOutcome(
-        gate=gate.name, status="passed", attempt=sealed.receipt["attempt"], state=gate.to_state.value, kb_doc_id=kb_id,
-        sha256=sha256, facts=facts_of(sealed.receipt["result"]["pins"]),
+        gate=gate.name, status="passed", attempt=sealed.receipt.attempt, state=gate.to_state.value, kb_doc_id=kb_id,
+        sha256=sha256, facts=facts_of(sealed.receipt.pins),
     )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def alone_in_wave(deps: Deps, attempt: Attempt, seconds: float) -> Iterator[None
     A run without a batch holds no lock. If the lock is not free in time, the run takes its own backup, because that is
     better than a failure.
     """
-    batch_id = attempt.run["batch_id"]
+    batch_id = attempt.run.batch_id
     if not batch_id:
         yield
         return
@@ -65,10 +65,10 @@ def alone_in_wave(deps: Deps, attempt: Attempt, seconds: float) -> Iterator[None
 
 def shared_backup(deps: Deps, attempt: Attempt, pinned: str) -> Shared | None:
     """The wave's backup for the pinned key, or None if this run must take one. After a change of the key it must."""
-    if not attempt.run["batch_id"]:
+    if not attempt.run.batch_id:
         return None
-    limit = attempt.run["caps"].get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60
-    asked = {"run_id": attempt.run_id, "batch_id": attempt.run["batch_id"], "seconds": float(limit) * SHARE_OF_AGE}
+    limit = attempt.run.caps.get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60
+    asked = {"run_id": attempt.run_id, "batch_id": attempt.run.batch_id, "seconds": float(limit) * SHARE_OF_AGE}
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
         pins = BACKUP.first(connection, asked)
         connection.rollback()

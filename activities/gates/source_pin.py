@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.gates import source_pin as gate
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Open
+from cutter.storage.gate_transaction import OpenGate
 from cutter.storage.records import records
 
 
@@ -47,23 +47,23 @@ SOURCE = records("source_of_document", Registered)
 def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
     """Pin the document's newest version. If that version is enacted already, the run is skipped."""
 
-    def body(opened: Open) -> Passed | Refusal:
-        document_id = opened.attempt.run["document_id"]
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
+        document_id = opened.attempt.run.document_id
         found = opened.row(SOURCE)
         evidence = _evidence(document_id, found, input.source_uri)
         version = evidence.version
         if version is not None and evidence.base and evidence.base.source_version_id == version.id:
-            return Refusal(
+            return GateRefused(
                 status="skipped", code="already_enacted", reason=f"{document_id}: this version is already enacted"
             )
         if found is None:
             report = gate.evaluate(evidence)
-            return Refusal(status="failed", code="STOP_DOCUMENT_UNKNOWN", reason=report.reason())
-        return Passed(report=gate.evaluate(evidence))
+            return GateRefused(status="failed", code="STOP_DOCUMENT_UNKNOWN", reason=report.reason())
+        return GatePassed(report=gate.evaluate(evidence))
 
     return run_gate(
         deps, BY_NAME[gate.GATE], input, body,
-        reads=lambda attempt: [(SOURCE, {"document_id": attempt.run["document_id"]})],
+        reads=lambda attempt: [(SOURCE, {"document_id": attempt.run.document_id})],
     )  # fmt: skip
 
 

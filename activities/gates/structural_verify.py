@@ -7,12 +7,12 @@ from uuid import UUID
 
 from activities.gates.cutplan import is_revision, law_read, plan_of, revision_of
 from activities.gates.pinned_source import pinned_in, pinned_read
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.gates import structural_verify as gate
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.records import Rows, records, values
 
 
@@ -33,8 +33,8 @@ ROWS = records("revision_rows", gate.StoredRow)
 def structural_verify(deps: Deps, input: GateInput) -> GateOutcome:
     """Evaluate the eleven structural booleans."""
 
-    def body(opened: Open) -> Passed | Refusal:
-        return Passed(report=gate.evaluate(structural_evidence(deps, opened)))
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
+        return GatePassed(report=gate.evaluate(structural_evidence(deps, opened)))
 
     return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=structural_reads)
 
@@ -49,7 +49,7 @@ def structural_reads(attempt: Attempt) -> list[Read]:
     return [(UNITS, prefix), (VERSIONS, prefix), *shared]
 
 
-def structural_evidence(deps: Deps, opened: Open) -> gate.Evidence:
+def structural_evidence(deps: Deps, opened: OpenGate) -> gate.Evidence:
     """The stored rows and the plan. This role's own connection reads both."""
     pins = opened.attempt.pins
     _, plan = plan_of(deps, opened)

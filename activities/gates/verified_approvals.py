@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from activities import approval_judge as approving
-from activities.gates.runner import Refusal
+from activities.gates.runner import GateRefused
 from activities.worker.dependencies import Deps
 from cutter.approvals import schema
 from cutter.approvals.statement import Statement
@@ -18,7 +18,7 @@ from cutter.errors import NotFound
 from cutter.messages import GateInput
 from cutter.policy.rules import Permit
 from cutter.storage.approval_facts import OrderTaken
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.records import Rows, values
 from cutter.types import Json
 
@@ -43,7 +43,7 @@ class Approved:
         return tuple(str(one["approval_sha256"]) for one in self.offers)
 
 
-def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: Permit) -> Approved | Refusal:
+def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: Permit) -> Approved | GateRefused:
     """Fetch and verify the named approvals. Only these names come through Temporal.
 
     The gate, the present policy, and the policy at the time of the request each ask for a number of people; the highest
@@ -60,12 +60,12 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
             ids.kb_id(kb_id)
             verdict, _ = approving.judge(deps, Role.EXEC, attempt.run_id, name, kb_id, facts)
         except (ids.InvalidId, NotFound) as problem:
-            return Refusal(status="approval_refused", code=problem.code, reason=str(problem))
+            return GateRefused(status="approval_refused", code=problem.code, reason=str(problem))
         if not verdict.accepted or verdict.decision != schema.APPROVE:
-            return Refusal(status="approval_refused", code=verdict.code, reason=verdict.reason)
+            return GateRefused(status="approval_refused", code=verdict.code, reason=verdict.reason)
         verdicts.append(verdict)
     if not verdicts:
-        return Refusal(status="approval_refused", code="STOP_APPROVAL_REQUIRED", reason="no approval was named")
+        return GateRefused(status="approval_refused", code="STOP_APPROVAL_REQUIRED", reason="no approval was named")
     policy, _ = approving.policy_of(deps, facts.epoch_sha256)
     before = facts.request.tier if facts.request else None
     tier = approving.tier_asked(before, permit)
@@ -74,7 +74,7 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
         # The request then shows the new number, because it asked for fewer people until now.
         if facts.request is not None:
             approving.raise_tier(deps, Role.EXEC, attempt.run_id, name, before, tier)
-        return Refusal(status="approval_refused", code=met.code, reason=met.reason)
+        return GateRefused(status="approval_refused", code=met.code, reason=met.reason)
     statements = tuple(one.statement for one in met.slots if one.statement is not None)
     return Approved(
         offers=tuple(
@@ -94,12 +94,14 @@ def orders_read(attempt: Attempt) -> Read:
     return ORDERS, {"run_id": attempt.run_id}
 
 
-def resumed_meanwhile(opened: Open, approved: Approved) -> Refusal | None:
+def resumed_meanwhile(opened: OpenGate, approved: Approved) -> GateRefused | None:
     """The error if a further order resumed the run after the verification. The next attempt verifies that order too."""
     orders = opened.row(ORDERS)
     if orders is not None and _digests(OrderTaken.all_of(orders)) == approved.orders:
         return None
-    return Refusal(status="ended", code="stale_attempt", reason="the run was resumed after its approvals were verified")
+    return GateRefused(
+        status="ended", code="stale_attempt", reason="the run was resumed after its approvals were verified"
+    )
 
 
 def _digests(orders: Iterable[OrderTaken]) -> frozenset[str]:

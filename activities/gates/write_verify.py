@@ -10,7 +10,7 @@ from uuid import UUID
 from activities.gates.cutplan import base_of, rebuilt_digest
 from activities.gates.leg_b_record import rows_changing, signature_payload
 from activities.gates.pinned_source import mark_pinned, pinned_in
-from activities.gates.runner import Passed, Refusal, run_gate
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.gates.structural_verify import structural_evidence, structural_reads
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
@@ -23,7 +23,7 @@ from cutter.gpg import Gpg
 from cutter.gpg_status import Outcome
 from cutter.marking import MarkRefusal
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, Open, Read
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.law_in_force import LAW
 from cutter.storage.queries import query
 from cutter.storage.records import records, the_row
@@ -56,11 +56,11 @@ COUNTED = records("verify_rows", gate.Recorded)
 def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
     """Check the executor's signature, rebuild, and record one verify_result with the verifier's own signature."""
 
-    def body(opened: Open) -> Passed | Refusal:
+    def body(opened: OpenGate) -> GatePassed | GateRefused:
         pins = opened.attempt.pins
         stored = opened.row(CHANGE_SET)
         if stored is None:
-            return Refusal(status="failed", code="change_set_missing", reason="leg B left no change set")
+            return GateRefused(status="failed", code="change_set_missing", reason="leg B left no change set")
         signer = deps.signer()
         evidence = gate.Evidence(
             principal=opened.principal,
@@ -79,9 +79,9 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
             results_before=stored.results_before,
         )
         if not all(item.ok for item in gate.checks(evidence)):
-            return Passed(report=gate.evaluate(evidence, gate.NOTHING))
+            return GatePassed(report=gate.evaluate(evidence, gate.NOTHING))
         recorded, extra = _record(deps, opened, stored)
-        return Passed(report=gate.evaluate(evidence, recorded), extra=extra)
+        return GatePassed(report=gate.evaluate(evidence, recorded), extra=extra)
 
     return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
 
@@ -107,7 +107,7 @@ def executor_signed(gpg: Gpg, stored: ChangeSet, pins: Json) -> bool:
     return len(evidence.records) == 1 and signers == [stored.signer_fingerprint] and signers[0] in known
 
 
-def _rebuild(deps: Deps, opened: Open) -> str:
+def _rebuild(deps: Deps, opened: OpenGate) -> str:
     pins = opened.attempt.pins
     pinned = pinned_in(opened)
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates, fresh=True)
@@ -116,7 +116,7 @@ def _rebuild(deps: Deps, opened: Open) -> str:
     return rebuilt_digest(pinned.data, marking, pins, base_of(pins, opened.rows(LAW)))
 
 
-def _record(deps: Deps, opened: Open, stored: ChangeSet) -> tuple[gate.Recorded, Json]:
+def _record(deps: Deps, opened: OpenGate, stored: ChangeSet) -> tuple[gate.Recorded, Json]:
     """Write the verdict and its signature, then count both, in one round trip."""
     run_id, pins, connection = opened.attempt.run_id, opened.attempt.pins, opened.connection
     result_id, signature_id = (str(ids.derived(run_id, role)) for role in ("verify_result", "verifier_signature"))

@@ -172,7 +172,7 @@ async def _look_after(client: Client, deps: Deps, run: OpenRun, grace_seconds: f
 async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
     """The run's own open workflow. A foreign workflow under its id does not drive the run."""
     try:
-        return await open_execution_of(client, asdict(run))
+        return await open_execution_of(client, run)
     except Refused:
         return None
 
@@ -191,7 +191,7 @@ async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> 
     cancelled = run.kind == "cancel" and not run.wrote
     if not run.latched or (run.stopped and not cancelled):
         return "left_alone", _entry(run, run.state)
-    told, note = await tell(client, asdict(run), run.kind or "stop", run.stop_reason or NO_REASON)
+    told, note = await tell(client, run, run.kind or "stop", run.stop_reason or NO_REASON)
     return ("told" if told else "left_alone"), {**_entry(run, run.state), "stop": run.kind, "note": note}
 
 

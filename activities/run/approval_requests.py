@@ -23,6 +23,7 @@ from cutter.approvals.verdict import ACCEPTED, Verdict, verdict_record
 from cutter.approvals.verify import Authentication
 from cutter.catalogue import GATES, Role, Sovereign, stands_on
 from cutter.domain import ids
+from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.errors import PolicyDenied
 from cutter.messages import (
     NOT_SO,
@@ -74,7 +75,7 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
             connection.rollback()
             return _not_requested(input, asked.answer)
         request = asked.answer["request"]
-        context = commands.of_run(asked.facts.run, asked.facts.pins, asked.facts.now, input.gate)
+        context = commands.of_run(asked.run, asked.facts.pins, asked.facts.now, input.gate)
         tier = approving.tier_asked(request["tier"], _writes_ahead(asked, Sovereign(input.gate)))
         try:
             commands.require(context, commands.decided(deps, context, (KB_PUT,), asked.policy))
@@ -98,7 +99,7 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
     approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request["tier"], tier)
     sidecar = publish_now(deps, Role.READ, context, put)
     # The knowledge base may have stored the document under another name.
-    names = {one["request_id"]: one["kb_id"] for one in sidecar["requests"]}
+    names = {one.request_id: one.kb_id for one in sidecar.requests}
     request |= {"kb_id": names[request["request_id"]]}
     return _view(deps, input, asked, sidecar, tier)
 
@@ -109,7 +110,7 @@ def _writes_ahead(asked: Asked, sovereign: Sovereign) -> Permit:
     """
     writes = [(one.name, write) for one in GATES if stands_on(one) is sovereign and (write := write_of(one.name))]
     facts = asked.facts
-    contexts = ((commands.of_run(facts.run, facts.pins, facts.now, gate), write) for gate, write in writes)
+    contexts = ((commands.of_run(asked.run, facts.pins, facts.now, gate), write) for gate, write in writes)
     return permit(asked.policy, [context.proposed(write) for context, write in contexts])
 
 
@@ -123,9 +124,10 @@ def _not_requested(input: RequestInput, answer: Json) -> RequestView:
     return RequestView(status="refused", gate=input.gate, code=answer["code"], reason=answer["code"])
 
 
-def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Tier | None) -> RequestView:
-    request = asked.answer["request"]
+def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: RunSidecar, tier: Tier | None) -> RequestView:
+    request, run = asked.answer["request"], sidecar.run
     policy, _ = approving.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
+    in_advance = run.batch_id if run.mode == "live" else None
     return RequestView(
         status="requested",
         gate=input.gate,
@@ -136,7 +138,7 @@ def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: Json, tier: Ti
         approvers_needed=policy.needed(input.gate, tier),
         review_decision_id=request["review_decision_id"] or "",
         accepted=asked.facts.accepted,
-        offered=approving.signed_before(deps, sidecar["run"], input.gate),
+        offered=approving.signed_before(deps, in_advance, run.document_id, input.gate),
     )
 
 
@@ -192,7 +194,7 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
             # The person who revokes must learn that the revocation came too late, because the approval was already
             # used.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
-    return _result(verdict, input.kb_id, facts.run["state"], duplicate=answer["status"] == "duplicate")
+    return _result(verdict, input.kb_id, facts.run.state, duplicate=answer["status"] == "duplicate")
 
 
 def _as_recorded(deps: Deps, input: JudgeInput, verdict: Verdict) -> Verdict:
@@ -228,8 +230,8 @@ def end_request(deps: Deps, input: EndRequestInput) -> RequestEnded:
         facts = approving.read_facts(connection, input.run_id, input.gate)
         request, now = facts.request, datetime.fromisoformat(facts.now)
         over = request is not None and datetime.fromisoformat(request.expires_at) <= now
-        if input.status == "expired" and not over and facts.run["state"] != "stopped_expired":
-            return RequestEnded(state=facts.run["state"], code=NOT_SO)
+        if input.status == "expired" and not over and facts.run.state != "stopped_expired":
+            return RequestEnded(state=facts.run.state, code=NOT_SO)
         connection.execute(
             "select cutter_governance.fn_request_end(%s, %s, %s, %s)",
             (input.run_id, input.gate, input.status, input.approval_sha256),
@@ -272,6 +274,6 @@ def resume_run(deps: Deps, input: ResumeInput) -> Resumed:
     return Resumed(state=answer.get("state", ""), code=answer["status"], reason=answer.get("decision", ""))
 
 
-def folder_and_day(run: Json, pins: Json) -> tuple[str, datetime]:
+def folder_and_day(run: RunRecord, pins: Json) -> tuple[str, datetime]:
     """The folder of a run's documents, and the day in their names."""
     return folder_of(run, pins.get("content_sha256")), day_of(run)

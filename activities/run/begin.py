@@ -15,6 +15,7 @@ from activities.run.escalate import command_of
 from activities.worker.dependencies import Deps
 from cutter.catalogue import Role
 from cutter.domain import ids
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict
 from cutter.messages import BeginInput, Caps, RunView
 from cutter.registration import caps_of, mint_run_id, registered
@@ -42,29 +43,26 @@ def begin_run(deps: Deps, input: BeginInput) -> RunView:
                 input.first_execution_id if run.run_id is None else None, run.batch_id, run.amends,
             ),
         )  # fmt: skip
-        sidecar = call(
+        answer = call(
             connection,
             "select cutter_governance.fn_run_sidecar(cutter_governance.fn_run_version(%s, %s))",
             (registered(answer), deps.build_id),
         )
-    return view_of(sidecar)
+    return view_of(RunSidecar.of(answer))
 
 
-def view_of(sidecar: dict[str, Any]) -> RunView:
+def view_of(sidecar: RunSidecar) -> RunView:
     """A run as the workflow needs it."""
-    run = sidecar["run"]
-    pins: dict[str, Any] = {}
-    for receipt in sidecar["receipts"]:
-        pins |= receipt["result"]["pins"]
+    run = sidecar.run
     return RunView(
-        run_id=run["run_id"],
-        document_id=run["document_id"],
-        mode=run["mode"],
-        state=run["state"],
-        caps=_caps(run["caps"]),
-        sealed=tuple(receipt["gate"] for receipt in sidecar["receipts"]),
-        outcome=run["outcome"],
-        facts=facts_of(pins),
+        run_id=run.run_id,
+        document_id=run.document_id,
+        mode=run.mode,
+        state=run.state,
+        caps=_caps(run.caps),
+        sealed=sidecar.sealed,
+        outcome=run.outcome,
+        facts=facts_of(sidecar.pins),
         next_command=command_of(sidecar),
     )
 

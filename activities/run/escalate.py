@@ -11,6 +11,7 @@ from cutter.batch import triage
 from cutter.catalogue import Role
 from cutter.domain import recorded_values
 from cutter.domain.next_step import Step, next_step
+from cutter.domain.run_record import RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.kb import folder as kb_folder
 from cutter.messages import NOT_SO, Escalated, EscalateInput
@@ -19,7 +20,7 @@ from cutter.projections.stop_route import StopRoute, render
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.types import Json
+from cutter.storage.run_evidence import sidecar_now
 
 _STOPPED = re.compile(r"stopped_[a-z0-9_]{1,80}")
 """The form of a stopped state. Its tail may be twice as long as the longest tail that a workflow makes. It is bounded
@@ -35,24 +36,24 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
     gets the answer `not_so`.
     """
     with translated(), deps.pool(Role.READ).connection() as connection:
-        before = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))
+        before = sidecar_now(connection, input.run_id)
         if _impossible(before, input.state):
             return _view(before, code=NOT_SO)
         state = call(
             connection, "select cutter_governance.fn_run_stop(%s, %s, %s)", (input.run_id, input.state, input.reason)
         )["state"]
-        sidecar = call(connection, "select cutter_governance.fn_run_sidecar(%s)", (input.run_id,))
+        sidecar = sidecar_now(connection, input.run_id)
         if state != input.state:
-            return _view(sidecar, code="ended" if sidecar["run"]["ended_at"] else NOT_SO)
+            return _view(sidecar, code="ended" if sidecar.run.ended_at else NOT_SO)
         number = max(1, stops_of(sidecar))
-        run = sidecar["run"]
+        run = sidecar.run
         pins = state_json(sidecar)["context_pins"]
         aside = quarantined(connection, run)
         folder = folder_of(run, pins.get("content_sha256"))
         kb_id = kb_folder.stop_report(folder, day_of(run).date(), number=number, quarantined=aside)
         epoch = IN_FORCE.first(connection)
         route = StopRoute(
-            sidecar=sidecar, step=step_of(sidecar), wrote=wrote(sidecar), gate=input.gate, reason=input.reason,
+            sidecar=sidecar, step=step_of(sidecar), wrote=sidecar.wrote, gate=input.gate, reason=input.reason,
             kb_id=kb_id, number=number, deployment_id=epoch.deployment_id if epoch else None,
         )  # fmt: skip
         case = case_of(connection, sidecar, max_candidates=deps.settings.max_candidates) if aside else None
@@ -64,46 +65,35 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
     return _view(sidecar, kb_doc_id=kb_id)
 
 
-def stops_of(sidecar: Json) -> int:
+def stops_of(sidecar: RunSidecar) -> int:
     """How often the run has stopped or failed. This is the number of its newest report, and every try gives the same
     number.
     """
-    reached = [str(recorded_values.parsed(body).get("to_state")) for body in sidecar["transitions"]]
+    reached = [str(recorded_values.parsed(body).get("to_state")) for body in sidecar.transitions]
     return sum(RunState(state).halted for state in reached)
 
 
-def _impossible(sidecar: Json, state: str) -> bool:
-    if sidecar["run"]["state"] == state:
+def _impossible(sidecar: RunSidecar, state: str) -> bool:
+    if sidecar.run.state == state:
         return False
     if state == "voided_cancelled":
-        latch = sidecar["latch"]
-        return wrote(sidecar) or not latch["stopped"] or latch["kind"] != "cancel"
+        return sidecar.wrote or not sidecar.latch.stopped or sidecar.latch.kind != "cancel"
     return _STOPPED.fullmatch(state) is None
 
 
-def _view(sidecar: Json, *, code: str = "", kb_doc_id: str = "") -> Escalated:
-    return Escalated(state=sidecar["run"]["state"], code=code, kb_doc_id=kb_doc_id, next_command=command_of(sidecar))
+def _view(sidecar: RunSidecar, *, code: str = "", kb_doc_id: str = "") -> Escalated:
+    return Escalated(state=sidecar.run.state, code=code, kb_doc_id=kb_doc_id, next_command=command_of(sidecar))
 
 
-def wrote(sidecar: Json) -> bool:
-    """True when leg A is sealed, so that drafts may exist."""
-    return any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in sidecar["receipts"])
-
-
-def enacted(sidecar: Json) -> bool:
-    """True when the enactment is sealed: enacted law is never voided."""
-    return any(receipt["gate"] == "IG_lifecycle_enact_execute" for receipt in sidecar["receipts"])
-
-
-def command_of(sidecar: Json) -> str:
+def command_of(sidecar: RunSidecar) -> str:
     """The command that continues this run."""
     return step_of(sidecar).command
 
 
-def step_of(sidecar: Json) -> Step:
+def step_of(sidecar: RunSidecar) -> Step:
     """The step that continues this run, derived from all facts that the database has about it."""
-    run, latch = sidecar["run"], sidecar["latch"] or {}
+    run = sidecar.run
     return next_step(
-        run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
-        latched=bool(latch.get("stopped")), wrote=wrote(sidecar), enacted=enacted(sidecar),
+        run_id=run.run_id, document_id=run.document_id, state=run.state, outcome=run.outcome,
+        latched=sidecar.latch.stopped, wrote=sidecar.wrote, enacted=sidecar.enacted,
     )  # fmt: skip

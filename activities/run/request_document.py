@@ -15,6 +15,7 @@ from cutter.approvals.request import Changes, RequestDocument, RequestTuple, Uni
 from cutter.batch import documents
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_record import RunRecord
 from cutter.errors import NotFound
 from cutter.kb import folder as kb_folder
 from cutter.marking import Marking
@@ -30,7 +31,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
 
     `tier` is the tier that the policy asks for. The gate's own tier may be higher. Raises PolicyDenied.
     """
-    run, pins, request = asked.facts.run, asked.facts.pins, asked.answer["request"]
+    run, pins, request = asked.run, asked.facts.pins, asked.answer["request"]
     folder, day = folder_of(run, pins["content_sha256"]), day_of(run).date()
     pinned = require_pinned(asked.snapshot, pins["source_version_id"])
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates)
@@ -47,27 +48,27 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
     snapshot = commands.put_free(deps, context, wanted, pinned.data, asked.policy)
     gate = request["gate"]
     policy, _ = approving.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
-    caps = run["caps"]
+    caps = run.caps
     kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request["n"]), request["challenge"])
     # An approval that is signed after a rehearsal is for the live batch.
-    batch_id = run["batch_id"].removesuffix("-dryrun") if run["batch_id"] else None
+    batch_id = run.batch_id.removesuffix("-dryrun") if run.batch_id else None
     document = RequestDocument(
         request=RequestTuple(**request["tuple"]),
-        mode=run["mode"],
+        mode=run.mode,
         created_utc=_seconds(request["requested_at"]),
         expires_utc=_seconds(request["expires_at"]),
         ttl_seconds=_life(run, gate, caps),
         kb_id=kb_id,
-        approval_kb_id=documents.pre_batched(batch_id, gate, run["document_id"])
-        if batch_id and run["mode"] == "dryrun"
+        approval_kb_id=documents.pre_batched(batch_id, gate, run.document_id)
+        if batch_id and run.mode == "dryrun"
         else kb_id.replace("-request-", "-approval-"),
         snapshot_kb_id=snapshot.kb_id,
         snapshot_sha256=pins["content_sha256"],
         profile_id=pins["profile_id"],
         profile_sha256=pins["profile_sha256"],
         backup_sha=pins.get("backup_sha256"),
-        sidecar_path=str(deps.settings.runs / run["run_id"] / "state.json"),
-        starter=run["starter"],
+        sidecar_path=str(deps.settings.runs / run.run_id / "state.json"),
+        starter=run.starter,
         tier=_highest(policy.tier_of(gate) or Tier.MEDIUM, tier),
         approvers_needed=policy.needed(gate, tier),
         changes=_changes(asked, view),
@@ -75,7 +76,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         shown=markdown(view),
         findings_count=len(marking.findings),
         batch_id=batch_id,
-        amends_run_id=run["amends"],
+        amends_run_id=run.amends,
     )
     return document, snapshot
 
@@ -90,9 +91,9 @@ def _highest(own: Tier, asked: Tier | None) -> str:
     return max(own, asked or own, key=list(Tier).index).value
 
 
-def _life(run: Json, gate: str, caps: Json) -> int:
+def _life(run: RunRecord, gate: str, caps: Json) -> int:
     seconds = int(caps["ttl_cut_seconds"] if gate == Sovereign.CUT else caps["ttl_lifecycle_seconds"])
-    return min(seconds, limits.PRE_BATCHED_HOURS * 3600) if run["mode"] == "dryrun" and run["batch_id"] else seconds
+    return min(seconds, limits.PRE_BATCHED_HOURS * 3600) if run.mode == "dryrun" and run.batch_id else seconds
 
 
 def _changes(asked: Asked, view: RequestView) -> Changes:

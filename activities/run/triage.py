@@ -8,6 +8,7 @@ from cutter.batch import triage, ways
 from cutter.batch.disposition import Failure, disposition
 from cutter.batch.triage import Triage
 from cutter.batch.view import ItemRun
+from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.marking import PROFILES
 from cutter.projections.state_file import render_state
@@ -15,7 +16,6 @@ from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
-LEG_A, ENACTMENT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
 BY_PEOPLE = ("stopped_stop", "stopped_cancel")
 """Stops that no fault caused. A run with such a stop is never quarantined."""
 
@@ -34,39 +34,36 @@ POLICY: Rows[str] = values("batch_policy")
 MARKED_BY = records("marked_by", MarkedBy)
 
 
-def quarantined(connection: Connection, run: Json) -> bool:
+def quarantined(connection: Connection, run: RunRecord) -> bool:
     """True for a run of a batch that sets failed documents aside. Then the entry in the quarantine queue is the only
     document about its failure.
     """
-    if run["batch_id"] is None or run["state"] in BY_PEOPLE or RunState(run["state"]).voided:
+    if run.batch_id is None or run.state in BY_PEOPLE or RunState(run.state).voided:
         return False
-    return POLICY.first(connection, {"batch_id": run["batch_id"]}) == "quarantine"
+    return POLICY.first(connection, {"batch_id": run.batch_id}) == "quarantine"
 
 
-def case_of(connection: Connection, sidecar: Json, *, max_candidates: int, code: str = "") -> Triage:
+def case_of(connection: Connection, sidecar: RunSidecar, *, max_candidates: int, code: str = "") -> Triage:
     """The known facts about the run's failure. Without a `code`, the code is the seeds' word for the run's state.
 
     `max_candidates` is the number of units that the workers allow. The printed command asks for at most as many.
     """
-    run, error = sidecar["run"], sidecar["run"]["last_error"] or {}
-    last = sidecar["attempts"][-1] if sidecar["attempts"] else {}
-    sealed = {one["gate"] for one in sidecar["receipts"]}
-    failure = Failure(
-        state=run["state"], code=code_of(error), wrote=LEG_A in sealed, enacted=ENACTMENT in sealed
-    )  # fmt: skip
+    run, error = sidecar.run, sidecar.run.error
+    last = sidecar.attempts[-1].gate if sidecar.attempts else ""
+    failure = Failure(state=run.state, code=code_of(error), wrote=sidecar.wrote, enacted=sidecar.enacted)
     item = ItemRun(
-        run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
-        latched=bool((sidecar["latch"] or {}).get("stopped")), wrote=failure.wrote, enacted=failure.enacted,
+        run_id=run.run_id, document_id=run.document_id, state=run.state, outcome=run.outcome,
+        latched=sidecar.latch.stopped, wrote=failure.wrote, enacted=failure.enacted,
         included=False, corrected=False,
     )  # fmt: skip
-    remedy = ways.run_step(run["batch_id"], item)
+    remedy = ways.run_step(run.batch_id or "", item)
     reproduction = triage.reproduction(
-        run_id=run["run_id"], document_id=run["document_id"], state=run["state"],
-        source=_source(connection, run["run_id"], max_candidates),
+        run_id=run.run_id, document_id=run.document_id, state=run.state,
+        source=_source(connection, run.run_id, max_candidates),
     )  # fmt: skip
     return Triage(
-        run_id=run["run_id"], document_id=run["document_id"], state=run["state"],
-        gate=error.get("gate") or last.get("gate", ""), code=code or triage.seed_code(run["state"]), error=error,
+        run_id=run.run_id, document_id=run.document_id, state=run.state,
+        gate=error.get("gate") or last, code=code or triage.seed_code(run.state), error=error,
         sidecar=render_state(sidecar).decode(), advice=disposition(failure), reproduction=reproduction, remedy=remedy,
     )  # fmt: skip
 

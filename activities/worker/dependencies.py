@@ -13,6 +13,7 @@ from cutter.approvals import approver_store
 from cutter.approvals.policy import Policy
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.catalogue import Role, WorkerRole
+from cutter.domain.run_record import RunRecord
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gpg import Gpg
 from cutter.kb import folder as kb_folder
@@ -103,13 +104,13 @@ def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
     return load
 
 
-def folder_of(run: dict[str, Any], content_sha256: str | None) -> str:
+def folder_of(run: RunRecord, content_sha256: str | None) -> str:
     """The run's folder in the knowledge base. A run that has pinned nothing has a folder under its run id."""
-    if not run.get("docprefix") or not content_sha256:
-        return f"knowledge/dev/runs/{run['run_id']}"
-    return kb_folder.run_folder(run["docprefix"], content_sha256, day_of(run).date(), run["run_id"])
+    if not run.docprefix or not content_sha256:
+        return f"knowledge/dev/runs/{run.run_id}"
+    return kb_folder.run_folder(run.docprefix, content_sha256, day_of(run).date(), run.run_id)
 
 
-def day_of(run: dict[str, Any]) -> datetime:
+def day_of(run: RunRecord) -> datetime:
     """When the run was made, by the database's clock."""
-    return datetime.fromisoformat(run["created_at"])
+    return datetime.fromisoformat(run.created_at)

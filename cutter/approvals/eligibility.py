@@ -9,7 +9,9 @@ from cutter.approvals.policy import Approver, Policy
 from cutter.catalogue import Sovereign
 
 
-def why_not(policy: Policy, one: Approver, gate: str, decision: str, *, starter: str, now: datetime) -> str | None:
+def ineligibility_reason(
+    policy: Policy, one: Approver, gate: str, decision: str, *, starter: str, now: datetime
+) -> str | None:
     """The reason why the judge would refuse this approver's decision at the gate. None if no reason is known."""
     if gate not in one.gates or policy.rule_of(gate) is None:
         return f"{one.name} may not sign for {gate}, says the policy"
@@ -26,7 +28,9 @@ def why_not(policy: Policy, one: Approver, gate: str, decision: str, *, starter:
 def remedy(policy: Policy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime) -> str:
     """The people who may sign instead. If nobody may sign, the commands that change that."""
     others = [
-        one.name for one in policy.approvers if not why_not(policy, one, gate, decision, starter=starter, now=now)
+        one.name
+        for one in policy.approvers
+        if not ineligibility_reason(policy, one, gate, decision, starter=starter, now=now)
     ]
     if others:
         return f"ask {' or '.join(others)}"
@@ -42,7 +46,7 @@ def known(policy: Policy) -> str:
     return f"epoch {policy.number} names {names or 'nobody'}: see `cutter approvers show`"
 
 
-def misfit(policy: Policy, approver: str | None, key: str | None) -> str | None:
+def signer_mismatch(policy: Policy, approver: str | None, key: str | None) -> str | None:
     """The mistake in --approver and --key according to the policy. None if they may name one of its approvers."""
     named = next((one for one in policy.approvers if one.name == approver), None)
     keyed = policy.approver_of(key) if key else None

@@ -29,7 +29,7 @@ BATCH = "batch"
 
 SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_authz"}
 AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz"}
-IN_MOTION = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
+ACTIVE_STAGES = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
 
 HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + limits.HALT_MARGIN_SECONDS
 """If a document has not stopped within this time after a halt, it will not stop: its workflow may be gone."""
@@ -58,7 +58,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Orders:
+class BatchActions:
     """The steps to take now.
 
     `decided` holds the items that get no run: document id, decision in one word, and reason.
@@ -121,7 +121,7 @@ def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
 
 def decide(
     view: BatchView, *, window: int, rooms: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()
-) -> Orders:
+) -> BatchActions:
     """The steps to take now. `reviews` are items that still lack an approval which should already exist.
 
     `rooms` says how many items each tenant with a cap may begin now. Further items of that tenant wait.
@@ -145,7 +145,7 @@ def decide(
             if name not in again and by_id[name].decided != "blocked"
         ]
         starts = plan.next_starts(planned, lanes=batch.lanes, window=window, weights=batch.weights, rooms=rooms)
-    return Orders(
+    return BatchActions(
         halt=halt,
         starts=tuple(starts),
         decided=tuple(decided),
@@ -159,7 +159,7 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
     """Summarise the batch. The view must be newer than the orders that were carried out."""
     batch, items = view.batch, items_of(view)
     state = batch_state(items, halted=batch.halted is not None)
-    moving = any(one.stage in IN_MOTION for one in items)
+    moving = any(one.stage in ACTIVE_STAGES for one in items)
     at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
     planned = _for_the_planner(view, items)
     # Documents that were included again, and those whose dependency is now enacted, begin as soon as a lane is free.
@@ -184,7 +184,7 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
     )  # fmt: skip
 
 
-def unheard(view: BatchView, seconds: float) -> list[ItemRecord]:
+def unstarted(view: BatchView, seconds: float) -> list[ItemRecord]:
     """The items whose run was registered more than `seconds` ago and has not begun."""
     return [
         one
@@ -199,12 +199,12 @@ def longer_ago(view: BatchView, at: str | None, seconds: float) -> bool:
     return at is not None and datetime.fromisoformat(at) < now - timedelta(seconds=seconds)
 
 
-def unheeded(one: ItemRecord) -> bool:
+def stop_pending(one: ItemRecord) -> bool:
     """True for an item whose latch is set and whose run has not stopped yet."""
     return bool(one.latched and not one.ended and not one.stopped)
 
 
-def deliveries(view: BatchView, orders: Orders, *, again: bool) -> list[BatchStop]:
+def deliveries(view: BatchView, orders: BatchActions, *, again: bool) -> list[BatchStop]:
     """The stop messages to deliver: those of these orders, and with `again` also those to documents that have not
     stopped yet.
 
@@ -216,11 +216,11 @@ def deliveries(view: BatchView, orders: Orders, *, again: bool) -> list[BatchSto
     return [
         BatchStop(document_id=one.document_id, kind=kind, reason=reason_of(batch, orders))
         for one in view.items
-        if (one.document_id in now and (again or one.latched)) or (again and unheeded(one))
+        if (one.document_id in now and (again or one.latched)) or (again and stop_pending(one))
     ]
 
 
-def reason_of(batch: BatchRecord, orders: Orders) -> str:
+def reason_of(batch: BatchRecord, orders: BatchActions) -> str:
     """The sentence that tells the documents why the batch stops them."""
     return (orders.halt.reason if orders.halt else batch.halted_reason) or "the batch was stopped"
 
@@ -275,7 +275,7 @@ def _halt(batch: BatchRecord, items: Sequence[Item], age_seconds: float) -> Halt
 def _stops(items: Sequence[Item], by_id: Mapping[str, ItemRecord], kind: str | None) -> list[tuple[str, str]]:
     if kind is None:
         return []
-    touched = IN_MOTION if kind == "hard_cap" else (*IN_MOTION, *SOVEREIGN_STAGES)
+    touched = ACTIVE_STAGES if kind == "hard_cap" else (*ACTIVE_STAGES, *SOVEREIGN_STAGES)
     return [
         (one.document_id, stop_word(kind))
         for one in items

@@ -137,32 +137,6 @@ def receipt(row: Json) -> Json:
     return {**row, "result": result, **({"policy": policy(row["policy"])} if "policy" in row else {})}
 
 
-def sidecar(answer: Json) -> Json:
-    """The whole answer of `fn_run_sidecar`."""
-    return {
-        **answer,
-        "run": run(answer["run"]),
-        "receipts": [receipt(one) for one in answer["receipts"]],
-        "attempts": [{**one, "report": report(one.get("report"))} for one in answer["attempts"]],
-        "requests": [{**one, "tuple": mapping(one["tuple"])} if "tuple" in one else one for one in answer["requests"]],
-        "verdicts": [
-            {**one, "statement": mapping(one["statement"])} if one.get("statement") is not None else one
-            for one in answer["verdicts"]
-        ],
-    }
-
-
-def answered(value: Json) -> Json:
-    """The answer of a database function, with its rows in the form that readers take. Evidence stays unchanged."""
-    if "latch" in value and isinstance(value.get("receipts"), list):
-        return sidecar(value)
-    if isinstance(value.get("run"), dict):
-        value = {**value, "run": run(value["run"])}
-    if isinstance(value.get("receipt"), dict):
-        value = {**value, "receipt": receipt(value["receipt"])}
-    return value
-
-
 def _invariants(value: Any) -> list[Json]:
     found = value if isinstance(value, list) else [value]
     return [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cutter.catalogue import GATES, SKIPPED, State
-from cutter.types import Json
+from cutter.catalogue import SKIPPED, State
 
 STOPPED, FAILED, VOIDED = "stopped_", "failed_", "voided_"
 
@@ -64,15 +63,3 @@ class RunState(str):
     def unavailable(self) -> bool:
         """A dependency of the run did not answer."""
         return self.stopped and self.reason.startswith("unavailable_")
-
-
-_ON_THE_WAY = frozenset(state for gate in GATES for state in (gate.from_state.value, gate.to_state.value)) - {
-    gate.from_state.value for gate in GATES if gate.sovereign is not None
-}
-
-
-def moves(run: Json) -> bool:
-    """Whether a run (its row) is on its way to its next gate or request: it waits for nobody, and it is not over. The
-    database says the same (`fn_run_moves`).
-    """
-    return run["state"] in _ON_THE_WAY and run["ended_at"] is None and run["outcome"] is None

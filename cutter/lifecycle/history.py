@@ -14,6 +14,7 @@ from typing import Any
 from cutter import limits
 from cutter.domain.recorded_values import parsed
 from cutter.domain.retry import Denial
+from cutter.domain.run_record import AttemptRecord, RunCore, RunSidecar
 from cutter.lifecycle.declarations import APPROVAL, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import FIELDS, Event, instant, timed, transition
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
@@ -35,29 +36,29 @@ class Recorded:
     event: Event | None = None
 
 
-def run_events(sidecar: Json) -> list[Event]:
-    """Every transition of a run and of its views, by time. `sidecar` is the answer of `fn_run_sidecar`."""
-    run = sidecar["run"]
-    about = {"run_id": run["run_id"], "document_id": run["document_id"]}
-    return events_of(run, recorded(sidecar), about=about, dryrun=run["mode"] == "dryrun")
+def run_events(sidecar: RunSidecar) -> list[Event]:
+    """Every transition of a run and of its views, by time."""
+    run = sidecar.run
+    about = {"run_id": run.run_id, "document_id": run.document_id}
+    return events_of(run, recorded(sidecar), about=about, dryrun=run.mode == "dryrun")
 
 
-def events_of(run: Json, changes: Iterable[Recorded], *, about: Mapping[str, Any], dryrun: bool) -> list[Event]:
+def events_of(run: RunCore, changes: Iterable[Recorded], *, about: Mapping[str, Any], dryrun: bool) -> list[Event]:
     """The events of one run from its recorded changes. Each event of a view gets the metadata `about`."""
-    views = _Views(entity_id=run["run_id"], about=about, dryrun=dryrun, created=run["created_at"])
+    views = _Views(entity_id=run.run_id, about=about, dryrun=dryrun, created=run.created_at)
     events = list(views.begin())
     for one in changes:
         if one.event is not None:
             events.append(one.event)
         events += views.follow(one)
-    created = instant(run["created_at"])
-    since = {(RUN.event_type, run["run_id"]): created, (TASK.event_type, run["run_id"]): created}
-    since[REQUEST.event_type, f"{run['run_id']}#1"] = created
+    created = instant(run.created_at)
+    since = {(RUN.event_type, run.run_id): created, (TASK.event_type, run.run_id): created}
+    since[REQUEST.event_type, f"{run.run_id}#1"] = created
     # An event of the audit chain stays unchanged.
     return list(timed(events, since, but=frozenset({DOCUMENT_RUN.event_type, APPROVAL.event_type})))
 
 
-def run_facts(sidecar: Json) -> RunFacts:
+def run_facts(sidecar: RunSidecar) -> RunFacts:
     """The facts of a run in its present state."""
     facts = RunFacts()
     for one in recorded(sidecar):
@@ -66,13 +67,11 @@ def run_facts(sidecar: Json) -> RunFacts:
     return facts
 
 
-def recorded(sidecar: Json) -> list[Recorded]:
+def recorded(sidecar: RunSidecar) -> list[Recorded]:
     """The recorded changes of a run, by time."""
-    moves = [moved(event) for event in map(of_audit, sidecar["transitions"]) if event is not None]
-    approvals = [
-        Recorded(at=instant(one.timestamp), event=one) for one in map(of_audit, sidecar["approval_moves"]) if one
-    ]
-    return in_order(sidecar["run"], [*moves, *approvals], sidecar["attempts"])
+    moves = [moved(event) for event in map(of_audit, sidecar.transitions) if event is not None]
+    approvals = [Recorded(at=instant(one.timestamp), event=one) for one in map(of_audit, sidecar.approval_moves) if one]
+    return in_order(sidecar.run, [*moves, *approvals], sidecar.attempts)
 
 
 def moved(event: Event) -> Recorded:
@@ -83,11 +82,11 @@ def moved(event: Event) -> Recorded:
     )  # fmt: skip
 
 
-def in_order(run: Json, moves: Iterable[Recorded], attempts: Iterable[Json]) -> list[Recorded]:
+def in_order(run: RunCore, moves: Iterable[Recorded], attempts: Iterable[AttemptRecord]) -> list[Recorded]:
     """The moves, the attempts and an end without a write, by time."""
     found = [*moves, *_attempts(attempts)]
-    if run["outcome"] is not None and run["ended_at"]:
-        found.append(Recorded(at=instant(run["ended_at"]), change=Finished(outcome=run["outcome"]), cause="ended"))
+    if run.outcome is not None and run.ended_at:
+        found.append(Recorded(at=instant(run.ended_at), change=Finished(outcome=run.outcome), cause="ended"))
     return sorted(found, key=lambda one: one.at)
 
 
@@ -103,19 +102,19 @@ def of_audit(body: str) -> Event | None:
     return Event(**{name: value[name] for name in FIELDS})
 
 
-def _attempts(attempts: Iterable[Json]) -> Iterator[Recorded]:
+def _attempts(attempts: Iterable[AttemptRecord]) -> Iterator[Recorded]:
     for one in attempts:
-        gate, number = one["gate"], one["n"]
+        gate, number = one.gate, one.n
         yield Recorded(
-            at=instant(one["started_at"]), change=Began(gate=gate, attempt=number), cause=f"{gate} attempt {number}",
-            worker=one.get("lease_owner") or "",
+            at=instant(one.started_at), change=Began(gate=gate, attempt=number), cause=f"{gate} attempt {number}",
+            worker=one.lease_owner or "",
         )  # fmt: skip
-        if one["finished_at"] is not None and one["outcome"] is not None:
-            again = one["outcome"] == "unavailable" and one.get("next_eligible_at") is not None
+        if one.finished_at is not None and one.outcome is not None:
+            again = one.outcome == "unavailable" and one.next_eligible_at is not None
             yield Recorded(
-                at=instant(one["finished_at"]),
-                change=Tried(gate=gate, attempt=number, outcome=one["outcome"], again=again),
-                cause=f"{gate} attempt {number}: {one['outcome']}", reason=one.get("reason") or "",
+                at=instant(one.finished_at),
+                change=Tried(gate=gate, attempt=number, outcome=one.outcome, again=again),
+                cause=f"{gate} attempt {number}: {one.outcome}", reason=one.reason or "",
             )  # fmt: skip
 
 

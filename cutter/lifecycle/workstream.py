@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from cutter.batch.facts import BatchFacts
 from cutter.batch.state import BatchState, WorkstreamState
+from cutter.batch.view import BatchRecord, ItemRecord
+from cutter.domain.run_record import RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.declarations import BATCH, TASK, TASKS_FAILED, WORKSTREAM
 from cutter.lifecycle.events import Event, instant, timed, transition
 from cutter.lifecycle.facts import Moved
 from cutter.lifecycle.history import Recorded, events_of, in_order, of_audit
-from cutter.types import Json
 
 _ENDS = {
     BatchState.CLOSEOUT.value: WorkstreamState.COMPLETED,
@@ -29,9 +31,9 @@ _ENDS = {
 class _Batch:
     """The facts of a batch for repeated look-ups. `runs` has (time of registration, run id) by document, by time."""
 
-    facts: Json
-    row: Json
-    items: Mapping[str, Json]
+    facts: BatchFacts
+    row: BatchRecord
+    items: Mapping[str, ItemRecord]
     runs: Mapping[str, list[tuple[str, str]]]
     moves: tuple[Event, ...]
 
@@ -45,25 +47,25 @@ class _Batch:
 
     def moves_of(self, run_id: str) -> Iterator[tuple[str, str]]:
         """(Time, new state) of each move of a run."""
-        return ((instant(stamp), to) for _, to, stamp in self.facts["moves"].get(run_id, ()))
+        return ((instant(move.stamp), move.to_state) for move in self.facts.moves.get(run_id, ()))
 
 
-def batch_events(facts: Json) -> list[Event]:
-    """Every transition of a batch, its workstreams and tasks, by time. `facts` is the answer of `batch_facts`."""
+def batch_events(facts: BatchFacts) -> list[Event]:
+    """Every transition of a batch, its workstreams and tasks, by time."""
     runs: dict[str, list[tuple[str, str]]] = {}
-    for run in facts["runs"]:
-        runs.setdefault(run["document_id"], []).append((instant(run["created_at"]), run["run_id"]))
+    for run in facts.runs:
+        runs.setdefault(run.document_id, []).append((instant(run.created_at), run.run_id))
     batch = _Batch(
-        facts=facts, row=facts["view"]["batch"], items={one["document_id"]: one for one in facts["view"]["items"]},
-        runs=runs, moves=tuple(event for event in map(of_audit, facts["batch_moves"]) if event is not None),
+        facts=facts, row=facts.view.batch, items=facts.view.by_document(), runs=runs,
+        moves=tuple(event for event in map(of_audit, facts.batch_moves) if event is not None),
     )  # fmt: skip
     found = [*batch.moves, *_workstreams(batch)]
-    for run in facts["runs"]:
+    for run in facts.runs:
         found += _task(batch, run)
     # If the end of a task and the change of its batch have the same time, the task comes first.
     ordered = sorted(found, key=lambda one: (one.timestamp, one.event_type != TASK.event_type))
-    created = instant(batch.row["created_at"])
-    since = {(WORKSTREAM.event_type, f"{batch.row['batch_id']}#1"): created}
+    created = instant(batch.row.created_at)
+    since = {(WORKSTREAM.event_type, f"{batch.row.batch_id}#1"): created}
     return list(timed(ordered, since, but=frozenset({BATCH.event_type})))
 
 
@@ -72,9 +74,9 @@ def _workstreams(batch: _Batch) -> Iterator[Event]:
 
     A registered batch has all its tasks, and each move changes its workstream.
     """
-    batch_id = batch.row["batch_id"]
+    batch_id = batch.row.batch_id
     stand = {1: WorkstreamState.READY.value}
-    yield transition(WORKSTREAM, f"{batch_id}#1", WORKSTREAM.initial, stand[1], at=batch.row["created_at"],
+    yield transition(WORKSTREAM, f"{batch_id}#1", WORKSTREAM.initial, stand[1], at=batch.row.created_at,
                      metadata={"batch_id": batch_id, "cause": "registered"})  # fmt: skip
     for move in batch.moves:
         number = batch.number(move.timestamp)
@@ -97,26 +99,26 @@ def _critical(batch: _Batch, at: str) -> list[str]:
 
     Under the policy `strict` each document is critical. Under other policies, the queue file marks the critical ones.
     """
-    strict = batch.row.get("policy") == "strict"
+    strict = batch.row.policy == "strict"
     found = []
     for document_id, runs in batch.runs.items():
         newest = RunState("".join([to for moved, to in batch.moves_of(runs[-1][1]) if moved <= at][-1:]))
-        if (strict or batch.items[document_id]["critical"]) and (newest.failed or newest.stopped):
+        if (strict or batch.items[document_id].critical) and (newest.failed or newest.stopped):
             found.append(document_id)
     return sorted(found)
 
 
-def _task(batch: _Batch, run: Json) -> list[Event]:
+def _task(batch: _Batch, run: RunCore) -> list[Event]:
     """The events of one run as a task of its workstream."""
-    changes = [Recorded(at=at, change=Moved(to=to), cause=to) for at, to in batch.moves_of(run["run_id"])]
-    item, created = batch.items[run["document_id"]], instant(run["created_at"])
-    before = batch.newest(run["document_id"], created)
+    changes = [Recorded(at=at, change=Moved(to=to), cause=to) for at, to in batch.moves_of(run.run_id)]
+    item, created = batch.items[run.document_id], instant(run.created_at)
+    before = batch.newest(run.document_id, created)
     about = {
-        "run_id": run["run_id"], "document_id": run["document_id"],
-        "workstream_id": f"{batch.row['batch_id']}#{batch.number(created)}", "critical": item["critical"],
-        "dependencies": [one for name in item["depends_on"] if (one := batch.newest(name, created))],
+        "run_id": run.run_id, "document_id": run.document_id,
+        "workstream_id": f"{batch.row.batch_id}#{batch.number(created)}", "critical": item.critical,
+        "dependencies": [one for name in item.depends_on if (one := batch.newest(name, created))],
         **({"replaces": before} if before else {}),
     }  # fmt: skip
-    changes = in_order(run, changes, batch.facts["attempts"].get(run["run_id"], ()))
-    told = events_of(run, changes, about=about, dryrun=batch.row["mode"] == "dryrun")
+    changes = in_order(run, changes, batch.facts.attempts.get(run.run_id, ()))
+    told = events_of(run, changes, about=about, dryrun=batch.row.mode == "dryrun")
     return [one for one in told if one.event_type == TASK.event_type]

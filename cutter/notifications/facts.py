@@ -16,7 +16,7 @@ from cutter.notifications import card_text
 from cutter.notifications.card import Card, Enactment, Kind, from_json
 from cutter.notifications.card_text import Outcome, Waiting
 from cutter.policy.command import Operation, write_of
-from cutter.policy.rules import Broken, Decision, Policy, ProposedAction, decide
+from cutter.policy.rules import Decision, InvalidPolicy, Policy, ProposedAction, decide
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from cutter.types import Refusal
@@ -134,7 +134,7 @@ BATCHES = records("notification_batches_to_tell", BatchToTell)
 
 
 def new_cards(
-    connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | Broken, since: str
+    connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | InvalidPolicy, since: str
 ) -> Iterator[tuple[int, Card | None]]:
     """(Notification id, card) of each notification that is new for a channel.
 
@@ -186,7 +186,7 @@ def _batch(one: BatchToTell) -> Card:
     return card_text.of_batch(one.subject, state=one.place, batch_id=one.batch_id, mode=one.mode, counts=counts)
 
 
-def _waiting(one: RequestToAsk, policy: Policy | Broken) -> Waiting:
+def _waiting(one: RequestToAsk, policy: Policy | InvalidPolicy) -> Waiting:
     """The question of a request at a sovereign gate, from the request document and the policy's decisions."""
     document = parse_request(one.document.encode())
     if isinstance(document, Refusal):
@@ -218,7 +218,7 @@ _AWAITING = {gate.sovereign: gate.from_state.value for gate in GATES if gate.sov
 
 
 def _decisions(
-    one: RequestToAsk, sovereign: Sovereign, document: RequestDocument, policy: Policy | Broken
+    one: RequestToAsk, sovereign: Sovereign, document: RequestDocument, policy: Policy | InvalidPolicy
 ) -> Iterator[Decision]:
     """The policy's decision about each write that the approval will authorise."""
     for gate in GATES:

@@ -137,7 +137,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
+class InvalidPolicy:
     """A policy file that is wrong or missing. It denies everything.
 
     `sha256` is the digest of the file's bytes, or empty if there is no file.
@@ -167,14 +167,14 @@ class Passed:
     why: str
 
 
-def decide(policy: Policy | Broken, action: ProposedAction) -> Decision:
+def decide(policy: Policy | InvalidPolicy, action: ProposedAction) -> Decision:
     """The decision of the first rule that matches. If no rule matches, the decision is deny."""
     return explain(policy, action)[0]
 
 
-def explain(policy: Policy | Broken, action: ProposedAction) -> tuple[Decision, tuple[Passed, ...]]:
+def explain(policy: Policy | InvalidPolicy, action: ProposedAction) -> tuple[Decision, tuple[Passed, ...]]:
     """The decision, and the rules above the deciding rule, which did not match."""
-    if isinstance(policy, Broken):
+    if isinstance(policy, InvalidPolicy):
         first = policy.problems[0]
         return _no(first.rule, first.line, f"{first}: correct this first, until then every action is denied"), ()
     passed: list[Passed] = []
@@ -290,7 +290,7 @@ class Permit:
         }  # fmt: skip
 
 
-def permit(policy: Policy | Broken, actions: Sequence[ProposedAction]) -> Permit:
+def permit(policy: Policy | InvalidPolicy, actions: Sequence[ProposedAction]) -> Permit:
     """Decide all actions by one policy."""
     return Permit(
         policy_sha256=policy.sha256,

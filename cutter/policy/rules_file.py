@@ -17,7 +17,7 @@ from cutter.approvals.schema import NAME_FORM
 from cutter.domain.digests import sha256_hex
 from cutter.plain_yaml import FieldReader, Fields, Items, Node, Scalar, Wrong
 from cutter.policy.command import OPERATIONS, PLACES, Connector, Operation
-from cutter.policy.rules import Broken, Policy, Problem, Rule, Span, Verdict, Window
+from cutter.policy.rules import InvalidPolicy, Policy, Problem, Rule, Span, Verdict, Window
 
 SCHEMA: Final = "cutter-policy/1"
 
@@ -35,21 +35,21 @@ _RULE_FIELDS = (
 Allowed = Callable[[str], Any]
 
 
-def parse_rules(data: bytes) -> Policy | Broken:
+def parse_rules(data: bytes) -> Policy | InvalidPolicy:
     """The policy of these bytes, or all their problems, sorted by line. It never raises."""
     # A worker reads the file at every attempt, and the file rarely changes. So parsed files are cached.
     return _parsed(data)
 
 
 @lru_cache(maxsize=8)
-def _parsed(data: bytes) -> Policy | Broken:
+def _parsed(data: bytes) -> Policy | InvalidPolicy:
     reading = _Reading()
     node, flaws = plain_yaml.read(data, bytes_max=limits.RULES_BYTES_MAX)
     for flaw in flaws:
         reading.note(flaw.line, flaw.rule)
     rules = reading.file(node) if node is not None else ()
     if reading.problems:
-        return Broken(problems=tuple(sorted(set(reading.problems))), sha256=sha256_hex(data))
+        return InvalidPolicy(problems=tuple(sorted(set(reading.problems))), sha256=sha256_hex(data))
     return Policy(rules=rules, text=data.decode())
 
 

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cutter.batch import batch_step, dag
+from cutter.batch.facts import BatchFacts
 from cutter.batch.state import ENDS
 from cutter.lifecycle.events import lines
 from cutter.lifecycle.workstream import batch_events
 from cutter.projections import batch_report
-from cutter.projections.batch_view import batch_view, planned_items
+from cutter.projections.batch_view import ShownBatch, batch_view, planned_items
 from cutter.types import Json
 
 SCHEMA_VERSION = 1
@@ -49,30 +50,30 @@ class Contents:
     links: Mapping[str, str]
 
 
-def contents(facts: Json, texts: Sequence[Sequence[str]]) -> Contents:
-    """The content of a batch's folder, from `batch_facts` and the rows of `batch_texts` (kind, KB id, body)."""
+def contents(facts: BatchFacts, texts: Sequence[Sequence[str]]) -> Contents:
+    """The content of a batch's folder, from its facts and the rows of `batch_texts` (kind, KB id, body)."""
     view = batch_view(facts)
     items = planned_items(facts)
     files = {
         STATE: _json(state_json(view)),
         TRANSITIONS: lines(batch_events(facts)),
         DAG: dag.dag_mermaid(items).encode(),
-        PLAN: _json(dag.execution_plan(items, weights=facts["view"]["batch"]["weights"])),
+        PLAN: _json(dag.execution_plan(items, weights=facts.view.batch.weights)),
         PAGE: batch_report.render(view),
     }
-    links = {f"{RUNS}/{run['run_id']}": run["run_id"] for run in facts["runs"]}
+    links = {f"{RUNS}/{run.run_id}": run.run_id for run in facts.runs}
     bodies = {kb_id: body for _, kb_id, body in texts}
     for report in (body for kind, _, body in texts if kind == "batch_report"):
         files[REPORT] = report.encode()
-    for queue, rows in view["queues"].items():
+    for queue, rows in view.queues.items():
         for row in rows:
-            name, kb_id = row["run_id"] or row["document_id"], row["kb_id"]
+            name, kb_id = row.run_id or row.document_id, row.kb_id
             if kb_id in bodies:
                 files[f"{queue}/{name}/{_file_of(name, kb_id)}"] = bodies[kb_id].encode()
-            if row["run_id"]:
-                links[f"{queue}/{name}/{RUN}"] = row["run_id"]
-    archived = view["state"] in ENDS
-    return Contents(batch_id=view["batch_id"], archived=archived, files=files, links=links)
+            if row.run_id:
+                links[f"{queue}/{name}/{RUN}"] = row.run_id
+    archived = view.state in ENDS
+    return Contents(batch_id=view.batch_id, archived=archived, files=files, links=links)
 
 
 def _file_of(name: str, kb_id: str) -> str:
@@ -81,12 +82,12 @@ def _file_of(name: str, kb_id: str) -> str:
     return file if file.startswith(name) else f"{name}-{file}"
 
 
-def state_json(view: Json) -> Json:
+def state_json(view: ShownBatch) -> Json:
     """The batch's state for programs, in schema_version 1."""
     return {
         "schema_version": SCHEMA_VERSION,
-        **{name: view[name] for name in _STATE_FIELDS},
-        "items": [{name: one[name] for name in _ITEM_FIELDS} for one in view["documents"]],
+        **{name: getattr(view, name) for name in _STATE_FIELDS},
+        "items": [{name: getattr(one, name) for name in _ITEM_FIELDS} for one in view.documents],
     }
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from cutter import limits
 from cutter.batch.documents import queue_in
+from cutter.batch.facts import BatchFacts
 from cutter.batch.view import BatchView
 from cutter.domain.digests import sha256_hex
 from cutter.projections import batch_folder as projection
@@ -46,19 +47,19 @@ FACTS: Rows[Json] = values("batch_facts")
 TEXTS = records("batch_texts", Text)
 
 
-def read_facts(connection: Connection, batch_id: str) -> Json:
+def read_facts(connection: Connection, batch_id: str) -> BatchFacts:
     """Every shown fact of a batch, in one answer. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
     facts = FACTS.one(connection, {"batch_id": batch_id})
     if facts["view"] is None:
         raise registry.unknown(batch_id)
-    return facts
+    return BatchFacts.of(facts)
 
 
 def read_contents(connection: Connection, batch_id: str) -> tuple[Contents, str]:
     """(The content of the batch's folder, the sha256 of its queue file)."""
     facts = read_facts(connection, batch_id)
     texts = [(one.kind, one.kb_id, one.body) for one in TEXTS.all(connection, {"batch_id": batch_id})]
-    return projection.contents(facts, texts), str(facts["view"]["batch"]["queue_sha256"])
+    return projection.contents(facts, texts), facts.view.batch.queue_sha256
 
 
 def folder_of(batches: Path, batch_id: str, *, archived: bool) -> Path:

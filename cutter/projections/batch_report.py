@@ -7,12 +7,13 @@ group is closed until the reader opens it. All values come from the batch's view
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from cutter.batch import batch_step
 from cutter.projections import dag_picture
+from cutter.projections.batch_view import ShownBatch, ShownBatchRequest, ShownDocument, Span
 from cutter.projections.report import DeskBar, template
-from cutter.types import Json
 
 TEMPLATE = "batch_report.html.j2"
 
@@ -42,23 +43,52 @@ SLIVER = 2.0
 """The width of the shortest span. It must be visible next to hours of waiting."""
 
 
-def render(view: Json, *, bar: DeskBar | None = None) -> bytes:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A document with its colour and its bar."""
+
+    document: ShownDocument
+    tone: str
+    bar: list[tuple[str, str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a long group, with the numbers of its first and its last row."""
+
+    first: int
+    last: int
+    rows: Sequence[Row | ShownBatchRequest]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A part of the page that can be folded. `rows` is the number of its rows, which are in `parts`."""
+
+    title: str
+    tone: str = ""
+    rows: int
+    open: bool
+    parts: list[Part]
+
+
+def render(view: ShownBatch, *, bar: DeskBar | None = None) -> bytes:
     """The page of a batch's view (`cutter.projections.batch_view.batch_view`) in UTF-8.
 
     One view gives the same bytes. `bar` is the navigation of `cutter desk`.
     """
     page = template(TEMPLATE).render(
         bar=bar, batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
-        graph=dag_picture.picture(view["documents"]), tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
-        slowest=max((gate["slowest_seconds"] for gate in view["gates"]), default=0.0) or 1.0,
+        graph=dag_picture.picture(view.documents), tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
+        slowest=max((gate.slowest_seconds for gate in view.gates), default=0.0) or 1.0,
     )  # fmt: skip
     return page.encode()
 
 
-def tone(view: Json) -> str:
+def tone(view: ShownBatch) -> str:
     """The kind of the batch's state, for its colour: good, bad, held or open."""
     known = {"batch_closeout": "good", "batch_failed_partial": "bad", "batch_voided": "held"}
-    return "held" if view["state"].startswith("batch_awaiting_") else known.get(view["state"], "open")
+    return "held" if view.state.startswith("batch_awaiting_") else known.get(view.state, "open")
 
 
 def tone_of(shown: str) -> str:
@@ -66,67 +96,67 @@ def tone_of(shown: str) -> str:
     return next((colour for _, colour, names in GROUPS if shown in names), "soft")
 
 
-def counts(view: Json) -> Iterator[tuple[str, str, int]]:
+def counts(view: ShownBatch) -> Iterator[tuple[str, str, int]]:
     """(Word, colour, number of documents) for each stage and outcome that has documents."""
     for _, colour, names in GROUPS:
         for name in names:
-            number = sum(one["shown"] == name for one in view["documents"])
+            number = sum(one.shown == name for one in view.documents)
             if number:
                 yield name, colour, number
 
 
-def groups(view: Json) -> Iterator[Json]:
-    """The groups of documents, each document with its bar. `parts` has the rows in parts of at most CHUNK_ROWS."""
+def groups(view: ShownBatch) -> Iterator[Group]:
+    """The groups of documents, each document with its bar."""
     start, seconds = _range(view)
     for title, colour, names in GROUPS:
         rows = [
-            {**one, "tone": colour, "bar": bar(one["spans"], start, seconds)}
-            for one in view["documents"]
-            if one["shown"] in names
+            Row(document=one, tone=colour, bar=bar(one.spans, start, seconds))
+            for one in view.documents
+            if one.shown in names
         ]
         if rows:
-            small = len(view["documents"]) <= OPEN_ROWS or (colour in ("bad", "held") and len(rows) <= OPEN_ROWS)
-            yield {"title": title, "tone": colour, "rows": len(rows), "open": small, "parts": parts(rows)}
+            small = len(view.documents) <= OPEN_ROWS or (colour in ("bad", "held") and len(rows) <= OPEN_ROWS)
+            yield Group(title=title, tone=colour, rows=len(rows), open=small, parts=parts(rows))
 
 
-def parts(rows: Sequence[Json], size: int = CHUNK_ROWS) -> list[Json]:
-    """The rows in parts of at most `size`. Each part has the numbers of its first and its last row."""
+def parts(rows: Sequence[Row | ShownBatchRequest], size: int = CHUNK_ROWS) -> list[Part]:
+    """The rows in parts of at most `size`."""
     return [
-        {"first": begin + 1, "last": min(begin + size, len(rows)), "rows": rows[begin : begin + size]}
+        Part(first=begin + 1, last=min(begin + size, len(rows)), rows=rows[begin : begin + size])
         for begin in range(0, len(rows), size)
     ]
 
 
-def bar(spans: Sequence[Json], start: datetime, seconds: float) -> list[tuple[str, str, str]]:
+def bar(spans: Sequence[Span], start: datetime, seconds: float) -> list[tuple[str, str, str]]:
     """(Kind, x, width) of each span on the bar, as texts. A span that covers another span comes after it."""
     drawn = []
     for span in spans:
-        left = _place(span["start"], start, seconds)
-        width = max(_place(span["end"], start, seconds) - left, SLIVER)
-        drawn.append((span["kind"], _number(min(left, WIDTH - width)), _number(width)))
+        left = _place(span.start, start, seconds)
+        width = max(_place(span.end, start, seconds) - left, SLIVER)
+        drawn.append((span.kind, _number(min(left, WIDTH - width)), _number(width)))
     return drawn
 
 
-def axis(view: Json) -> list[float]:
+def axis(view: ShownBatch) -> list[float]:
     """The seconds since the beginning at each of the five marks of the timeline."""
     _, seconds = _range(view)
     return [seconds * quarter / 4 for quarter in range(5)]
 
 
-def asked(view: Json) -> list[Json]:
+def asked(view: ShownBatch) -> list[Group]:
     """The requests of each sovereign gate, in parts."""
     found = []
     for gate in batch_step.SOVEREIGN_STAGES.values():
-        rows = [one for one in view["requests"] if one["gate"] == gate]
+        rows = [one for one in view.requests if one.gate == gate]
         if rows:
-            found.append({"gate": gate, "rows": len(rows), "open": len(rows) <= OPEN_ROWS, "parts": parts(rows)})
+            found.append(Group(title=gate, rows=len(rows), open=len(rows) <= OPEN_ROWS, parts=parts(rows)))
     return found
 
 
-def _range(view: Json) -> tuple[datetime, float]:
+def _range(view: ShownBatch) -> tuple[datetime, float]:
     """(The beginning of the timeline, its length in seconds). The length is never zero."""
-    start = datetime.fromisoformat(view["created_utc"])
-    return start, max((datetime.fromisoformat(view["until_utc"]) - start).total_seconds(), 0.001)
+    start = datetime.fromisoformat(view.created_utc)
+    return start, max((datetime.fromisoformat(view.until_utc) - start).total_seconds(), 0.001)
 
 
 def _place(text: str, start: datetime, seconds: float) -> float:

@@ -1,22 +1,25 @@
 """Pure: a batch for people: every document with its times, the queues, the requests and approvals, the gates.
 
-The value comes from the answer of one query (`batch_facts`). The report and the batch's folder both show it. It is
-plain JSON: times are the database's own texts, and durations are in seconds. It does not depend on the time of the
-look: work that still continues is drawn until the newest time that the database recorded.
+The report and the batch's folder both show it. Times are the database's own texts, and durations are in seconds. The
+value does not depend on the time of the look: work that still continues is drawn until the newest time that the
+database recorded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
+from itertools import groupby
 
 from cutter.batch import batch_step, ways
+from cutter.batch.facts import BatchApproval, BatchFacts, BatchRequest, RefusedDocument, RunMove
 from cutter.batch.item import Item
 from cutter.batch.state import workstream_state
 from cutter.batch.view import BatchView, ItemRecord
 from cutter.catalogue import GATES, PLANNED, State
 from cutter.domain.next_step import AWAITING, Needs
+from cutter.domain.run_record import AttemptRecord, RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
 from cutter.projections.run_view import seconds_between
@@ -26,51 +29,165 @@ RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", 
 """The kinds of a document's time. In `turn` it waits because another document is written, in `retry` after a fault."""
 
 
-def batch_view(facts: Json) -> Json:
-    """Everything that a reader sees of a batch. `facts` is the one column of the query `batch_facts`."""
-    seen = _without_clock(BatchView.of(facts["view"]))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A span of a run's time. If it lies over the span of a state, `over` is the kind of that state."""
+
+    kind: str
+    start: str
+    end: str
+    over: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownDocument:
+    """A document with its newest run. `spans` are those of all its runs, and `seconds` their sum for each kind."""
+
+    position: int
+    document_id: str
+    tenant: str
+    priority: int
+    critical: bool
+    depends_on: list[str]
+    run_id: str | None
+    state: str | None
+    queue: str | None
+    shown: str
+    reason: str | None
+    runs: int
+    gates_passed: int
+    since_utc: str | None
+    needs: str
+    commands: list[str]
+    spans: list[Span]
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueEntry:
+    """An entry that waits in a queue, with the commands that continue its document."""
+
+    document_id: str
+    run_id: str | None
+    state: str
+    code: str
+    reason: str
+    kb_id: str
+    entered_utc: str
+    commands: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownBatchRequest(BatchRequest):
+    """A request with its approvals."""
+
+    approvals: list[BatchApproval]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signer:
+    """A person with a key: the number of signed approvals, and of those that a gate used."""
+
+    approver: str
+    fingerprint: str
+    signed: int
+    consumed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateTimes:
+    """A passed gate: the number of passes, the median and the longest time, and the slowest document."""
+
+    number: int
+    name: str
+    passed: int
+    retried: int
+    median_seconds: float
+    slowest_seconds: float
+    slowest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownBatch:
+    """Everything that a reader sees of a batch. `moves` are the batch's own transitions."""
+
+    batch_id: str
+    mode: str
+    policy: str
+    unattended: bool
+    lanes: int
+    hard_cap_minutes: float
+    queue_sha256: str
+    created_by: str
+    starter: str
+    created_utc: str
+    ended_utc: str | None
+    until_utc: str
+    state: str
+    workstream: str
+    partial: bool
+    halted: str | None
+    halted_reason: str | None
+    totals: Mapping[str, int]
+    next: str
+    documents: list[ShownDocument]
+    queues: dict[str, list[QueueEntry]]
+    requests: list[ShownBatchRequest]
+    signers: list[Signer]
+    refused: list[RefusedDocument]
+    gates: list[GateTimes]
+    moves: list[Json]
+
+    def as_json(self) -> Json:
+        """The batch for programs."""
+        return asdict(self)
+
+
+def batch_view(facts: BatchFacts) -> ShownBatch:
+    """Everything that a reader sees of a batch."""
+    seen = _without_clock(facts.view)
     batch, items = seen.batch, batch_step.items_of(seen)
     summary = batch_step.summarise(seen, attended=seen.attended)
     until = _last(facts)
     shown = {item.document_id: (item.outcome or item.stage).value for item in items}
-    runs: dict[str, list[Json]] = {}
-    for run in facts["runs"]:
-        runs.setdefault(run["document_id"], []).append(run)
-    return {
-        "batch_id": batch.batch_id,
-        "mode": batch.mode,
-        "policy": batch.policy,
-        "unattended": batch.unattended,
-        "lanes": batch.lanes,
-        "hard_cap_minutes": batch.hard_cap_seconds / 60,
-        "queue_sha256": batch.queue_sha256,
-        "created_by": batch.created_by,
-        "starter": batch.starter,
-        "created_utc": batch.created_at,
-        "ended_utc": batch.ended_at,
-        "until_utc": until,
-        "state": batch.state,
-        "workstream": workstream_state(items, halted=batch.halted is not None, closed=batch.ended_at is not None).value,
-        "partial": summary.partial,
-        "halted": batch.halted,
-        "halted_reason": batch.halted_reason,
-        "totals": summary.totals,
-        "next": ways.next_command(seen, summary),
-        "documents": [
+    runs: dict[str, list[RunCore]] = {}
+    for run in facts.runs:
+        runs.setdefault(run.document_id, []).append(run)
+    return ShownBatch(
+        batch_id=batch.batch_id,
+        mode=batch.mode,
+        policy=batch.policy,
+        unattended=batch.unattended,
+        lanes=batch.lanes,
+        hard_cap_minutes=batch.hard_cap_seconds / 60,
+        queue_sha256=batch.queue_sha256,
+        created_by=batch.created_by,
+        starter=batch.starter,
+        created_utc=batch.created_at,
+        ended_utc=batch.ended_at,
+        until_utc=until,
+        state=batch.state,
+        workstream=workstream_state(items, halted=batch.halted is not None, closed=batch.ended_at is not None).value,
+        partial=summary.partial,
+        halted=batch.halted,
+        halted_reason=batch.halted_reason,
+        totals=summary.totals,
+        next=ways.next_command(seen, summary),
+        documents=[
             _document(one, shown[one.document_id], facts, runs.get(one.document_id, []), until) for one in seen.items
         ],
-        "queues": _queues(facts, seen),
-        "requests": _requests(facts),
-        "signers": _signers(facts["approvals"]),
-        "refused": facts["refused"],
-        "gates": _gates(facts),
-        "moves": [event.as_json() for event in map(of_audit, facts["batch_moves"]) if event is not None],
-    }
+        queues=_queues(facts, seen),
+        requests=_requests(facts),
+        signers=_signers(facts.approvals),
+        refused=list(facts.refused),
+        gates=_gates(facts),
+        moves=[event.as_json() for event in map(of_audit, facts.batch_moves) if event is not None],
+    )
 
 
-def planned_items(facts: Json) -> list[Item]:
+def planned_items(facts: BatchFacts) -> list[Item]:
     """The items as they were when the plan was made: the accepted items have not begun."""
-    seen = BatchView.of(facts["view"])
+    seen = facts.view
     return [
         Item(
             document_id=one.document_id, position=one.position, priority=one.priority,
@@ -92,74 +209,74 @@ def _without_clock(seen: BatchView) -> BatchView:
     return replace(seen, items=tuple(replace(one, approved=False) for one in seen.items))
 
 
-def _last(facts: Json) -> str:
+def _last(facts: BatchFacts) -> str:
     """The newest time that the database recorded for the batch."""
-    batch = facts["view"]["batch"]
-    times: list[str | None] = [batch["created_at"], batch["state_at"], *(one["ended_at"] for one in facts["runs"])]
-    times += [
-        one[name] for tries in facts["attempts"].values() for one in tries for name in ("started_at", "finished_at")
-    ]
-    times += [at for moves in facts["moves"].values() for at, *_ in moves]
-    times += [one["requested_at"] for one in facts["requests"]]
-    times += [one["recorded_at"] for one in facts["approvals"]]
+    batch = facts.view.batch
+    times: list[str | None] = [batch.created_at, batch.state_at, *(one.ended_at for one in facts.runs)]
+    times += [at for tries in facts.attempts.values() for one in tries for at in (one.started_at, one.finished_at)]
+    times += [move.at for moves in facts.moves.values() for move in moves]
+    times += [one.requested_at for one in facts.requests]
+    times += [one.recorded_at for one in facts.approvals]
     return max((at for at in times if at), key=datetime.fromisoformat)
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
-def _document(item: ItemRecord, shown: str, facts: Json, runs: Sequence[Json], until: str) -> Json:
-    receipts = facts["receipts"].get(item.run_id, {})
+def _document(
+    item: ItemRecord, shown: str, facts: BatchFacts, runs: Sequence[RunCore], until: str
+) -> ShownDocument:  # fmt: skip
     spans = [span for run in runs for span in _spans(run, facts, until)]
-    step = ways.item_step(facts["view"]["batch"]["batch_id"], item)
-    names = ("position", "document_id", "tenant", "priority", "critical", "depends_on", "run_id", "state", "queue")
-    return {
-        **{name: getattr(item, name) for name in names},
-        "shown": shown,
-        "reason": item.reason if item.decided or shown in ("failed", "stopped", "voided") else None,
-        "runs": len(runs),
-        "gates_passed": len(receipts),
-        "since_utc": item.ended_at or item.state_at,
-        "needs": step.needs.value if step else Needs.NOTHING.value,
-        "commands": list(step.commands) if step else [],
-        "spans": spans,
-        "seconds": _sums(spans),
-    }
+    step = ways.item_step(facts.view.batch.batch_id, item)
+    return ShownDocument(
+        position=item.position,
+        document_id=item.document_id,
+        tenant=item.tenant,
+        priority=item.priority,
+        critical=item.critical,
+        depends_on=item.depends_on,
+        run_id=item.run_id,
+        state=item.state,
+        queue=item.queue,
+        shown=shown,
+        reason=item.reason if item.decided or shown in ("failed", "stopped", "voided") else None,
+        runs=len(runs),
+        gates_passed=len(facts.receipts.get(item.run_id or "", {})),
+        since_utc=item.ended_at or item.state_at,
+        needs=step.needs.value if step else Needs.NOTHING.value,
+        commands=list(step.commands) if step else [],
+        spans=spans,
+        seconds=_sums(spans),
+    )
 
 
-def _spans(run: Json, facts: Json, until: str) -> list[Json]:
+def _spans(run: RunCore, facts: BatchFacts, until: str) -> list[Span]:
     """The spans of a run: first those of its states, then the attempts and pauses that lie over them."""
-    tries = facts["attempts"].get(run["run_id"], [])
-    states = list(_states(run, facts["moves"].get(run["run_id"], []), until))
+    tries = facts.attempts.get(run.run_id, ())
+    states = list(_states(run, facts.moves.get(run.run_id, ()), until))
     return states + list(_over(states, [*_attempts(tries, until), *_pauses(tries)]))
 
 
-def _over(states: Sequence[Json], spans: Sequence[Json]) -> Iterator[Json]:
-    """The spans that are more exact than the state in which they begin. `over` is the kind of that state."""
+def _over(states: Sequence[Span], spans: Sequence[Span]) -> Iterator[Span]:
+    """The spans that are more exact than the state in which they begin."""
     for span in spans:
-        under = next((one for one in states if one["start"] <= span["start"] < one["end"]), None)
-        if under is not None and under["kind"] not in (STOPPED, span["kind"]):
-            yield {**span, "end": min(span["end"], under["end"]), "over": under["kind"]}
+        under = next((one for one in states if one.start <= span.start < one.end), None)
+        if under is not None and under.kind not in (STOPPED, span.kind):
+            yield replace(span, end=min(span.end, under.end), over=under.kind)
 
 
-def _states(run: Json, moves: Sequence[Sequence[str]], until: str) -> Iterator[Json]:
+def _states(run: RunCore, moves: Sequence[RunMove], until: str) -> Iterator[Span]:
     """The spans of a run's states, where neighbours of one kind are joined.
 
     The database's times are texts of one form, so they are compared as texts.
     """
-    points = [(run["created_at"], State.PENDING.value), *((at, state) for at, state, _ in moves)]
-    ends = [*(at for at, _ in points[1:]), run["ended_at"] or until]
-    open_: Json | None = None
-    for (start, state), end in zip(points, ends, strict=True):
-        kind = _kind(state)
-        if open_ and open_["kind"] == kind:
-            open_["end"] = end
-            continue
-        if open_:
-            yield open_
-        open_ = _span(kind, start, end) if kind else None
-    if open_:
-        yield open_
+    points = [(run.created_at, State.PENDING.value), *((move.at, move.to_state) for move in moves)]
+    ends = [*(at for at, _ in points[1:]), run.ended_at or until]
+    states = zip(points, ends, strict=True)
+    for kind, group in groupby(states, key=lambda one: _kind(one[0][1])):
+        joined = list(group)
+        if kind:
+            yield Span(kind=kind, start=joined[0][0][0], end=joined[-1][1])
 
 
 def _kind(state: str) -> str:
@@ -172,111 +289,110 @@ def _kind(state: str) -> str:
     return "" if ended else RUNNING
 
 
-def _attempts(tries: Sequence[Json], until: str) -> Iterator[Json]:
-    return (_span(RUNNING, one["started_at"], one["finished_at"] or until) for one in tries)
+def _attempts(tries: Sequence[AttemptRecord], until: str) -> Iterator[Span]:
+    return (Span(kind=RUNNING, start=one.started_at, end=one.finished_at or until) for one in tries)
 
 
-def _pauses(tries: Sequence[Json]) -> Iterator[Json]:
+def _pauses(tries: Sequence[AttemptRecord]) -> Iterator[Span]:
     """The pauses between two attempts of a gate.
 
     After an attempt that lacked an approval there is no pause, because the run waits for people.
     """
-    before: dict[str, Json] = {}
+    before: dict[str, AttemptRecord] = {}
     for one in tries:
-        last = before.get(one["gate"])
-        if last and last["finished_at"] and last["outcome"] != "approval_refused":
-            yield _span(TURN if last["outcome"] == "lane_busy" else RETRY, last["finished_at"], one["started_at"])
-        before[one["gate"]] = one
+        last = before.get(one.gate)
+        if last and last.finished_at and last.outcome != "approval_refused":
+            kind = TURN if last.outcome == "lane_busy" else RETRY
+            yield Span(kind=kind, start=last.finished_at, end=one.started_at)
+        before[one.gate] = one
 
 
-def _span(kind: str, start: str, end: str) -> Json:
-    return {"kind": kind, "start": start, "end": end, "over": None}
-
-
-def _sums(spans: Sequence[Json]) -> dict[str, float]:
+def _sums(spans: Sequence[Span]) -> dict[str, float]:
     """The seconds of each kind. The seconds of a span over a state are subtracted from the state's kind."""
     sums: dict[str, float] = {}
     for span in spans:
-        seconds = seconds_between(span["start"], span["end"]) or 0.0
-        sums[span["kind"]] = sums.get(span["kind"], 0.0) + seconds
-        if span["over"]:
-            sums[span["over"]] -= seconds
+        seconds = seconds_between(span.start, span.end) or 0.0
+        sums[span.kind] = sums.get(span.kind, 0.0) + seconds
+        if span.over:
+            sums[span.over] -= seconds
     return {kind: round(max(seconds, 0.0), 3) for kind, seconds in sums.items()}
 
 
 # --- queues, people, gates --------------------------------------------------------------------------------------------
 
 
-def _queues(facts: Json, seen: BatchView) -> dict[str, list[Json]]:
+def _queues(facts: BatchFacts, seen: BatchView) -> dict[str, list[QueueEntry]]:
     """The entries that wait in each of the three queues. The entry that waits longest comes first."""
     items = seen.by_document()
-    queues: dict[str, list[Json]] = {queue: [] for queue in batch_step.QUEUES}
-    for row in facts["queue"]:
-        if row["left_at"] is None:
-            item = items[row["document_id"]]
-            step = ways.item_step(row["batch_id"], item)
-            names = ("document_id", "run_id", "state", "code", "reason", "kb_id")
-            queues[row["queue"]].append(
-                {**{name: row[name] for name in names}, "entered_utc": row["entered_at"],
-                 "commands": list(step.commands) if step else []}
+    queues: dict[str, list[QueueEntry]] = {queue: [] for queue in batch_step.QUEUES}
+    for row in facts.queue:
+        if row.left_at is None:
+            step = ways.item_step(row.batch_id, items[row.document_id])
+            queues[row.queue].append(
+                QueueEntry(
+                    document_id=row.document_id, run_id=row.run_id, state=row.state, code=row.code, reason=row.reason,
+                    kb_id=row.kb_id, entered_utc=row.entered_at, commands=list(step.commands) if step else [],
+                )
             )  # fmt: skip
     return queues
 
 
-def _requests(facts: Json) -> list[Json]:
-    """Every request with its approvals, in the order of the requests."""
-    by_run: dict[tuple[str, str], list[Json]] = {}
-    for one in facts["approvals"]:
-        by_run.setdefault((one["run_id"], one["gate"]), []).append(one)
-    last = {(one["run_id"], one["gate"]): one["n"] for one in sorted(facts["requests"], key=lambda one: one["n"])}
+def _requests(facts: BatchFacts) -> list[ShownBatchRequest]:
+    """Every request, in their order. The newest request of a run at a gate has the approvals."""
+    by_run: dict[tuple[str, str], list[BatchApproval]] = {}
+    for one in facts.approvals:
+        by_run.setdefault((one.run_id, one.gate), []).append(one)
+    newest = {(one.run_id, one.gate): one.n for one in sorted(facts.requests, key=lambda one: one.n)}
     return [
-        {**one, "approvals": by_run.get((one["run_id"], one["gate"]), [])
-         if last[one["run_id"], one["gate"]] == one["n"] else []}
-        for one in facts["requests"]
+        ShownBatchRequest(
+            **{name.name: getattr(one, name.name) for name in fields(BatchRequest)},
+            approvals=by_run.get((one.run_id, one.gate), []) if newest[one.run_id, one.gate] == one.n else [],
+        )
+        for one in facts.requests
+    ]
+
+
+def _signers(approvals: Sequence[BatchApproval]) -> list[Signer]:
+    """The people who signed, by name and key."""
+    signed: dict[tuple[str, str], list[BatchApproval]] = {}
+    for one in approvals:
+        signed.setdefault((one.approver, one.fingerprint), []).append(one)
+    return [
+        Signer(
+            approver=approver, fingerprint=fingerprint, signed=len(mine),
+            consumed=sum(one.consumed_at is not None for one in mine),
+        )
+        for (approver, fingerprint), mine in sorted(signed.items())
     ]  # fmt: skip
 
 
-def _signers(approvals: Sequence[Json]) -> list[Json]:
-    """Each signer with the key, the number of signed approvals and the number of consumed approvals."""
-    found: dict[tuple[str, str], Json] = {}
-    for one in approvals:
-        key = (one["approver"], one["fingerprint"])
-        signer = found.setdefault(key, {"approver": key[0], "fingerprint": key[1], "signed": 0, "consumed": 0})
-        signer["signed"] += 1
-        signer["consumed"] += one["consumed_at"] is not None
-    return [found[key] for key in sorted(found)]
-
-
-def _gates(facts: Json) -> list[Json]:
-    """Each passed gate: the number of passes, the median and the longest time, and the slowest document.
-
-    The slowest gate comes first.
-    """
-    documents_of = {one["run_id"]: one["document_id"] for one in facts["runs"]}
+def _gates(facts: BatchFacts) -> list[GateTimes]:
+    """Each passed gate, the slowest one first."""
+    documents_of = {one.run_id: one.document_id for one in facts.runs}
     times: dict[str, list[tuple[float, str]]] = {}
-    for run_id, receipts in facts["receipts"].items():
-        started = {one["gate"]: one["started_at"] for one in facts["attempts"].get(run_id, [])}
+    for run_id, receipts in facts.receipts.items():
+        started = {one.gate: one.started_at for one in facts.attempts.get(run_id, ())}
         for gate, sealed in receipts.items():
             seconds = seconds_between(started.get(gate), sealed)
             if seconds is not None:
                 times.setdefault(gate, []).append((seconds, documents_of[run_id]))
-    retried = _retried(facts["attempts"])
+    retried = _retried(facts.attempts)
     gates = [_gate(gate.number, gate.name, sorted(times[gate.name]), retried) for gate in GATES if gate.name in times]
-    return sorted(gates, key=lambda one: (-one["slowest_seconds"], one["number"]))
+    return sorted(gates, key=lambda one: (-one.slowest_seconds, one.number))
 
 
-def _gate(number: int, name: str, times: Sequence[tuple[float, str]], retried: Mapping[str, int]) -> Json:
+def _gate(number: int, name: str, times: Sequence[tuple[float, str]], retried: Mapping[str, int]) -> GateTimes:
     slowest, document_id = times[-1]
-    return {
-        "number": number, "name": name, "passed": len(times), "retried": retried.get(name, 0),
-        "median_seconds": times[len(times) // 2][0], "slowest_seconds": slowest, "slowest": document_id,
-    }  # fmt: skip
+    return GateTimes(
+        number=number, name=name, passed=len(times), retried=retried.get(name, 0),
+        median_seconds=times[len(times) // 2][0], slowest_seconds=slowest, slowest=document_id,
+    )  # fmt: skip
 
 
-def _retried(attempts: Mapping[str, Sequence[Json]]) -> dict[str, int]:
+def _retried(attempts: Mapping[str, Sequence[AttemptRecord]]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for tries in attempts.values():
         for one in tries:
-            if one["n"] > 1:
-                counts[one["gate"]] = counts.get(one["gate"], 0) + 1
+            if one.n > 1:
+                counts[one.gate] = counts.get(one.gate, 0) + 1
     return counts

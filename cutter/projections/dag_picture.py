@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cutter.batch.dependencies import in_turn
+from cutter.projections.batch_view import ShownDocument
 from cutter.types import Json
 
 DRAWN_MAX = 60
@@ -17,38 +18,38 @@ NAME_CHARACTERS = 22
 """The characters of a document's id that fit into its box. The title of the box has the whole id."""
 
 
-def picture(documents: Sequence[Json]) -> Json | None:
+def picture(documents: Sequence[ShownDocument]) -> Json | None:
     """The boxes, lines and texts of all documents with a dependency in either direction, or None if there are none."""
-    needs = {one["document_id"]: list(one["depends_on"]) for one in documents}
+    needs = {one.document_id: list(one.depends_on) for one in documents}
     touched = {name for name, wanted in needs.items() if wanted} | {
         need for wanted in needs.values() for need in wanted
     }
-    shown = [one for one in documents if one["document_id"] in touched]
+    shown = [one for one in documents if one.document_id in touched]
     if not shown:
         return None
-    texts = [(one["document_id"], one["depends_on"]) for one in shown if one["depends_on"]]
+    texts = [(one.document_id, one.depends_on) for one in shown if one.depends_on]
     drawing = _drawing(shown, needs) if len(shown) <= DRAWN_MAX else None
     return {"documents": len(shown), "alone": len(documents) - len(shown), "texts": texts, "drawing": drawing}
 
 
-def _drawing(shown: Sequence[Json], needs: Mapping[str, Sequence[str]]) -> Json:
+def _drawing(shown: Sequence[ShownDocument], needs: Mapping[str, Sequence[str]]) -> Json:
     """The drawing. The longest chain to a document gives its column, and the order of the queue gives its row."""
-    columns = _columns({one["document_id"]: needs[one["document_id"]] for one in shown})
+    columns = _columns({one.document_id: needs[one.document_id] for one in shown})
     rows: dict[int, int] = {}
     places: dict[str, tuple[int, int]] = {}
     for one in shown:
-        column = columns[one["document_id"]]
+        column = columns[one.document_id]
         row = rows.setdefault(column, 0)
         rows[column] += 1
-        places[one["document_id"]] = (column * (BOX_WIDTH + COLUMN_GAP) + 2, row * (BOX_HEIGHT + ROW_GAP) + 2)
+        places[one.document_id] = (column * (BOX_WIDTH + COLUMN_GAP) + 2, row * (BOX_HEIGHT + ROW_GAP) + 2)
     width = max(columns.values()) * (BOX_WIDTH + COLUMN_GAP) + BOX_WIDTH + 4
     height = max(rows.values()) * (BOX_HEIGHT + ROW_GAP)
     return {
         "width": width, "height": height, "box_width": BOX_WIDTH, "box_height": BOX_HEIGHT,
-        "boxes": [_box(one, *places[one["document_id"]]) for one in shown],
+        "boxes": [_box(one, *places[one.document_id]) for one in shown],
         "lines": [
-            _line(places[need], places[one["document_id"]])
-            for one in shown for need in one["depends_on"] if need in places
+            _line(places[need], places[one.document_id])
+            for one in shown for need in one.depends_on if need in places
         ],
     }  # fmt: skip
 
@@ -60,10 +61,10 @@ def _columns(needs: Mapping[str, Sequence[str]]) -> dict[str, int]:
     return columns
 
 
-def _box(one: Json, left: int, top: int) -> Json:
-    name = one["document_id"]
+def _box(one: ShownDocument, left: int, top: int) -> Json:
+    name = one.document_id
     short = name if len(name) <= NAME_CHARACTERS else name[: NAME_CHARACTERS - 1] + "…"
-    return {"x": left, "y": top, "name": name, "short": short, "shown": one["shown"], "critical": one["critical"]}
+    return {"x": left, "y": top, "name": name, "short": short, "shown": one.shown, "critical": one.critical}
 
 
 def _line(start: tuple[int, int], end: tuple[int, int]) -> Json:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cutter.batch.facts import BatchFacts
 from cutter.catalogue import GATES
-from cutter.domain import recorded_values
+from cutter.domain.run_record import RequestRecord, RunRecord, RunSidecar
 from cutter.lifecycle.declarations import BY_NAME, WORKSTREAM
 from cutter.lifecycle.events import Event
 from cutter.lifecycle.facts import RunFacts
@@ -21,14 +22,13 @@ RUN_VIEWS = {"request": request_status, "run": run_status, "task": task_state}
 BATCH_VIEW = WORKSTREAM.name
 
 
-def run_as(kind: str, sidecar: Json) -> Json:
+def run_as(kind: str, sidecar: RunSidecar) -> Json:
     """One run in the words of a seed.
 
     `kind` is one of RUN_VIEWS. A task of a stopped run is still running, with a flag.
     """
-    sidecar = recorded_values.sidecar(sidecar)
-    run, facts, lifecycle = sidecar["run"], run_facts(sidecar), BY_NAME[kind]
-    entity = f"{run['run_id']}#{facts.request}" if kind == "request" else run["run_id"]
+    run, facts, lifecycle = sidecar.run, run_facts(sidecar), BY_NAME[kind]
+    entity = f"{run.run_id}#{facts.request}" if kind == "request" else run.run_id
     status = str(RUN_VIEWS[kind](facts))
     mine = [one for one in run_events(sidecar) if (one.event_type, one.entity_id) == (lifecycle.event_type, entity)]
     return {
@@ -37,23 +37,20 @@ def run_as(kind: str, sidecar: Json) -> Json:
         "status": status,
         "terminal": lifecycle.is_terminal(status),
         "stopped": facts.stopped,
-        "run_id": run["run_id"],
-        "document_id": run["document_id"],
-        "state": run["state"],
+        "run_id": run.run_id,
+        "document_id": run.document_id,
+        "state": run.state,
         "reason": _reason(run, facts),
-        "ended_utc": run["ended_at"],
+        "ended_utc": run.ended_at,
         "transitions": _told(mine),
         "steps": _steps(facts) if kind == "run" else [],
-        "approvals": [_approval(one) for one in sidecar["requests"]] if kind == "run" else [],
+        "approvals": [_approval(one) for one in sidecar.requests] if kind == "run" else [],
     }
 
 
-def batch_as_workstream(facts: Json) -> Json:
-    """The newest workstream of a batch, and the tasks of all its workstreams.
-
-    `facts` is the answer of `batch_facts`.
-    """
-    batch, events = facts["view"]["batch"], batch_events(facts)
+def batch_as_workstream(facts: BatchFacts) -> Json:
+    """The newest workstream of a batch, and the tasks of all its workstreams."""
+    batch, events = facts.view.batch, batch_events(facts)
     streams = [one for one in events if one.event_type == WORKSTREAM.event_type]
     newest = streams[-1]
     tasks = {one.entity_id: one for one in events if one.event_type == BY_NAME["task"].event_type}
@@ -62,10 +59,10 @@ def batch_as_workstream(facts: Json) -> Json:
         "entity_id": newest.entity_id,
         "status": newest.to_state,
         "terminal": WORKSTREAM.is_terminal(newest.to_state),
-        "batch_id": batch["batch_id"],
-        "state": batch["state"],
-        "reason": batch["halted_reason"],
-        "ended_utc": batch["ended_at"],
+        "batch_id": batch.batch_id,
+        "state": batch.state,
+        "reason": batch.halted_reason,
+        "ended_utc": batch.ended_at,
         "transitions": _told([one for one in streams if one.entity_id == newest.entity_id]),
         "tasks": [
             {"task": name, "document_id": one.metadata["document_id"], "state": one.to_state,
@@ -75,8 +72,8 @@ def batch_as_workstream(facts: Json) -> Json:
     }  # fmt: skip
 
 
-def _reason(run: Json, facts: RunFacts) -> str | None:
-    return (run["last_error"] or {}).get("reason") if facts.stopped or facts.failed or facts.exhausted else None
+def _reason(run: RunRecord, facts: RunFacts) -> str | None:
+    return run.error.get("reason") if facts.stopped or facts.failed or facts.exhausted else None
 
 
 def _told(events: Sequence[Event]) -> list[Json]:
@@ -87,10 +84,10 @@ def _told(events: Sequence[Event]) -> list[Json]:
     ]  # fmt: skip
 
 
-def _approval(request: Json) -> Json:
+def _approval(request: RequestRecord) -> Json:
     """An approval as in seed 003 §1.3. Only the tier `high` needs two people."""
-    about = {name: request.get(name) for name in ("request_id", "gate", "status", "tier")}
-    return {**about, "two_person": request.get("tier") == "high"}
+    about = {name: getattr(request, name) for name in ("request_id", "gate", "status", "tier")}
+    return {**about, "two_person": request.tier == "high"}
 
 
 def _steps(facts: RunFacts) -> list[Json]:

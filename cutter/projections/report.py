@@ -7,18 +7,18 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from itertools import zip_longest
 
 from jinja2 import DictLoader, Environment, StrictUndefined, Template, Undefined
 from markupsafe import Markup
 
 from cutter.domain.visible import visible
 from cutter.projections import run_summary, shown_law
-from cutter.projections.run_view import seconds_between, short_time
+from cutter.projections.run_view import ShownRun, seconds_between, short_time
 from cutter.projections.shown_law import PinnedLaw
-from cutter.types import Json
 
 TEMPLATE = "report.html.j2"
 STYLE = "report.css"
@@ -32,17 +32,28 @@ class DeskBar:
     body: Markup
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineStep:
+    """A state that the run reached, and the seconds until the next one. They are None for the last state."""
+
+    at: str
+    to: str
+    trigger: str
+    reason: str | None
+    lasted: float | None = None
+
+
 NO_LAW = PinnedLaw(why="The text of the run was not read.")
 
 
-def render(view: Json, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = None) -> bytes:
+def render(view: ShownRun, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = None) -> bytes:
     """The page of a run's view (`projections.run_view.run_view`) and its law, in UTF-8.
 
     One view gives the same bytes. `bar` is the navigation of `cutter desk`, which shows the page with its own policy.
     """
-    unlike = shown_law.differences(view["digests"], law.view) if law.view else []
+    unlike = shown_law.differences(view.digests, law.view) if law.view else []
     cut = law.view if not unlike else None
-    gates = view["gates"]
+    gates = view.gates
     page = template(TEMPLATE, shown_law.TEMPLATE).render(
         shown_law.parts(cut, linked=False) if cut else {"view": None},
         bar=bar, run=view, law=law,
@@ -50,21 +61,20 @@ def render(view: Json, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = None) -
         headline=run_summary.headline(view), commands=run_summary.next_commands(view),
         units=run_summary.units_line(view, law), standing=run_summary.standing(view, law),
         open_requests=run_summary.open_requests(view), words=run_summary.GATE_WORDS,
-        troubled=[gate["name"] for gate in gates if run_summary.needs_a_look(gate)], steps=steps(view),
-        slowest=_slowest(view), passed=sum(gate["outcome"] in run_summary.GOOD for gate in gates),
+        troubled=[gate.name for gate in gates if run_summary.needs_a_look(gate)], steps=steps(view),
+        slowest=_slowest(view), passed=sum(gate.outcome in run_summary.GOOD for gate in gates),
     )  # fmt: skip
     return page.encode()
 
 
-def steps(view: Json) -> list[Json]:
-    """The timeline: every transition, with the time that the state before it lasted."""
-    found: list[Json] = [
-        {"at": view["created_utc"], "to": "pending", "trigger": "registered", "reason": None, "lasted": None}
+def steps(view: ShownRun) -> list[TimelineStep]:
+    """The timeline: every transition, with the time that the reached state lasted."""
+    begun = TimelineStep(at=view.created_utc, to="pending", trigger="registered", reason=None)
+    moves = [TimelineStep(at=one.at, to=one.to, trigger=one.trigger, reason=one.reason) for one in view.timeline]
+    return [
+        replace(step, lasted=seconds_between(step.at, after.at)) if after else step
+        for step, after in zip_longest([begun, *moves], moves)
     ]
-    for move in view["timeline"]:
-        found[-1]["lasted"] = seconds_between(found[-1]["at"], move["at"])
-        found.append({key: move[key] for key in ("at", "to", "trigger", "reason")} | {"lasted": None})
-    return found
 
 
 def duration(seconds: float | None) -> str:
@@ -77,8 +87,8 @@ def duration(seconds: float | None) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _slowest(view: Json) -> float:
-    return max((gate["seconds"] or 0.0 for gate in view["gates"]), default=0.0) or 1.0
+def _slowest(view: ShownRun) -> float:
+    return max((gate.seconds or 0.0 for gate in view.gates), default=0.0) or 1.0
 
 
 def _shown(value: object) -> object:

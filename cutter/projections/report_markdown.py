@@ -11,22 +11,21 @@ from collections.abc import Iterator
 from cutter.domain.markdown import cell, code, escape, fenced
 from cutter.projections import run_summary, shown_law
 from cutter.projections.report import NO_LAW, duration
-from cutter.projections.run_view import short_time
+from cutter.projections.run_view import ShownRun, short_time
 from cutter.projections.shown_law import PinnedLaw
 from cutter.request_view import markdown as law_markdown
-from cutter.types import Json
 
 
-def render(view: Json, law: PinnedLaw = NO_LAW) -> bytes:
+def render(view: ShownRun, law: PinnedLaw = NO_LAW) -> bytes:
     """The report of a run's view and its law, in UTF-8. The same values give the same bytes."""
     parts = (_head(view, law), _signatures(view), _law(view, law), _record(view))
     return "".join(f"{line}\n" for part in parts for line in part).encode()
 
 
-def _head(view: Json, law: PinnedLaw) -> Iterator[str]:
-    yield f"# {escape(law.title or view['document_id'])}"
+def _head(view: ShownRun, law: PinnedLaw) -> Iterator[str]:
+    yield f"# {escape(law.title or view.document_id)}"
     yield ""
-    reason = f" {escape(view['reason'])}" if view["reason"] else ""
+    reason = f" {escape(view.reason)}" if view.reason else ""
     yield f"**{run_summary.headline(view)}**{reason}"
     yield ""
     yield from _next(view)
@@ -35,53 +34,53 @@ def _head(view: Json, law: PinnedLaw) -> Iterator[str]:
     yield ""
 
 
-def _next(view: Json) -> Iterator[str]:
-    stop, commands = view["stop"], run_summary.next_commands(view)
+def _next(view: ShownRun) -> Iterator[str]:
+    stop, commands = view.stop, run_summary.next_commands(view)
     if stop:
-        yield f"Stop ({escape(str(stop['kind']))}) by {escape(str(stop['set_by']))}: {escape(str(stop['reason']))}"
+        yield f"Stop ({escape(str(stop.kind))}) by {escape(str(stop.set_by))}: {escape(str(stop.reason))}"
         yield ""
     if commands:
-        yield f"First: {escape(view['first'])}. Then:" if view["first"] else "Next:"
+        yield f"First: {escape(view.first)}. Then:" if view.first else "Next:"
         yield ""
         yield from fenced(commands, "sh")
 
 
-def _facts(view: Json, law: PinnedLaw) -> Iterator[tuple[str, str]]:
-    yield "document", code(view["document_id"])
-    yield "state", code(view["state"])
+def _facts(view: ShownRun, law: PinnedLaw) -> Iterator[tuple[str, str]]:
+    yield "document", code(view.document_id)
+    yield "state", code(view.state)
     yield "units", f"{run_summary.units_line(view, law)}. {run_summary.standing(view, law)}"
-    yield "run", f"{code(view['run_id'])}, {escape(view['mode'])}"
-    yield "started", f"{short_time(view['created_utc'])} by {escape(view['starter'])}"
-    if view["ended_utc"]:
-        yield "ended", short_time(view["ended_utc"])
-    for name, field in (("code", "code"), ("batch", "batch_id"), ("amends", "amends")):
-        if view[field]:
-            yield name, code(view[field])
+    yield "run", f"{code(view.run_id)}, {escape(view.mode)}"
+    yield "started", f"{short_time(view.created_utc)} by {escape(view.starter)}"
+    if view.ended_utc:
+        yield "ended", short_time(view.ended_utc)
+    for name, value in (("code", view.code), ("batch", view.batch_id), ("amends", view.amends)):
+        if value:
+            yield name, code(value)
 
 
-def _signatures(view: Json) -> Iterator[str]:
+def _signatures(view: ShownRun) -> Iterator[str]:
     yield "## Signatures"
     yield ""
-    if view["approvals"]:
+    if view.approvals:
         yield "| decision | signed by | key | signed at | used at |"
         yield "| --- | --- | --- | --- | --- |"
-    for one in view["approvals"]:
-        what = f"{one['decision']}, {run_summary.GATE_WORDS.get(one['gate'], one['gate'])}"
-        because = f": {one['reason']}" if one["reason"] else ""
-        signed, used = short_time(one["signed_utc"] or one["recorded_at"]), short_time(one["consumed_at"])
-        row = (what, f"{one['approver']}{because}", str(one["fingerprint"]), signed, used or "not used")
+    for one in view.approvals:
+        what = f"{one.decision}, {run_summary.GATE_WORDS.get(one.gate, one.gate)}"
+        because = f": {one.reason}" if one.reason else ""
+        signed, used = short_time(one.signed_utc or one.recorded_at), short_time(one.consumed_at)
+        row = (what, f"{one.approver}{because}", str(one.fingerprint), signed, used or "not used")
         yield f"| {' | '.join(map(cell, row))} |"
-    if not view["approvals"]:
+    if not view.approvals:
         yield "Nobody has signed anything."
     yield ""
-    for one in run_summary.open_requests(view):
-        gate = escape(str(run_summary.GATE_WORDS.get(one["gate"], one["gate"])))
-        yield f"{gate}: asked {short_time(one['requested_at'])}, open until {short_time(one['expires_at'])}."
+    for request in run_summary.open_requests(view):
+        gate = escape(run_summary.GATE_WORDS.get(request.gate, request.gate))
+        yield f"{gate}: asked {short_time(request.requested_at)}, open until {short_time(request.expires_at)}."
         yield ""
 
 
-def _law(view: Json, law: PinnedLaw) -> Iterator[str]:
-    unlike = shown_law.differences(view["digests"], law.view) if law.view else []
+def _law(view: ShownRun, law: PinnedLaw) -> Iterator[str]:
+    unlike = shown_law.differences(view.digests, law.view) if law.view else []
     if law.view is None or unlike:
         yield from _refused(law)
         yield "## Units"
@@ -101,23 +100,23 @@ def _refused(law: PinnedLaw) -> Iterator[str]:
         yield ""
 
 
-def _record(view: Json) -> Iterator[str]:
+def _record(view: ShownRun) -> Iterator[str]:
     yield "## Gates"
     yield ""
     yield "| # | gate | outcome | attempts | finished | took | receipt |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
-    for gate in view["gates"]:
+    for gate in view.gates:
         row = (
-            str(gate["number"]), gate["name"], gate["outcome"] or "not reached", str(gate["attempts"] or ""),
-            short_time(gate["finished_utc"]), duration(gate["seconds"]), gate["receipt_hash"] or "",
+            str(gate.number), gate.name, gate.outcome or "not reached", str(gate.attempts or ""),
+            short_time(gate.finished_utc), duration(gate.seconds), gate.receipt_hash or "",
         )  # fmt: skip
         yield f"| {' | '.join(map(cell, row))} |"
     yield ""
     yield "## Digests and pins"
     yield ""
-    pins = {**view["digests"], **({"audit_head": view["audit_head"]} if view["audit_head"] else {})}
+    pins = {**view.digests, **({"audit_head": view.audit_head} if view.audit_head else {})}
     yield from (f"- {code(name)}: {code(str(value))}" for name, value in sorted(pins.items()))
     yield ""
     yield "All times are UTC. They are from the database's clock, except a time of signing, which is from the signer's."
-    yield f"`cutter report {view['run_id']}` made this report from PostgreSQL. It proves nothing by itself."
+    yield f"`cutter report {view.run_id}` made this report from PostgreSQL. It proves nothing by itself."
     yield "For a proof, type `cutter evidence export`."

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cutter import limits
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import Refused, Unavailable
 from cutter.projections import state_file as projection
 
@@ -29,7 +30,7 @@ STATE, TRANSITIONS, LOCK = "state.json", "transitions.jsonl", "state.lock"
 def write(
     runs: Path,
     run_id: str,
-    sidecar: dict[str, Any],
+    sidecar: RunSidecar,
     documents: Mapping[str, bytes] = {},
     *,
     lock_seconds: float = limits.STATE_LOCK_SECONDS,

@@ -1,17 +1,27 @@
 """Pure: one run for people: states, gates, requests, approvals, retries, documents and the next command.
 
-The value comes from `fn_run_sidecar` and the rows of refused messages. `cutter status` and the report both show it. It
-is plain JSON. Times are the database's own texts, and durations are in seconds.
+The value comes from the run's sidecar and the refused messages. `cutter status` and the report both show it. Times
+are the database's own texts, and durations are in seconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from typing import Any
 
 from cutter.catalogue import GATES, Gate, State
 from cutter.domain import recorded_values
 from cutter.domain.next_step import next_step
+from cutter.domain.run_record import (
+    AttemptRecord,
+    DocumentRecord,
+    RequestRecord,
+    RunRecord,
+    RunSidecar,
+    VerdictRecord,
+)
 from cutter.domain.stop_codes import stop_code
 from cutter.domain.timestamps import parse_instant, readable
 from cutter.lifecycle.history import of_audit
@@ -19,69 +29,225 @@ from cutter.projections.state_file import state_json
 from cutter.types import Json
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownStop:
+    """The stop latch of a run that people stopped."""
+
+    kind: str | None
+    reason: str | None
+    set_by: str | None
+    set_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedState:
+    """A state, and the time when the run first reached it. None for a state that it has not reached."""
+
+    state: str
+    at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownMove:
+    """A transition of the run. Its JSON form calls the state before it `from`."""
+
+    at: str
+    from_state: str
+    to: str
+    trigger: str
+    severity: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownGate:
+    """A gate with its newest attempt. The outcome is empty before the first attempt."""
+
+    number: int
+    name: str
+    outcome: str
+    started_utc: str | None
+    finished_utc: str | None
+    seconds: float | None
+    attempts: int
+    role: str
+    receipt_hash: str | None
+    invariants: list[Json]
+    pins: Json
+    notes: list[str]
+    document: DocumentRecord | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRequest:
+    """A request for approval. `tuple` has what people sign."""
+
+    gate: str
+    n: int
+    status: str
+    requested_at: str
+    expires_at: str
+    kb_id: str | None
+    request_sha256: str | None
+    challenge: str
+    tuple: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownApproval:
+    """An accepted approval or order, and the time when a gate used it."""
+
+    gate: str
+    decision: str | None
+    approver: str | None
+    fingerprint: str | None
+    approval_sha256: str | None
+    kb_id: str
+    recorded_at: str
+    not_after: str | None
+    reason: Any
+    signed_utc: str | None
+    consumed_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRefusal:
+    """A refused document, by its KB id, or a refused message."""
+
+    at: str
+    what: str
+    gate: str
+    code: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRetry:
+    """An attempt that did not pass, or an attempt after such an attempt."""
+
+    gate: str
+    attempt: int
+    outcome: str
+    reason: str | None
+    started_utc: str
+    seconds: float | None
+    worker: str | None
+    next_eligible_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRun:
+    """Everything that a reader sees of a run.
+
+    The run itself does not know the last four fields: the signed rejection, its place in a lane, what is wrong with its
+    request's document, and the worker that holds it up.
+    """
+
+    run_id: str
+    document_id: str
+    mode: str
+    state: str
+    outcome: str | None
+    code: str | None
+    starter: str
+    batch_id: str | None
+    amends: str | None
+    created_utc: str
+    state_utc: str
+    ended_utc: str | None
+    reason: str | None
+    stop: ShownStop | None
+    wrote: bool
+    states: list[ReachedState]
+    timeline: list[ShownMove]
+    gates: list[ShownGate]
+    digests: Json
+    requests: list[ShownRequest]
+    approvals: list[ShownApproval]
+    refusals: list[ShownRefusal]
+    retries: list[ShownRetry]
+    kb_folder: str
+    documents: list[DocumentRecord]
+    audit_head: str | None
+    newest_event: str | None
+    needs: str
+    first: str | None
+    next: str
+    rejected: Json | None = None
+    lane: str | None = None
+    request_flaw: str | None = None
+    blocked: str | None = None
+
+    def as_json(self) -> Json:
+        """The run for programs."""
+        shown = asdict(self)
+        shown["timeline"] = [{_MOVE.get(name, name): one for name, one in move.items()} for move in shown["timeline"]]
+        return shown
+
+
+_MOVE = {"from_state": "from"}
+
+
 def run_view(
-    sidecar: Json, refusals: Sequence[Json] = (), law_by: str | None = None, *, corrected: bool = False,
+    sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), law_by: str | None = None, *, corrected: bool = False,
     approved: bool = False, exec_worker: bool = True,
-) -> Json:  # fmt: skip
-    """Everything that a reader sees of a run. `refusals` are rows of message_refusal, with their time as a text.
+) -> ShownRun:  # fmt: skip
+    """Everything that a reader sees of a run. `refusals` are the refused messages.
 
     For a skipped run, `law_by` is the run that enacted the law before. `corrected` is true if a version of the document
     was registered after the run began. `approved` is true if the open request has all signatures. `exec_worker` is true
     if an exec worker can continue the run.
     """
-    sidecar = recorded_values.sidecar(sidecar)
-    run, latch = sidecar["run"], sidecar["latch"] or {}
-    sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
+    run, latch = sidecar.run, sidecar.latch
     step = next_step(
-        run_id=run["run_id"], document_id=run["document_id"], state=run["state"], outcome=run["outcome"],
-        latched=bool(latch.get("stopped")), wrote="IG_cut_leg_a_execute" in sealed,
-        enacted="IG_lifecycle_enact_execute" in sealed, law_by=law_by, corrected=corrected,
-        approved=approved, exec_worker=exec_worker,
+        run_id=run.run_id, document_id=run.document_id, state=run.state, outcome=run.outcome, latched=latch.stopped,
+        wrote=sidecar.wrote, enacted=sidecar.enacted, law_by=law_by, corrected=corrected, approved=approved,
+        exec_worker=exec_worker,
     )  # fmt: skip
     timeline = _timeline(sidecar)
-    return {
-        "run_id": run["run_id"],
-        "document_id": run["document_id"],
-        "mode": run["mode"],
-        "state": run["state"],
-        "outcome": run["outcome"],
-        "code": stop_code(run["state"]),
-        "starter": run["starter"],
-        "batch_id": run["batch_id"],
-        "amends": run["amends"],
-        "created_utc": run["created_at"],
-        "state_utc": run["state_at"],
-        "ended_utc": run["ended_at"],
-        "reason": _reason(run, law_by),
-        "stop": {key: latch.get(key) for key in ("kind", "reason", "set_by", "set_at")}
-        if latch.get("stopped")
+    return ShownRun(
+        run_id=run.run_id,
+        document_id=run.document_id,
+        mode=run.mode,
+        state=run.state,
+        outcome=run.outcome,
+        code=stop_code(run.state),
+        starter=run.starter,
+        batch_id=run.batch_id,
+        amends=run.amends,
+        created_utc=run.created_at,
+        state_utc=run.state_at,
+        ended_utc=run.ended_at,
+        reason=_reason(run, law_by),
+        stop=ShownStop(kind=latch.kind, reason=latch.reason, set_by=latch.set_by, set_at=latch.set_at)
+        if latch.stopped
         else None,
-        "wrote": "IG_cut_leg_a_execute" in sealed,
-        "states": _states(run, timeline),
-        "timeline": timeline,
-        "gates": [_gate(gate, sidecar) for gate in GATES],
-        "digests": state_json(sidecar)["context_pins"],
-        "requests": [_request(one) for one in sidecar["requests"]],
-        "approvals": [_approval(one, sidecar) for one in sidecar["verdicts"] if one["accepted"]],
-        "refusals": _refusals(sidecar, refusals),
-        "retries": _retries(sidecar),
-        "kb_folder": folder_of([one["kb_id"] for one in sidecar["documents"]]),
-        "documents": sidecar["documents"],
-        "audit_head": _sealed_head(sidecar) or sidecar["audit_head"],
-        "newest_event": sidecar["audit_head"],
-        "needs": step.needs.value,
-        "first": step.first or None,
-        "next": step.command,
-    }
+        wrote=sidecar.wrote,
+        states=_states(run, timeline),
+        timeline=timeline,
+        gates=[_gate(gate, sidecar) for gate in GATES],
+        digests=state_json(sidecar)["context_pins"],
+        requests=[_request(one) for one in sidecar.requests],
+        approvals=[_approval(one, sidecar) for one in sidecar.verdicts if one.accepted],
+        refusals=_refusals(sidecar, refusals),
+        retries=_retries(sidecar),
+        kb_folder=folder_of([one.kb_id for one in sidecar.documents]),
+        documents=list(sidecar.documents),
+        audit_head=_sealed_head(sidecar) or sidecar.audit_head,
+        newest_event=sidecar.audit_head,
+        needs=step.needs.value,
+        first=step.first or None,
+        next=step.command,
+    )
 
 
-def _sealed_head(sidecar: Json) -> str | None:
+def _sealed_head(sidecar: RunSidecar) -> str | None:
     """The audit head that the closeout sealed and with which the evidence bundle ends. None before the closeout.
 
     The events of the closeout itself come after this head, because a bundle cannot hold an event about its own making.
     """
-    closed = next((one for one in sidecar["receipts"] if one["gate"] == "IG_closeout"), None)
-    head = closed["result"]["pins"].get("audit_head") if closed else None
+    closed = next((one for one in sidecar.receipts if one.gate == "IG_closeout"), None)
+    head = closed.pins.get("audit_head") if closed else None
     return str(head) if head else None
 
 
@@ -90,11 +256,11 @@ def law_already(law_by: str) -> str:
     return f"this version is already enacted, by run {law_by}"
 
 
-def _reason(run: Json, law_by: str | None) -> str | None:
-    if run["outcome"] == "skipped" and law_by:
+def _reason(run: RunRecord, law_by: str | None) -> str | None:
+    if run.outcome == "skipped" and law_by:
         return law_already(law_by)
     # A run that continued after an error keeps that error as its last one, although the error is over.
-    return None if run["state"] in tuple(State) else (run["last_error"] or {}).get("reason")
+    return None if run.state in tuple(State) else run.error.get("reason")
 
 
 def seconds_between(start: str | None, end: str | None) -> float | None:
@@ -115,91 +281,84 @@ def folder_of(kb_ids: Sequence[str]) -> str:
     return max(sorted(set(folders)), key=folders.count, default="")
 
 
-def _timeline(sidecar: Json) -> list[Json]:
-    return [_move(body, sidecar["run"]["created_at"]) for body in sidecar["transitions"]]
+def _timeline(sidecar: RunSidecar) -> list[ShownMove]:
+    return [_move(body, sidecar.run.created_at) for body in sidecar.transitions]
 
 
-def _move(body: str, began: str) -> Json:
+def _move(body: str, began: str) -> ShownMove:
     """One transition. A malformed one gets the time of the run's beginning, because its own time is unreadable."""
     event = of_audit(body)
     if event is None:
-        return {"at": began, "from": "", "to": recorded_values.MALFORMED, "trigger": recorded_values.MALFORMED,
-                "severity": "error", "reason": recorded_values.shown(body)}  # fmt: skip
+        malformed = recorded_values.MALFORMED
+        return ShownMove(at=began, from_state="", to=malformed, trigger=malformed, severity="error",
+                         reason=recorded_values.shown(body))  # fmt: skip
     reason = event.metadata.get("reason")
-    return {
-        "at": event.timestamp,
-        "from": event.from_state,
-        "to": event.to_state,
-        "trigger": event.trigger,
-        "severity": event.severity,
-        "reason": reason if reason is None or isinstance(reason, str) else recorded_values.shown(reason),
-    }
+    return ShownMove(
+        at=event.timestamp, from_state=event.from_state, to=event.to_state, trigger=event.trigger,
+        severity=event.severity,
+        reason=reason if reason is None or isinstance(reason, str) else recorded_values.shown(reason),
+    )  # fmt: skip
 
 
-def _states(run: Json, timeline: Sequence[Json]) -> list[Json]:
+def _states(run: RunRecord, timeline: Sequence[ShownMove]) -> list[ReachedState]:
     """The states in order, each with the time when the run first reached it. A stop, failure or void is at the end."""
-    reached = {State.PENDING.value: run["created_at"]}
+    reached = {State.PENDING.value: run.created_at}
     for move in timeline:
-        reached.setdefault(move["to"], move["at"])
-    states = [{"state": state.value, "at": reached.get(state.value)} for state in State]
-    if run["state"] not in tuple(State):
-        states.append({"state": run["state"], "at": run["state_at"]})
+        reached.setdefault(move.to, move.at)
+    states = [ReachedState(state=state.value, at=reached.get(state.value)) for state in State]
+    if run.state not in tuple(State):
+        states.append(ReachedState(state=run.state, at=run.state_at))
     return states
 
 
-def _gate(gate: Gate, sidecar: Json) -> Json:
-    receipt = next((one for one in sidecar["receipts"] if one["gate"] == gate.name), None)
-    attempts = [one for one in sidecar["attempts"] if one["gate"] == gate.name]
+def _gate(gate: Gate, sidecar: RunSidecar) -> ShownGate:
+    receipt = next((one for one in sidecar.receipts if one.gate == gate.name), None)
+    attempts = [one for one in sidecar.attempts if one.gate == gate.name]
     newest = attempts[-1] if attempts else None
-    document = next(
-        (one for one in sidecar["documents"] if one["subject"] == gate.name and one["kind"] == "gate_report"), None
+    report = (receipt.result if receipt else newest.report if newest else None) or {}
+    started = newest.started_at if newest else None
+    finished = receipt.sealed_at if receipt else newest.finished_at if newest else None
+    return ShownGate(
+        number=gate.number,
+        name=gate.name,
+        outcome="passed" if receipt else _outcome(newest, ended=sidecar.run.ended_at is not None),
+        started_utc=started,
+        finished_utc=finished,
+        seconds=seconds_between(started, finished),
+        attempts=len(attempts),
+        role=gate.role.value,
+        receipt_hash=receipt.receipt_hash if receipt else None,
+        invariants=list(report.get("invariants") or []),
+        pins=dict(sorted((report.get("pins") or {}).items())),
+        notes=list(report.get("notes") or []),
+        document=next(
+            (one for one in sidecar.documents if one.subject == gate.name and one.kind == "gate_report"), None
+        ),
     )
-    report = receipt["result"] if receipt else (newest or {}).get("report")
-    started = newest["started_at"] if newest else None
-    finished = receipt["sealed_at"] if receipt else newest["finished_at"] if newest else None
-    return {
-        "number": gate.number,
-        "name": gate.name,
-        "outcome": "passed" if receipt else _outcome(newest, ended=sidecar["run"]["ended_at"] is not None),
-        "started_utc": started,
-        "finished_utc": finished,
-        "seconds": seconds_between(started, finished),
-        "attempts": len(attempts),
-        "role": gate.role.value,
-        "receipt_hash": receipt["receipt_hash"] if receipt else None,
-        "invariants": list((report or {}).get("invariants") or []),
-        "pins": dict(sorted(((report or {}).get("pins") or {}).items())),
-        "notes": list((report or {}).get("notes") or []),
-        "document": document,
-    }
 
 
-def _outcome(newest: Json | None, *, ended: bool) -> str:
+def _outcome(newest: AttemptRecord | None, *, ended: bool) -> str:
     if newest is None:
         return ""
-    return str(newest["outcome"] or ("lost" if ended else "running"))
+    return str(newest.outcome or ("lost" if ended else "running"))
 
 
-def _request(request: Json) -> Json:
-    names = ("gate", "n", "status", "requested_at", "expires_at", "kb_id", "request_sha256", "challenge")
-    asked = {
-        "writer_digest": recorded_values.MALFORMED,
-        "candidate_count": recorded_values.MALFORMED,
-        **request["tuple"],
-    }
-    return {**{name: request[name] for name in names}, "tuple": asked}
+def _request(request: RequestRecord) -> ShownRequest:
+    malformed = recorded_values.MALFORMED
+    asked = {"writer_digest": malformed, "candidate_count": malformed, **request.tuple}
+    return ShownRequest(**{**_same(ShownRequest, request), "tuple": asked})
 
 
-def _approval(verdict: Json, sidecar: Json) -> Json:
-    used = next((one for one in sidecar["consumptions"] if one["approval_sha256"] == verdict["approval_sha256"]), None)
-    names = ("gate", "decision", "approver", "fingerprint", "approval_sha256", "kb_id", "recorded_at", "not_after")
-    said = verdict["statement"] or {}
-    return {
-        **{name: verdict[name] for name in names},
-        "reason": said.get("reason"),
-        "signed_utc": _instant(said.get("signed_utc")),
-        "consumed_at": used["consumed_at"] if used else None,
-    }
+def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:
+    used = next((one for one in sidecar.consumptions if one.approval_sha256 == verdict.approval_sha256), None)
+    said = {"reason": verdict.statement.get("reason"), "signed_utc": _instant(verdict.statement.get("signed_utc"))}
+    consumed_at = used.consumed_at if used else None
+    return ShownApproval(**{**_same(ShownApproval, verdict), **said, "consumed_at": consumed_at})
+
+
+def _same(kind: type, row: object) -> Json:
+    """The fields of a row that the shown record has too."""
+    return {one.name: getattr(row, one.name) for one in fields(kind) if hasattr(row, one.name)}
 
 
 def _instant(value: object) -> str | None:
@@ -207,39 +366,24 @@ def _instant(value: object) -> str | None:
     return value if isinstance(value, str) and parse_instant(value) else None
 
 
-def _refusals(sidecar: Json, refusals: Sequence[Json]) -> list[Json]:
+def _refusals(sidecar: RunSidecar, messages: Sequence[ShownRefusal]) -> list[ShownRefusal]:
     """Refused documents and refused messages, by time."""
     documents = [
-        {
-            "at": one["recorded_at"],
-            "what": one["kb_id"],
-            "gate": one["gate"],
-            "code": one["code"],
-            "reason": one["reason"],
-        }
-        for one in sidecar["verdicts"]
-        if not one["accepted"]
+        ShownRefusal(at=one.recorded_at, what=one.kb_id, gate=one.gate, code=one.code, reason=one.reason)
+        for one in sidecar.verdicts
+        if not one.accepted
     ]
-    messages = [
-        {"at": one["at"], "what": one["message"], "gate": one["gate"], "code": one["code"], "reason": one["reason"]}
-        for one in refusals
-    ]
-    return sorted([*documents, *messages], key=lambda one: datetime.fromisoformat(one["at"]))
+    return sorted([*documents, *messages], key=lambda one: datetime.fromisoformat(one.at))
 
 
-def _retries(sidecar: Json) -> list[Json]:
+def _retries(sidecar: RunSidecar) -> list[ShownRetry]:
     """The attempts that did not pass, and the attempts after such an attempt."""
     return [
-        {
-            "gate": one["gate"],
-            "attempt": one["n"],
-            "outcome": one["outcome"] or "no outcome",
-            "reason": one["reason"],
-            "started_utc": one["started_at"],
-            "seconds": seconds_between(one["started_at"], one["finished_at"]),
-            "worker": one["lease_owner"],
-            "next_eligible_at": one["next_eligible_at"],
-        }
-        for one in sidecar["attempts"]
-        if one["n"] > 1 or one["outcome"] not in ("passed", "rehearsed")
-    ]
+        ShownRetry(
+            gate=one.gate, attempt=one.n, outcome=one.outcome or "no outcome", reason=one.reason,
+            started_utc=one.started_at, seconds=seconds_between(one.started_at, one.finished_at),
+            worker=one.lease_owner, next_eligible_at=one.next_eligible_at,
+        )
+        for one in sidecar.attempts
+        if one.n > 1 or one.outcome not in ("passed", "rehearsed")
+    ]  # fmt: skip

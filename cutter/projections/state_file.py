@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from cutter.catalogue import BY_NAME, GATES
-from cutter.domain import recorded_values
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_record import AttemptRecord, Receipt, RequestRecord, RunRecord, RunSidecar, VerdictRecord
 from cutter.gates.seed_names import PROBE, parted
 from cutter.gates.structural_verify import GATE as STRUCTURAL_VERIFY
 from cutter.lifecycle.events import lines
@@ -32,99 +32,92 @@ HALTED = ("stopped_", "failed_", "voided_")
 _PINS_OUT = frozenset({"section_type_cardinality"})
 
 
-def state_json(sidecar: dict[str, Any]) -> dict[str, Any]:
+def state_json(sidecar: RunSidecar) -> dict[str, Any]:
     """The content of state.json in the shape of the seed, schema_version 1."""
-    sidecar = recorded_values.sidecar(sidecar)
-    run = sidecar["run"]
+    run = sidecar.run
     return {
         "schema_version": SCHEMA_VERSION,
-        "run_id": run["run_id"],
-        "created_utc": run["created_at"],
-        "created_by": run["starter"],
-        "document_id": run["document_id"],
-        "source_document_id": run["source_document_id"],
-        "source_version_id": run["source_version_id"],
-        "mode": run["mode"],
-        "state": run["state"],
-        "status": "success" if run["state"] == "closeout_reported" else run["outcome"],
+        "run_id": run.run_id,
+        "created_utc": run.created_at,
+        "created_by": run.starter,
+        "document_id": run.document_id,
+        "source_document_id": run.source_document_id,
+        "source_version_id": run.source_version_id,
+        "mode": run.mode,
+        "state": run.state,
+        "status": "success" if run.state == "closeout_reported" else run.outcome,
         "phases": _phases(sidecar),
         "sovereign_approvals": _approvals(sidecar),
-        "idempotency_keys": {BY_NAME[r["gate"]].phase: r["payload_sha256"] for r in sidecar["receipts"]},
+        "idempotency_keys": {BY_NAME[one.gate].phase: one.payload_sha256 for one in sidecar.receipts},
         "context_pins": _pins(sidecar),
-        "last_error": run["last_error"],
+        "last_error": run.last_error,
     }
 
 
-def render_state(sidecar: dict[str, Any]) -> bytes:
+def render_state(sidecar: RunSidecar) -> bytes:
     """The bytes of state.json. The same state of the database gives the same bytes."""
     return (json.dumps(state_json(sidecar), indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def render_transitions(sidecar: dict[str, Any]) -> bytes:
+def render_transitions(sidecar: RunSidecar) -> bytes:
     """The bytes of transitions.jsonl: every transition of the run and of its views, one event a line (seed 004)."""
     return lines(run_events(sidecar))
 
 
-def phase_reports(sidecar: dict[str, Any]) -> dict[str, bytes]:
+def phase_reports(sidecar: RunSidecar) -> dict[str, bytes]:
     """The files phase-<NN>.md of the run folder by name: for each sealed gate, and for the gate that failed."""
-    run = sidecar["run"]
-    reports = {phase_report.file_name(one["gate"]): phase_report.render(run, one) for one in sidecar["receipts"]}
-    sealed = {receipt["gate"] for receipt in sidecar["receipts"]}
-    last = {attempt["gate"]: attempt for attempt in sidecar["attempts"] if attempt["gate"] not in sealed}
+    run = sidecar.run
+    reports = {phase_report.file_name(one.gate): phase_report.render(run, one) for one in sidecar.receipts}
+    sealed = sidecar.sealed
+    last = {attempt.gate: attempt for attempt in sidecar.attempts if attempt.gate not in sealed}
     for gate, attempt in last.items():
         if _result(run, None, [attempt]) == FAILED:
             reports[phase_report.file_name(gate)] = phase_report.render_failed(run, attempt, _stop_route(sidecar))
     return reports
 
 
-def _pins(sidecar: dict[str, Any]) -> dict[str, Any]:
+def _pins(sidecar: RunSidecar) -> dict[str, Any]:
     """The pins of the sealed gates. A request to enact adds its review decision's id, even before people decide."""
     pins: dict[str, Any] = {}
-    for request in sidecar["requests"]:
-        if request.get("review_decision_id"):
-            pins["review_decision_id"] = request["review_decision_id"]
-    for receipt in sidecar["receipts"]:
-        pins |= receipt["result"].get("pins") or {}
-    return {key: value for key, value in pins.items() if key not in _PINS_OUT}
+    for request in sidecar.requests:
+        if request.review_decision_id:
+            pins["review_decision_id"] = request.review_decision_id
+    return {key: value for key, value in (pins | sidecar.pins).items() if key not in _PINS_OUT}
 
 
-def _stop_route(sidecar: dict[str, Any]) -> str | None:
+def _stop_route(sidecar: RunSidecar) -> str | None:
     """The KB id of the newest stop-route report, which is the knowledge base's document about a failed phase."""
-    return next((one["kb_id"] for one in reversed(sidecar["documents"]) if one["kind"] == "stop_route"), None)
+    return next((one.kb_id for one in reversed(sidecar.documents) if one.kind == "stop_route"), None)
 
 
-def _phases(sidecar: dict[str, Any]) -> dict[str, Any]:
+def _phases(sidecar: RunSidecar) -> dict[str, Any]:
     reports = phase_reports(sidecar)
-    receipts = {receipt["gate"]: receipt for receipt in sidecar["receipts"]}
-    documents = {doc["subject"]: doc for doc in sidecar["documents"] if doc["kind"] == "gate_report"}
+    receipts = {receipt.gate: receipt for receipt in sidecar.receipts}
+    documents = {one.subject: one for one in sidecar.documents if one.kind == "gate_report"}
     phases: dict[str, Any] = {}
     for gate in GATES:
-        attempts = [a for a in sidecar["attempts"] if a["gate"] == gate.name]
+        attempts = [one for one in sidecar.attempts if one.gate == gate.name]
         receipt = receipts.get(gate.name)
         if receipt is None and not attempts:
             continue
         document = documents.get(gate.name)
-        result = _result(sidecar["run"], receipt, attempts)
+        result = _result(sidecar.run, receipt, attempts)
         seeds, ours = parted(gate.name, _invariants(receipt, attempts))
         phases[gate.phase] = {
             "phase": gate.phase,
-            "started_utc": attempts[0]["started_at"] if attempts else receipt and receipt["opened_at"],
-            "finished_utc": receipt["sealed_at"]
-            if receipt
-            else None
-            if result == RUNNING
-            else attempts[-1]["finished_at"],
+            "started_utc": attempts[0].started_at if attempts else receipt and receipt.opened_at,
+            "finished_utc": receipt.sealed_at if receipt else None if result == RUNNING else attempts[-1].finished_at,
             "result": result,
             "gate_invariants": seeds,
-            "kb_doc_id": document["kb_id"] if document else _stop_route(sidecar) if result == FAILED else None,
-            "artifacts": _artifacts(sidecar["run"], gate.name, receipt, reports),
+            "kb_doc_id": document.kb_id if document else _stop_route(sidecar) if result == FAILED else None,
+            "artifacts": _artifacts(sidecar.run, gate.name, receipt, reports),
             "additional": _additional(gate.name, ours),
         }
     return phases
 
 
-def _invariants(receipt: dict[str, Any] | None, attempts: list[dict[str, Any]]) -> list[tuple[str, bool]]:
-    report = receipt["result"] if receipt else attempts[-1].get("report")
+def _invariants(receipt: Receipt | None, attempts: list[AttemptRecord]) -> list[tuple[str, bool]]:
+    report = receipt.result if receipt else attempts[-1].report
     return [(item["name"], item.get("ok") is True) for item in phase_report.invariants_of(report)]
 
 
@@ -134,58 +127,54 @@ def _additional(gate: str, invariants: dict[str, bool]) -> dict[str, Any]:
     return {"gate_invariants": invariants, "probe_names": probe}
 
 
-def _result(run: dict[str, Any], receipt: dict[str, Any] | None, attempts: list[dict[str, Any]]) -> str:
+def _result(run: RunRecord, receipt: Receipt | None, attempts: list[AttemptRecord]) -> str:
     """`passed`, `failed` or `running` (seed 000 §5). A gate that will be tried again is running while the run
     continues.
     """
     if receipt is not None:
         return PASSED
-    outcome = attempts[-1]["outcome"]
+    outcome = attempts[-1].outcome
     if outcome == "rehearsed":
         return PASSED
-    return RUNNING if outcome in TRIED_AGAIN and not run["state"].startswith(HALTED) else FAILED
+    return RUNNING if outcome in TRIED_AGAIN and not run.state.startswith(HALTED) else FAILED
 
 
-def _artifacts(
-    run: dict[str, Any], gate: str, receipt: dict[str, Any] | None, reports: dict[str, bytes]
-) -> list[dict[str, str]]:
+def _artifacts(run: RunRecord, gate: str, receipt: Receipt | None, reports: dict[str, bytes]) -> list[dict[str, str]]:
     """The files of a phase in the run folder: its report, and the backup or the evidence."""
     name = phase_report.file_name(gate)
     artifacts = [{"path": name, "sha256": sha256_hex(reports[name])}] if name in reports else []
-    pins = (receipt["result"].get("pins") or {}) if receipt else {}
+    pins = receipt.pins if receipt else {}
     for kind in ("backup", "evidence"):
         if f"{kind}_artifact" in pins:
-            path = str(pins[f"{kind}_artifact"]).removeprefix(f"{run['run_id']}/")
+            path = str(pins[f"{kind}_artifact"]).removeprefix(f"{run.run_id}/")
             artifacts.append({"path": path, "sha256": str(pins.get(f"{kind}_sha256"))})
     return artifacts
 
 
-def _approvals(sidecar: dict[str, Any]) -> list[dict[str, Any]]:
+def _approvals(sidecar: RunSidecar) -> list[dict[str, Any]]:
     """The seed's ApprovalRecords: first each consumed approval, then the approvals of an open request."""
-    requests = {request["request_id"]: request for request in sidecar["requests"]}
-    accepted = {verdict["approval_sha256"]: verdict for verdict in sidecar["verdicts"] if verdict["accepted"]}
-    records = [
-        _approval(requests[used["request_id"]], accepted[used["approval_sha256"]]) for used in sidecar["consumptions"]
-    ]
-    for request in sidecar["requests"]:
-        if request["status"] == "requested":
+    requests = {request.request_id: request for request in sidecar.requests}
+    accepted = {verdict.approval_sha256: verdict for verdict in sidecar.verdicts if verdict.accepted}
+    records = [_approval(requests[used.request_id], accepted[used.approval_sha256]) for used in sidecar.consumptions]
+    for request in sidecar.requests:
+        if request.status == "requested":
             mine = [one for one in accepted.values() if _approves(one, request)]
-            records += [_approval(request, verdict) for verdict in mine or [None]]
+            records += [_approval(request, one) for one in mine] or [_approval(request, None)]
     return records
 
 
-def _approves(verdict: dict[str, Any], request: dict[str, Any]) -> bool:
+def _approves(verdict: VerdictRecord, request: RequestRecord) -> bool:
     """True if the verdict approves this request. A pre-batched approval names no challenge."""
-    named = verdict["gate"] == request["gate"] and verdict["challenge"] in (request["challenge"], None)
-    return named and verdict["decision"] == "approve"
+    named = verdict.gate == request.gate and verdict.challenge in (request.challenge, None)
+    return named and verdict.decision == "approve"
 
 
-def _approval(request: dict[str, Any], verdict: dict[str, Any] | None) -> dict[str, Any]:
+def _approval(request: RequestRecord, verdict: VerdictRecord | None) -> dict[str, Any]:
     """One ApprovalRecord. Before anyone has approved, its approval and its time of validation are None."""
     return {
-        "gate": request["gate"],
-        "requested_utc": request["requested_at"],
-        "approval_kb_id": verdict["kb_id"] if verdict else None,
-        "review_decision_id": request["review_decision_id"],
-        "validated_utc": verdict["recorded_at"] if verdict else None,
+        "gate": request.gate,
+        "requested_utc": request.requested_at,
+        "approval_kb_id": verdict.kb_id if verdict else None,
+        "review_decision_id": request.review_decision_id,
+        "validated_utc": verdict.recorded_at if verdict else None,
     }

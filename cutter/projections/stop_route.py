@@ -7,14 +7,14 @@ temporal, in the words of a request document. The `cutter` command does the same
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from cutter.approvals import manual_instructions, schema
 from cutter.catalogue import Sovereign
-from cutter.domain import recorded_values
 from cutter.domain.markdown import cell, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step
+from cutter.domain.run_record import RunSidecar
 from cutter.domain.stop_codes import stop_code
 from cutter.projections.state_file import state_json
 from cutter.types import Json
@@ -37,7 +37,7 @@ class StopRoute:
     `deployment_id` is None if no approver policy is installed, so that nobody can sign.
     """
 
-    sidecar: Json
+    sidecar: RunSidecar
     step: Step
     wrote: bool
     gate: str
@@ -53,19 +53,18 @@ def render(route: StopRoute, triage: str = "") -> str:
     If the batch has quarantined the run, `triage` has the sections that help people to decide. They replace the
     sections of commands and evidence, so that the document has each fact once.
     """
-    route = replace(route, sidecar=recorded_values.sidecar(route.sidecar))
     if triage:
         return "\n".join([*_head(route, "STOP quarantine"), triage, *_by_hand(route), *_sidecar(route.sidecar)])
     return "\n".join([*_head(route, "stop route"), *_way_on(route), *_by_hand(route), *_dumps(route.sidecar)])
 
 
 def _head(route: StopRoute, title: str) -> Iterator[str]:
-    run = route.sidecar["run"]
-    yield f"# {run['document_id']} · {title}"
+    run = route.sidecar.run
+    yield f"# {run.document_id} · {title}"
     yield ""
-    yield f"run_id: {run['run_id']}  "
-    yield f"state: {run['state']}  "
-    if code := stop_code(run["state"]):
+    yield f"run_id: {run.run_id}  "
+    yield f"state: {run.state}  "
+    if code := stop_code(run.state):
         yield f"code: {code}  "
     yield f"gate: {prose(route.gate or 'none')}  "
     yield f"reason: {cell(route.reason)}"
@@ -82,14 +81,14 @@ def _way_on(route: StopRoute) -> Iterator[str]:
 
 
 def _by_hand(route: StopRoute) -> Iterator[str]:
-    run = route.sidecar["run"]
+    run = route.sidecar.run
     if route.step.needs is Needs.RESUME:
         yield "## To continue by hand"
         yield ""
         yield "No signature is needed (`temporal` finds its server by `TEMPORAL_ADDRESS`, see `cutter up`):"
         yield ""
         yield "```sh"
-        yield f"temporal workflow signal --workflow-id document/{run['document_id']} --name resume_stopped"
+        yield f"temporal workflow signal --workflow-id document/{run.document_id} --name resume_stopped"
         yield "```"
         yield ""
     if route.step.needs in _SIGNED and route.deployment_id is not None:
@@ -98,17 +97,17 @@ def _by_hand(route: StopRoute) -> Iterator[str]:
 
 
 def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -> Iterator[str]:
-    run = route.sidecar["run"]
+    run = route.sidecar.run
     gate = Sovereign.LIFECYCLE if route.wrote else Sovereign.CUT
     # The store is write-once, so the orders of two stops, or of two people, must have different names.
     kb_id = f"{route.kb_id.rpartition('/')[0]}/SG3-{decision.replace('_', '-')}-{route.number}-by-hand.md"
     name = kb_id.rpartition("/")[2]
     known = {
         "deployment_id": deployment_id,
-        "run_id": run["run_id"],
-        "document_id": run["document_id"],
-        "stopped_state": run["state"],
-        "fingerprint": ((run["last_error"] or {}).get("report") or {}).get("fingerprint"),
+        "run_id": run.run_id,
+        "document_id": run.document_id,
+        "stopped_state": run.state,
+        "fingerprint": (run.error.get("report") or {}).get("fingerprint"),
         "reason": manual_instructions.FILL_REASON,
     }
     yield "## To continue by hand"
@@ -123,10 +122,10 @@ def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -
     yield "   which is one line of plain words:"
     yield ""
     yield from manual_instructions.fill_in(
-        name, _life_seconds(run["caps"], gate), (manual_instructions.FILL_REASON, "$WHY"), given='WHY="say why"'
+        name, _life_seconds(run.caps, gate), (manual_instructions.FILL_REASON, "$WHY"), given='WHY="say why"'
     )
     yield from manual_instructions.sign_and_put(kb_id, beside="this report")
-    yield from manual_instructions.tell(run["document_id"], run["run_id"], signal, kb_id)
+    yield from manual_instructions.tell(run.document_id, run.run_id, signal, kb_id)
 
 
 def _life_seconds(caps: Json, gate: Sovereign) -> int:
@@ -134,12 +133,12 @@ def _life_seconds(caps: Json, gate: Sovereign) -> int:
     return min(ORDER_SECONDS, int(own or ORDER_SECONDS))
 
 
-def _dumps(sidecar: Json) -> Iterator[str]:
-    yield from _dump("Evidence", sidecar["run"]["last_error"])
+def _dumps(sidecar: RunSidecar) -> Iterator[str]:
+    yield from _dump("Evidence", sidecar.run.last_error)
     yield from _sidecar(sidecar)
 
 
-def _sidecar(sidecar: Json) -> Iterator[str]:
+def _sidecar(sidecar: RunSidecar) -> Iterator[str]:
     yield from _dump("Sidecar", state_json(sidecar))
 
 

@@ -19,10 +19,9 @@ from cutter.lifecycle.declarations import BATCH, DOCUMENT_RUN, TASK, WORKER
 from cutter.lifecycle.events import Event, instant, timed
 from cutter.lifecycle.history import of_audit, run_events
 from cutter.lifecycle.workstream import batch_events
-from cutter.projections.batch_folder_files import FACTS
+from cutter.projections.batch_folder_files import read_facts
 from cutter.storage.queries import query
-from cutter.storage.records import answer as value_of
-from cutter.types import Json
+from cutter.storage.runs import sidecar_of
 
 Connection = psycopg.Connection[Any]
 
@@ -74,18 +73,18 @@ def _each(connection: Connection, name: str) -> Iterator[Any]:
 
 
 def _of_run(connection: Connection, run_id: str) -> Iterator[Event]:
-    sidecar: Json = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (run_id,))
-    run = sidecar["run"]
+    sidecar = sidecar_of(connection, run_id)
+    run = sidecar.run
     events = run_events(sidecar)
-    if run["batch_id"] is not None:
+    if run.batch_id is not None:
         # The batch of the run gives the same transitions of the task, and also names the task's workstream.
         events = [one for one in events if one.event_type != TASK.event_type]
-    return timed(events, {(DOCUMENT_RUN.event_type, run_id): instant(run["created_at"])})
+    return timed(events, {(DOCUMENT_RUN.event_type, run_id): instant(run.created_at)})
 
 
 def _of_batch(connection: Connection, batch_id: str) -> Iterator[Event]:
-    facts = FACTS.one(connection, {"batch_id": batch_id})
-    created = instant(facts["view"]["batch"]["created_at"])
+    facts = read_facts(connection, batch_id)
+    created = instant(facts.view.batch.created_at)
     return timed(batch_events(facts), {(BATCH.event_type, batch_id): created})
 
 

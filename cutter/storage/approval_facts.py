@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cutter.domain import recorded_values
+from cutter.domain.run_record import RunRecord
 from cutter.storage.records import Connection, Rows, values
 from cutter.types import Json
 
@@ -72,7 +73,7 @@ class ApprovalFacts:
     `prepared_at` is the time when a pre-batched decision was prepared, or None.
     """
 
-    run: Json
+    run: RunRecord
     now: str
     epoch: EpochInForce | None
     request: OpenRequest | None
@@ -99,7 +100,7 @@ class ApprovalFacts:
         """The facts in an answer of the query."""
         epoch, request, decision = answer["epoch"], answer["request"], answer["decision"]
         parts = {
-            "run": recorded_values.run(answer["run"]),
+            "run": RunRecord.of(answer["run"]),
             "epoch": recorded_values.record(EpochInForce, epoch) if epoch else None,
             "request": recorded_values.record(OpenRequest, request) if request else None,
             "decision": recorded_values.record(DecisionRow, decision) if decision else None,

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from cutter.errors import Conflict, InvalidInput
-from cutter.policy.rules import Broken, Policy, Problem
+from cutter.policy.rules import InvalidPolicy, Policy, Problem
 from cutter.policy.rules_file import parse_rules
 from cutter.storage.pools import Connection
 from cutter.storage.records import answer
 
-NONE = Broken(problems=(Problem(line=0, rule="", text="none is installed: type `cutter policy install`"),))
+NONE = InvalidPolicy(problems=(Problem(line=0, rule="", text="none is installed: type `cutter policy install`"),))
 """The policy before the first one is installed. It denies everything."""
 
 
-def in_force(connection: Connection) -> Policy | Broken:
-    """Read the policy in force. If it is missing or wrong, the result is `Broken`, which denies everything."""
+def in_force(connection: Connection) -> Policy | InvalidPolicy:
+    """Read the policy in force. If it is missing or wrong, the result is `InvalidPolicy`, which denies everything."""
     return read(answer(connection, "select cutter_governance.fn_effect_policy()"))
 
 
-def read(body: str | None) -> Policy | Broken:
+def read(body: str | None) -> Policy | InvalidPolicy:
     """The policy of the text that PostgreSQL holds. Without a text, none is installed."""
     return NONE if not body else parse_rules(body.encode())
 
@@ -29,7 +29,7 @@ def install(connection: Connection, data: bytes, *, replace: bool = False) -> Po
     false, or if somebody installs one at the same time.
     """
     policy = parse_rules(data)
-    if isinstance(policy, Broken):
+    if isinstance(policy, InvalidPolicy):
         raise InvalidInput("\n".join(["the policy was not installed:", *map(str, policy.problems)]))
     present = in_force(connection)
     if present is not NONE and present.sha256 != policy.sha256 and not replace:

@@ -17,8 +17,8 @@ from psycopg.types.json import Jsonb
 
 from cutter import limits
 from cutter.catalogue import Gate
-from cutter.domain import recorded_values
 from cutter.domain.digests import canonical_digest
+from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
 from cutter.storage.approval_facts import FACTS, ApprovalFacts
@@ -44,7 +44,7 @@ class Attempt:
     gate: Gate
     run_id: str
     number: int
-    run: Json
+    run: RunRecord
     pins: Json
     prev_hash: str
     now: str
@@ -68,25 +68,25 @@ class Sealed:
     `kb_id` is the KB id of its report if this attempt sealed the receipt. It is None if the receipt was found sealed.
     """
 
-    receipt: Json
-    run: Json
+    receipt: Receipt
+    run: RunRecord
     pins: Json = field(default_factory=dict)
     kb_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Closed:
+class RunClosed:
     """The gate is closed: the run is over or unknown, the role may not run the gate, or the gate before is not sealed.
 
     No attempt was registered.
     """
 
     status: str
-    run: Json
+    state: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotOpened:
+class GateNotOpened:
     """The database did not open or seal the gate. `status` is the database's word, and `detail` has the details."""
 
     status: str
@@ -94,7 +94,7 @@ class NotOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class GateTerms:
     """The terms for opening a gate: the policy's decisions, the approvals to consume, whether it is a rehearsal, the
     cap in seconds, and the queries to read right after the opening.
     """
@@ -107,7 +107,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Open:
+class OpenGate:
     """An open gate: the connection in its transaction, the pins before it, and the answers of the first queries.
 
     `principal` is the user of the session. `transaction` is the transaction's id, and a gate that writes compares it
@@ -132,7 +132,9 @@ class Open:
         return next(iter(self.rows(asked)), None)
 
 
-def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_seconds: int) -> Attempt | Sealed | Closed:
+def begin_attempt(
+    pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_seconds: int
+) -> Attempt | Sealed | RunClosed:
     """Register an attempt, or find the sealed receipt. It takes one round trip and commits at once."""
     facts = None
     with single(pool) as connection, connection.pipeline():
@@ -147,7 +149,7 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
             gate=gate,
             run_id=run_id,
             number=answer["attempt"],
-            run=answer["run"],
+            run=RunRecord.of(answer["run"]),
             pins=answer["pins"],
             prev_hash=answer["prev_hash"],
             now=answer["now"],
@@ -157,9 +159,9 @@ def begin_attempt(pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_sec
         )
     if answer["status"] == "sealed":
         expected = canonical_digest({"run_id": run_id, "gate": gate.name, "prev_hash": answer["prev_hash"] or ""})
-        _same_payload(answer["receipt"], expected)
-        return Sealed(receipt=answer["receipt"], run=answer["run"], pins=answer["pins"])
-    return Closed(status=answer["status"], run=answer.get("run") or {})
+        receipt = _same_payload(answer["receipt"], expected)
+        return Sealed(receipt=receipt, run=RunRecord.of(answer["run"]), pins=answer["pins"])
+    return RunClosed(status=answer["status"], state=answer["run"]["state"] if "run" in answer else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +181,7 @@ select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s, %s) as answer, ses
 
 
 @contextmanager
-def gate_transaction(pool: Pool, attempt: Attempt, terms: Terms) -> Iterator[Open | NotOpened | Sealed]:
+def gate_transaction(pool: Pool, attempt: Attempt, terms: GateTerms) -> Iterator[OpenGate | GateNotOpened | Sealed]:
     """Open the gate's transaction.
 
     Only `seal` commits it. If it is still open at the end of the block, it rolls back.
@@ -197,7 +199,7 @@ def margin_seconds(cap_seconds: float) -> float:
     return min(limits.CAP_MARGIN_SECONDS, cap_seconds / 4)
 
 
-def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotOpened | Sealed:
+def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGate | GateNotOpened | Sealed:
     if connection.autocommit:
         raise ProgrammingError("a gate's transaction needs autocommit off")
     limit = f"{int((terms.cap_seconds - margin_seconds(terms.cap_seconds)) * 1000)}ms"
@@ -227,12 +229,12 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
         raise ProgrammingError("the gate's transaction is not open")
     answer = opening.answer
     if answer["status"] in ("sealed", "conflict"):
-        _same_payload(answer["receipt"], attempt.payload_sha256)
-    if answer["status"] == "sealed":
-        return Sealed(receipt=answer["receipt"], run=attempt.run, pins=attempt.pins)
+        receipt = _same_payload(answer["receipt"], attempt.payload_sha256)
+        if answer["status"] == "sealed":
+            return Sealed(receipt=receipt, run=attempt.run, pins=attempt.pins)
     if answer["status"] != "opened":
-        return NotOpened(status=answer["status"], detail=answer)
-    return Open(
+        return GateNotOpened(status=answer["status"], detail=answer)
+    return OpenGate(
         connection=connection,
         attempt=attempt,
         docprefix=answer["docprefix"],
@@ -244,7 +246,9 @@ def _open(connection: Connection, attempt: Attempt, terms: Terms) -> Open | NotO
     )
 
 
-def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: str | None) -> Sealed | NotOpened:
+def seal(
+    opened: OpenGate, report: GateReport, *, extra: Mapping[str, Any], kb_id: str | None
+) -> Sealed | GateNotOpened:
     """Make the second survey, seal the gate and COMMIT, in one round trip. Only a passed report may be sealed.
 
     Between seal and COMMIT, a statement fails if the gate was not sealed. Then PostgreSQL does not run the COMMIT.
@@ -261,10 +265,11 @@ def seal(opened: Open, report: GateReport, *, extra: Mapping[str, Any], kb_id: s
         connection.execute("commit")
     answer = the_row("fn_gate_close", cursor).answer
     if answer["status"] != "sealed":
-        return NotOpened(status=answer["status"], detail=answer)
+        return GateNotOpened(status=answer["status"], detail=answer)
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the gate is sealed, but its transaction is still open")
-    return Sealed(receipt=answer["receipt"], run=attempt.run, pins={**attempt.pins, **report.pins}, kb_id=kb_id)
+    pins = {**attempt.pins, **report.pins}
+    return Sealed(receipt=Receipt.of(answer["receipt"]), run=attempt.run, pins=pins, kb_id=kb_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,12 +319,14 @@ def call(connection: Connection, statement: LiteralString, parameters: Sequence[
 def _json(found: Any) -> Json:
     if not isinstance(found, dict):
         raise Unavailable("the database answered nothing", what="database")
-    return recorded_values.answered(found)
+    return found
 
 
-def _same_payload(receipt: Json, expected: str) -> None:
-    if receipt["payload_sha256"] != expected:
+def _same_payload(row: Json, expected: str) -> Receipt:
+    receipt = Receipt.of(row)
+    if receipt.payload_sha256 != expected:
         raise Conflict(
-            f"{receipt['gate']} of {receipt['run_id']} is sealed for payload {receipt['payload_sha256']}, "
+            f"{receipt.gate} of {receipt.run_id} is sealed for payload {receipt.payload_sha256}, "
             f"asked for {expected}: nothing was overwritten; see `cutter status`"
         )
+    return receipt

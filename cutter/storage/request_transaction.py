@@ -14,9 +14,10 @@ from uuid import UUID
 from psycopg.pq import TransactionStatus
 
 from cutter.catalogue import Sovereign
+from cutter.domain.run_record import RunRecord
 from cutter.errors import NotFound, ProgrammingError
 from cutter.marking.revision import UnitInForce
-from cutter.policy.rules import Broken, Policy
+from cutter.policy.rules import InvalidPolicy, Policy
 from cutter.request_view import SealedGate, StoredUnit
 from cutter.storage import effect_policy
 from cutter.storage.law_in_force import LAW, TERMS, Terms
@@ -65,13 +66,14 @@ class Asked:
 
     answer: Json
     facts: Facts
+    run: RunRecord
     snapshot: Snapshot | None
     enacted: tuple[EnactedUnit, ...]
     stored: tuple[StoredUnit, ...]
     sealed: tuple[SealedGate, ...]
     terms: Terms
     law: tuple[UnitInForce, ...]
-    policy: Policy | Broken
+    policy: Policy | InvalidPolicy
 
 
 OPENED: Rows[Json] = values("request_open")
@@ -99,7 +101,8 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
     if found is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     return Asked(
-        answer=answer, facts=found, snapshot=snapshot.fetchone(), enacted=tuple(enacted.fetchall()),
+        answer=answer, facts=found, run=RunRecord.of(found.run), snapshot=snapshot.fetchone(),
+        enacted=tuple(enacted.fetchall()),
         stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),
         policy=effect_policy.read(the_row(POLICY.name, policy)),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cutter.domain.run_record import RunSidecar
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
@@ -19,3 +22,8 @@ class OneMoment:
 EVIDENCE: Rows[Json | None] = values("run_evidence")
 SIDECAR: Rows[Json | None] = values("run_sidecar")
 BOTH = records("run_evidence_and_sidecar", OneMoment)
+
+
+def sidecar_now(connection: Connection, run_id: str) -> RunSidecar:
+    """The sidecar of a run that a workflow drives. Raises Unavailable if the database has no such run."""
+    return RunSidecar.of(call(connection, "select cutter_governance.fn_run_sidecar(%s)", (run_id,)))

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from psycopg.types.json import Jsonb
 
 from cutter import limits
-from cutter.domain import ids, recorded_values
+from cutter.domain import ids
 from cutter.domain.lanes import Lane, lanes_of
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import NotFound
 from cutter.messages import Mode
 from cutter.registration import caps_of, mint_run_id, registered
@@ -49,18 +50,18 @@ def register_run(
     return registered(answer)
 
 
-def sidecar(settings: Settings, run_id: str) -> Json:
+def sidecar(settings: Settings, run_id: str) -> RunSidecar:
     """All facts of a run from the database. Raises STOP_RUN_NOT_FOUND if the database has no such run."""
     with session(settings, OPERATOR) as connection:
         return sidecar_of(connection, run_id)
 
 
-def sidecar_of(connection: Connection, run_id: str) -> Json:
+def sidecar_of(connection: Connection, run_id: str) -> RunSidecar:
     """The same on an open connection."""
     found: Json | None = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),))
     if found is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    return recorded_values.sidecar(found)
+    return RunSidecar.of(found)
 
 
 def lanes(settings: Settings) -> list[Lane]:

@@ -80,10 +80,10 @@ def _prepared(
 
 def _order(settings: Settings, one: Json, keys: orders.Keys, reason: str) -> orders.Order:
     seen = known_runs.sidecar(settings, one["run_id"])
-    if any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in seen["receipts"]):
+    if seen.wrote:
         raise Refused(
             f"its drafts exist: type `cutter void {one['run_id']} --reason TEXT`, then resume the queue with "
             "--skip-completed",
             code="drafts_stand",
         )
-    return orders.prepare(settings, seen["run"], schema.INCLUDE_FAILED, reason, keys, gate=Sovereign.CUT.value)
+    return orders.prepare(settings, seen.run, schema.INCLUDE_FAILED, reason, keys, gate=Sovereign.CUT.value)

@@ -17,6 +17,7 @@ from temporalio.service import RPCError
 from cutter.approvals import schema
 from cutter.approvals.statement import Statement
 from cutter.catalogue import Sovereign
+from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.messages import VOIDED_BEFORE, JudgeResult, RevokeInput, RunInput, VoidInput, VoidResult
 from cutter.settings import Settings
@@ -53,7 +54,7 @@ class Order:
 
 
 def prepare(
-    settings: Settings, run: Json, decision: str, reason: str, keys: Keys, *, gate: str = "", **fields: str
+    settings: Settings, run: RunRecord, decision: str, reason: str, keys: Keys, *, gate: str = "", **fields: str
 ) -> Order:
     """The unsigned statement about this run. `fields` holds the fields that only its decision has.
 
@@ -61,12 +62,12 @@ def prepare(
     """
     if not reason.strip():
         raise InvalidInput("--reason: say why, in one line")
-    deployment, ahead = signing_desk.gate_ahead(settings, run["run_id"])
+    deployment, ahead = signing_desk.gate_ahead(settings, run.run_id)
     gate = gate or ahead
     signer = signing_desk.who(settings, *keys)
-    signing_desk.require_fit(settings, signer, run, gate, decision)
+    signing_desk.require_fit(settings, signer, gate, decision, run_id=run.run_id, starter=run.starter)
     made = signing_desk.order(run, deployment, gate, signer, decision, reason, **fields)
-    return Order(statement=_within_ttl(made, run["caps"]), signer=signer)
+    return Order(statement=_within_ttl(made, run.caps), signer=signer)
 
 
 def _within_ttl(statement: Statement, caps: Json) -> Statement:
@@ -91,73 +92,73 @@ def sign(settings: Settings, order: Order) -> str:
     return signing_desk.sign_and_upload(settings, said, order.signer, wanted)
 
 
-def hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
+def hand_over(settings: Settings, run: RunRecord, kb_id: str) -> Json:
     """Give a signed document to its run and wait for the verdict. If the run's workflow was lost, start it again."""
     try:
         return asyncio.run(asyncio.wait_for(_hand_over(settings, run, kb_id), ANSWER_SECONDS))
     except (Unavailable, TimeoutError):
         raise Unavailable(
             f"{kb_id} is signed and stored, but no worker answered: see `cutter doctor`, then type "
-            f"`cutter orchestrate resume --run-id {run['run_id']} --approval-kb-id {kb_id}`",
+            f"`cutter orchestrate resume --run-id {run.run_id} --approval-kb-id {kb_id}`",
             what="temporal",
         ) from None
 
 
-async def _hand_over(settings: Settings, run: Json, kb_id: str) -> Json:
+async def _hand_over(settings: Settings, run: RunRecord, kb_id: str) -> Json:
     client = await connect(settings)
     await ensure_open(settings, client, run)
-    return await runs.resume(client, run["document_id"], kb_id)
+    return await runs.resume(client, run.document_id, kb_id)
 
 
-async def ensure_open(settings: Settings, client: Client, run: Json) -> bool:
+async def ensure_open(settings: Settings, client: Client, run: RunRecord) -> bool:
     """Start the run's workflow again if it has none, and return True. Refuses if another run's workflow is open."""
-    if run["ended_at"] is not None:
-        raise Refused(f"{run['run_id']} is over as {run['outcome'] or run['state']}", code="run_ended")
+    if run.ended_at is not None:
+        raise Refused(f"{run.run_id} is over as {run.outcome or run.state}", code="run_ended")
     if await open_execution_of(client, run) is not None:
         return False
     again = RunInput(
-        document_id=run["document_id"], run_id=run["run_id"], mode=run["mode"], starter=run["starter"],
-        batch_id=run["batch_id"], amends=run["amends"],
+        document_id=run.document_id, run_id=run.run_id, mode=run.mode, starter=run.starter,
+        batch_id=run.batch_id, amends=run.amends,
     )  # fmt: skip
-    await runs.start(client, again, runs.turn_of(settings, run["document_id"], run["priority"]))
+    await runs.start(client, again, runs.turn_of(settings, run.document_id, run.priority))
     return True
 
 
-async def through_void_workflow(settings: Settings, run: Json, kb_id: str) -> Json:
+async def through_void_workflow(settings: Settings, run: RunRecord, kb_id: str) -> Json:
     """Carry out a signed void by the short workflow `void/<run_id>`, which tells an open run that it is over."""
-    order = VoidInput(run_id=run["run_id"], kb_id=kb_id, document_id=run["document_id"])
-    short = _Short(names.VOID_RUN, names.void_workflow_id(run["run_id"]), "void", VoidResult)
+    order = VoidInput(run_id=run.run_id, kb_id=kb_id, document_id=run.document_id)
+    short = _Short(names.VOID_RUN, names.void_workflow_id(run.run_id), "void", VoidResult)
     done: VoidResult = await _carried_out(settings, run, order, short)
     status = "duplicate" if done.code == VOIDED_BEFORE else "voided" if done.voided else "refused"
     return {"status": status, "state": done.state, "code": done.code, "reason": done.reason}
 
 
-async def tell_of_void(settings: Settings, sidecar: Json) -> None:
+async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
     """Tell an open workflow that its run was voided. Otherwise the workflow would hold its document until its request
     expires.
 
     Does nothing if Temporal is unavailable.
     """
-    said = [one["kb_id"] for one in sidecar["verdicts"] if one["accepted"] and one["decision"] == schema.VOID]
+    said = [one.kb_id for one in sidecar.verdicts if one.accepted and one.decision == schema.VOID]
     with suppress(Unavailable, Refused, RPCError):
         client = await connect(settings)
-        execution = await open_execution_of(client, sidecar["run"]) if said else None
+        execution = await open_execution_of(client, sidecar.run) if said else None
         if execution is not None:
             await execution.handle(client).signal("void", said[-1])
 
 
-def revoke(settings: Settings, run: Json, approval_sha256: str, kb_id: str) -> Json:
+def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str) -> Json:
     """Revoke an approval by the short workflow `revoke/<approval>`, because the run may be busy with the gate that the
     approval opens.
     """
-    order = RevokeInput(run_id=run["run_id"], kb_id=kb_id)
+    order = RevokeInput(run_id=run.run_id, kb_id=kb_id)
     short = _Short(names.REVOKE_APPROVAL, names.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
     try:
         done: JudgeResult = asyncio.run(asyncio.wait_for(_carried_out(settings, run, order, short), ANSWER_SECONDS))
     except TimeoutError:
         raise Unavailable(
             f"no worker has recorded the revocation yet, so it may come too late: see `cutter doctor`; meanwhile "
-            f"`cutter stop {run['run_id']} --reason TEXT` holds the run",
+            f"`cutter stop {run.run_id} --reason TEXT` holds the run",
             what="worker",
         ) from None
     return {"status": "accepted" if done.accepted else "refused", "code": done.code, "reason": done.reason}
@@ -172,7 +173,7 @@ class _Short(NamedTuple):
     result: type[Any]
 
 
-async def _carried_out(settings: Settings, run: Json, order: VoidInput | RevokeInput, short: _Short) -> Any:
+async def _carried_out(settings: Settings, run: RunRecord, order: VoidInput | RevokeInput, short: _Short) -> Any:
     client = await connect(settings)
     try:
         handle = await client.start_workflow(
@@ -183,14 +184,14 @@ async def _carried_out(settings: Settings, run: Json, order: VoidInput | RevokeI
             result_type=short.result,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            static_summary=f"{short.name} of {run['document_id']}",
-            priority=runs.turn_of(settings, run["document_id"]),
+            static_summary=f"{short.name} of {run.document_id}",
+            priority=runs.turn_of(settings, run.document_id),
         )
         return await handle.result()
     except WorkflowAlreadyStartedError:
         await foreign.refuse(client, short.id)
         raise Refused(
-            f"a {short.name} of {run['run_id']} is under way: see `cutter status {run['run_id']}`", code="STOP_RUN_BUSY"
+            f"a {short.name} of {run.run_id} is under way: see `cutter status {run.run_id}`", code="STOP_RUN_BUSY"
         ) from None
     except WorkflowFailureError as problem:
         raise Unavailable(f"{problem.cause}: see `cutter doctor`, then type the command again", what="worker") from None

@@ -52,14 +52,16 @@ class Signatures:
         """Sign the rejection of one request. Returns the KB id of the statement, which `hand_over_rejection` gives to
         the run.
         """
-        run = {"run_id": one.document.request.run_id, "starter": one.document.starter}
-        signing_desk.require_fit(self.settings, self.signer, run, one.gate, schema.REJECT)
+        signing_desk.require_fit(
+            self.settings, self.signer, one.gate, schema.REJECT, run_id=one.document.request.run_id,
+            starter=one.document.starter,
+        )  # fmt: skip
         statement = signing_desk.answer(one.document, one.data, self.signer, schema.REJECT, text=reason)
         return [signing_desk.sign_and_upload(self.settings, statement, self.signer, one.document.approval_kb_id)]
 
     def hand_over_rejection(self, one: Asked, kb_id: str) -> Json:
         """The run's answer to a signed rejection."""
-        run = known_runs.sidecar(self.settings, one.document.request.run_id)["run"]
+        run = known_runs.sidecar(self.settings, one.document.request.run_id).run
         return orders.hand_over(self.settings, run, kb_id)
 
     def hand_over(self) -> Json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from cutter import limits, marking
 from cutter.approvals import eligibility, schema
@@ -15,6 +14,7 @@ from cutter.approvals.request import RequestDocument, parse_request, request_sha
 from cutter.approvals.statement import Statement, render
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_record import RunRecord
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
 from cutter.kb.folder import names_for
@@ -220,14 +220,14 @@ def answer_before(
     )  # fmt: skip
 
 
-def order(run: dict[str, Any], deployment_id: str, gate: str, signing: Signing, decision: str, reason: str,
+def order(run: RunRecord, deployment_id: str, gate: str, signing: Signing, decision: str, reason: str,
           **fields: str) -> Statement:  # fmt: skip
     """A signed order about a run: resume, void, acknowledge_drift, revoke."""
     now = datetime.now(UTC).replace(microsecond=0)
     made = Statement(
         deployment_id=deployment_id, gate=gate, decision=decision, binding=schema.RUN, signed_utc=now,
-        not_after=now + timedelta(hours=ORDER_HOURS), approver=signing.approver, document_id=run["document_id"],
-        run_id=run["run_id"], reason=" ".join(reason.split()),
+        not_after=now + timedelta(hours=ORDER_HOURS), approver=signing.approver, document_id=run.document_id,
+        run_id=run.run_id, reason=" ".join(reason.split()),
     )  # fmt: skip
     return replace(made, **fields)  # type: ignore[arg-type]
 
@@ -279,7 +279,7 @@ def who(settings: Settings, approver: str | None, key: str | None, home: Path | 
     """The signer, from the options or from the one secret key in the GnuPG home that the policy knows."""
     policy = policy_in_force(settings)
     key = key and "".join(key.split()).upper()
-    wrong = eligibility.misfit(policy, approver, key)
+    wrong = eligibility.signer_mismatch(policy, approver, key)
     if wrong is not None:
         raise Refused(wrong, code="no_such_approver")
     if home is not None and not home.is_dir():
@@ -304,11 +304,13 @@ def own(policy: Policy, home: Path | None) -> list[Approver]:
     return [one for one in policy.approvers if one.fingerprint in mine]
 
 
-def require_fit(settings: Settings, signer: Signing, run: dict[str, Any], gate: str, decision: str) -> None:
-    """Refuse before a key is used if the judge would refuse the signature later. `run` is the run's row."""
+def require_fit(
+    settings: Settings, signer: Signing, gate: str, decision: str, *, run_id: str, starter: str
+) -> None:  # fmt: skip
+    """Refuse before a key is used if the judge would refuse the signature later. `starter` is who started the run."""
     policy, now = policy_in_force(settings), datetime.now(UTC)
     one = policy.approver_of(signer.fingerprint)
-    why = one and eligibility.why_not(policy, one, gate, decision, starter=run["starter"], now=now)
+    why = one and eligibility.ineligibility_reason(policy, one, gate, decision, starter=starter, now=now)
     if why:
-        instead = eligibility.remedy(policy, gate, decision, run_id=run["run_id"], starter=run["starter"], now=now)
+        instead = eligibility.remedy(policy, gate, decision, run_id=run_id, starter=starter, now=now)
         raise Refused(f"{why}: {instead}", code="may_not_sign")

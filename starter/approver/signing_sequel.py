@@ -21,8 +21,8 @@ def after(signatures: Signatures, approved: Sequence[Asked]) -> Json:
     batch_id, cut = signatures.batch_id, [one for one in approved if one.gate == Sovereign.CUT]
     if not cut:
         return {"next": f"cutter status {batch_id}"}
-    run = known_runs.sidecar(signatures.settings, cut[0].document.request.run_id)["run"]
-    seconds = float(run["caps"].get("ttl_lifecycle_seconds") or limits.TTL_SG2_HOURS * 3600)
+    run = known_runs.sidecar(signatures.settings, cut[0].document.request.run_id).run
+    seconds = float(run.caps.get("ttl_lifecycle_seconds") or limits.TTL_SG2_HOURS * 3600)
     return {**second_signature(seconds, datetime.now(UTC)), "next": f"cutter approve --batch {batch_id}"}
 
 

@@ -56,8 +56,10 @@ def sit(
     if before:
         err().print(_BEFORE.format(batch_id=batch_id), soft_wrap=True)
     for gate in documents.GATE_STEMS if before else sorted({one.gate for one in wanted}):
-        run = {"run_id": wanted[0].item.run_id, "starter": wanted[0].document.starter}
-        signing_desk.require_fit(settings, signer, run, gate, schema.APPROVE)
+        first = wanted[0].document
+        signing_desk.require_fit(
+            settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
+        )
     signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before)
     skipped = [one.name for one in asked if one not in wanted]
     if on_screen:

@@ -11,6 +11,7 @@ import typer
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs
+from cutter.domain.run_record import RunRecord
 from cutter.errors import InvalidInput, Refused
 from cutter.request_view import RequestView
 from cutter.settings import Settings, load
@@ -141,58 +142,58 @@ def revoke(
     keys = orders.Keys(approver, key, gpg_home)
     order = orders.prepare(settings, seen, schema.REVOKE, reason, keys, approval_sha256=approval)
     name = orders.sign(settings, order)
-    _show(seen, schema.REVOKE, name, orders.revoke(settings, seen, approval, name), as_json=as_json)
+    _show(seen.run_id, schema.REVOKE, name, orders.revoke(settings, seen, approval, name), as_json=as_json)
 
 
 def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
     settings = load()
     seen = _open_run(settings, run)
-    step = step_of(settings, seen["run_id"])
+    step = step_of(settings, seen.run_id)
     if step.needs not in (Needs.SIGNED_RESUME, Needs.SIGNED_VOID):
-        raise Refused(f"{seen['run_id']} is {seen['state']}: type `{step.command}`", code="no_signed_resume_needed")
-    order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen["state"])
+        raise Refused(f"{seen.run_id} is {seen.state}: type `{step.command}`", code="no_signed_resume_needed")
+    order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen.state)
     if not as_json:
-        latch = known_runs.sidecar(settings, seen["run_id"])["latch"] or {}
-        why = (seen["last_error"] or {}).get("reason") or latch.get("reason") or ""
-        rows = [("document", seen["document_id"]), ("stopped as", seen["state"]), ("because", why)]
-        err().print(table(("resume", seen["run_id"]), rows))
+        latch = known_runs.sidecar(settings, seen.run_id).latch
+        why = seen.error.get("reason") or latch.reason or ""
+        rows = [("document", seen.document_id), ("stopped as", seen.state), ("because", why)]
+        err().print(table(("resume", seen.run_id), rows))
     orders.confirm(order, yes=yes)
     name = orders.sign(settings, order)
-    _show(seen, schema.RESUME, name, orders.hand_over(settings, seen, name), as_json=as_json)
+    _show(seen.run_id, schema.RESUME, name, orders.hand_over(settings, seen, name), as_json=as_json)
 
 
-def _open_run(settings: Settings, run: str) -> dict[str, Any]:
+def _open_run(settings: Settings, run: str) -> RunRecord:
     """The run's row. Refuses an ended run before a key is used."""
-    seen: dict[str, Any] = known_runs.sidecar(settings, known_runs.run_id_of(settings, run))["run"]
-    if seen["ended_at"] is not None:
+    seen = known_runs.sidecar(settings, known_runs.run_id_of(settings, run)).run
+    if seen.ended_at is not None:
         raise Refused(
-            f"{seen['run_id']} is over as {seen['outcome'] or seen['state']}: see `cutter status {seen['run_id']}`",
+            f"{seen.run_id} is over as {seen.outcome or seen.state}: see `cutter status {seen.run_id}`",
             code="run_ended",
         )
     return seen
 
 
-def _require_waiting(settings: Settings, seen: dict[str, Any], decision: str) -> None:
+def _require_waiting(settings: Settings, seen: RunRecord, decision: str) -> None:
     """Refuse before a key is used: a stopped run accepts no decision about its gate until it continues, and a request
     that has all its signatures accepts no other approval.
     """
-    step = step_of(settings, seen["run_id"])
-    if seen["state"].startswith("stopped_"):
+    step = step_of(settings, seen.run_id)
+    if seen.state.startswith("stopped_"):
         raise Refused(
-            f"{seen['run_id']} is {seen['state']} and takes no `{decision}` before it goes on: type `{step.command}`",
+            f"{seen.run_id} is {seen.state} and takes no `{decision}` before it goes on: type `{step.command}`",
             code="run_is_stopped",
         )
     if decision == schema.APPROVE and step.needs in (Needs.EXECUTION, Needs.WORKER):
         raise Refused(
-            f"the request of {seen['run_id']} has all its signatures: type `{step.command}`", code="approved_already"
+            f"the request of {seen.run_id} has all its signatures: type `{step.command}`", code="approved_already"
         )
 
 
-def _once_it_asks(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
+def _once_it_asks(settings: Settings, seen: RunRecord) -> RunRecord:
     """The run once it waits for a person. A run between its two signatures makes the second request in seconds, so
     nobody has to type the command again for it.
     """
-    run_id = seen["run_id"]
+    run_id = seen.run_id
     if not moves(settings, run_id):
         return seen
     with progress(f"{run_id} moves on; waiting for its request"):
@@ -206,10 +207,12 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
     if decision == schema.APPROVE:
         seen = _once_it_asks(settings, seen)
     _require_waiting(settings, seen, decision)
-    kb_id = signing_desk.open_request(settings, seen["run_id"])
-    document, data = signing_desk.read_request(settings, seen["run_id"], kb_id)
+    kb_id = signing_desk.open_request(settings, seen.run_id)
+    document, data = signing_desk.read_request(settings, seen.run_id, kb_id)
     signer = signing_desk.who(settings, *keys)
-    signing_desk.require_fit(settings, signer, seen, document.request.gate, decision)
+    signing_desk.require_fit(
+        settings, signer, document.request.gate, decision, run_id=seen.run_id, starter=seen.starter
+    )
     view = signing_desk.recompute(settings, document)
     if not as_json:
         err().print(summary(document, view), soft_wrap=True)
@@ -217,13 +220,13 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
         raise Refused("nothing was signed", code="not_confirmed")
     statement = signing_desk.answer(document, data, signer, decision, text=text)
     name = signing_desk.sign_and_upload(settings, statement, signer, document.approval_kb_id)
-    _show(seen, decision, name, orders.hand_over(settings, seen, name), as_json=as_json)
+    _show(seen.run_id, decision, name, orders.hand_over(settings, seen, name), as_json=as_json)
 
 
-def _show(run: dict[str, Any], decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
-    answered = {"run_id": run["run_id"], "decision": decision, "approval_kb_id": kb_id, **answer}
+def _show(run_id: str, decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
+    answered = {"run_id": run_id, "decision": decision, "approval_kb_id": kb_id, **answer}
     if answer.get("status") in ACCEPTED:
-        answered["next"] = step_of(load(), run["run_id"]).command
+        answered["next"] = step_of(load(), run_id).command
     found = of_answer(answered, ACCEPTED)
     _print(found, answered, as_json=as_json, done=found.get("status") in ACCEPTED)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +19,7 @@ from cutter import sources
 from cutter.approvals import approver_store, schema
 from cutter.approvals.request import RequestDocument
 from cutter.catalogue import Sovereign
+from cutter.domain.run_record import AttemptRecord, Receipt, RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.evidence.offline import FAILED, NOT_CHECKED, OK
@@ -77,7 +79,7 @@ def demo(
         else:
             with progress("stopping") as status:
                 up.stop(settings, status)
-    end(ExitCode.DONE if seen["run"]["state"] == "closeout_reported" else ExitCode.FAILED)
+    end(ExitCode.DONE if seen.run.state == "closeout_reported" else ExitCode.FAILED)
 
 
 def _apart(settings: Settings) -> Settings:
@@ -163,7 +165,7 @@ async def _await_gate(
 ) -> dict[str, Any]:
     while True:
         seen = await wait_for_people(settings, handle, run_id, tell)
-        if seen.get("request") is None or known_runs.sidecar(settings, run_id)["requests"][-1]["gate"] == gate:
+        if seen.get("request") is None or known_runs.sidecar(settings, run_id).requests[-1].gate == gate:
             return seen
         await asyncio.sleep(0.1)
 
@@ -171,7 +173,7 @@ async def _await_gate(
 async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
     while True:
         seen = await asyncio.to_thread(known_runs.sidecar, settings, run_id)
-        if any(used["gate"] == gate for used in seen["consumptions"]) or RunState(seen["run"]["state"]).stopped:
+        if any(used.gate == gate for used in seen.consumptions) or RunState(seen.run.state).stopped:
             return
         await asyncio.sleep(0.1)
 
@@ -208,32 +210,32 @@ def _signal(settings: Settings, document_id: str, kb_id: str) -> str:
     return f"`temporal workflow signal --workflow-id document/{document_id} --name submit_approval`"
 
 
-def summary(settings: Settings, seen: dict[str, Any]) -> dict[str, Any]:
+def summary(settings: Settings, seen: RunSidecar) -> dict[str, Any]:
     """Print the summary: the closeout, the units, both approvals, the addresses, and how long each gate took."""
-    pins = {key: value for receipt in seen["receipts"] for key, value in receipt["result"]["pins"].items()}
+    pins = seen.pins
     bundle = _evidence(settings, seen, pins) if "evidence_sha256" in pins else None
-    query = quote(f'WorkflowId="document/{seen["run"]["document_id"]}"', safe="")
+    query = quote(f'WorkflowId="document/{seen.run.document_id}"', safe="")
     return {
-        "run_id": seen["run"]["run_id"],
-        "state": seen["run"]["state"],
+        "run_id": seen.run.run_id,
+        "state": seen.run.state,
         "units_enacted": pins.get("units_enacted"),
         "units_planned": pins.get("candidate_count"),
-        "audit_head": pins.get("audit_head", seen["audit_head"]),
-        "closeout": next((doc["kb_id"] for doc in seen["documents"] if doc["subject"] == "IG_closeout"), None),
-        "run_folder": str(settings.runs / seen["run"]["run_id"]),
+        "audit_head": pins.get("audit_head", seen.audit_head),
+        "closeout": next((one.kb_id for one in seen.documents if one.subject == "IG_closeout"), None),
+        "run_folder": str(settings.runs / seen.run.run_id),
         "evidence": bundle,
         "ui": f"{ui_url(settings)}/namespaces/{settings.temporal_namespace}/workflows?query={query}",
-        "gates": [_gate(receipt, seen["attempts"]) for receipt in seen["receipts"]],
+        "gates": [_gate(receipt, seen.attempts) for receipt in seen.receipts],
         "approvals": [
-            {name: one[name] for name in ("gate", "approver", "fingerprint", "writer_digest", "consumed_at")}
-            for one in seen["consumptions"]
+            {name: getattr(one, name) for name in ("gate", "approver", "fingerprint", "writer_digest", "consumed_at")}
+            for one in seen.consumptions
         ],
     }
 
 
-def _evidence(settings: Settings, seen: dict[str, Any], pins: dict[str, Any]) -> dict[str, Any]:
+def _evidence(settings: Settings, seen: RunSidecar, pins: dict[str, Any]) -> dict[str, Any]:
     """Write the run's bundle to a file and check it. The check needs neither the stack nor this program."""
-    made, _, _ = evidence.exported(settings, seen["run"]["run_id"])
+    made, _, _ = evidence.exported(settings, seen.run.run_id)
     file = settings.state / "reports" / f"{made.run_id}.evidence.tar"
     private.own_folder(file.parent)
     private.write(file, made.data)
@@ -241,14 +243,14 @@ def _evidence(settings: Settings, seen: dict[str, Any], pins: dict[str, Any]) ->
     return {"file": str(file), "sha256": made.sha256, "checks": checked}
 
 
-def _gate(receipt: dict[str, Any], attempts: list[dict[str, Any]]) -> dict[str, Any]:
-    mine = [one for one in attempts if one["gate"] == receipt["gate"]]
-    took = datetime.fromisoformat(mine[-1]["finished_at"]) - datetime.fromisoformat(mine[-1]["started_at"])
+def _gate(receipt: Receipt, attempts: Sequence[AttemptRecord]) -> dict[str, Any]:
+    mine = [one for one in attempts if one.gate == receipt.gate]
+    took = datetime.fromisoformat(mine[-1].finished_at or "") - datetime.fromisoformat(mine[-1].started_at)
     return {
-        "gate": receipt["gate"],
+        "gate": receipt.gate,
         "milliseconds": round(took.total_seconds() * 1000),
         "attempts": len(mine),
-        "receipt": receipt["receipt_hash"],
+        "receipt": receipt.receipt_hash,
     }
 
 

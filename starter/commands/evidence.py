@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from cutter.domain.digests import is_digest
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.evidence import bundle, enacted_members, offline
 from cutter.evidence.bundle import Bundle
@@ -116,7 +117,7 @@ def _with_law(settings: Settings, made: Bundle) -> bytes:
 
 def _made(settings: Settings, facts: View, sidecar: View) -> Bundle:
     signed = bundle.gathered(facts, Store(settings.kb), settings.approvers)
-    return bundle.built(facts, signed, render_transitions(sidecar), facts["history"])
+    return bundle.built(facts, signed, render_transitions(RunSidecar.of(sidecar)), facts["history"])
 
 
 def _write(path: Path, data: bytes) -> None:

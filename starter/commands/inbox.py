@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Group, RenderableType
 
-from cutter.approvals.eligibility import misfit
+from cutter.approvals.eligibility import signer_mismatch
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
@@ -79,7 +79,7 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
     except NotFound:
         return None
     if approver is not None:
-        wrong = misfit(policy, approver, None)
+        wrong = signer_mismatch(policy, approver, None)
         if wrong is not None:
             raise Refused(wrong, code="no_such_approver")
         return policy, next(one for one in policy.approvers if one.name == approver)

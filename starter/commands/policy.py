@@ -14,7 +14,7 @@ from cutter.domain import ids
 from cutter.domain.timestamps import EXAMPLE, parse_instant
 from cutter.errors import InvalidInput, NotFound
 from cutter.policy.command import OPERATIONS, PLACES, Operation, operations_at
-from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, explain, shadowed
+from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, explain, shadowed
 from cutter.policy.rules_file import parse_rules
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings, load
@@ -100,7 +100,7 @@ def explain_command(
     show(found, as_json=as_json, render=lambda out: _render(out, decided))
 
 
-def _in_force(settings: Settings) -> Policy | Broken:
+def _in_force(settings: Settings) -> Policy | InvalidPolicy:
     with session(settings, OPERATOR) as connection:
         return effect_policy.in_force(connection)
 
@@ -114,7 +114,7 @@ def _effects(gate: str) -> list[tuple[str, Operation]]:
     return [*((gate, operation) for operation in operations_at(gate)), *writes]
 
 
-def _decided(policy: Policy | Broken, place: str, action: ProposedAction) -> dict[str, Any]:
+def _decided(policy: Policy | InvalidPolicy, place: str, action: ProposedAction) -> dict[str, Any]:
     said, passed = explain(policy, action)
     return {
         "gate": place, "connector": action.connector, "operation": action.operation, "verdict": said.verdict.value,

@@ -20,12 +20,13 @@ from activities import effects as commands
 from activities.batch.folder import project_batch
 from activities.effects import Context
 from activities.gates.closeout import index_entry
-from activities.outbox import done, pins_of, project
+from activities.outbox import done, project
 from activities.worker.dependencies import Deps, folder_of
 from cutter import log_lines as logs
 from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import signature_of
@@ -123,10 +124,10 @@ def rebuild_run(deps: Deps, run_id: str) -> View:
     """Write one run's folder and put its documents. A document whose name holds other bytes is listed as a conflict."""
     sidecar = known_runs.sidecar(deps.settings, run_id)
     project(deps, sidecar)
-    context = commands.of_run(sidecar["run"], pins_of(sidecar), _clock(deps.settings), None)
+    context = commands.of_run(sidecar.run, sidecar.pins, _clock(deps.settings), None)
     every = list(documents_of(deps.settings, sidecar))
     documents, conflicts = _put_all(deps, context, every)
-    asked = {one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested"}
+    asked = {one.kb_id for one in sidecar.requests if one.status == "requested"}
     moved = [_under_another_name(deps, context, name, data) for name, data, _ in every if name in asked and
              name in {one["kb_id"] for one in conflicts}]  # fmt: skip
     folder = deps.settings.runs / run_id
@@ -179,19 +180,19 @@ def _under_another_name(deps: Deps, context: Context, kb_id: str, data: bytes) -
     return {"kb_id": kb_id, "now": put.kb_id}
 
 
-def _missing(deps: Deps, sidecar: View) -> list[str]:
+def _missing(deps: Deps, sidecar: RunSidecar) -> list[str]:
     """Accepted statements of people, or their signatures, that are missing in the knowledge base."""
-    said = sorted({verdict["kb_id"] for verdict in sidecar["verdicts"] if verdict["accepted"]})
+    said = sorted({verdict.kb_id for verdict in sidecar.verdicts if verdict.accepted})
     return [name for kb_id in said for name in (kb_id, signature_of(kb_id)) if not deps.kb.exists(name)]
 
 
-def documents_of(settings: Settings, sidecar: View) -> Iterator[tuple[str, bytes, str | None]]:
+def documents_of(settings: Settings, sidecar: RunSidecar) -> Iterator[tuple[str, bytes, str | None]]:
     """(KB id, bytes, sha256 recorded when it was put) of every document that a run's workers wrote."""
-    run, receipts = sidecar["run"], {one["gate"]: one for one in sidecar["receipts"]}
+    run, receipts = sidecar.run, {one.gate: one for one in sidecar.receipts}
     with session(settings, Role.READ) as connection:
-        entries = OF_RUN.all(connection, {"run_id": run["run_id"]})
-        snapshot = SNAPSHOT.first(connection, {"run_id": run["run_id"]})
-    if snapshot is not None and sidecar["requests"]:
+        entries = OF_RUN.all(connection, {"run_id": run.run_id})
+        snapshot = SNAPSHOT.first(connection, {"run_id": run.run_id})
+    if snapshot is not None and sidecar.requests:
         sha256 = snapshot.sha256
         yield kb_folder.snapshot_copy(folder_of(run, sha256), sha256), snapshot.data, sha256
     for entry in entries:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -12,7 +14,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.projections import batch_report, report_markdown
-from cutter.projections.batch_view import batch_view
+from cutter.projections.batch_view import QueueEntry, ShownDocument, batch_view
 from cutter.projections.report import render
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
@@ -24,6 +26,8 @@ from starter.operator import rejections
 from starter.operator.pinned_law import pinned_law
 
 PAGE, TEXT = ".html", ".md"
+
+Listed = TypeVar("Listed", ShownDocument, QueueEntry)
 
 
 def report(
@@ -62,15 +66,23 @@ def report(
 def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     view, law = view_of(settings, run_id), pinned_law(settings, run_id)
     forms = {PAGE: render(view, law), TEXT: report_markdown.render(view, law)}
-    return {"run_id": view["run_id"], "state": view["state"]}, forms
+    return {"run_id": view.run_id, "state": view.state}, forms
 
 
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     with session(settings, OPERATOR) as connection:
         view = batch_view(batch_folder.read_facts(connection, batch_id))
-        listed = [*view["documents"], *(one for waiting in view["queues"].values() for one in waiting)]
-        rejected = rejections.read(settings, connection, (one["run_id"] for one in listed if one["run_id"]))
-    for one in listed:
-        if one["run_id"] in rejected:
-            one["reason"] = rejections.sentence(rejected[one["run_id"]])
-    return {"batch_id": batch_id, "state": view["state"]}, {PAGE: batch_report.render(view)}
+        named = [one.run_id for one in view.documents]
+        named += [one.run_id for waiting in view.queues.values() for one in waiting]
+        rejected = rejections.read(settings, connection, filter(None, named))
+    said = {run_id: rejections.sentence(one) for run_id, one in rejected.items()}
+    view = replace(
+        view, documents=_with_reasons(view.documents, said),
+        queues={queue: _with_reasons(waiting, said) for queue, waiting in view.queues.items()},
+    )  # fmt: skip
+    return {"batch_id": batch_id, "state": view.state}, {PAGE: batch_report.render(view)}
+
+
+def _with_reasons(rows: list[Listed], said: Mapping[str, str]) -> list[Listed]:
+    """The rows, those of rejected runs with the signed reason."""
+    return [replace(one, reason=said.get(one.run_id or "", one.reason)) for one in rows]

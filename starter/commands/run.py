@@ -14,6 +14,7 @@ from temporalio.client import Client, WorkflowHandle
 from cutter import limits
 from cutter.domain import ids
 from cutter.domain.next_step import Needs
+from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
 from cutter.domain.stop_codes import stop_code
 from cutter.errors import Conflict, InvalidInput, NotFound
@@ -98,7 +99,7 @@ def resume(
         resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
         return
     settings = load()
-    seen = known_runs.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id)))["run"]
+    seen = known_runs.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id))).run
     answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)
 
@@ -118,30 +119,30 @@ async def _start(
     return await _outcome(settings, handle, run_id, document_id, shown)
 
 
-async def _resume(settings: Settings, seen: dict[str, Any], kb_id: str | None, shown: Shown | None) -> dict[str, Any]:
-    run_id, document_id = seen["run_id"], seen["document_id"]
+async def _resume(settings: Settings, seen: RunRecord, kb_id: str | None, shown: Shown | None) -> dict[str, Any]:
+    run_id, document_id = seen.run_id, seen.document_id
     client = await connect(settings)
-    if seen["ended_at"] is not None:
+    if seen.ended_at is not None:
         await _say_that_it_is_over(client, seen)
-        return {"run_id": run_id, "document_id": document_id, "state": seen["state"], "outcome": seen["outcome"]}
+        return {"run_id": run_id, "document_id": document_id, "state": seen.state, "outcome": seen.outcome}
     handle = client.get_workflow_handle(document_workflow_id(document_id), result_type=RunResult)
     answer: dict[str, Any] = {}
     if await orders.ensure_open(settings, client, seen):
         answer = {"status": "accepted", "code": "started_again", "reason": "the run had no open workflow"}
     # A new execution of a stopped run waits as the old one did. So the resume is sent too, because one command must be
     # enough.
-    if kb_id is not None or not answer or RunState(seen["state"]).stopped:
+    if kb_id is not None or not answer or RunState(seen.state).stopped:
         answer = await runs.resume(client, document_id, kb_id)
     accepted = answer.get("status") in ("accepted", "queued")
-    left = (str(seen["state"]), str(seen["state_at"])) if accepted else None
+    left = (str(seen.state), str(seen.state_at)) if accepted else None
     return {**await _outcome(settings, handle, run_id, document_id, shown, left=left), "answer": answer}
 
 
-async def _say_that_it_is_over(client: Client, run: dict[str, Any]) -> None:
+async def _say_that_it_is_over(client: Client, run: RunRecord) -> None:
     """A workflow that waits for the end of an outage holds its document until it has checked the run again."""
     if await open_execution_of(client, run) is not None:
         with suppress(Conflict, NotFound):  # the workflow has closed meanwhile
-            await runs.resume(client, run["document_id"], None)
+            await runs.resume(client, run.document_id, None)
 
 
 async def _outcome(
@@ -150,8 +151,8 @@ async def _outcome(
 ) -> dict[str, Any]:  # fmt: skip
     found: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
     if shown is None:
-        run = known_runs.sidecar(settings, run_id)["run"]
-        return {**found, "state": run["state"], "goes_on": left == (str(run["state"]), str(run["state_at"]))}
+        run = known_runs.sidecar(settings, run_id).run
+        return {**found, "state": run.state, "goes_on": left == (str(run.state), str(run.state_at))}
     with shown() as tell:
         found |= await wait_for_people(settings, handle, run_id, tell, left=left)
     law_by = known_runs.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None

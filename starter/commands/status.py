@@ -16,7 +16,7 @@ from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
 from cutter.errors import NotFound
 from cutter.notifications import health
-from cutter.projections.run_view import short_time
+from cutter.projections.run_view import ShownGate, ShownMove, ShownRetry, ShownRun, short_time
 from cutter.settings import Settings, load
 from cutter.storage import blocked_workers
 from cutter.storage import runs as known_runs
@@ -58,7 +58,7 @@ def status(
         status_of_batch(settings, run, watch=watch, as_json=as_json)
         return
     run_id = _run_id_of(settings, run)
-    follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _over, watch=watch, as_json=as_json)
+    follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _ended, watch=watch, as_json=as_json)
 
 
 def _run_id_of(settings: Settings, name: str) -> str:
@@ -69,7 +69,7 @@ def _run_id_of(settings: Settings, name: str) -> str:
         return str(importlib.import_module("temporal.foreign_workflows").run_id_of(settings, name))
 
 
-def view_of(settings: Settings, run_id: str) -> View:
+def view_of(settings: Settings, run_id: str) -> ShownRun:
     """One run in the form for people, read by an operator. Raises STOP_RUN_NOT_FOUND if there is none."""
     with session(settings, OPERATOR) as connection:
         return run_status.view_of(settings, connection, run_id)
@@ -108,41 +108,43 @@ def _first_step(connection: Connection) -> str:
 
 
 def _over(view: View) -> bool:
-    return all(one["ended_utc"] is not None for one in view.get("runs", [view]))
+    return all(one["ended_utc"] is not None for one in view["runs"])
+
+
+def _ended(view: ShownRun) -> bool:
+    return view.ended_utc is not None
 
 
 def _lines_of_runs(view: View) -> list[str]:
     return [
-        f"{short_time(one['since_utc'])} {one['document_id']} {one['state']}{_ended_as(one)}"
+        f"{short_time(one['since_utc'])} {one['document_id']} {one['state']}{_ended_as(one['outcome'])}"
         for one in reversed(view["runs"])
     ]
 
 
-def lines_of_run(view: View) -> list[str]:
-    first = f"{short_time(view['created_utc'])} {view['document_id']} pending"
-    moves = [
-        f"{short_time(move['at'])} {view['document_id']} {move['to']}{_because(move)}" for move in view["timeline"]
-    ]
+def lines_of_run(view: ShownRun) -> list[str]:
+    first = f"{short_time(view.created_utc)} {view.document_id} pending"
+    moves = [f"{short_time(move.at)} {view.document_id} {move.to}{_because(move)}" for move in view.timeline]
     retries = [
-        f"{short_time(one['started_utc'])} {view['document_id']} {_retry(one)}"
-        for one in view["retries"]
-        if one["outcome"] != "no outcome"
+        f"{short_time(one.started_utc)} {view.document_id} {_retry(one)}"
+        for one in view.retries
+        if one.outcome != "no outcome"
     ]
     return [first, *moves, *retries]
 
 
-def _retry(one: View) -> str:
-    return f"{one['gate']} attempt {one['attempt']}: {one['outcome']}"
+def _retry(one: ShownRetry) -> str:
+    return f"{one.gate} attempt {one.attempt}: {one.outcome}"
 
 
-def _because(move: View) -> str:
-    return f" ({move['reason']})" if move["reason"] else ""
+def _because(move: ShownMove) -> str:
+    return f" ({move.reason})" if move.reason else ""
 
 
-def _ended_as(one: View) -> str:
-    if one["outcome"] == "skipped":
+def _ended_as(outcome: str | None) -> str:
+    if outcome == "skipped":
         return " (this version is enacted already)"
-    return f" ({one['outcome']})" if one["outcome"] else ""
+    return f" ({outcome})" if outcome else ""
 
 
 def _table_of_all(view: View) -> RenderableType:
@@ -163,7 +165,7 @@ def _table_of_runs(view: View) -> RenderableType:
     return Listing(
         columns=("document", "state", "gates", "since", "expires"),
         rows=[
-            (one["document_id"], one["state"] + _ended_as(one), f"{one['gates_passed']}/{len(GATES)}",
+            (one["document_id"], one["state"] + _ended_as(one["outcome"]), f"{one['gates_passed']}/{len(GATES)}",
              short_time(one["since_utc"]), short_time(one["expires_utc"]))
             for one in view["runs"]
         ],
@@ -171,15 +173,15 @@ def _table_of_runs(view: View) -> RenderableType:
     )  # fmt: skip
 
 
-def render_run(view: View) -> RenderableType:
+def render_run(view: ShownRun) -> RenderableType:
     """One run as tables. Empty parts are left out."""
     parts: list[RenderableType] = [_head(view), "", _states(view), "", _gates(view)]
     for title, columns, names, entries in _SECTIONS:
-        if view[entries]:
-            rows = [[_field(view, name, one[name]) for name in names] for one in view[entries]]
+        if getattr(view, entries):
+            rows = [[_field(view, name, getattr(one, name)) for name in names] for one in getattr(view, entries)]
             parts += ["", Listing(columns=columns, rows=rows, title=title)]
-    first = [line(f"first: {view['first']}")] if view["first"] else []
-    return Group(*parts, "", line(f"needs: {view['needs']}"), *first, line(f"next: {view['next']}"))
+    first = [line(f"first: {view.first}")] if view.first else []
+    return Group(*parts, "", line(f"needs: {view.needs}"), *first, line(f"next: {view.next}"))
 
 
 _SECTIONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
@@ -199,59 +201,59 @@ _TIMES = frozenset({"at", "expires_at", "consumed_at", "next_eligible_at"})
 _DOCUMENTS = frozenset({"kb_id", "what"})
 
 
-def _field(view: View, name: str, value: Any) -> str:
+def _field(view: ShownRun, name: str, value: Any) -> str:
     """The text of a cell. Times are cut to the second, and documents are shown without the folder that the heading
     names.
     """
     if name in _TIMES:
         return short_time(value)
-    return _cell(value).removeprefix(view["kb_folder"] + "/") if name in _DOCUMENTS else _cell(value)
+    return _cell(value).removeprefix(view.kb_folder + "/") if name in _DOCUMENTS else _cell(value)
 
 
-def _head(view: View) -> RenderableType:
-    stop = view["stop"]
+def _head(view: ShownRun) -> RenderableType:
+    stop = view.stop
     rows = [
-        ("document", view["document_id"]),
-        ("run", view["run_id"]),
-        ("mode", view["mode"]),
-        ("state", view["state"] + _ended_as(view)),
-        ("code", view["code"]),
-        ("reason", view["reason"]),
-        ("stop latch", stop and f"{stop['kind']} by {stop['set_by']}: {stop['reason']}"),
-        ("lane", view.get("lane")),
-        ("waits for", view.get("blocked")),
-        ("started", f"{short_time(view['created_utc'])} by {view['starter']}"),
-        ("ended", short_time(view["ended_utc"])),
-        ("batch", view["batch_id"]),
-        ("amends", view["amends"]),
-        ("request document", view.get("request_flaw")),
-        ("audit head", view["audit_head"]),
-        ("newest event", view["newest_event"] if view["newest_event"] != view["audit_head"] else None),
-        ("kb folder", view["kb_folder"]),
+        ("document", view.document_id),
+        ("run", view.run_id),
+        ("mode", view.mode),
+        ("state", view.state + _ended_as(view.outcome)),
+        ("code", view.code),
+        ("reason", view.reason),
+        ("stop latch", stop and f"{stop.kind} by {stop.set_by}: {stop.reason}"),
+        ("lane", view.lane),
+        ("waits for", view.blocked),
+        ("started", f"{short_time(view.created_utc)} by {view.starter}"),
+        ("ended", short_time(view.ended_utc)),
+        ("batch", view.batch_id),
+        ("amends", view.amends),
+        ("request document", view.request_flaw),
+        ("audit head", view.audit_head),
+        ("newest event", view.newest_event if view.newest_event != view.audit_head else None),
+        ("kb folder", view.kb_folder),
     ]
     return table(("field", "value"), [(name, value) for name, value in rows if value])
 
 
-def _states(view: View) -> RenderableType:
-    rows = [("✓" if one["at"] else "·", one["state"], short_time(one["at"])) for one in view["states"]]
+def _states(view: ShownRun) -> RenderableType:
+    rows = [("✓" if one.at else "·", one.state, short_time(one.at)) for one in view.states]
     return table(("", "state", "reached"), rows)
 
 
-def _gates(view: View) -> RenderableType:
+def _gates(view: ShownRun) -> RenderableType:
     marks = {"passed": "✓", "": "·", "running": "▶", "rehearsed": "✓"}
     rows = [
-        (marks.get(one["outcome"], "✗"), one["number"], one["name"], _gate_outcome(view, one), _cell(one["seconds"]),
-         one["attempts"] or "", (one["receipt_hash"] or "")[:16])
-        for one in view["gates"]
+        (marks.get(one.outcome, "✗"), one.number, one.name, _gate_outcome(view, one), _cell(one.seconds),
+         one.attempts or "", (one.receipt_hash or "")[:16])
+        for one in view.gates
     ]  # fmt: skip
     return table(("", "#", "gate", "outcome", "seconds", "attempts", "receipt"), rows)
 
 
-def _gate_outcome(view: View, gate: View) -> str:
+def _gate_outcome(view: ShownRun, gate: ShownGate) -> str:
     """How a gate's newest attempt ended. For a rehearsal, also the rows that were rolled back."""
-    if gate["outcome"] != "rehearsed":
-        return str(gate["outcome"])
-    units = next((one["pins"]["candidate_count"] for one in view["gates"] if "candidate_count" in one["pins"]), 0)
+    if gate.outcome != "rehearsed":
+        return str(gate.outcome)
+    units = next((one.pins["candidate_count"] for one in view.gates if "candidate_count" in one.pins), 0)
     return f"rehearsed, rolled back: {counted(int(units), 'unit')}"
 
 

@@ -19,6 +19,7 @@ from cutter.batch.state import ENDS
 from cutter.catalogue import GATES
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
+from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings, load
@@ -67,20 +68,20 @@ def void(
     settings = load()
     run_id = known_runs.run_id_of(settings, run)
     seen = known_runs.sidecar(settings, run_id)
-    if RunState(seen["run"]["state"]).voided:
+    if RunState(seen.run.state).voided:
         asyncio.run(orders.tell_of_void(settings, seen))
-        _show({"run_id": run_id, "status": "duplicate", "state": seen["run"]["state"]}, as_json=as_json)
+        _show({"run_id": run_id, "status": "duplicate", "state": seen.run.state}, as_json=as_json)
         return
-    if any(receipt["gate"] == "IG_lifecycle_enact_execute" for receipt in seen["receipts"]):
+    if seen.enacted:
         raise Refused(
             f"{run_id} is already enacted: enacted units are never voided", code="enacted_law_is_never_voided"
         )
-    order = orders.prepare(settings, seen["run"], schema.VOID, reason, orders.Keys(approver, key, gpg_home))
+    order = orders.prepare(settings, seen.run, schema.VOID, reason, orders.Keys(approver, key, gpg_home))
     if not as_json:
         err().print(table(("void", run_id), _void_rows(seen)))
     orders.confirm(order, yes=yes)
     name = orders.sign(settings, order)
-    answer = asyncio.run(orders.through_void_workflow(settings, seen["run"], name))
+    answer = asyncio.run(orders.through_void_workflow(settings, seen.run, name))
     _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **answer}, as_json=as_json)
 
 
@@ -94,12 +95,10 @@ def acknowledge_drift(
     """
     settings = load()
     run_id = known_runs.run_id_of(settings, run)
-    seen = known_runs.sidecar(settings, run_id)["run"]
+    seen = known_runs.sidecar(settings, run_id).run
     drift = known_runs.drift(settings, run_id)
     if drift is None:
-        raise Refused(
-            f"{run_id} is {seen['state']}, not stopped by drift: see `cutter status {run_id}`", code="no_drift"
-        )
+        raise Refused(f"{run_id} is {seen.state}, not stopped by drift: see `cutter status {run_id}`", code="no_drift")
     order = orders.prepare(
         settings, seen, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
         fingerprint=drift["fingerprint"],
@@ -133,9 +132,9 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         _stop_batch(settings, run, kind, text, as_json=as_json)
         return
     run_id = foreign.run_id_of(settings, run)
-    seen = known_runs.sidecar(settings, run_id)["run"]
-    if seen["ended_at"] is not None:
-        raise Refused(f"{run_id} is over as {seen['outcome'] or seen['state']}: nothing to {kind}", code="run_ended")
+    seen = known_runs.sidecar(settings, run_id).run
+    if seen.ended_at is not None:
+        raise Refused(f"{run_id} is over as {seen.outcome or seen.state}: nothing to {kind}", code="run_ended")
     answer = set_latch(settings, run_id, kind, text)
     if answer["status"] != "stopped":
         raise Refused(
@@ -145,7 +144,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     wrote = bool(answer["wrote"])
     found = {
         "run_id": run_id,
-        "document_id": seen["document_id"],
+        "document_id": seen.document_id,
         "latch": kind,
         "reason": text,
         "wrote": wrote,
@@ -184,7 +183,7 @@ def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[
         )
 
 
-async def _deliver(settings: Settings, run: dict[str, Any], kind: Kind, reason: str) -> tuple[bool, str]:
+async def _deliver(settings: Settings, run: RunRecord, kind: Kind, reason: str) -> tuple[bool, str]:
     """Signal the run's own workflow. Returns whether it got the signal, and a note if it did not."""
     try:
         client = await connect(settings)
@@ -193,23 +192,22 @@ async def _deliver(settings: Settings, run: dict[str, Any], kind: Kind, reason: 
         return False, "Temporal does not answer: the latch alone is set, and no gate writes past it"
 
 
-def _after(run: dict[str, Any], kind: Kind, *, wrote: bool, delivered: bool) -> str:
+def _after(run: RunRecord, kind: Kind, *, wrote: bool, delivered: bool) -> str:
     if not delivered:
         return "cutter reconcile"
     if kind == "cancel" and wrote:
-        return f"cutter void {run['run_id']} --reason TEXT"
+        return f"cutter void {run.run_id} --reason TEXT"
     state = "voided_cancelled" if kind == "cancel" else "stopped_stop"
-    return next_step(run_id=run["run_id"], document_id=run["document_id"], state=state, latched=True).command
+    return next_step(run_id=run.run_id, document_id=run.document_id, state=state, latched=True).command
 
 
-def _void_rows(seen: dict[str, Any]) -> list[tuple[str, object]]:
-    run = seen["run"]
-    wrote = any(receipt["gate"] == "IG_cut_leg_a_execute" for receipt in seen["receipts"])
+def _void_rows(seen: RunSidecar) -> list[tuple[str, object]]:
+    run = seen.run
     return [
-        ("document", run["document_id"]),
-        ("state", run["state"]),
-        ("gates passed", len(seen["receipts"])),
-        ("effect", "its draft units are withdrawn" if wrote else "it wrote no unit; the run ends"),
+        ("document", run.document_id),
+        ("state", run.state),
+        ("gates passed", len(seen.receipts)),
+        ("effect", "its draft units are withdrawn" if seen.wrote else "it wrote no unit; the run ends"),
     ]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Protocol, TypeVar
 
 from rich.console import RenderableType
 from rich.live import Live
 
 from cutter.domain.visible import json_text, visible_line
+from cutter.types import Json
 from starter.console.terminal import out, show, write
 
 WATCH_SECONDS = 0.5
@@ -19,19 +20,27 @@ WATCH_SECONDS = 0.5
 WATCH_SHARE = 4
 """The pause after a slow look is so many times as long as the look, so that a watcher causes little load."""
 
-View = dict[str, Any]
+
+class Record(Protocol):
+    """A view as a record, which knows its JSON form."""
+
+    def as_json(self) -> Json: ...
+
+
+View = TypeVar("View", bound=Json | Record)
 Render = Callable[[View], RenderableType]
 Lines = Callable[[View], list[str]]
 """All lines of a view. Lines that were printed before are not printed again."""
 
 
 def follow(
-    look: Callable[[], View], render: Render, lines: Lines, over: Callable[[View], bool], *, watch: bool, as_json: bool
+    look: Callable[[], View], render: Render[View], lines: Lines[View], over: Callable[[View], bool], *, watch: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Show once. With `watch`, show until it is `over`: a live table on a terminal, else one line for each change."""
     if not watch:
         seen = look()
-        show(seen, as_json=as_json, render=lambda console: console.print(render(seen), soft_wrap=True))
+        show(_json_of(seen), as_json=as_json, render=lambda console: console.print(render(seen), soft_wrap=True))
         return
     with following(render, (lambda view: [_compact(view)]) if as_json else lines, live=not as_json) as tell:
         until(look, tell, over)
@@ -49,7 +58,7 @@ def until(look: Callable[[], View], tell: Callable[[View], None], over: Callable
 
 
 @contextmanager
-def following(render: Render, lines: Lines, *, live: bool = True) -> Iterator[Callable[[View], None]]:
+def following(render: Render[View], lines: Lines[View], *, live: bool = True) -> Iterator[Callable[[View], None]]:
     """Yields a function that takes each new view. It shows a live table on a terminal, else each line that is new.
 
     If `live` is false, there is no table on a terminal either.
@@ -69,6 +78,10 @@ def following(render: Render, lines: Lines, *, live: bool = True) -> Iterator[Ca
     yield tell
 
 
-def _compact(view: View) -> str:
+def _json_of(view: Json | Record) -> Json:
+    return view if isinstance(view, dict) else view.as_json()
+
+
+def _compact(view: Json | Record) -> str:
     """A view in one line. It does not contain the time of the look, because that is no change."""
-    return json_text({name: value for name, value in view.items() if name != "now_utc"})
+    return json_text({name: value for name, value in _json_of(view).items() if name != "now_utc"})

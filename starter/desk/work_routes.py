@@ -86,7 +86,7 @@ def one_run(request: Request, run: str) -> Response:
         run_id = known_runs.run_meant(connection, run)
         view = run_status.view_of(reader.settings, connection, run_id)
         law = None if request.state.json else read_pinned_law(connection, run_id)
-    return answer(request, lambda: view, lambda: report.render(view, law or report.NO_LAW, bar=bar(place_of(request))))
+    return answer(request, view.as_json, lambda: report.render(view, law or report.NO_LAW, bar=bar(place_of(request))))
 
 
 @router.get("/batches", responses=forms())
@@ -102,7 +102,7 @@ def one_batch(request: Request, batch: str) -> Response:
     """A batch with its timeline, documents, queues and signatures: `cutter report` shows the same."""
     with reader_of(request).moment() as connection:
         view = batch_view(batch_folder_files.read_facts(connection, ids.batch_id(batch)))
-    return answer(request, lambda: view, lambda: batch_report.render(view, bar=bar(place_of(request))))
+    return answer(request, view.as_json, lambda: batch_report.render(view, bar=bar(place_of(request))))
 
 
 @router.get("/queues", responses=forms())

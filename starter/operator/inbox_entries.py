@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from cutter.approvals.eligibility import why_not
+from cutter.approvals.eligibility import ineligibility_reason
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.schema import APPROVE, RESUME
 from cutter.catalogue import Sovereign
@@ -96,7 +96,7 @@ def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
         return None
     gate = row.gate or (Sovereign.LIFECYCLE if row.wrote else Sovereign.CUT).value
     decision = APPROVE if needs is Needs.APPROVAL else RESUME
-    return why_not(*person, gate, decision, starter=row.starter, now=datetime.now(UTC))
+    return ineligibility_reason(*person, gate, decision, starter=row.starter, now=datetime.now(UTC))
 
 
 def blocked(connection: Connection) -> list[dict[str, str]]:

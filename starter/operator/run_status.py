@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +13,11 @@ from cutter.catalogue import BY_NAME
 from cutter.domain import lanes
 from cutter.domain.digests import sha256_hex
 from cutter.domain.next_step import Needs, Step, next_step
+from cutter.domain.run_record import RunSidecar
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
-from cutter.projections.run_view import run_view
+from cutter.projections.run_view import ShownRefusal, ShownRun, run_view
 from cutter.settings import Settings
 from cutter.storage import blocked_workers
 from cutter.storage import runs as known_runs
@@ -76,31 +77,35 @@ def newest_runs(connection: Connection) -> list[View]:
     people = answered(connection)
     stuck = blocked_workers.blocked(connection)
     lines = [{**_run_line(row, people), **_stillness(still.get(row.run_id))} for row in rows]
-    return [{**one, **_blockage(stuck, one)} for one in lines]
+    return [{**one, **_blockage(stuck, one["state"], one["ended_utc"], one["needs"], one["next"])} for one in lines]
 
 
-def view_of(settings: Settings, connection: Connection, run_id: str) -> View:
+def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun:
     """One run in the form for people. Raises STOP_RUN_NOT_FOUND if there is none."""
     sidecar = known_runs.sidecar_of(connection, run_id)
     refusals = REFUSED.all(connection, {"run_id": run_id})
     still = still_runs(connection, run_id)
     people = answered(connection)
-    run = sidecar["run"]
+    run = sidecar.run
     rejected = rejections.read(settings, connection, [run_id]).get(run_id)
-    step = batch_ways.step_of(connection, **{name: run[name] for name in _OF_BATCH})
-    skipped = run["outcome"] == "skipped"
-    law_by = known_runs.ENACTING.first(connection, {"document_id": run["document_id"]}) if skipped else None
-    refused = [{**asdict(one), "at": one.at.isoformat()} for one in refusals]
+    step = batch_ways.step_of(connection, **{name: getattr(run, name) for name in _OF_BATCH})
+    skipped = run.outcome == "skipped"
+    law_by = known_runs.ENACTING.first(connection, {"document_id": run.document_id}) if skipped else None
+    refused = [
+        ShownRefusal(at=one.at.isoformat(), what=one.message, gate=one.gate, code=one.code, reason=one.reason)
+        for one in refusals
+    ]
     view = run_view(
         sidecar, refused, law_by, corrected=known_runs.CORRECTED.one(connection, {"run_id": run_id}),
         approved=run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
-    held = lanes.lanes_of(known_runs.LANES.one(connection)) if run["ended_at"] is None else []
+    held = lanes.lanes_of(known_runs.LANES.one(connection)) if run.ended_at is None else []
     flaw = request_flaw(settings, sidecar)
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
-    shown = {**_with_rejection(view, rejected), **_as_shown(step)}
-    whole = {**shown, "lane": lanes.of_run(held, run_id), "request_flaw": flaw, "blocked": None, **moved}
-    return {**whole, **_blockage(blocked_workers.blocked(connection), whole)}
+    shown = replace(_with_rejection(view, rejected), **_as_shown(step))
+    whole = replace(shown, lane=lanes.of_run(held, run_id), request_flaw=flaw, **moved)
+    stuck = _blockage(blocked_workers.blocked(connection), whole.state, whole.ended_utc, whole.needs, whole.next)
+    return replace(whole, **stuck)
 
 
 _OF_BATCH = ("run_id", "document_id", "state", "batch_id")
@@ -111,16 +116,16 @@ def _as_shown(step: Step | None) -> View:
     return {"needs": step.needs.value, "first": step.first or None, "next": step.command} if step else {}
 
 
-def _with_rejection(view: View, rejected: View | None) -> View:
+def _with_rejection(view: ShownRun, rejected: View | None) -> ShownRun:
     """The view with the signed reason of the rejection, wherever it says that an approver rejected the run."""
     if rejected is None:
-        return {**view, "rejected": None}
+        return view
     said = rejections.sentence(rejected)
-    timeline = [{**one, "reason": said} if one["to"] == view["state"] else one for one in view["timeline"]]
+    timeline = [replace(one, reason=said) if one.to == view.state else one for one in view.timeline]
     signed = [
-        {**one, "reason": rejected["reason"]} if one["decision"] == schema.REJECT else one for one in view["approvals"]
+        replace(one, reason=rejected["reason"]) if one.decision == schema.REJECT else one for one in view.approvals
     ]
-    return {**view, "rejected": rejected, "reason": said, "timeline": timeline, "approvals": signed}
+    return replace(view, rejected=rejected, reason=said, timeline=timeline, approvals=signed)
 
 
 def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
@@ -144,12 +149,12 @@ BY_WORKERS = (Needs.NOTHING.value, Needs.EXECUTION.value)
 """The needs of an open run that no person keeps waiting."""
 
 
-def _blockage(workers: Sequence[BlockedWorker], view: View) -> View:
+def _blockage(workers: Sequence[BlockedWorker], state: str, ended_utc: str | None, needs: str, next_: str) -> View:
     """The advice for an open run that no person keeps waiting, and whose next step needs a worker with a fault."""
-    still = view["next"] == "cutter reconcile"
-    if view["ended_utc"] is not None or not (still or view["needs"] in BY_WORKERS):
+    still = next_ == "cutter reconcile"
+    if ended_utc is not None or not (still or needs in BY_WORKERS):
         return {}
-    stuck = blocked_workers.of_state(workers, view["state"])
+    stuck = blocked_workers.of_state(workers, state)
     if not stuck:
         return {}
     return {
@@ -159,10 +164,10 @@ def _blockage(workers: Sequence[BlockedWorker], view: View) -> View:
     }
 
 
-def request_flaw(settings: Settings, sidecar: View) -> str | None:
+def request_flaw(settings: Settings, sidecar: RunSidecar) -> str | None:
     """What is wrong with the request document that people must sign. None also if the document cannot be checked."""
-    put = {one["kb_id"]: one["sha256"] for one in sidecar["documents"] if one["sha256"]}
-    asked = [one["kb_id"] for one in sidecar["requests"] if one["status"] == "requested" and one["kb_id"] in put]
+    put = {one.kb_id: one.sha256 for one in sidecar.documents if one.sha256}
+    asked = [one.kb_id for one in sidecar.requests if one.status == "requested" and one.kb_id in put]
     try:
         differs = [name for name in asked if sha256_hex(Store(settings.kb).get(name)) != put[name]]
     except Unavailable:

@@ -11,8 +11,6 @@ from cutter.storage.answered_runs import answered
 from cutter.storage.pools import OPERATOR, session
 from cutter.types import Json
 
-LEG_A, ENACTMENT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
-
 MOVING_SECONDS = 30.0
 """How long a command waits for a run that moves on by itself. Most runs reach their next request sooner."""
 
@@ -25,23 +23,23 @@ def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Ste
     `told` is what its workflow answered: `state`, `outcome` and `law_by` replace what PostgreSQL says, if they are
     there. Raises NotFound for an unknown run.
     """
-    sidecar: Json = known_runs.sidecar(settings, run_id)
+    sidecar = known_runs.sidecar(settings, run_id)
     told = told or {}
-    run, sealed = sidecar["run"], {one["gate"] for one in sidecar["receipts"]}
+    run = sidecar.run
     with session(settings, OPERATOR) as connection:
         people = answered(connection)
         corrected = known_runs.CORRECTED.one(connection, {"run_id": run_id})
     return next_step(
-        run_id=run_id, document_id=run["document_id"], state=told.get("state", run["state"]),
-        outcome=told.get("outcome", run["outcome"]), law_by=told.get("law_by"), corrected=corrected,
-        latched=bool((sidecar["latch"] or {}).get("stopped")), wrote=LEG_A in sealed, enacted=ENACTMENT in sealed,
+        run_id=run_id, document_id=run.document_id, state=told.get("state", run.state),
+        outcome=told.get("outcome", run.outcome), law_by=told.get("law_by"), corrected=corrected,
+        latched=sidecar.latch.stopped, wrote=sidecar.wrote, enacted=sidecar.enacted,
         approved=run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
 
 
 def moves(settings: Settings, run_id: str) -> bool:
     """True if the run is open and waits for no person."""
-    ended = known_runs.sidecar(settings, run_id)["run"]["ended_at"] is not None
+    ended = known_runs.sidecar(settings, run_id).run.ended_at is not None
     return not ended and step_of(settings, run_id).needs in (Needs.NOTHING, Needs.EXECUTION)
 
 

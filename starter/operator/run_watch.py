@@ -9,6 +9,7 @@ from typing import Any
 
 from temporalio.client import WorkflowHandle
 
+from cutter.domain.run_record import RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.messages import RunResult
 from cutter.settings import Settings
@@ -21,7 +22,7 @@ from temporal import runs
 WAITING_STATES = ("awaiting_cut_authorization", "awaiting_lifecycle_authorization")
 POLL_SECONDS = 0.3
 
-Tell = Callable[[dict[str, Any]], None]
+Tell = Callable[[RunSidecar], None]
 """Told what the database says of a run (its sidecar), at every look."""
 
 Moment = tuple[str, str]
@@ -42,11 +43,11 @@ def by_state(say: Callable[[str], None]) -> Tell:
     """Says a run's state whenever it is another one."""
     before = ""
 
-    def tell(seen: dict[str, Any]) -> None:
+    def tell(seen: RunSidecar) -> None:
         nonlocal before
-        if seen["run"]["state"] != before:
-            before = seen["run"]["state"]
-            say(f"{seen['run']['document_id']}: {before}")
+        if seen.run.state != before:
+            before = seen.run.state
+            say(f"{seen.run.document_id}: {before}")
 
     return tell
 
@@ -73,7 +74,7 @@ async def wait_for_people(
         result.cancel()
 
 
-def _look(settings: Settings, run_id: str) -> tuple[dict[str, Any], frozenset[str]]:
+def _look(settings: Settings, run_id: str) -> tuple[RunSidecar, frozenset[str]]:
     """The run, and the runs that people have answered before or after it was read.
 
     An approval may be consumed, or recorded, between the two questions.
@@ -84,17 +85,17 @@ def _look(settings: Settings, run_id: str) -> tuple[dict[str, Any], frozenset[st
         return seen, before | answered(connection).runs
 
 
-def _rests(seen: dict[str, Any], *, answered: bool, left: Moment | None) -> dict[str, Any] | None:
+def _rests(seen: RunSidecar, *, answered: bool, left: Moment | None) -> dict[str, Any] | None:
     """What only a person moves on, with its request; None while the run continues by itself.
 
     A rehearsal writes its requests and continues. A request that was answered is the exec worker's.
     """
-    run = seen["run"]
-    if RunState(run["state"]).stopped:
-        return None if left == (run["state"], run["state_at"]) else {"state": run["state"], "request": None}
+    run = seen.run
+    if RunState(run.state).stopped:
+        return None if left == (run.state, run.state_at) else {"state": run.state, "request": None}
     # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
-    put = {one["kb_id"] for one in seen["documents"] if one["sha256"]}
-    waiting = [one for one in seen["requests"] if one["status"] == "requested" and one["kb_id"] in put]
-    if run["state"] in WAITING_STATES and waiting and run["mode"] == "live" and not answered:
-        return {"state": run["state"], "request": waiting[-1]["kb_id"]}
+    put = {one.kb_id for one in seen.documents if one.sha256}
+    waiting = [one for one in seen.requests if one.status == "requested" and one.kb_id in put]
+    if run.state in WAITING_STATES and waiting and run.mode == "live" and not answered:
+        return {"state": run.state, "request": waiting[-1].kb_id}
     return None

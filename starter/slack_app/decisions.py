@@ -8,13 +8,13 @@ run gets the decision by the same update as any other, or later by `cutter recon
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import structlog
 
 from cutter.approvals import schema
-from cutter.approvals.eligibility import why_not
+from cutter.approvals.eligibility import ineligibility_reason
 from cutter.catalogue import BY_NAME
 from cutter.domain.next_step import next_step
 from cutter.errors import CutterError
@@ -99,7 +99,7 @@ def _may_not(settings: Settings, card: PostedCard, name: str) -> str | None:
     if one is None:
         return f"{name} is no approver of epoch {policy.number}"
     _, gate = signing_desk.gate_ahead(settings, card.run_id)
-    return why_not(policy, one, gate, schema.RESUME, starter=card.starter, now=datetime.now(UTC))
+    return ineligibility_reason(policy, one, gate, schema.RESUME, starter=card.starter, now=datetime.now(UTC))
 
 
 def _refusals(card: PostedCard) -> dict[str, str]:
@@ -143,7 +143,7 @@ async def _say(settings: Settings, card: PostedCard, click: Click, reason: str) 
     if click.approve:
         await runs.resume(client, card.document_id, None)
     else:
-        await tell(client, asdict(card), "cancel", reason)
+        await tell(client, card, "cancel", reason)
 
 
 def _tell(settings: Settings, click: Click, text: str) -> None:

@@ -1155,7 +1155,7 @@ MARKING = _of(
 RULES = (
     *_of(
         "cutter/policy/rules.py", "unit/policy/test_policy_rules.py",
-        ("a broken policy", "if isinstance(policy, Broken):", "if False:",
+        ("a broken policy", "if isinstance(policy, InvalidPolicy):", "if False:",
          "::test_a_broken_file_denies_with_its_first_line"),
         ("what no rule allows", 'return _no("", 0, f"{FILE}: no rule matches {_place(action)}"), tuple(passed)',
          "return Decision(verdict=Verdict.ALLOW, rule=\"\", line=0, why=\"\"), tuple(passed)",

@@ -17,7 +17,7 @@ from typing import Any, LiteralString
 from cutter.catalogue import BY_NAME
 from cutter.settings import load
 from cutter.storage import pools
-from cutter.storage.gate_transaction import Attempt, Open, Terms, begin_attempt, gate_transaction
+from cutter.storage.gate_transaction import Attempt, GateTerms, OpenGate, begin_attempt, gate_transaction
 from tests.support.gate_calls import allowed
 
 GATE = BY_NAME["IG_cut_leg_a_execute"]
@@ -39,10 +39,10 @@ def hold(order: dict[str, Any]) -> None:
     attempt = begin_attempt(pool, GATE, order["run_id"], worker="a holder", lease_seconds=CAP_SECONDS)
     if not isinstance(attempt, Attempt):
         raise SystemExit(f"not held: {attempt}")
-    terms = Terms(policy=allowed(GATE.name), approvals=order["offers"], cap_seconds=CAP_SECONDS)
+    terms = GateTerms(policy=allowed(GATE.name), approvals=order["offers"], cap_seconds=CAP_SECONDS)
     with gate_transaction(pool, attempt, terms) as opened:
-        print("held" if isinstance(opened, Open) else f"not held: {opened}", os.getpid(), flush=True)
-        if isinstance(opened, Open) and DOING[order["doing"]]:
+        print("held" if isinstance(opened, OpenGate) else f"not held: {opened}", os.getpid(), flush=True)
+        if isinstance(opened, OpenGate) and DOING[order["doing"]]:
             opened.connection.execute(DOING[order["doing"]])
         signal.pause()
 

@@ -109,9 +109,7 @@ def connect_as_owner(database: Database) -> Iterator[Any]:
 @contextmanager
 def unguarded(database: Database) -> Iterator[None]:
     """Without the forms in SQL, and with readers that take rows for what they should be."""
-    same = {
-        name: lambda given: given for name in ("report", "policy", "queues", "run", "receipt", "sidecar", "answered")
-    }
+    same = {name: lambda given: given for name in ("report", "policy", "queues", "run", "receipt")}
     plain = {
         "mapping": lambda given: given or {}, "count": lambda given: int(given or 0), "parsed": json.loads,
         "texts": list,

@@ -21,7 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, LiteralString
@@ -101,7 +101,7 @@ def of_run(made: Deployment, run_id: str) -> Written:
         folder = Path(str(made.settings.kb).removeprefix("file://"))
         yield from (one.read_text(encoding="utf-8") for one in folder.rglob("SG3-*.md") if run_id in one.read_text())
         sidecar = known_runs.sidecar(made.settings, run_id)
-        yield from (phase_report.render(sidecar["run"], one).decode() for one in sidecar["receipts"])
+        yield from (phase_report.render(sidecar.run, one).decode() for one in sidecar.receipts)
 
     shown = (("status",), ("status", run_id), ("status", run_id, "--as", "run"), ("inbox",), ("report", run_id))
     desk = ("/inbox", "/runs", f"/runs/{run_id}")
@@ -194,7 +194,7 @@ def batch(made: Deployment, text: str) -> Written:
     entry = documents.error_entry(
         Triage(
             run_id=run_id, document_id=name, state="failed_mark", gate=text, code=text, error={"reason": text},
-            sidecar=render_state({**sidecar, "run": {**sidecar["run"], "last_error": {"reason": text}}}).decode(),
+            sidecar=render_state(replace(sidecar, run=replace(sidecar.run, last_error={"reason": text}))).decode(),
             advice=disposition(Failure(state="failed_mark", code=text, wrote=False, enacted=False)), reproduction=text,
             remedy=Step(needs=Needs.CORRECTION, commands=(text,)),
         )

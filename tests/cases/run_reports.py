@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from cutter.domain.run_record import RunSidecar
 from cutter.marking import Options
-from cutter.projections.run_view import run_view
+from cutter.projections.run_view import ShownRun, run_view
 from cutter.projections.shown_law import SEALED, PinnedLaw
 from cutter.request_view import RequestView
 from cutter.types import Json
@@ -29,7 +30,7 @@ def sealed(sidecar: Json, shown: RequestView) -> Json:
     return sidecar
 
 
-def closed(shown: RequestView) -> Json:
+def closed(shown: RequestView) -> ShownRun:
     """The view of a run that enacted the law: two requests, two signatures, one retry."""
     sidecar = sealed(made.sidecar("closeout_reported", gates=made.through("IG_closeout"), ended_at=made.at(59)), shown)
     for number, gate in ((1, "SG_cut_authz"), (2, "SG_lifecycle_authz")):
@@ -39,19 +40,19 @@ def closed(shown: RequestView) -> Json:
         sidecar["requests"].append({**made.request("approved"), "gate": gate})
         sidecar["consumptions"].append({**made.consumption(), "approval_sha256": digest, "gate": gate})
     sidecar["attempts"].append(made.attempt(4, n=2, outcome="unavailable", reason="kb: away"))
-    return run_view(sidecar)
+    return run_view(RunSidecar.of(sidecar))
 
 
-def five() -> tuple[Json, PinnedLaw]:
+def five() -> tuple[ShownRun, PinnedLaw]:
     """The closed run of a law of five units."""
     shown = request_views.view(made_law(5, title="Act on Public Reading Rooms"), Options())
     return closed(shown), law_of(shown, held={"enacted": 5})
 
 
-def halted(state: str, **run: Any) -> tuple[Json, PinnedLaw]:
+def halted(state: str, **run: Any) -> tuple[ShownRun, PinnedLaw]:
     """A run of the law with findings that ended or stopped in that state, with a reason; `gates` are sealed before."""
     shown = request_views.view()
     gates = run.pop("gates", 2)
     sidecar = sealed(made.sidecar(state, gates=gates, last_error={"reason": "because of this"}, **run), shown)
     sidecar["attempts"].append(made.attempt(gates + 1, outcome="failed"))
-    return run_view(sidecar), law_of(shown)
+    return run_view(RunSidecar.of(sidecar)), law_of(shown)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cutter.approvals.policy import Tier
 from cutter.policy.command import OPERATIONS, PLACES
-from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, decide, explain, shadowed
+from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, decide, explain, shadowed
 from cutter.policy.rules_file import parse_rules
 
 ACTIONS = st.builds(
@@ -49,7 +49,7 @@ def test_any_bytes_are_a_policy_or_deny_everything(data: bytes, action: Proposed
     policy = parse_rules(data)
     said = decide(policy, action)
     assert said.why
-    if isinstance(policy, Broken):
+    if isinstance(policy, InvalidPolicy):
         assert said.verdict is Verdict.DENY
         assert said.line == policy.problems[0].line
 
@@ -59,7 +59,7 @@ def test_only_a_rule_that_says_so_allows_and_what_stands_behind_it_says_nothing(
     rules: list[dict[str, str]], action: ProposedAction
 ) -> None:
     policy = parse_rules(written(rules))
-    if isinstance(policy, Broken):
+    if isinstance(policy, InvalidPolicy):
         return
     said, passed = explain(policy, action)
     deciding = [one for one in policy.rules if one.name == said.rule]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter.catalogue import State
+from cutter.domain.run_record import RunSidecar
 from cutter.lifecycle.declarations import DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import Event, lines, moment
 from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
@@ -82,18 +83,18 @@ def findings(events: list[Event]) -> list[Finding]:
 def test_a_run_s_file_has_no_finding_whatever_was_recorded(history: tuple[Json, RunFacts]) -> None:
     """Seed 004 "Task Lifecycle" Invariants."""
     answer, _ = history
-    events = run_events(answer)
+    events = run_events(RunSidecar.of(answer))
     # Retries are counted since the last resume; a walk may retry more often than any budget allows.
     assert {one.code for one in findings(events)} <= {"retry_limit"}
-    assert lines(run_events(json.loads(json.dumps(answer)))) == lines(events)
+    assert lines(run_events(RunSidecar.of(json.loads(json.dumps(answer))))) == lines(events)
 
 
 @given(histories())
 @unhurried
 def test_the_last_event_of_each_view_says_what_the_view_says(history: tuple[Json, RunFacts]) -> None:
     answer, _ = history
-    facts = run_facts(answer)
-    last = {(one.event_type, one.entity_id): one.to_state for one in run_events(answer)}
+    facts = run_facts(RunSidecar.of(answer))
+    last = {(one.event_type, one.entity_id): one.to_state for one in run_events(RunSidecar.of(answer))}
     assert last[REQUEST.event_type, f"{RUN_ID}#{facts.request}"] == request_status(facts)
     assert last.get((RUN.event_type, RUN_ID), RUN.initial) == run_status(facts)
     assert last[TASK.event_type, RUN_ID] == task_state(facts)
@@ -106,7 +107,7 @@ def test_the_last_event_of_each_view_says_what_the_view_says(history: tuple[Json
 @unhurried
 def test_a_line_that_was_taken_away_is_missed(history: tuple[Json, RunFacts], data: st.DataObject) -> None:
     """Seed 004 "Event Schema". The last line of an entity is missed once its run has ended, another one always."""
-    events = run_events(history[0])
+    events = run_events(RunSidecar.of(history[0]))
     names = [(one.event_type, one.entity_id) for one in events]
     over = RUN.is_terminal(next((one.to_state for one in reversed(events) if one.event_type == RUN.event_type), ""))
     told = []
@@ -127,7 +128,7 @@ def test_a_line_that_was_taken_away_is_missed(history: tuple[Json, RunFacts], da
 @unhurried
 def test_the_end_of_a_run_that_is_missing_is_missed(history: tuple[Json, RunFacts], data: st.DataObject) -> None:
     """Of the run and its document run each says that the other one has ended."""
-    events = run_events(history[0])
+    events = run_events(RunSidecar.of(history[0]))
     last = {one.event_type: number for number, one in enumerate(events)}
     document, run = last.get(DOCUMENT_RUN.event_type), last.get(RUN.event_type)
     if document is None or run is None or not DOCUMENT_RUN.is_terminal(events[document].to_state):
@@ -149,7 +150,7 @@ def test_every_event_of_a_view_but_a_step_s_first_says_how_long_its_entity_was_t
     """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Event Schema": metadata.duration_seconds."""
     since = {(one, RUN_ID): datetime.fromisoformat(at(0)) for one in (RUN.event_type, TASK.event_type)}
     since[REQUEST.event_type, f"{RUN_ID}#1"] = datetime.fromisoformat(at(0))
-    for one in run_events(history[0]):
+    for one in run_events(RunSidecar.of(history[0])):
         key = (one.event_type, one.entity_id)
         if one.event_type == DOCUMENT_RUN.event_type:
             assert "duration_seconds" not in one.metadata

@@ -19,6 +19,7 @@ from cutter.kb.store import Store
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
+from cutter.storage import runs as known_runs
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_as
@@ -209,7 +210,7 @@ class Batch:
         folder = f"{documents.folder(self.batch_id)}/orders-{uuid_utils.uuid7()}"
         settings, signer = self.stack.settings, who or self.stack.kit.alice
         deployment = signing_desk.policy_in_force(settings).deployment_id
-        run = {"run_id": run_id, "document_id": document_id}
+        run = known_runs.sidecar(settings, run_id).run
         statement = signing_desk.order(run, deployment, CUT, signer, decision, "a test says so")
         await asyncio.to_thread(signing_desk.sign_and_upload, settings, statement, signer, f"{folder}/{document_id}.md")
         return folder

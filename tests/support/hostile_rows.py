@@ -25,7 +25,6 @@ from activities import outbox as publish
 from activities.run import begin
 from activities.run.escalate import step_of, stops_of
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
-from cutter.domain import recorded_values
 from cutter.domain.worker_status import crew
 from cutter.errors import CutterError
 from cutter.evidence import offline
@@ -38,7 +37,6 @@ from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, ru
 from cutter.storage import enacted_law
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, connect
-from cutter.types import Json
 from starter.commands import audit, evidence, inbox, status, workers
 from starter.operator import batch_status
 from starter.operator.pinned_law import pinned_law
@@ -266,7 +264,12 @@ def _status(at: Ground, run_id: str) -> object:
     view = status.view_of(at.made.settings, run_id)
     Console(file=io.StringIO(), width=200).print(status.render_run(view))
     law = pinned_law(at.made.settings, run_id)
-    return status.lines_of_run(view), _shown(view), report.render(view, law), report_markdown.render(view, law)
+    return (
+        status.lines_of_run(view),
+        _shown(view.as_json()),
+        report.render(view, law),
+        report_markdown.render(view, law),
+    )
 
 
 def _in_other_words(at: Ground, run_id: str) -> object:
@@ -274,13 +277,8 @@ def _in_other_words(at: Ground, run_id: str) -> object:
     return [_shown(run_as(kind, seen)) for kind in RUN_VIEWS]
 
 
-def _raw_sidecar(at: Ground, run_id: str) -> Json:
-    with connect(at.made.settings, OPERATOR) as connection:
-        return dict(one(connection, "select cutter_governance.fn_run_sidecar(%s)", (run_id,)))  # type: ignore[arg-type]
-
-
 def _folder(at: Ground, run_id: str) -> object:
-    publish.project(at.made.deps[WorkerRole.CUTTER], _raw_sidecar(at, run_id))
+    publish.project(at.made.deps[WorkerRole.CUTTER], known_runs.sidecar(at.made.settings, run_id))
     return None
 
 
@@ -296,7 +294,7 @@ def _evidence(at: Ground, run_id: str) -> object:
 
 
 def _stop_route(at: Ground, run_id: str) -> object:
-    seen = recorded_values.answered(_raw_sidecar(at, run_id))
+    seen = known_runs.sidecar(at.made.settings, run_id)
     return stops_of(seen), stop_route.render(stop_route.StopRoute(
         sidecar=seen, step=step_of(seen), wrote=False, gate="IG_mark", reason="why", kb_id="a/b.md", number=1,
         deployment_id="d"))  # fmt: skip

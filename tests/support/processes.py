@@ -23,11 +23,10 @@ from cutter.settings import Settings
 from cutter.stack import records, workers
 from cutter.stack.detached_process import spawn
 from cutter.stack.processes import Process, alive, send, until
-from cutter.storage import runs as known_runs
 from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import demo
-from tests.support import forked
+from tests.support import forked, run_sidecar
 from tests.support.proxy import CommitProxy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,7 +168,7 @@ class Stack:
 
     def sidecar(self, run_id: str) -> Json:
         """Everything the database says of a run."""
-        return known_runs.sidecar(self.settings, run_id)
+        return run_sidecar.sidecar(self.settings, run_id)
 
 
 @contextmanager

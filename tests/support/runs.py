@@ -25,6 +25,7 @@ from cutter import sources
 from cutter.approvals import approver_store, schema
 from cutter.approvals.policy import Signing
 from cutter.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
+from cutter.domain.run_record import RunRecord
 from cutter.gpg import Gpg
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
 from cutter.policy.shipped_policy import shipped
@@ -141,7 +142,7 @@ class Deployment:
     def sign_order(self, run_id: str, decision: str, *, by: int = 0, **fields: str) -> tuple[str, str]:
         """Sign and upload an order without handing it over: (KB id, gate)."""
         deployment_id, gate = signing_desk.gate_ahead(self.settings, run_id)
-        run = self.run_row(run_id)
+        run = RunRecord.of(self.run_row(run_id))
         who = self.keys.signing(by)
         # Two orders of one second would else be one document.
         mark = uuid.uuid4().hex[:8]

@@ -41,7 +41,7 @@ from starter.local.keys import ensure_throwaway_keys
 from temporal import names, runs
 from temporal.client import connect
 from tests.support import database as database_support
-from tests.support import stand_in_backup
+from tests.support import run_sidecar, stand_in_backup
 from tests.support.database import Connection, Database, TestCluster, short_folder
 from tests.support.temporal import end_all, server, until
 from worker import build_deps, serving
@@ -199,7 +199,7 @@ class Run:
     # --- looking --------------------------------------------------------------------------------------------------
 
     async def sidecar(self) -> Json:
-        return await asyncio.to_thread(known_runs.sidecar, self.stack.settings, self.run_id)
+        return await asyncio.to_thread(run_sidecar.sidecar, self.stack.settings, self.run_id)
 
     async def state(self) -> str:
         return str((await self.sidecar())["run"]["state"])
@@ -310,14 +310,14 @@ class Run:
 
     def _order(self, decision: str, reason: str, who: Signing, more: dict[str, str], kb_id: str = "") -> str:
         settings = self.stack.settings
-        seen = known_runs.sidecar(settings, self.run_id)["run"]
+        seen = known_runs.sidecar(settings, self.run_id).run
         if decision == schema.RESUME:
-            more = {"stopped_state": seen["state"], **more}
+            more = {"stopped_state": seen.state, **more}
         if decision == schema.ACKNOWLEDGE_DRIFT:
-            more = {"fingerprint": seen["last_error"]["report"]["fingerprint"], **more}
+            more = {"fingerprint": seen.error["report"]["fingerprint"], **more}
         deployment, gate = signing_desk.gate_ahead(settings, self.run_id)
         statement = signing_desk.order(seen, deployment, gate, who, decision, reason, **more)
-        life = timedelta(seconds=min(seen["caps"]["ttl_cut_seconds"], seen["caps"]["ttl_lifecycle_seconds"]))
+        life = timedelta(seconds=min(seen.caps["ttl_cut_seconds"], seen.caps["ttl_lifecycle_seconds"]))
         statement = replace(statement, not_after=min(statement.not_after, statement.signed_utc + life))
         own = f"knowledge/dev/orders/{self.run_id}/{decision}-{who.approver}.md"
         return signing_desk.sign_and_upload(settings, statement, who, kb_id or own)
@@ -330,7 +330,7 @@ class Run:
         settings = self.stack.settings
         approval = sha256_hex(Store(settings.kb).get(kb_id))
         order = self._order(schema.REVOKE, "taken back", who, {"approval_sha256": approval})
-        return orders.revoke(settings, known_runs.sidecar(settings, self.run_id)["run"], approval, order)
+        return orders.revoke(settings, known_runs.sidecar(settings, self.run_id).run, approval, order)
 
     async def resume(self, kb_id: str | None = None) -> Json:
         """The update `resume`; its answer."""

@@ -247,5 +247,5 @@ def test_what_began_is_not_unheard_of() -> None:
     began = "2026-11-21T09:00:00+00:00"
     pending = views.item("ICX-1", "pending", created_at=began)
     seen = views.view(pending, replace(pending, state="marked"), age=31, began_at=began)
-    assert batch_step.unheard(seen, 30) == [pending]
-    assert batch_step.unheard(replace(seen, age_seconds=29), 30) == []
+    assert batch_step.unstarted(seen, 30) == [pending]
+    assert batch_step.unstarted(replace(seen, age_seconds=29), 30) == []

@@ -23,6 +23,7 @@ from activities.worker.shutdown import running
 from cutter import limits
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
+from cutter.domain.run_record import RunRecord
 from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
 from cutter.projections.transitions_file import check
@@ -233,8 +234,8 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
         stack.database.run(MOVED_BEFORE, (run.run_id,))
         stack.database.run(TRIED_BEFORE, (run.run_id,))
         shown = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
-        assert shown["next"] == "cutter reconcile"
-        assert "nothing has moved" in shown["needs"]
+        assert shown.next == "cutter reconcile"
+        assert "nothing has moved" in shown.needs
         assert (await asyncio.to_thread(checks.runs, stack.settings)).remedy == "cutter reconcile"
         losing.names.remove("escalate")
         with reading_deps(stack.settings) as deps:
@@ -352,12 +353,12 @@ async def _was_stopped(run: Run, times: int) -> bool:
 
 
 async def _void_by_command(run: Run) -> dict[str, object]:
-    seen, order = (await run.sidecar())["run"], await run.order(schema.VOID)
+    seen, order = RunRecord.of((await run.sidecar())["run"]), await run.order(schema.VOID)
     return await orders.through_void_workflow(run.stack.settings, seen, order)
 
 
 async def _resume_by_command(run: Run) -> dict[str, object]:
-    return await orchestrate._resume(run.stack.settings, (await run.sidecar())["run"], None, None)
+    return await orchestrate._resume(run.stack.settings, RunRecord.of((await run.sidecar())["run"]), None, None)
 
 
 async def test_a_run_whose_approvers_file_is_away_hears_a_cancel(stack: Stack) -> None:

@@ -94,8 +94,8 @@ async def test_a_rule_that_comes_while_people_decide_asks_for_the_second_one(sta
         await run.approve(CUT, stack.kit.bob)
         await run.approve(LIFECYCLE)
         assert (await run.result()).state == "closeout_reported"
-        approvers = known_runs.sidecar(stack.settings, run.run_id)["consumptions"]
-        assert {one["approver"] for one in approvers if one["gate"] == CUT} == {"alice", "bob"}
+        approvers = known_runs.sidecar(stack.settings, run.run_id).consumptions
+        assert {one.approver for one in approvers if one.gate == CUT} == {"alice", "bob"}
 
 
 async def test_a_batch_sets_aside_what_was_denied_and_goes_on_with_the_rest(stack: Stack) -> None:

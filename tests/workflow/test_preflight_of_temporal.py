@@ -17,6 +17,7 @@ from temporalio.service import RPCError
 from cutter.catalogue import WorkerRole
 from cutter.errors import Refused
 from cutter.preflight.checks import Check, Host, Verdict
+from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
 from cutter.stack import ports
 from cutter.storage.pools import OPERATOR, session
@@ -141,10 +142,10 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         assert await probe(port, "/healthz") == 200
         assert await probe(port, "/readyz") == 503
         view = await _blocked_view(stack, run.run_id)
-        assert "knowledge base" in view["blocked"]
-        assert view["needs"].startswith("a repaired host")
+        assert "knowledge base" in view.blocked
+        assert view.needs.startswith("a repaired host")
         shown = inbox._blocked(stack.settings)
-        assert [one["reason"] for one in shown] == [view["blocked"]]
+        assert [one["reason"] for one in shown] == [view.blocked]
         workers = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
         assert next(one for one in workers if one.name == "workers").failed
         obstacle.unlink()
@@ -153,11 +154,11 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         assert await _is_free(stack, run.run_id)
 
 
-async def _blocked_view(stack: Stack, run_id: str) -> dict[str, str]:
+async def _blocked_view(stack: Stack, run_id: str) -> ShownRun:
     for _ in range(100):
         with session(stack.settings, OPERATOR) as connection:
             view = run_status.view_of(stack.settings, connection, run_id)
-        if view["blocked"]:
+        if view.blocked:
             return view
         await asyncio.sleep(0.1)
     raise AssertionError(view)
@@ -165,4 +166,4 @@ async def _blocked_view(stack: Stack, run_id: str) -> dict[str, str]:
 
 async def _is_free(stack: Stack, run_id: str) -> bool:
     with session(stack.settings, OPERATOR) as connection:
-        return run_status.view_of(stack.settings, connection, run_id)["blocked"] is None
+        return run_status.view_of(stack.settings, connection, run_id).blocked is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -43,9 +44,9 @@ def take(stack: Stack, kb_id: str, how: str) -> None:
 async def prepared(stack: Stack) -> tuple[str, str, Any]:
     """A registered run that has not started: its run id, its folder in the knowledge base, its day."""
     run_id = known_runs.register_run(stack.settings, DOCUMENT, "live")
-    row = (await asyncio.to_thread(known_runs.sidecar, stack.settings, run_id))["run"]
-    folder = folder_of({**row, "docprefix": DOCUMENT}, sha256_hex(LAW.read_bytes()))
-    return run_id, folder, day_of(row).date()
+    run = (await asyncio.to_thread(known_runs.sidecar, stack.settings, run_id)).run
+    folder = folder_of(replace(run, docprefix=DOCUMENT), sha256_hex(LAW.read_bytes()))
+    return run_id, folder, day_of(run).date()
 
 
 async def test_a_run_ends_although_every_name_of_its_documents_is_taken(stack: Stack) -> None:
@@ -93,16 +94,16 @@ async def test_status_names_a_replaced_request_and_rebuild_puts_it_under_another
         run = await stack.start()
         kb_id = await replaced(run)
         seen = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
-        assert kb_id in seen["request_flaw"]
-        assert seen["next"] == f"cutter rebuild {run.run_id}"
+        assert kb_id in seen.request_flaw
+        assert seen.next == f"cutter rebuild {run.run_id}"
         with pytest.raises(signing_desk.Refused, match=f"cutter rebuild {run.run_id}"):
             await run.sign(schema.APPROVE)
         with reading_deps(stack.settings) as deps:
             done = await asyncio.to_thread(rebuild_run, deps, run.run_id)
         assert [one["kb_id"] for one in done["renamed"]] == [kb_id]
         seen = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
-        assert seen["request_flaw"] is None
-        assert seen["next"] == f"cutter approve {run.run_id}"
+        assert seen.request_flaw is None
+        assert seen.next == f"cutter approve {run.run_id}"
         assert (await run.through()).state == "closeout_reported"
 
 

@@ -14,6 +14,7 @@ from activities.gates.shared_backup import shared_backup
 from cutter.backup import keyring
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode
 from cutter.catalogue import WorkerRole
+from cutter.domain.run_record import RunRecord
 from cutter.gpg import Gpg
 from cutter.preflight import files
 from cutter.preflight.checks import Verdict
@@ -80,7 +81,8 @@ def test_a_wave_does_not_share_a_backup_for_another_key(changed: Laws) -> None:
     changed.database.run("alter table cutter_governance.run disable trigger all")
     changed.database.run("update cutter_governance.run set batch_id = %s", (BATCH,))
     deps = changed.made.deps[WorkerRole.CUTTER]
-    attempt = cast("Attempt", _Attempt(run_id=changed.driven[1].run_id, run={"batch_id": BATCH, "caps": {}}))
+    run = RunRecord.of(changed.made.run_row(changed.driven[1].run_id))
+    attempt = cast("Attempt", _Attempt(run_id=run.run_id, run=run))
     old = changed.record(0)
     shared = shared_backup(deps, attempt, old.recipient)
     assert shared is not None

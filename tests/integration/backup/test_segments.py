@@ -28,11 +28,12 @@ from cutter.backup.segments.restore import SegmentReport
 from cutter.backup.segments.scrub import again, each_pass
 from cutter.backup.tables import SEGMENT_TABLES
 from cutter.catalogue import WorkerRole
+from cutter.domain.run_record import RunRecord
 from cutter.errors import Unavailable
 from cutter.messages import Reconciled, ReconcileInput
 from cutter.notifications.facts import new_cards
 from cutter.openpgp import recipients
-from cutter.policy.rules import Broken
+from cutter.policy.rules import InvalidPolicy
 from cutter.storage.backups import LISTED
 from starter.commands.status import newest
 from starter.local.doctor_checks import Verdict, backups
@@ -384,7 +385,9 @@ def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
             assert len(world.scrub(artifacts_url=store.as_uri()).problems) == 2
     assert world.database.value(told) == before + 1
     with closing(world.database.connect("cutter_operator")) as connection:
-        cards = [card for _, card in new_cards(connection, "email", ("backup",), Broken(problems=()), "2001-01-01")]
+        cards = [
+            card for _, card in new_cards(connection, "email", ("backup",), InvalidPolicy(problems=()), "2001-01-01")
+        ]
         said = list(sentences(health(connection), 30))
     assert [(card.severity, card.commands) for card in cards if card][-1] == ("error", ("cutter backup scrub",))
     assert said == [
@@ -545,7 +548,9 @@ def test_a_deployment_may_ask_for_fresher_verifications(world: Laws) -> None:
     assert code(world.take("stricter.gpg", verified_max_seconds=86_400.0)) is RefusalCode.VERIFICATION_STALE
     settings = world.made.deps[WorkerRole.CUTTER].settings.model_copy(update={"backup_verified_max_days": 1})
     deps = replace(world.made.deps[WorkerRole.CUTTER], settings=settings)
-    context = effects.of_run(world.made.run_row(world.driven[2].run_id), {}, datetime.now(UTC), "IG_backup")
+    context = effects.of_run(
+        RunRecord.of(world.made.run_row(world.driven[2].run_id)), {}, datetime.now(UTC), "IG_backup"
+    )
     answer, _ = effects.take_backup(deps, context, "stricter/pre_write.gpg", world.fingerprint, 60.0)
     assert code(answer) is RefusalCode.VERIFICATION_STALE
 
@@ -562,7 +567,9 @@ def test_a_gate_seals_the_parts_of_a_large_backup_before_it_takes_its_own(world:
     assert len(names) > 1
     own = world.made.deps[WorkerRole.CUTTER]
     deps = replace(own, take_backup=partial(forms.TAKE["segments"], documents_max=1))
-    context = effects.of_run(world.made.run_row(world.driven[2].run_id), {}, datetime.now(UTC), "IG_backup")
+    context = effects.of_run(
+        RunRecord.of(world.made.run_row(world.driven[2].run_id)), {}, datetime.now(UTC), "IG_backup"
+    )
     answer = take_and_check(deps, context, "parts/pre_write.gpg", recipient(deps))
     assert not isinstance(answer, BackupRefusal), answer
     record, report, _ = answer

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cutter.batch.facts import BatchFacts
 from cutter.projections import batch_report
 from cutter.projections.batch_view import batch_view
 from tests.support import accessibility, browser
@@ -32,7 +33,7 @@ BATCHES = {
 @pytest.fixture(scope="module", params=BATCHES)
 def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_bytes(batch_report.render(batch_view(BATCHES[request.param].whole())))
+    path.write_bytes(batch_report.render(batch_view(BatchFacts.of(BATCHES[request.param].whole()))))
     return path
 
 

@@ -11,7 +11,7 @@ def shown(made: Deployment, run_id: str) -> set[str]:
     """The next command, as the page of the run, the list of all runs and the ends of other commands print it."""
     line = next(one for one in status.newest(made.settings)["runs"] if one["run_id"] == run_id)
     view = status.view_of(made.settings, run_id)
-    return {view["next"], line["next"], run_steps.step_of(made.settings, run_id).command}
+    return {view.next, line["next"], run_steps.step_of(made.settings, run_id).command}
 
 
 def failed(made: Deployment, state: str) -> tuple[str, str]:
@@ -25,10 +25,10 @@ def test_a_failed_run_names_the_run_of_the_corrected_text_after_its_registration
     again = f"cutter run {document_id} --amends {run_id}"
     add = f"cutter source add FILE --document-id {document_id} --profile PROFILE"
     assert shown(deployment, run_id) == {f"{add}    # then: {again}"}
-    assert str(status.view_of(deployment.settings, run_id)["first"]).startswith("correct the text")
+    assert str(status.view_of(deployment.settings, run_id).first).startswith("correct the text")
     deployment.register(law(3), document_id=document_id)
     assert shown(deployment, run_id) == {again}
-    assert status.view_of(deployment.settings, run_id)["first"] is None
+    assert status.view_of(deployment.settings, run_id).first is None
 
 
 def test_the_text_of_another_document_corrects_nothing(deployment: Deployment) -> None:

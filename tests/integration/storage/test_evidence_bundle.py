@@ -319,18 +319,18 @@ def test_a_whole_bundle_holds_and_what_the_file_cannot_show_is_said(closed: Clos
 def test_the_head_that_status_names_verifies_the_bundle_and_the_newest_event_is_not_in_it(closed: Closed) -> None:
     """Seed 003 §8."""
     view = view_of(closed.made.settings, closed.run_id)
-    assert view["audit_head"] == closed.bundle.head != view["newest_event"]
-    assert verdicts(closed.bundle.data, head=view["audit_head"])["head"] == offline.OK
-    assert refused(closed.bundle.data, head=view["newest_event"]) == {"audit chain"}
+    assert view.audit_head == closed.bundle.head != view.newest_event
+    assert verdicts(closed.bundle.data, head=view.audit_head)["head"] == offline.OK
+    assert refused(closed.bundle.data, head=view.newest_event) == {"audit chain"}
     whole = audit_export(closed.made.settings, closed.run_id)
-    assert audit.verify(whole, head=view["newest_event"]).anchored == "all events"
-    assert audit.verify(whole, head=view["audit_head"]).anchored.startswith("events 1 to ")
+    assert audit.verify(whole, head=view.newest_event).anchored == "all events"
+    assert audit.verify(whole, head=view.audit_head).anchored.startswith("events 1 to ")
 
 
 def test_a_head_that_was_noted_while_the_run_was_open_still_verifies(closed: Closed) -> None:
     """Seed 003 §8."""
     driven = drive(closed.made, law(2), until="IG_grant_probe")
-    noted = view_of(closed.made.settings, driven.run_id)["audit_head"]
+    noted = view_of(closed.made.settings, driven.run_id).audit_head
     drive(closed.made, run_id=driven.run_id, document_id=driven.document_id)
     data = exported(closed.made.settings, driven.run_id)[0].data
     lines = [why for what, word, why in offline.check(data, head=noted) if (what, word) == ("head", offline.OK)]

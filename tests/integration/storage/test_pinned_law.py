@@ -33,7 +33,7 @@ def test_the_law_of_a_closed_run_is_its_cut_as_sealed_and_stored(deployment: Dep
     assert found.view is not None
     assert (len(found.view.units), found.held, found.title) == (5, {"enacted": 5}, "An Act to test")
     assert found.view.stored_differences == ()
-    assert shown_law.differences(view["digests"], found.view) == []
+    assert shown_law.differences(view.digests, found.view) == []
     shown = report.render(view, found).decode()
     for text in ("The law is enacted", "PostgreSQL holds 5 of 5 units.", "Article 4. Rule 4", "alice"):
         assert text in shown

@@ -17,6 +17,7 @@ from activities.run.approval_requests import end_request
 from activities.run.escalate import escalate
 from activities.run.void import void_run
 from cutter.approvals import schema
+from cutter.batch.facts import BatchFacts
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.lifecycle.declarations import TASK
 from cutter.lifecycle.events import Event, lines, read
@@ -123,7 +124,7 @@ def test_the_stream_holds_each_transition_of_each_run_batch_and_worker_once(corp
         for batch_id in {batch_id for _, batch_id in rows if batch_id}:
             row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
             assert row is not None
-            expected += batch_events(row[0])
+            expected += batch_events(BatchFacts.of(row[0]))
         workers = connection.execute("select body from cutter_governance.audit_event where chain = 'workers'")
         bodies = [json.loads(str(body)) for (body,) in workers]
     expected += [read(json.dumps({name: one[name] for name in Event.__slots__}).encode()) for one in bodies]

@@ -10,7 +10,7 @@ import uuid_utils
 
 from activities.outbox import publish
 from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
-from cutter.domain.run_state import moves
+from cutter.domain.run_record import RunRecord
 from cutter.storage import batches as registry
 from cutter.storage.grants import asked
 from tests.support.batch import queue_yaml
@@ -38,7 +38,7 @@ def test_code_and_database_agree_which_runs_are_on_their_way(deployment: Deploym
         change = "update cutter_governance.run set state = %s, ended_at = case when %s then now() end where run_id = %s"
         database.run(change, (state, ended, run_id))
         said = database.value("select cutter_governance.fn_run_moves(%s)", (run_id,))
-        assert said == moves(deployment.run_row(run_id)), state
+        assert said == RunRecord.of(deployment.run_row(run_id)).moves, state
         full = database.value("select cutter_governance.fn_run_published(%s) ? 'receipts'", (run_id,))
         assert full != said, state
 

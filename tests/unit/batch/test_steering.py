@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cutter.batch import batch_step, documents, ways
-from cutter.batch.batch_step import Halt, Orders
+from cutter.batch.batch_step import BatchActions, Halt
 from cutter.batch.documents import ReportLine
 from cutter.batch.view import ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
@@ -33,9 +33,9 @@ def test_documents_are_told_a_cancel_as_a_cancel_and_every_other_halt_as_a_stop(
 
 
 def test_who_has_not_come_to_a_stop_yet_has_not_heeded_it() -> None:
-    assert batch_step.unheeded(LATCHED)
+    assert batch_step.stop_pending(LATCHED)
     for other in (RUNNING, item("ICX-A", "stopped_stop", latched=True), item("ICX-A", "failed_mark", latched=True)):
-        assert not batch_step.unheeded(other)
+        assert not batch_step.stop_pending(other)
 
 
 @pytest.mark.parametrize("word", ["cancel", "stop"])
@@ -64,7 +64,7 @@ def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
     (told,) = batch_step.deliveries(latched, orders, again=False)
     assert batch_step.deliveries(seen, orders, again=True) == [told]
     assert told == BatchStop(document_id="ICX-A", kind="stop", reason=orders.halt.reason)
-    (told,) = batch_step.deliveries(latched, Orders(stops=(("ICX-A", "stop"),)), again=False)
+    (told,) = batch_step.deliveries(latched, BatchActions(stops=(("ICX-A", "stop"),)), again=False)
     assert told.reason == "the batch was stopped"
 
 

@@ -12,10 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from cutter.catalogue import BY_NAME, GATES, State
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_record import RunSidecar
 from cutter.gates import structural_verify
 from cutter.projections import phase_report
 from cutter.projections import state_file as sidecar
 from cutter.types import Json
+from tests.unit.evidence import sidecars as rows
 from tests.unit.gates import passing
 
 RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
@@ -86,7 +88,7 @@ class Sidecar(Strict):
 
 
 def receipt(gate: str, **pins: Any) -> Json:
-    return {
+    return rows.receipt(1) | {
         "gate": gate, "run_id": RUN, "attempt": 1, "payload_sha256": SHA, "receipt_hash": SHA, "role": "cutter_read",
         "opened_at": "2026-11-21T09:00:01.000000Z", "sealed_at": "2026-11-21T09:00:02.000000Z",
         "result": {"gate": gate, "invariants": [{"name": "one", "ok": True, "observed": "1", "expected": "1"}],
@@ -95,7 +97,7 @@ def receipt(gate: str, **pins: Any) -> Json:
 
 
 def attempt(gate: str, outcome: str | None = "passed", n: int = 1, **more: Any) -> Json:
-    return {
+    return rows.attempt(1) | {
         "gate": gate, "n": n, "outcome": outcome, "started_at": f"2026-11-21T09:00:0{n}.000000+00:00",
         "finished_at": f"2026-11-21T09:00:0{n}.500000+00:00" if outcome else None, "report": None, **more,
     }  # fmt: skip
@@ -109,8 +111,11 @@ def database(state: str = "pending", sealed: int = 0, **more: Any) -> Json:
         "IG_backup": {"backup_artifact": f"{RUN}/pre_write.gpg", "backup_sha256": SHA},
         "IG_cutplan": {"writer_digest": SHA, "section_type_cardinality": {"article": 2}},
     }
+    whole = rows.sidecar(state)
     return {
-        "run": {"run_id": RUN, "created_at": "2026-11-21T09:00:00+00:00", "starter": "olga", "document_id": "ICX-1",
+        "latch": whole["latch"], "audit_head": whole["audit_head"],
+        "run": whole["run"] | {
+                "run_id": RUN, "created_at": "2026-11-21T09:00:00+00:00", "starter": "olga", "document_id": "ICX-1",
                 "source_document_id": str(uuid.UUID(int=1)) if sealed else None,
                 "source_version_id": str(uuid.UUID(int=2)) if sealed else None, "mode": "live", "state": state,
                 "outcome": None, "last_error": None} | more.pop("run", {}),
@@ -125,7 +130,7 @@ def database(state: str = "pending", sealed: int = 0, **more: Any) -> Json:
 
 
 def state_of(answer: Json) -> Sidecar:
-    return Sidecar.model_validate_json(sidecar.render_state(answer))
+    return Sidecar.model_validate_json(sidecar.render_state(RunSidecar.of(answer)))
 
 
 @pytest.mark.parametrize("number", range(len(GATES) + 1))
@@ -155,7 +160,7 @@ FIELDS = {
 def test_each_record_of_the_sidecar_has_the_seeds_field(record: str, field: str) -> None:
     """Seed 000 §5."""
     answer = database("awaiting_cut_authorization", 5, requests=[asked("SG_cut_authz")])
-    written = json.loads(sidecar.render_state(answer))
+    written = json.loads(sidecar.render_state(RunSidecar.of(answer)))
     records = {"top": written, "phase": written["phases"]["mark"], "approval": written["sovereign_approvals"][0]}
     assert field in records[record]
 
@@ -210,10 +215,10 @@ def test_a_refused_phase_shows_which_invariants_were_false() -> None:
 def test_the_backup_is_an_artifact_of_the_run_folder_named_pre_write() -> None:
     """Seed 000 §5."""
     answer = database("pre_write_backup_taken", number := BY_NAME["IG_backup"].number)
-    artifacts = state_of(answer).phases["backup"].artifacts
+    seen, artifacts = RunSidecar.of(answer), state_of(answer).phases["backup"].artifacts
     assert [one.path for one in artifacts] == [f"phase-{number:02}.md", "pre_write.gpg"]
     assert artifacts[1].sha256 == SHA
-    assert artifacts[0].sha256 == sha256_hex(phase_report.render(answer["run"], answer["receipts"][-1]))
+    assert artifacts[0].sha256 == sha256_hex(phase_report.render(seen.run, seen.receipts[-1]))
 
 
 def test_a_document_that_was_not_put_yet_is_named_all_the_same() -> None:
@@ -230,18 +235,18 @@ def test_pins_are_flat_and_the_newest_wins() -> None:
 
 
 def asked(gate: str, *, decision: str | None = None, status: str = "requested", **more: Any) -> Json:
-    return {"request_id": gate, "gate": gate, "status": status, "requested_at": "2026-11-21T09:04:00Z",
+    return rows.request() | {"request_id": gate, "gate": gate, "status": status, "requested_at": "2026-11-21T09:04:00Z",
             "challenge": f"challenge of {gate}", "review_decision_id": decision, **more}  # fmt: skip
 
 
 def approved(gate: str, sha256: str, **more: Any) -> Json:
-    return {"approval_sha256": sha256, "accepted": True, "kb_id": f"kb/{gate}.md", "gate": gate, "decision": "approve",
+    return rows.verdict() | {"approval_sha256": sha256, "kb_id": f"kb/{gate}.md", "gate": gate,
             "challenge": f"challenge of {gate}", "recorded_at": "2026-11-21T09:05:00Z", **more}  # fmt: skip
 
 
 def used(gate: str, sha256: str, decision: str | None) -> tuple[Json, Json, Json]:
     return (
-        {"gate": gate, "approval_sha256": sha256, "request_id": gate, "review_decision_id": decision},
+        rows.consumption() | {"gate": gate, "approval_sha256": sha256, "request_id": gate},
         approved(gate, sha256),
         asked(gate, decision=decision, status="approved"),
     )
@@ -291,7 +296,7 @@ def test_a_failed_phase_names_the_stop_route_report_and_its_own_report_in_the_ru
     answer = database("failed_mark", 1, attempts=[attempt("IG_source_pin"), failed])
     answer["documents"] += stops
     record = state_of(answer).phases["mark"]
-    files = sidecar.phase_reports(answer)
+    files = sidecar.phase_reports(RunSidecar.of(answer))
     assert record.kb_doc_id == "kb/SG3-2.md"
     assert [(one.path, one.sha256) for one in record.artifacts] == [("phase-02.md", sha256_hex(files["phase-02.md"]))]
     text = files["phase-02.md"].decode()
@@ -304,7 +309,7 @@ def test_a_failed_phase_names_the_stop_route_report_and_its_own_report_in_the_ru
 def test_a_failed_phase_with_a_malformed_report_is_shown_all_the_same(report: Any) -> None:
     answer = database("failed_mark", attempts=[attempt("IG_mark", "failed", report=report)])
     assert state_of(answer).phases["mark"].gate_invariants == ({} if report is None else {"malformed": False})
-    assert b"outcome: FAIL" in sidecar.phase_reports(answer)["phase-02.md"]
+    assert b"outcome: FAIL" in sidecar.phase_reports(RunSidecar.of(answer))["phase-02.md"]
 
 
 def test_the_structural_probe_is_exactly_the_seeds_eleven_booleans_and_ours_is_kept_apart() -> None:
@@ -321,14 +326,14 @@ def test_the_structural_probe_is_exactly_the_seeds_eleven_booleans_and_ours_is_k
 
 def test_a_phase_that_still_runs_has_no_report() -> None:
     answer = database("source_pinned", attempts=[attempt("IG_mark", "unavailable")])
-    assert sidecar.phase_reports(answer) == {}
+    assert sidecar.phase_reports(RunSidecar.of(answer)) == {}
 
 
 def test_each_consumed_approval_is_a_record() -> None:
     """Seed 000 §5."""
     made = [used("SG_cut_authz", "a", None), used("SG_lifecycle_authz", "b", str(uuid.UUID(int=3)))]
     consumptions, verdicts, requests = (list(part) for part in zip(*made, strict=True))
-    refused = {"approval_sha256": "a", "accepted": False, "kb_id": "kb/bad.md", "recorded_at": "2026-11-21T09:03:00Z"}
+    refused = rows.verdict(accepted=False) | {"approval_sha256": "a", "kb_id": "kb/bad.md"}
     answer = database(
         "closeout_reported", len(GATES), consumptions=consumptions, requests=requests, verdicts=[refused, *verdicts]
     )
@@ -341,8 +346,8 @@ def test_each_consumed_approval_is_a_record() -> None:
 def test_the_same_answer_gives_the_same_bytes_in_any_order_of_keys() -> None:
     answer = database("marked", 2)
     turned = json.loads(json.dumps(answer, sort_keys=True))
-    assert sidecar.render_state(answer) == sidecar.render_state(turned)
-    assert sidecar.render_state(answer).endswith(b"}\n")
+    assert sidecar.render_state(RunSidecar.of(answer)) == sidecar.render_state(RunSidecar.of(turned))
+    assert sidecar.render_state(RunSidecar.of(answer)).endswith(b"}\n")
 
 
 def event(second: int, before: str, after: str) -> str:
@@ -358,7 +363,7 @@ def event(second: int, before: str, after: str) -> str:
 def test_transitions_have_exactly_the_fields_of_the_event_schema_in_the_order_of_time() -> None:
     """Seed 004 "Event Schema"."""
     answer = database(transitions=[event(1, "pending", "source_pinned"), event(2, "source_pinned", "marked")])
-    lines = [json.loads(line) for line in sidecar.render_transitions(answer).decode().splitlines()]
+    lines = [json.loads(line) for line in sidecar.render_transitions(RunSidecar.of(answer)).decode().splitlines()]
     fields = ["timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata"]
     assert all(list(line) == fields for line in lines)
     assert [line["timestamp"] for line in lines] == sorted(line["timestamp"] for line in lines)

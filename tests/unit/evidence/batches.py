@@ -129,7 +129,7 @@ class Facts:
     def attempt(number: int, start: float, end: float | None, *, n: int = 1, outcome: str = "passed") -> Json:
         return {
             "gate": GATES[number - 1].name, "n": n, "started_at": at(start), "outcome": outcome,
-            "finished_at": None if end is None else at(end),
+            "finished_at": None if end is None else at(end), "lease_owner": "host:1", "next_eligible_at": None,
         }  # fmt: skip
 
     def _request(self, item: Json, run: str, number: int, now: float, *, signed: bool) -> None:

@@ -25,7 +25,8 @@ def sidecar(state: str, *, gates: int = 0, **run: Any) -> Json:
         "run": {
             "run_id": RUN_ID, "document_id": DOCUMENT, "mode": "live", "state": state, "outcome": None, "starter": "op",
             "batch_id": None, "amends": None, "created_at": at(0), "state_at": at(59), "ended_at": None,
-            "last_error": None, "source_document_id": None, "source_version_id": None, **run,
+            "last_error": None, "source_document_id": None, "source_version_id": None, "docprefix": DOCUMENT,
+            "tenant": "default", "priority": 100, "caps": {}, "first_execution_id": None, **run,
         },
         "latch": {"stopped": False, "kind": None, "reason": None, "set_by": None, "set_at": None},
         "receipts": [receipt(number) for number in range(1, gates + 1)],
@@ -48,7 +49,8 @@ def through(gate: str) -> int:
 def receipt(number: int) -> Json:
     gate = GATES[number - 1]
     return {
-        "gate": gate.name, "role": gate.role.value, "attempt": 1, "payload_sha256": "1" * 64, "receipt_hash": "2" * 64,
+        "run_id": RUN_ID, "gate": gate.name, "role": gate.role.value, "attempt": 1, "policy": None,
+        "payload_sha256": "1" * 64, "receipt_hash": "2" * 64,
         "opened_at": at(2 * number), "sealed_at": at(2 * number + 1.5),
         "result": {"invariants": [{"name": f"holds_{number}", "ok": True, "observed": "1", "expected": "1"}],
                    "pins": {f"pin_{number}": str(number)}, "notes": []},
@@ -97,12 +99,12 @@ def request(status: str = "requested") -> Json:
         "request_id": "r1", "gate": "SG_cut_authz", "n": 1, "status": status, "requested_at": at(20),
         "expires_at": at(3400), "kb_id": f"{FOLDER}/SG1-cut-authz-request.md", "request_sha256": "4" * 64,
         "challenge": "5" * 64,
-        "tuple": {"writer_digest": "6" * 64, "candidate_count": 27}, "review_decision_id": None,
+        "tuple": {"writer_digest": "6" * 64, "candidate_count": 27}, "review_decision_id": None, "tier": None,
     }  # fmt: skip
 
 
 def consumption() -> Json:
     return {
         "approval_sha256": APPROVAL, "consumed_at": at(40), "gate": "SG_cut_authz", "request_id": "r1",
-        "review_decision_id": None,
+        "approver": "an", "fingerprint": "C0FFEE", "writer_digest": "6" * 64,
     }  # fmt: skip

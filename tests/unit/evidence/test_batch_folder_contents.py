@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cutter.batch.facts import BatchFacts
 from cutter.projections.batch_folder import contents
 from tests.unit.evidence.batches import ALL, BATCH_ID, Facts, run_id
 
@@ -16,7 +17,7 @@ def test_what_waits_in_a_queue_has_its_document_and_its_run_there(queue: str) ->
     facts.queue(facts.items[0], queue)
     run = facts.items[0]["run_id"]
     kb_id = f"knowledge/dev/batches/{BATCH_ID}/{queue}/{run}.md"
-    found = contents(facts.whole(), [("queue_entry", kb_id, "# about it\n")])
+    found = contents(BatchFacts.of(facts.whole()), [("queue_entry", kb_id, "# about it\n")])
     assert found.files[f"{queue}/{run}/{run}.md"] == b"# about it\n"
     assert found.links[f"{queue}/{run}/run"] == run
 
@@ -26,7 +27,7 @@ def test_each_run_is_reached_from_the_folder_and_the_report_stands_in_it() -> No
     facts = Facts()
     facts.add("ICX-1", gates=ALL, state="closeout_reported")
     facts.add("ICX-2", gates=2, state="marked")
-    found = contents(facts.whole(), [("batch_report", "knowledge/x/batch_report.md", "# report\n")])
+    found = contents(BatchFacts.of(facts.whole()), [("batch_report", "knowledge/x/batch_report.md", "# report\n")])
     assert {name: run for name, run in found.links.items() if name.startswith("runs/")} == {
         f"runs/{run}": run for run in (run_id(1), run_id(2))
     }

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from cutter.batch.facts import BatchFacts
 from cutter.batch.item import Outcome, Stage
 from cutter.projections import batch_report, dag_picture
-from cutter.projections.batch_view import batch_view, planned_items
+from cutter.projections.batch_view import ShownBatch, ShownDocument, batch_view, planned_items
 from tests.unit.evidence import batches as made
 
 NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
 CUT_APPROVAL = f"00000001{made.WRITTEN:08x}" * 4
 
 
-def view(**batch: Any) -> dict[str, Any]:
-    return batch_view(made.night(NAMES, **batch).whole())
+def view(**batch: Any) -> ShownBatch:
+    return batch_view(BatchFacts.of(made.night(NAMES, **batch).whole()))
 
 
-def document(name: str, facts: made.Facts) -> dict[str, Any]:
-    return next(one for one in batch_view(facts.whole())["documents"] if one["document_id"] == name)
+def document(name: str, facts: made.Facts) -> ShownDocument:
+    return next(one for one in batch_view(BatchFacts.of(facts.whole())).documents if one.document_id == name)
 
 
-def page(seen: dict[str, Any]) -> str:
+def page(seen: ShownBatch) -> str:
     return batch_report.render(seen).decode()
 
 
@@ -32,7 +34,7 @@ def page(seen: dict[str, Any]) -> str:
 
 
 def test_every_document_stands_as_its_run_does() -> None:
-    shown = [(one["shown"], one["gates_passed"], one["queue"]) for one in view()["documents"]]
+    shown = [(one.shown, one.gates_passed, one.queue) for one in view().documents]
     assert shown == [
         ("enacted", made.ALL, None), ("at_sg1", made.AT_SG1, None), ("at_sg2", made.AT_SG2, None),
         ("failed", 1, "quarantine_queue"),
@@ -45,14 +47,14 @@ def test_time_is_split_into_running_people_and_stops() -> None:
     facts = made.Facts(state_at=made.at(700))
     facts.add("ICX-1", gates=made.WRITTEN, pace=2.0, wait=100.0, state="stopped_stop")
     seen, asked = document("ICX-1", facts), 2.0 * made.AT_SG1
-    assert [(one["kind"], one["start"], one["end"], one["over"]) for one in seen["spans"]] == [
+    assert [(one.kind, one.start, one.end, one.over) for one in seen.spans] == [
         ("running", made.at(0), made.at(asked), None),
         ("people", made.at(asked), made.at(asked + 102), None),
         ("running", made.at(asked + 102), made.at(asked + 104), None),
         ("stopped", made.at(asked + 104), made.at(700), None),
         ("running", made.at(asked + 100), made.at(asked + 102), "people"),
     ]
-    assert seen["seconds"] == {"running": asked + 4, "people": 100.0, "stopped": 596 - asked}
+    assert seen.seconds == {"running": asked + 4, "people": 100.0, "stopped": 596 - asked}
 
 
 def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better_approval() -> None:
@@ -63,7 +65,7 @@ def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better
         made.Facts.attempt(made.WRITTEN, 20, 21, outcome="approval_refused"),
         made.Facts.attempt(made.WRITTEN, 40, 41, n=2, outcome="failed"),
     ]  # fmt: skip
-    retries = [(one["start"], one["end"]) for one in document("ICX-1", facts)["spans"] if one["kind"] == "retry"]
+    retries = [(one.start, one.end) for one in document("ICX-1", facts).spans if one.kind == "retry"]
     assert retries == [(made.at(4), made.at(9))]
 
 
@@ -75,53 +77,55 @@ def test_the_wait_for_the_write_lane_is_no_retry() -> None:
         made.Facts.attempt(made.WRITTEN, 21, 22, n=2, outcome="failed"),
     ]  # fmt: skip
     seen = document("ICX-1", facts)
-    assert [(one["start"], one["end"]) for one in seen["spans"] if one["kind"] == "turn"] == [
-        (made.at(11), made.at(21))
-    ]
-    assert seen["seconds"] == {"running": made.AT_SG1 + 2, "people": 48 - made.AT_SG1, "turn": 10.0}
+    assert [(one.start, one.end) for one in seen.spans if one.kind == "turn"] == [(made.at(11), made.at(21))]
+    assert seen.seconds == {"running": made.AT_SG1 + 2, "people": 48 - made.AT_SG1, "turn": 10.0}
 
 
 def test_what_goes_on_ends_with_the_newest_event_so_the_same_rows_give_the_same_page() -> None:
-    assert view()["until_utc"] == made.at(1200 + made.ALL)
+    assert view().until_utc == made.at(1200 + made.ALL)
     older = made.night(NAMES).whole()
     later = {**older, "view": {**older["view"], "age_seconds": 99_999.0}}
     for one in later["view"]["items"]:
         one["approved"] = True
-    assert batch_report.render(batch_view(older)) == batch_report.render(batch_view(later))
+    assert batch_report.render(batch_view(BatchFacts.of(older))) == batch_report.render(
+        batch_view(BatchFacts.of(later))
+    )
 
 
 def test_queues_hold_what_waits_each_with_its_command() -> None:
-    queues = view()["queues"]
-    assert [(name, [one["document_id"] for one in rows]) for name, rows in queues.items()] == [
+    queues = view().queues
+    assert [(name, [one.document_id for one in rows]) for name, rows in queues.items()] == [
         ("error_queue", []), ("quarantine_queue", [NAMES[3]]), ("human_review_queue", [NAMES[8]]),
     ]  # fmt: skip
-    assert queues["human_review_queue"][0]["commands"] == [f"cutter approve {made.run_id(9)}"]
+    assert queues["human_review_queue"][0].commands == [f"cutter approve {made.run_id(9)}"]
 
 
 def test_what_left_its_queue_is_in_none() -> None:
     facts = made.night(NAMES)
     facts.queue(facts.items[1], "error_queue", left=True)
-    assert batch_view(facts.whole())["queues"]["error_queue"] == []
+    assert batch_view(BatchFacts.of(facts.whole())).queues["error_queue"] == []
 
 
 def test_a_request_stands_with_the_key_the_digest_and_when_it_was_consumed() -> None:
-    first, second = view()["requests"][:2]
-    (approval,) = first["approvals"]
-    assert (first["gate"], approval["approver"], approval["fingerprint"]) == ("SG_cut_authz", "alice", made.FINGERPRINT)
-    assert (approval["approval_sha256"], approval["consumed_at"]) == (CUT_APPROVAL, made.at(made.AT_SG1 + 5))
-    assert (second["gate"], len(second["approvals"])) == ("SG_lifecycle_authz", 1)
+    first, second = view().requests[:2]
+    (approval,) = first.approvals
+    assert (first.gate, approval.approver, approval.fingerprint) == ("SG_cut_authz", "alice", made.FINGERPRINT)
+    assert (approval.approval_sha256, approval.consumed_at) == (CUT_APPROVAL, made.at(made.AT_SG1 + 5))
+    assert (second.gate, len(second.approvals)) == ("SG_lifecycle_authz", 1)
 
 
 def test_gates_are_listed_the_slowest_first() -> None:
     facts = made.Facts()
     run = facts.add("ICX-1", gates=3)["run_id"]
     facts.made["attempts"][run][1]["started_at"] = made.at(-30)
-    gates = batch_view(facts.whole())["gates"]
-    assert [(one["name"], one["slowest_seconds"]) for one in gates[:2]] == [("IG_mark", 32.0), ("IG_source_pin", 1.0)]
+    gates = batch_view(BatchFacts.of(facts.whole())).gates
+    assert [(one.name, one.slowest_seconds) for one in gates[:2]] == [("IG_mark", 32.0), ("IG_source_pin", 1.0)]
 
 
 def test_the_plan_is_of_documents_that_have_not_begun() -> None:
-    stages = {one.document_id: (one.stage, one.outcome) for one in planned_items(made.night(NAMES).whole())}
+    stages = {
+        one.document_id: (one.stage, one.outcome) for one in planned_items(BatchFacts.of(made.night(NAMES).whole()))
+    }
     assert stages[NAMES[0]] == (Stage.PENDING, None)
     assert stages[NAMES[6]] == (Stage.SETTLED, Outcome.SKIPPED)
 
@@ -143,8 +147,8 @@ def test_the_page_has_every_document_queue_command_and_signature() -> None:
 
 def test_the_page_of_a_finished_batch_does_not_send_its_reader_to_itself() -> None:
     seen = view()
-    assert f'Next: <code class="command">{seen["next"]}</code>' in page(seen)
-    assert "Next:" not in page({**seen, "next": f"cutter report {seen['batch_id']}"})
+    assert f'Next: <code class="command">{seen.next}</code>' in page(seen)
+    assert "Next:" not in page(replace(seen, next=f"cutter report {seen.batch_id}"))
 
 
 def test_the_page_stands_alone() -> None:
@@ -165,29 +169,31 @@ def test_nothing_of_a_batch_that_came_from_outside_is_markup(hostile: str) -> No
         {"document_id": hostile, "gate": hostile, "code": hostile, "reason": hostile, "kb_id": hostile,
          "recorded_at": made.at(3)}
     )  # fmt: skip
-    shown = page(batch_view(facts.whole()))
+    shown = page(batch_view(BatchFacts.of(facts.whole())))
     assert "<script" not in shown
     assert "<img" not in shown
     assert ">49<" not in shown
 
 
 def test_a_thousand_documents_are_one_readable_page() -> None:
-    seen = batch_view(made.thousand().whole())
+    seen = batch_view(BatchFacts.of(made.thousand().whole()))
     shown = page(seen)
     assert len(shown) < 4_000_000
-    groups = {one["title"]: one for one in batch_report.groups(seen)}
+    groups = {one.title: one for one in batch_report.groups(seen)}
     assert list(groups) == ["failed", "enacted"]
-    assert (groups["failed"]["rows"], groups["failed"]["open"]) == (11, True)
-    assert (groups["enacted"]["rows"], groups["enacted"]["open"]) == (989, False)
-    assert max(len(part["rows"]) for part in groups["enacted"]["parts"]) == batch_report.CHUNK_ROWS
+    assert (groups["failed"].rows, groups["failed"].open) == (11, True)
+    assert (groups["enacted"].rows, groups["enacted"].open) == (989, False)
+    assert max(len(part.rows) for part in groups["enacted"].parts) == batch_report.CHUNK_ROWS
 
 
 def test_the_shortest_span_is_seen_and_stays_on_the_bar() -> None:
     facts = made.Facts(state_at=made.at(100_000))
     facts.add("ICX-1", gates=made.AT_SG1)
     facts.add("ICX-2", gates=1, start=99_999.9, pace=0.1)
-    shown = batch_report.groups(batch_view(facts.whole()))
-    bars = [row["bar"] for group in shown for part in group["parts"] for row in part["rows"]]
+    shown = batch_report.groups(batch_view(BatchFacts.of(facts.whole())))
+    bars = [
+        row.bar for group in shown for part in group.parts for row in part.rows if isinstance(row, batch_report.Row)
+    ]
     assert len(bars) == 2
     for one in bars:
         for _, left, width in one:
@@ -201,14 +207,14 @@ def test_the_shortest_span_is_seen_and_stays_on_the_bar() -> None:
      ("batch_awaiting_cut_authz_set", "held")],
 )  # fmt: skip
 def test_the_colour_of_a_batch(state: str, tone: str) -> None:
-    assert batch_report.tone({"state": state}) == tone
+    assert batch_report.tone(replace(view(), state=state)) == tone
 
 
 # --- dependencies -----------------------------------------------------------------------------------------------------
 
 
-def node(name: str, *needs: str) -> dict[str, Any]:
-    return {"document_id": name, "depends_on": list(needs), "shown": "pending", "critical": False}
+def node(name: str, *needs: str) -> ShownDocument:
+    return replace(view().documents[7], document_id=name, depends_on=list(needs))
 
 
 def test_a_document_stands_right_of_all_it_depends_on() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from cutter.domain.next_step import next_step
+from cutter.domain.run_record import RunSidecar
 from cutter.projections import phase_report, report
-from cutter.projections.run_view import run_view
+from cutter.projections.run_view import ShownRefusal, run_view
 from cutter.projections.stop_route import StopRoute
 from cutter.projections.stop_route import render as render_stop
 from tests.support.hostile import STRINGS, bare_addresses, leaks, live, shape
@@ -36,19 +37,22 @@ def stop_route(text: str) -> str:
     run = sidecar["run"]
     step = next_step(run_id=run["run_id"], document_id=run["document_id"], state=run["state"], latched=True)
     return render_stop(StopRoute(
-        sidecar=sidecar, step=step, wrote=False, gate=text, reason=text, kb_id="knowledge/dev/stop.md", number=1,
-        deployment_id="0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b",
+        sidecar=RunSidecar.of(sidecar), step=step, wrote=False, gate=text, reason=text, kb_id="knowledge/dev/stop.md",
+        number=1, deployment_id="0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b",
     ))  # fmt: skip
 
 
 def phases(text: str) -> str:
     sidecar = stopped(text)
-    return phase_report.render(sidecar["run"], sidecar["receipts"][0]).decode()
+    seen = RunSidecar.of(sidecar)
+    return phase_report.render(seen.run, seen.receipts[0]).decode()
 
 
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
 def test_the_page_of_a_run_shows_hidden_characters_by_their_codes(text: str) -> None:
-    view = run_view(stopped(text), [{"at": made.at(10), "message": text, "gate": text, "code": text, "reason": text}])
+    view = run_view(
+        RunSidecar.of(stopped(text)), [ShownRefusal(at=made.at(10), what=text, gate=text, code=text, reason=text)]
+    )
     page = report.render(view).decode()
     assert leaks(page) == []
     assert all(f"⟨{code}⟩" in page for code in leaks(text))

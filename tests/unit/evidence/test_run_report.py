@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from cutter.domain.next_step import Needs
+from cutter.domain.run_record import RunSidecar
 from cutter.marking import Finding
 from cutter.projections import report, report_markdown
-from cutter.projections.run_view import run_view
+from cutter.projections.run_view import ShownRun, run_view
 from cutter.projections.shown_law import PinnedLaw
 from cutter.types import Json
 from tests.cases import request_views
@@ -40,7 +41,7 @@ HALTED: dict[str, tuple[dict[str, Any], str, str]] = {
 """State → what the run has, the sentence on top, and a command of the way on."""
 
 
-def page(view: Json, law: PinnedLaw) -> str:
+def page(view: ShownRun, law: PinnedLaw) -> str:
     return report.render(view, law).decode()
 
 
@@ -62,7 +63,7 @@ def test_a_run_that_did_not_arrive_says_so_on_top_with_the_next_command(state: s
     ],
 )
 def test_a_run_that_was_to_write_nothing_says_so_on_top(outcome: str, sentence: str, command: str, form: str) -> None:
-    view = run_view(made.sidecar("pending", outcome=outcome, ended_at=made.at(9)), law_by="ictr-first")
+    view = run_view(RunSidecar.of(made.sidecar("pending", outcome=outcome, ended_at=made.at(9))), law_by="ictr-first")
     top = FORMS[form](view, PinnedLaw(why="The run has pinned no text.")).decode().partition(FIRST_PAGE[form])[0]
     assert sentence in top
     assert command in top
@@ -72,7 +73,7 @@ def test_a_run_that_was_to_write_nothing_says_so_on_top(outcome: str, sentence: 
 def test_a_run_that_waits_names_who_must_act_and_until_when(form: str) -> None:
     sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     sidecar["requests"] = [made.request()]
-    shown = FORMS[form](run_view(sidecar)).decode()
+    shown = FORMS[form](run_view(RunSidecar.of(sidecar))).decode()
     top, _, rest = shown.partition(FIRST_PAGE[form])
     assert "This run waits for a signed approval." in top
     assert f"cutter approve {made.RUN_ID}" in top
@@ -83,7 +84,7 @@ def test_a_run_that_waits_names_who_must_act_and_until_when(form: str) -> None:
 def test_a_stop_that_the_run_has_not_heard_of_is_on_top_with_its_author() -> None:
     sidecar = made.sidecar("marked", gates=made.through("IG_mark"))
     sidecar["latch"] |= {"stopped": True, "kind": "stop", "reason": "wrong text", "set_by": "op", "set_at": made.at(5)}
-    top = page(run_view(sidecar), five()[1]).partition("<h2")[0]
+    top = page(run_view(RunSidecar.of(sidecar)), five()[1]).partition("<h2")[0]
     assert "A person has ordered a stop, and the run has not stopped yet." in top
     assert "by op at" in top
     assert "wrong text" in top
@@ -97,8 +98,8 @@ def test_a_stop_that_the_run_has_not_heard_of_is_on_top_with_its_author() -> Non
     ],
 )
 def test_a_run_on_its_way_says_so(run: Json, sentence: str) -> None:
-    view = run_view(made.sidecar("marked", gates=made.through("IG_mark")))
-    assert sentence in page({**view, **run}, five()[1])
+    view = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"))))
+    assert sentence in page(replace(view, **run), five()[1])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -163,7 +164,7 @@ def test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run(fo
 
 
 def test_a_cut_that_no_gate_has_sealed_is_called_so() -> None:
-    view = run_view(made.sidecar("source_pinned", gates=made.through("IG_source_pin")))
+    view = run_view(RunSidecar.of(made.sidecar("source_pinned", gates=made.through("IG_source_pin"))))
     assert "No gate has sealed this cut." in page(view, five()[1])
     assert "No gate has sealed this cut." not in page(*five())
 
@@ -182,7 +183,9 @@ def test_units_that_are_not_all_stored_are_not_called_as_planned() -> None:
 def test_red_findings_that_nobody_accepted_are_listed_where_they_refuse_the_cut(form: str) -> None:
     red = Finding(code="looks_uncut", line=4, message="reads like text", severity="red")
     law = PinnedLaw(title="An Act", why="The text cannot be cut: line 4", refused=(red,))
-    told = FORMS[form](run_view(made.sidecar("failed_mark", gates=made.through("IG_source_pin"))), law).decode()
+    told = FORMS[form](
+        run_view(RunSidecar.of(made.sidecar("failed_mark", gates=made.through("IG_source_pin")))), law
+    ).decode()
     assert "looks_uncut:LINE-4" in told
     assert "reads like text" in told
 
@@ -198,18 +201,18 @@ def test_red_findings_that_nobody_accepted_are_listed_where_they_refuse_the_cut(
 )
 def test_what_became_of_the_units(state: str, gates: int, held: dict[str, int], words: str) -> None:
     law = replace(five()[1], held=held)
-    assert words in page(run_view(made.sidecar(state, gates=gates)), law)
+    assert words in page(run_view(RunSidecar.of(made.sidecar(state, gates=gates))), law)
 
 
 def test_a_time_of_signing_that_is_none_gives_way_to_that_of_the_database() -> None:
     for said in (None, 7, "yesterday", {"a": 1}):
         sidecar = made.sidecar("cutplan_ok", gates=made.through("IG_cutplan"))
         sidecar["verdicts"] = [{**made.verdict(), "statement": {"signed_utc": said}}]
-        assert "2026-11-21 09:00:30Z" in page(run_view(sidecar), five()[1]).partition('id="findings"')[0]
+        assert "2026-11-21 09:00:30Z" in page(run_view(RunSidecar.of(sidecar)), five()[1]).partition('id="findings"')[0]
 
 
 def test_without_a_text_the_report_says_why() -> None:
-    view = run_view(made.sidecar("failed_mark", gates=made.through("IG_source_pin")))
+    view = run_view(RunSidecar.of(made.sidecar("failed_mark", gates=made.through("IG_source_pin"))))
     for form in FORMS.values():
         assert "no heading" in form(view, PinnedLaw(title="An Act", why="The text cannot be cut: no heading")).decode()
 
@@ -219,7 +222,7 @@ def test_the_same_run_is_the_same_report() -> None:
         assert form(*five()) == form(*five())
 
 
-def hostile(text: str) -> tuple[Json, PinnedLaw]:
+def hostile(text: str) -> tuple[ShownRun, PinnedLaw]:
     """A run with that text wherever somebody else writes, its law included."""
     sidecar = made.sidecar("stopped_stop", gates=made.through("IG_mark"), last_error={"reason": text})
     sidecar["run"] |= {"starter": text}
@@ -228,7 +231,7 @@ def hostile(text: str) -> tuple[Json, PinnedLaw]:
     for one in sidecar["receipts"]:
         one["result"]["pins"] = {"pin": text}
     shown = request_views.hostile_view(text)
-    return run_view(sidecar), PinnedLaw(view=shown, title=text, held={text: 1})
+    return run_view(RunSidecar.of(sidecar)), PinnedLaw(view=shown, title=text, held={text: 1})
 
 
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)

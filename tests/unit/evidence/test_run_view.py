@@ -8,52 +8,66 @@ from typing import Any
 import pytest
 
 from cutter.catalogue import GATES, State
+from cutter.domain.run_record import RunSidecar
 from cutter.projections import report, run_summary
-from cutter.projections.run_view import folder_of, run_view, seconds_between, short_time
+from cutter.projections.run_view import (
+    ReachedState,
+    ShownRefusal,
+    ShownRun,
+    folder_of,
+    run_view,
+    seconds_between,
+    short_time,
+)
 from tests.unit.evidence import sidecars as made
 
 
-def full() -> dict[str, Any]:
+def full() -> ShownRun:
     """A run with one of everything."""
     sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     sidecar["requests"] = [made.request()]
     sidecar["verdicts"] = [made.verdict(), made.verdict(accepted=False, reason="the signature does not fit")]
     sidecar["consumptions"] = [made.consumption()]
     sidecar["attempts"].append(made.attempt(4, n=2, outcome="unavailable", reason="kb: away"))
-    return run_view(sidecar, [{"at": made.at(10), "message": "dance", "gate": "", "code": "unknown", "reason": "no"}])
+    return run_view(
+        RunSidecar.of(sidecar), [ShownRefusal(at=made.at(10), what="dance", gate="", code="unknown", reason="no")]
+    )
 
 
 def test_states_carry_when_they_were_reached_and_the_rest_is_open() -> None:
-    states = run_view(made.sidecar("marked", gates=made.through("IG_mark")))["states"]
-    assert [one["state"] for one in states] == [state.value for state in State]
-    assert [bool(one["at"]) for one in states] == [True, True, True] + [False] * (len(State) - 3)
+    states = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))).states
+    assert [one.state for one in states] == [state.value for state in State]
+    assert [bool(one.at) for one in states] == [True, True, True] + [False] * (len(State) - 3)
 
 
 @pytest.mark.parametrize("state", ["stopped_stop", "failed_mark", "voided_cancelled"])
 def test_a_state_off_the_way_stands_behind_the_fourteen_with_its_reason(state: str) -> None:
-    view = run_view(made.sidecar(state, last_error={"reason": "because"}))
-    assert view["states"][-1] == {"state": state, "at": made.at(59)}
-    assert view["reason"] == "because"
+    view = run_view(RunSidecar.of(made.sidecar(state, last_error={"reason": "because"})))
+    assert view.states[-1] == ReachedState(state=state, at=made.at(59))
+    assert view.reason == "because"
 
 
 def test_a_skipped_run_names_the_run_that_made_the_law() -> None:
-    view = run_view(made.sidecar("pending", outcome="skipped", ended_at=made.at(9)), law_by="ictr-first")
-    assert view["reason"] == "this version is already enacted, by run ictr-first"
-    assert view["next"] == "cutter report ictr-first"
+    view = run_view(RunSidecar.of(made.sidecar("pending", outcome="skipped", ended_at=made.at(9))), law_by="ictr-first")
+    assert view.reason == "this version is already enacted, by run ictr-first"
+    assert view.next == "cutter report ictr-first"
 
 
 def test_the_reason_of_a_stop_is_over_when_the_run_goes_on() -> None:
     assert (
-        run_view(made.sidecar("marked", gates=made.through("IG_mark"), last_error={"reason": "because"}))["reason"]
+        run_view(
+            RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"), last_error={"reason": "because"}))
+        ).reason
         is None
     )
 
 
 def test_a_gate_shows_its_duration_attempts_invariants_and_document() -> None:
-    gate = run_view(made.sidecar("marked", gates=made.through("IG_mark")))["gates"][1]
-    assert (gate["outcome"], gate["seconds"], gate["attempts"]) == ("passed", 1.5, 1)
-    assert gate["invariants"][0]["name"] == "holds_2"
-    assert gate["document"]["kb_id"].endswith(GATES[1].report + ".md")
+    gate = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))).gates[1]
+    assert (gate.outcome, gate.seconds, gate.attempts) == ("passed", 1.5, 1)
+    assert gate.invariants[0]["name"] == "holds_2"
+    assert gate.document is not None
+    assert gate.document.kb_id.endswith(GATES[1].report + ".md")
 
 
 @pytest.mark.parametrize(
@@ -69,35 +83,35 @@ def test_a_gate_without_a_receipt_shows_its_newest_attempt(
 ) -> None:
     sidecar = made.sidecar("pending", ended_at=ended)
     sidecar["attempts"] = [made.attempt(1, outcome="unavailable"), made.attempt(1, n=2, **attempt)]
-    gate = run_view(sidecar)["gates"][0]
-    assert (gate["outcome"], gate["attempts"]) == (outcome, 2)
+    gate = run_view(RunSidecar.of(sidecar)).gates[0]
+    assert (gate.outcome, gate.attempts) == (outcome, 2)
 
 
 def test_retries_are_the_attempts_that_did_not_pass_and_those_after_them() -> None:
     sidecar = made.sidecar("pending")
     sidecar["attempts"] = [made.attempt(1, outcome="unavailable", reason="kb"), made.attempt(1, n=2), made.attempt(2)]
-    assert [(one["gate"], one["attempt"]) for one in run_view(sidecar)["retries"]] == [
+    assert [(one.gate, one.attempt) for one in run_view(RunSidecar.of(sidecar)).retries] == [
         ("IG_source_pin", 1),
         ("IG_source_pin", 2),
     ]
 
 
 def test_an_approval_shows_key_digest_and_whether_it_was_consumed() -> None:
-    (approval,) = full()["approvals"]
-    assert (approval["fingerprint"], approval["approval_sha256"]) == ("C0FFEE", made.APPROVAL)
-    assert approval["consumed_at"] == made.at(40)
+    (approval,) = full().approvals
+    assert (approval.fingerprint, approval.approval_sha256) == ("C0FFEE", made.APPROVAL)
+    assert approval.consumed_at == made.at(40)
 
 
 def test_refused_documents_and_messages_stand_in_one_list_by_time() -> None:
-    assert [one["code"] for one in full()["refusals"]] == ["unknown", "accepted"]
+    assert [one.code for one in full().refusals] == ["unknown", "accepted"]
 
 
 def test_a_latched_stop_shows_who_set_it() -> None:
     sidecar = made.sidecar("stopped_stop")
     sidecar["latch"] |= {"stopped": True, "kind": "stop", "reason": "wrong text", "set_by": "op"}
-    view = run_view(sidecar)
-    assert (view["stop"]["kind"], view["stop"]["set_by"]) == ("stop", "op")
-    assert view["needs"] == "signed resume"
+    view = run_view(RunSidecar.of(sidecar))
+    assert (view.stop and view.stop.kind, view.stop and view.stop.set_by) == ("stop", "op")
+    assert view.needs == "signed resume"
 
 
 def test_times_are_shown_to_the_second_in_utc() -> None:
@@ -112,7 +126,7 @@ def test_the_folder_is_the_one_that_most_documents_share() -> None:
     assert folder_of([]) == ""
 
 
-def page(view: dict[str, Any]) -> str:
+def page(view: ShownRun) -> str:
     return report.render(view).decode()
 
 
@@ -139,7 +153,7 @@ def test_nothing_that_came_from_outside_is_markup(hostile: str) -> None:
     sidecar["transitions"] = [made.transition("pending", "stopped_stop", hostile, seconds=3, reason=hostile)]
     sidecar["verdicts"] = [made.verdict(reason=hostile), made.verdict(accepted=False, reason=hostile)]
     shown = page(
-        run_view(sidecar, [{"at": made.at(1), "message": hostile, "gate": "", "code": "x", "reason": hostile}])
+        run_view(RunSidecar.of(sidecar), [ShownRefusal(at=made.at(1), what=hostile, gate="", code="x", reason=hostile)])
     )
     assert "<script" not in shown
     assert "<img" not in shown
@@ -148,7 +162,7 @@ def test_nothing_that_came_from_outside_is_markup(hostile: str) -> None:
 
 @pytest.mark.parametrize("state", ["pending", "closeout_reported", "failed_mark", "stopped_stop", "voided_x"])
 def test_every_kind_of_run_has_a_page_and_the_same_run_the_same_bytes(state: str) -> None:
-    view = run_view(made.sidecar(state))
+    view = run_view(RunSidecar.of(made.sidecar(state)))
     assert report.render(view) == report.render(view)
 
 
@@ -164,12 +178,12 @@ def test_every_kind_of_run_has_a_page_and_the_same_run_the_same_bytes(state: str
     ],
 )
 def test_the_colour_of_a_state(state: str, outcome: str | None, tone: str) -> None:
-    assert run_summary.tone({"state": state, "outcome": outcome}) == tone
+    assert run_summary.tone(run_view(RunSidecar.of(made.sidecar(state, outcome=outcome)))) == tone
 
 
 def test_the_timeline_says_how_long_each_state_lasted() -> None:
-    steps = report.steps(run_view(made.sidecar("marked", gates=made.through("IG_mark"))))
-    assert [(one["to"], one["lasted"]) for one in steps] == [("pending", 3.5), ("source_pinned", 2.0), ("marked", None)]
+    steps = report.steps(run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))))
+    assert [(one.to, one.lasted) for one in steps] == [("pending", 3.5), ("source_pinned", 2.0), ("marked", None)]
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from cutter.catalogue import GATES
+from cutter.domain.run_record import RunSidecar
 from cutter.projections.lifecycle_view import run_as
 from tests.unit.evidence import sidecars as made
 
 
 def test_each_step_has_its_index_and_its_tool() -> None:
     """Seed 003 §1.2."""
-    steps = run_as("run", made.sidecar("marked", gates=made.through("IG_mark")))["steps"]
+    steps = run_as("run", RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"))))["steps"]
     assert [one["step_index"] for one in steps] == [1, 2, 3]
     assert [one["tool_name"] for one in steps] == [gate.phase for gate in GATES[:3]]
 
@@ -21,5 +22,5 @@ def test_an_approval_has_its_tier_and_says_whether_two_people_are_asked_for(tier
     """Seed 003 §1.3."""
     answer = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     answer["requests"] = [{**made.request(), "tier": tier}]
-    [approval] = run_as("run", answer)["approvals"]
+    [approval] = run_as("run", RunSidecar.of(answer))["approvals"]
     assert (approval["tier"], approval["two_person"], approval["status"]) == (tier, two, "requested")

@@ -11,6 +11,7 @@ import pytest
 from cutter.approvals import manual_instructions, statement
 from cutter.approvals.statement import Statement
 from cutter.domain.next_step import next_step
+from cutter.domain.run_record import RunSidecar
 from cutter.projections.stop_route import ORDER_SECONDS, StopRoute, render
 from tests.unit.evidence import sidecars as made
 
@@ -29,8 +30,8 @@ def report(state: str, *, wrote: bool = False, deployment: str | None = DEPLOYME
     step = next_step(run_id=run["run_id"], document_id=run["document_id"], state=state, wrote=wrote)
     return render(
         StopRoute(
-            sidecar=sidecar, step=step, wrote=wrote, gate="IG_mark", reason="a <b>\nsecond line", kb_id="a/b/SG3.md",
-            number=3, deployment_id=deployment,
+            sidecar=RunSidecar.of(sidecar), step=step, wrote=wrote, gate="IG_mark", reason="a <b>\nsecond line",
+            kb_id="a/b/SG3.md", number=3, deployment_id=deployment,
         )
     )  # fmt: skip
 

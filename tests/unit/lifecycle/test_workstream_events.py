@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
+from cutter.batch.facts import BatchFacts
 from cutter.lifecycle.declarations import BATCH, WORKSTREAM
 from cutter.lifecycle.events import Event, moment
 from cutter.lifecycle.workstream import batch_events
-
-BATCH_ID = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
+from tests.unit.evidence.batches import BATCH_ID, Facts
 
 NEVER = {("validating", "failed")}
 """Once all documents of a batch are law, nothing is left that may fail."""
@@ -26,11 +25,9 @@ def told(*states: str) -> list[Event]:
         })
         for minute, (before, after) in enumerate(pairwise(states), start=1)
     ]  # fmt: skip
-    row = {"batch_id": BATCH_ID, "created_at": "2026-11-21T09:00:00.000000Z", "mode": "live"}
-    facts: dict[str, Any] = {
-        "view": {"batch": row, "items": []}, "runs": [], "moves": {}, "attempts": {}, "batch_moves": moves,
-    }  # fmt: skip
-    return [one for one in batch_events(facts) if one.event_type == WORKSTREAM.event_type]
+    facts = Facts(created_at="2026-11-21T09:00:00.000000Z")
+    facts.made["batch_moves"] = moves
+    return [one for one in batch_events(BatchFacts.of(facts.whole())) if one.event_type == WORKSTREAM.event_type]
 
 
 def ways() -> Iterator[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from cutter.approvals.policy import Tier
-from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, decide, explain, permit, shadowed
+from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, decide, explain, permit, shadowed
 from cutter.policy.rules_file import parse_rules
 
 ALLOW, DENY, ASK = Verdict
@@ -101,7 +101,7 @@ def test_a_rule_that_asks_for_what_is_not_known_denies_and_is_not_passed_over() 
 
 def test_a_broken_file_denies_with_its_first_line() -> None:
     broken = parse_rules(b"schema: cutter-policy/1\nrules:\n  - {name: a, verdict: allow}\n  - {name: b, verdict: x}\n")
-    assert isinstance(broken, Broken)
+    assert isinstance(broken, InvalidPolicy)
     said = decide(broken, WRITE)
     assert (said.verdict, said.rule, said.line) == (DENY, "b", 4)
     assert said.why.startswith("policy.yaml line 4: rule b: verdict must be")

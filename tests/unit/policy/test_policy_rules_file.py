@@ -8,7 +8,7 @@ import pytest
 
 from cutter import limits
 from cutter.policy.command import OPERATIONS, Connector
-from cutter.policy.rules import Broken, Policy, ProposedAction, Verdict, decide
+from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, decide
 from cutter.policy.rules_file import parse_rules
 from tests.unit.policy.test_policy_rules import WRITE
 
@@ -29,7 +29,7 @@ rules:
 
 def broken(text: str | bytes) -> list[str]:
     made = parse_rules(text.encode() if isinstance(text, str) else text)
-    assert isinstance(made, Broken), made
+    assert isinstance(made, InvalidPolicy), made
     return [str(one) for one in made.problems]
 
 

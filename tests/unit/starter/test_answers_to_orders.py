@@ -10,7 +10,7 @@ import typer
 
 from starter.commands import approve as approvals
 
-RUN = {"run_id": "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"}
+RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 BATCH = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 
 
@@ -22,7 +22,7 @@ def of_set(answer: dict[str, Any]) -> None:
     approvals._show_set({"batch_id": BATCH, **answer}, as_json=False)
 
 
-@pytest.mark.parametrize(("show", "name"), [(of_run, RUN["run_id"]), (of_set, BATCH)])
+@pytest.mark.parametrize(("show", "name"), [(of_run, RUN), (of_set, BATCH)])
 def test_a_refused_order_names_the_command_that_explains_it(
     show: Callable[[dict[str, Any]], None], name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from cutter.approvals.statement import Statement
 from cutter.catalogue import GATES
-from cutter.projections.run_view import run_view
+from cutter.domain.run_record import RunSidecar
+from cutter.projections.run_view import ShownRun, run_view
 from starter.approver import orders
 from starter.commands import inbox, source, status
 from starter.commands import stop as messages
@@ -71,11 +72,11 @@ def test_drift_is_shown_object_by_object_with_the_fingerprint_that_is_signed() -
     ],
 )
 def test_a_stop_names_the_command_that_comes_after_it(kind: Any, wrote: bool, delivered: bool, command: str) -> None:
-    run = {"run_id": "R", "document_id": "D"}
+    run = RunSidecar.of(made.sidecar("marked", run_id="R", document_id="D")).run
     assert messages._after(run, kind, wrote=wrote, delivered=delivered) == command
 
 
-def shown(view: dict[str, Any]) -> str:
+def shown(view: ShownRun) -> str:
     console = Console(width=240, no_color=True)
     with console.capture() as capture:
         console.print(status.render_run(view))
@@ -84,26 +85,28 @@ def shown(view: dict[str, Any]) -> str:
 
 def test_a_run_is_shown_with_everything_and_empty_parts_are_left_out() -> None:
     sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
-    assert "retries" not in shown(run_view(sidecar))
+    assert "retries" not in shown(run_view(RunSidecar.of(sidecar)))
     sidecar["requests"] = [made.request()]
     sidecar["verdicts"] = [made.verdict(), made.verdict(accepted=False, reason="not by this key")]
     sidecar["attempts"].append(made.attempt(4, n=2, outcome="unavailable", reason="kb: away"))
-    told = shown(run_view(sidecar))
+    told = shown(run_view(RunSidecar.of(sidecar)))
     for text in ("C0FFEE", made.APPROVAL, "not by this key", "kb: away", "SG1-cut-authz-request.md", made.FOLDER):
         assert text in told
     assert told.count(made.FOLDER) == 1
 
 
 def test_what_came_from_outside_is_no_markup_on_the_terminal() -> None:
-    assert "[red]x[/red]" in shown(run_view(made.sidecar("stopped_stop", last_error={"reason": "[red]x[/red]"})))
+    assert "[red]x[/red]" in shown(
+        run_view(RunSidecar.of(made.sidecar("stopped_stop", last_error={"reason": "[red]x[/red]"})))
+    )
 
 
 def test_following_a_run_has_one_line_a_move_and_ends_when_it_ended() -> None:
-    view = run_view(made.sidecar("marked", gates=made.through("IG_mark")))
+    view = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"))))
     assert [line.split()[3] for line in status.lines_of_run(view)] == ["pending", "source_pinned", "marked"]
-    assert not status._over(view)
-    assert status._over(run_view(made.sidecar("failed_mark", ended_at=made.at(9))))
-    assert not status._over({"runs": [view, {"ended_utc": "x"}]})
+    assert not status._ended(view)
+    assert status._ended(run_view(RunSidecar.of(made.sidecar("failed_mark", ended_at=made.at(9)))))
+    assert not status._over({"runs": [{"ended_utc": None}, {"ended_utc": "x"}]})
     assert status._over({"runs": []})
 
 
@@ -177,7 +180,7 @@ def test_the_next_command_of_a_result_stands_whole_below_it() -> None:
 def test_a_run_is_readable_at_eighty_columns() -> None:
     sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     sidecar["requests"], sidecar["verdicts"] = [made.request()], [made.verdict()]
-    told = on(status.render_run(run_view(sidecar)), width=80)
+    told = on(status.render_run(run_view(RunSidecar.of(sidecar))), width=80)
     for whole in ("SG1-cut-authz-request.md", made.APPROVAL, "5" * 64, "2026-11-21 09:56:40Z", made.RUN_ID):
         assert any(whole in line for line in told), whole
 

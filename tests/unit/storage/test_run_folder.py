@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import Refused, Unavailable
 from cutter.projections import run_folder
 from cutter.settings import Settings
@@ -47,7 +48,7 @@ def held_elsewhere(lock: Path) -> Iterator[None]:
 def test_the_folder_has_the_state_the_transitions_and_the_reports(tmp_path: Path) -> None:
     """Seed 000 §5."""
     answer = database("source_pinned", 1, transitions=[event(1, "pending", "source_pinned")])
-    folder = run_folder.write(tmp_path, RUN, answer, {"phase-01.md": b"# report\n"})
+    folder = run_folder.write(tmp_path, RUN, RunSidecar.of(answer), {"phase-01.md": b"# report\n"})
     assert folder == tmp_path / RUN
     assert json.loads((folder / "state.json").read_bytes())["state"] == "source_pinned"
     assert (folder / "transitions.jsonl").read_text().count("document_run_state_transition") == 1
@@ -76,37 +77,37 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def test_the_same_call_again_touches_no_file(tmp_path: Path) -> None:
-    folder = run_folder.write(tmp_path, RUN, database(), {"phase-01.md": b"x"})
+    folder = run_folder.write(tmp_path, RUN, RunSidecar.of(database()), {"phase-01.md": b"x"})
     before = stamps(folder)
-    run_folder.write(tmp_path, RUN, database(), {"phase-01.md": b"x"})
+    run_folder.write(tmp_path, RUN, RunSidecar.of(database()), {"phase-01.md": b"x"})
     assert stamps(folder) == before
 
 
 def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     """The new content comes under a name of its own: who has the old file open keeps all of it."""
-    folder = run_folder.write(tmp_path, RUN, database())
+    folder = run_folder.write(tmp_path, RUN, RunSidecar.of(database()))
     with (folder / "state.json").open("rb") as open_before:
-        run_folder.write(tmp_path, RUN, database("source_pinned", 1))
+        run_folder.write(tmp_path, RUN, RunSidecar.of(database("source_pinned", 1)))
         assert json.loads(open_before.read())["state"] == "pending"
     assert run_folder.read_state(tmp_path, RUN)["state"] == "source_pinned"
 
 
 def test_a_second_process_that_holds_the_lock_makes_the_run_busy(tmp_path: Path) -> None:
     """Seeds 000 §5, 000 §7."""
-    run_folder.write(tmp_path, RUN, database())
+    run_folder.write(tmp_path, RUN, RunSidecar.of(database()))
     with held_elsewhere(tmp_path / RUN / "state.lock"):
         with pytest.raises(Refused) as caught:
-            run_folder.write(tmp_path, RUN, database("source_pinned", 1), lock_seconds=0.1)
+            run_folder.write(tmp_path, RUN, RunSidecar.of(database("source_pinned", 1)), lock_seconds=0.1)
         assert caught.value.code == "STOP_RUN_BUSY"
         assert run_folder.read_state(tmp_path, RUN)["state"] == "pending"
-    run_folder.write(tmp_path, RUN, database("source_pinned", 1))
+    run_folder.write(tmp_path, RUN, RunSidecar.of(database("source_pinned", 1)))
     assert run_folder.read_state(tmp_path, RUN)["state"] == "source_pinned"
 
 
 def test_a_lock_that_is_given_up_in_time_is_waited_for(tmp_path: Path) -> None:
     """Seed 000 §7."""
     with held_elsewhere(tmp_path / RUN / "state.lock"):
-        writer = threading.Thread(target=run_folder.write, args=(tmp_path, RUN, database()))
+        writer = threading.Thread(target=run_folder.write, args=(tmp_path, RUN, RunSidecar.of(database())))
         writer.start()
         assert not (tmp_path / RUN / "state.json").exists()
     writer.join(timeout=10)
@@ -114,7 +115,7 @@ def test_a_lock_that_is_given_up_in_time_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_threads_of_one_process_do_not_write_at_once(tmp_path: Path) -> None:
-    answers = [database("source_pinned", 1), database("marked", 2)] * 8
+    answers = [RunSidecar.of(database(*one)) for one in (("source_pinned", 1), ("marked", 2))] * 8
     threads = [threading.Thread(target=run_folder.write, args=(tmp_path, RUN, answer)) for answer in answers]
     for thread in threads:
         thread.start()
@@ -126,22 +127,22 @@ def test_threads_of_one_process_do_not_write_at_once(tmp_path: Path) -> None:
 
 def test_a_run_that_is_busy_in_this_process_is_busy_too(tmp_path: Path) -> None:
     with run_folder._in_this_process, pytest.raises(Refused, match="another process"):
-        run_folder.write(tmp_path, RUN, database(), lock_seconds=0.05)
+        run_folder.write(tmp_path, RUN, RunSidecar.of(database()), lock_seconds=0.05)
 
 
 def test_a_folder_that_cannot_be_made_is_unavailable_and_not_our_bug(tmp_path: Path) -> None:
     (tmp_path / RUN).write_text("a file in the way")
     with pytest.raises(Unavailable) as caught:
-        run_folder.write(tmp_path, RUN, database())
+        run_folder.write(tmp_path, RUN, RunSidecar.of(database()))
     assert caught.value.what == "run_folder"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_unavailable_and_leaves_the_old_file(tmp_path: Path) -> None:
-    folder = run_folder.write(tmp_path, RUN, database())
+    folder = run_folder.write(tmp_path, RUN, RunSidecar.of(database()))
     (folder / f".state.json.{os.getpid()}").symlink_to("/dev/full")
     with pytest.raises(Unavailable, match="ENOSPC"):
-        run_folder.write(tmp_path, RUN, database("source_pinned", 1))
+        run_folder.write(tmp_path, RUN, RunSidecar.of(database("source_pinned", 1)))
     assert run_folder.read_state(tmp_path, RUN)["state"] == "pending"
 
 
