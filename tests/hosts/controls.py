@@ -9,8 +9,14 @@ from cutter.types import Json
 from tests.hosts.database import Server
 from tests.hosts.maintenance import PLANTED
 
-BYPASS = "set session_replication_role = replica; "
-"""Without triggers and foreign keys, as only a superuser can write."""
+BYPASS: LiteralString = "".join(
+    f"alter table {table} disable trigger all; "
+    for table in (
+        "public.information_unit", "public.enactment", "cutter_governance.run", "cutter_governance.gate_receipt",
+        "cutter_governance.approval_consumption",
+    )
+) + "drop index public.information_unit_address_key; "  # fmt: skip
+"""Without triggers, foreign keys and the unique address, as only the owner of the database can write."""
 
 PLANTS: dict[str, LiteralString] = {
     "a unit that is no longer enacted":
@@ -19,8 +25,7 @@ PLANTS: dict[str, LiteralString] = {
         "delete from public.information_unit where id = (select id from public.information_unit"
         " where canonical_address like '{}/%' limit 1)",
     "a unit that is there twice":
-        "alter table public.information_unit drop constraint information_unit_canonical_address_key cascade;"
-        " insert into public.information_unit select (jsonb_populate_record(u, jsonb_build_object('id',"
+        "insert into public.information_unit select (jsonb_populate_record(u, jsonb_build_object('id',"
         " gen_random_uuid()))).* from public.information_unit u where canonical_address like '{}/%' limit 1",
     "an enactment that is missing": "delete from public.enactment where source_document_ref = '{}'",
     "a receipt that is missing":
@@ -28,7 +33,8 @@ PLANTS: dict[str, LiteralString] = {
         " from cutter_governance.run where document_id = '{}')",
     "an approval that was consumed twice":
         "insert into cutter_governance.approval_consumption select (jsonb_populate_record(c, jsonb_build_object("
-        "'approval_sha256', repeat('0', 64), 'slot', 2))).* from cutter_governance.approval_consumption c"
+        "'approval_sha256', repeat('0', 64), 'slot', 2, 'approver', 'other', 'fingerprint', repeat('0', 40),"
+        " 'review_decision_id', null))).* from cutter_governance.approval_consumption c"
         " where document_id = '{}' limit 1",
     "a run that is open":
         "update cutter_governance.run set state = 'pending', ended_at = null, outcome = null where document_id = '{}'",
