@@ -7,16 +7,19 @@ promotes the standby, as in any deployment with two servers.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from time import monotonic, sleep
+from time import sleep
 
+from cutter.limits import HEARTBEAT_TIMEOUT_SECONDS
 from cutter.stack.processes import alive, until
 from tests.hosts.cluster import Cluster
 
 STOPPED_SECONDS = 8
+ZOMBIE_SECONDS = HEARTBEAT_TIMEOUT_SECONDS + 3
+"""Another worker has the gate of a worker that was stopped for so long."""
+
 CUT_SECONDS = 6
 BUILD = "a"
 
@@ -31,11 +34,15 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """A fault with the seconds until the batch sealed its next gate, or was ready for signatures."""
+    """A fault with the seconds until the batch sealed its next gate, or was ready for signatures.
+
+    `at_work`: the phase had gates to seal when it came.
+    """
 
     name: str
     sealed: int
     seconds: float
+    at_work: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +59,14 @@ class Faults:
         ]  # fmt: skip
 
     def while_writing(self) -> list[Fault]:
-        """All workers work. The primary dies last, and the rest of the batch runs on the promoted standby."""
+        """All workers work. What writes comes first, because these gates take the least time."""
         return [
-            self._killed("exec-1"), self._killed("verify-1"), self._stopped("exec-2"),
-            self._cut("exec-1", "law_a", "law_b", "temporal"), self._frozen("cutter-1", "temporal"),
-            Fault(f"primary stopped for {STOPPED_SECONDS} s (SIGSTOP)", self._primary_stopped),
+            self._killed("exec-1"),
             Fault("primary killed (SIGKILL), standby promoted, a new standby follows", self._failed_over),
+            self._killed("verify-1"),
+            Fault(f"primary stopped for {STOPPED_SECONDS} s (SIGSTOP)", self._primary_stopped),
+            self._cut("exec-1", "law_a", "law_b", "temporal"), self._stopped("exec-2", ZOMBIE_SECONDS),
+            self._frozen("cutter-1", "temporal"),
         ]  # fmt: skip
 
     def while_enacting(self) -> list[Fault]:
@@ -78,8 +87,8 @@ class Faults:
     def _node_killed(self, node: str) -> Fault:
         return Fault(f"{node} of Temporal killed (SIGKILL)", partial(self._kill, node))
 
-    def _stopped(self, host: str) -> Fault:
-        return Fault(f"{host} stopped for {STOPPED_SECONDS} s (SIGSTOP)", partial(self._pause, f"{host}@{BUILD}"))
+    def _stopped(self, host: str, seconds: int = STOPPED_SECONDS) -> Fault:
+        return Fault(f"{host} stopped for {seconds} s (SIGSTOP)", partial(self._pause, f"{host}@{BUILD}", seconds))
 
     def _store_stopped(self) -> Fault:
         return Fault(f"S3 stopped for {STOPPED_SECONDS} s (SIGSTOP)", partial(self._pause, "store"))
@@ -90,9 +99,9 @@ class Faults:
         assert until(lambda: alive(keeper.processes[name]), seconds=60), f"{name} was not started again"
         keeper.kill(name)
 
-    def _pause(self, name: str) -> None:
+    def _pause(self, name: str, seconds: int = STOPPED_SECONDS) -> None:
         self.cluster.keeper.signal(name, signal.SIGSTOP)
-        sleep(STOPPED_SECONDS)
+        sleep(seconds)
         self.cluster.keeper.signal(name, signal.SIGCONT)
 
     def _both_nodes_killed(self) -> None:
@@ -139,10 +148,3 @@ class Faults:
         sleep(CUT_SECONDS if how == "cut" else STOPPED_SECONDS)
         for wire in found:
             wire.mend()
-
-
-@contextmanager
-def timed() -> Iterator[Callable[[], float]]:
-    """The seconds since the beginning."""
-    began = monotonic()
-    yield lambda: monotonic() - began

@@ -5,6 +5,7 @@ The folder has one fixed name, so a start first removes what an earlier, killed 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pwd
@@ -22,6 +23,7 @@ from cutter.errors import Unavailable
 from cutter.stack.service_user import ServiceUser
 
 PLACE = Path("/tmp/cutter-hosts")
+CLAIM = Path("/run/cutter-hosts.lock")
 PREFIX = "cutter-hosts-"
 OPENED = "opened.json"
 """The file with the modes of the folders that the cluster opened for its users."""
@@ -46,6 +48,7 @@ def take(names: Iterable[str], readable: Iterable[Path]) -> tuple[Ground, dict[s
     """A clean folder and new users, who can reach the programs at `readable`."""
     if os.geteuid() != 0:
         raise Unavailable("the cluster needs users of its own: type the command as root", what="root")
+    _claim()
     give_back(Ground(PLACE))
     PLACE.mkdir(mode=0o711)
     PLACE.chmod(0o711)
@@ -70,6 +73,15 @@ def give(path: Path, user: ServiceUser, *, mode: int = 0o600) -> None:
     for part in (path, *path.rglob("*")):
         os.chown(part, user.uid, user.gid)
         part.chmod(mode | 0o100 if part.is_dir() else mode)
+
+
+def _claim() -> None:
+    """Refuse a second cluster at the same time. The claim ends with this process."""
+    claim = os.open(CLAIM, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Unavailable("another cluster runs on this machine: wait for its end", what="cluster") from None
 
 
 def _user(name: str) -> ServiceUser:

@@ -6,13 +6,12 @@ Each function follows its runbook in docs/runbooks, on the hosts that the page n
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from cutter.catalogue import WorkerRole
 from cutter.stack.processes import until
-from tests.hosts.cluster import OPERATOR, Cluster
+from tests.hosts.cluster import Cluster
 from tests.hosts.engine import NAMESPACE
 from tests.hosts.workers import Host, WorkerHost
 
@@ -61,18 +60,20 @@ class Maintenance:
 
     # --- docs/runbooks/rotate-keys.md -----------------------------------------------------------------------------
 
-    def rotate(self) -> None:
-        """Other keys of the backup, the executor and the verifier, and another password of the exec role."""
+    def make_keys(self) -> None:
+        """Other keys of the backup, the executor and the verifier, as files on the hosts that will use them."""
         made = self.cluster.make_keys("made-again")
         for host in self.cluster.hosts.values():
             host.take_over(made)
+
+    def rotate_keys(self) -> None:
+        """Put the other keys in the place of the present ones."""
         self._rotate_backup()
         for host in self._of(WorkerRole.VERIFY):
             self._gpg(host, "verifier", "--import", host.folder / "made" / "executor.asc")
         for role in (WorkerRole.EXEC, WorkerRole.VERIFY):
             for host in self._of(role):
                 self._replace(host)
-        self._rotate_password()
 
     def _of(self, role: WorkerRole) -> list[WorkerHost]:
         return [host for host in self.cluster.hosts.values() if host.role is role]
@@ -96,7 +97,8 @@ class Maintenance:
     def _gpg(host: Host, home: str, *words: str | Path) -> None:
         host.typed("gpg", "--homedir", host.folder / "state" / "keys" / home, "--batch", *words)
 
-    def _rotate_password(self) -> None:
+    def rotate_password(self) -> None:
+        """Another password of the exec role."""
         secrets = self.cluster.operator.folder / "state" / "secrets"
         (secrets / f"{ROTATED_PASSWORD}.password").unlink()
         self.bootstrap()
@@ -132,15 +134,10 @@ class Maintenance:
         self.cluster.operator.cutter("migrate", "--check")
         self.cluster.operator.cutter("reconcile")
 
-    def audit_head(self) -> str:
-        """The head of the audit chain, which proves that the restore lost no event."""
+    def audit_events(self) -> set[str]:
+        """Every audit event, with its hash."""
         file = self.cluster.operator.folder / "state" / "audit.jsonl"
-        shown = self.cluster.operator.json("audit", "export", "--out", file)
+        self.cluster.operator.cutter("audit", "export", "--out", file)
+        lines = file.read_text(encoding="utf-8").splitlines()
         file.unlink()
-        return str(shown["head"])
-
-
-def remove_keys(cluster: Cluster) -> None:
-    """The folders of the private keys, on the operator's host and on the others."""
-    for name in ("made", "made-again"):
-        shutil.rmtree(cluster.ground.place / OPERATOR / name, ignore_errors=True)
+        return set(lines[:-1])
