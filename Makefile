@@ -6,7 +6,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast check lint docs nightly bench bench-batch bench-fairness bench-growth bench-peers bench-scale campaign wheel lock clean
+.PHONY: help venv demo up down test test-fast test-hosts check lint docs nightly bench bench-batch bench-fairness bench-growth bench-peers bench-scale campaign wheel lock clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test: venv ## the whole suite on the real parts, in parallel (JOBS=2)
 
 test-fast: venv ## the tests that need no server
 	@$(PYTEST) -n $(JOBS) tests/unit tests/property tests/architecture $(ARGS)
+
+test-hosts: venv ## as root: a cluster with TLS and a standby, of which everything is killed; less than 30 minutes, for each night
+	@$(BIN)/python -m tests.campaigns hosts $(ARGS)
 
 docs: venv ## build the documentation site in build/site; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build

