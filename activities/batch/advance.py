@@ -385,9 +385,8 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     """
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
-        policy = effect_policy.in_force(connection) if waiting else None
         for one in waiting:
-            context = commands.of_batch(one.now, batch_id)
+            context, policy = commands.of_batch(one.now, batch_id), effect_policy.in_force(connection)
             try:
                 put = commands.put_free(deps, context, one.kb_id, one.body.encode(), policy)
             except CutterError as problem:

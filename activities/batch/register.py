@@ -60,12 +60,13 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
     """Copy pre-batched approvals from the folder of the queue file (seed 001 §7) to the place where the documents' runs
     look.
     """
-    context, policy = commands.of_batch(CLOCK.one(connection), batch_id), effect_policy.in_force(connection)
+    context = commands.of_batch(CLOCK.one(connection), batch_id)
     for name in documents.PRE_BATCHED.values():
         for statement in sorted((folder / name).glob("*.md")):
             signature = statement.with_name(f"{statement.name}.asc")
             kb_id = ids.kb_id(f"{documents.folder(batch_id)}/{name}/{statement.name}")
             pair = ((statement, kb_id), (signature, signature_of(kb_id))) if signature.is_file() else ()
+            policy = effect_policy.in_force(connection)
             for file, put_as in pair:
                 with file.open("rb") as opened:
                     put = commands.put(deps, context, put_as, opened.read(limits.STATEMENT_BYTES_MAX), policy)

@@ -8,7 +8,7 @@ database recorded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -22,6 +22,7 @@ from cutter.domain.next_step import AWAITING, Needs
 from cutter.domain.run_record import AttemptRecord, RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
+from cutter.projections.json_form import json_form
 from cutter.projections.run_view import seconds_between
 from cutter.types import Json
 
@@ -140,7 +141,8 @@ class ShownBatch:
 
     def as_json(self) -> Json:
         """The batch for programs."""
-        return asdict(self)
+        form: Json = json_form(self)
+        return form
 
 
 def batch_view(facts: BatchFacts) -> ShownBatch:

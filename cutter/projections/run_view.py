@@ -7,7 +7,7 @@ are the database's own texts, and durations are in seconds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from cutter.domain.run_record import (
 from cutter.domain.stop_codes import stop_code
 from cutter.domain.timestamps import parse_instant, readable
 from cutter.lifecycle.history import of_audit
+from cutter.projections.json_form import json_form
 from cutter.projections.state_file import state_json
 from cutter.types import Json
 
@@ -180,7 +181,7 @@ class ShownRun:
 
     def as_json(self) -> Json:
         """The run for programs."""
-        shown = asdict(self)
+        shown: Json = json_form(self)
         shown["timeline"] = [{_MOVE.get(name, name): one for name, one in move.items()} for move in shown["timeline"]]
         return shown
 

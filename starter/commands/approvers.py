@@ -1,5 +1,5 @@
 """IO: `cutter approvers`: manages policy epochs. The database's owner installs each epoch; the approvers of each epoch
-sign the next. To read, propose and sign, the operator's role is enough.
+sign the next. To read, propose and sign needs only the operator's role.
 """
 
 from __future__ import annotations

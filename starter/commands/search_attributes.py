@@ -16,7 +16,7 @@ from temporal.client import connect
 from temporal.names import SEARCH_ATTRIBUTE_TYPES
 
 NOT_BY_CUTTER = "not_by_cutter"
-"""The code of the error if the server offers no way for cutter to create search attributes, as Temporal Cloud."""
+"""The code of the error if the server shows cutter no search attributes, as Temporal Cloud. They can be there."""
 
 _KINDS = {
     "Keyword": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
@@ -42,12 +42,12 @@ def ensure_or_say(settings: Settings) -> None:
 
 async def _ensure(settings: Settings) -> None:
     client = await connect(settings)
-    missing = SEARCH_ATTRIBUTE_TYPES
+    missing: Mapping[str, str] | None = None
     try:
         listed = await client.operator_service.list_search_attributes(
             ListSearchAttributesRequest(namespace=client.namespace)
         )
-        missing = {name: kind for name, kind in missing.items() if name not in listed.custom_attributes}
+        missing = {name: kind for name, kind in SEARCH_ATTRIBUTE_TYPES.items() if name not in listed.custom_attributes}
         if missing:
             await client.operator_service.add_search_attributes(
                 AddSearchAttributesRequest(
@@ -58,13 +58,20 @@ async def _ensure(settings: Settings) -> None:
         raise refused(problem, client.namespace, missing) from None
 
 
-def refused(problem: RPCError, namespace: str, missing: Mapping[str, str]) -> CutterError | RPCError:
+def refused(problem: RPCError, namespace: str, missing: Mapping[str, str] | None) -> CutterError | RPCError:
     """The error if the namespace has no room for the `missing` attributes, or if cutter may not create them there.
 
-    Another error is returned as it is.
+    `missing` is None if the server does not show which there are. Another error is returned as it is.
     """
     if problem.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED):
-        listed = " ".join(f"--search-attribute {name}={kind}" for name, kind in missing.items())
+        if missing is not None:
+            listed = " ".join(f"--name {name} --type {kind}" for name, kind in missing.items())
+            return Refused(
+                f"the server does not let cutter create search attributes in {namespace} ({problem.message}): ask its "
+                f"administrator to type `temporal operator search-attribute create --namespace {namespace} {listed}`",
+                code="may_not_create",
+            )
+        listed = " ".join(f"--search-attribute {name}={kind}" for name, kind in SEARCH_ATTRIBUTE_TYPES.items())
         return Refused(
             f"the server does not let cutter create search attributes in {namespace} ({problem.message}): create those "
             "that are missing with the tools of the server, on Temporal Cloud with "

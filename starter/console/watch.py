@@ -40,7 +40,10 @@ def follow(
     """Show once. With `watch`, show until it is `over`: a live table on a terminal, else one line for each change."""
     if not watch:
         seen = look()
-        show(_json_of(seen), as_json=as_json, render=lambda console: console.print(render(seen), soft_wrap=True))
+        show(
+            _json_of(seen) if as_json else {}, as_json=as_json,
+            render=lambda console: console.print(render(seen), soft_wrap=True),
+        )  # fmt: skip
         return
     with following(render, (lambda view: [_compact(view)]) if as_json else lines, live=not as_json) as tell:
         until(look, tell, over)

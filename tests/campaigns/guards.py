@@ -141,6 +141,15 @@ OPENING = (
          "::test_a_row_that_changes_while_a_gate_is_open_is_drift"),
     ),
     *_of(
+        f"{_SQL}functions/survey/fn_rows_versions.sql", _GATES,
+        ("a version that changes while a gate is open",
+         "bit_xor(hashtidextended(v.ctid, hashxidextended(v.xmin, 0)))", "0",
+         "::test_a_row_that_changes_while_a_gate_is_open_is_drift"),
+        ("a unit that changes while a gate is open",
+         "bit_xor(hashtidextended(u.ctid, hashxidextended(u.xmin, 0)))", "0",
+         "::test_a_row_that_changes_while_a_gate_is_open_is_drift"),
+    ),
+    *_of(
         f"{_SQL}functions/policy/fn_policy_install.sql", _GATES,
         ("an epoch during a gate",
          "perform from cutter_governance.lane where name = 'policy_epoch' for update;", "",

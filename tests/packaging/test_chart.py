@@ -243,3 +243,11 @@ def test_the_search_attributes_can_be_left_to_the_tools_of_temporal_cloud(everyt
     spec = job["spec"]["template"]["spec"]
     steps = [one["args"][0] for one in (*spec["initContainers"], *spec["containers"])]
     assert steps == ["migrate", "reconcile"]
+
+
+@rendered_here
+def test_values_from_before_the_setting_keep_the_search_attributes(everything: tuple[str, str]) -> None:
+    """As `helm upgrade --reuse-values` has them."""
+    done = helm(*everything, "--set", "setup.searchAttributes=null")
+    assert done.returncode == 0, done.stderr
+    assert '["search-attributes"]' in done.stdout

@@ -22,6 +22,7 @@ from tests.support import grpc_front
 from tests.support.grpc_front import OPERATOR_SERVICE, UNAUTHORIZED
 from tests.support.stack import Stack
 
+NO_CHANGE = {f"{OPERATOR_SERVICE}/AddSearchAttributes": grpc.StatusCode.PERMISSION_DENIED}
 STATUSES = [grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNIMPLEMENTED]
 CLUSTER = "temporal.api.workflowservice.v1.WorkflowService/GetClusterInfo"
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "temporal-cloud.md"
@@ -61,12 +62,23 @@ async def test_a_start_says_it_and_goes_on(elsewhere: Settings, capsys: pytest.C
     assert "CutterProgress=Keyword" in capsys.readouterr().err
 
 
-async def test_only_the_missing_ones_are_named_if_the_server_lists_them(stack: Stack) -> None:
-    """The list is shown, and only the change is refused: nothing is missing, so nothing is asked for."""
-    denied = {f"{OPERATOR_SERVICE}/AddSearchAttributes": grpc.StatusCode.PERMISSION_DENIED}
-    with grpc_front.front(str(stack.settings.temporal_address), denied) as address:
+async def test_nothing_is_asked_for_if_the_server_lists_all_of_them(stack: Stack) -> None:
+    """The list is shown, and only the change is refused."""
+    with grpc_front.front(str(stack.settings.temporal_address), NO_CHANGE) as address:
         settings = stack.settings.model_copy(update={"temporal_address": address})
         await asyncio.to_thread(search_attributes.ensure, settings)
+
+
+async def test_no_start_goes_on_without_attributes_that_are_known_to_be_missing(stack: Stack) -> None:
+    """Here the list is empty, because the namespace is that of Temporal itself."""
+    with grpc_front.front(str(stack.settings.temporal_address), NO_CHANGE) as address:
+        settings = stack.settings.model_copy(
+            update={"temporal_address": address, "temporal_namespace": "temporal-system"}
+        )
+        with pytest.raises(Refused) as told:
+            await asyncio.to_thread(search_attributes.ensure_or_say, settings)
+    assert told.value.code == "may_not_create"
+    assert "temporal operator search-attribute create --namespace temporal-system --name Cutter" in str(told.value)
 
 
 async def test_the_preflight_warns_and_keeps_no_worker_from_serving(elsewhere: Settings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -173,6 +173,12 @@ def test_nothing_of_a_batch_that_came_from_outside_is_markup(hostile: str) -> No
     assert "<script" not in shown
     assert "<img" not in shown
     assert ">49<" not in shown
+
+
+def test_the_form_for_programs_is_that_of_the_record() -> None:
+    seen = view()
+    assert seen.queues or seen.documents
+    assert seen.as_json() == asdict(seen)
 
 
 def test_a_thousand_documents_are_one_readable_page() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from cutter.catalogue import GATES, State
+from cutter.domain import recorded_values
 from cutter.domain.run_record import RunSidecar
+from cutter.domain.visible import json_text
 from cutter.projections import report, run_summary
 from cutter.projections.run_view import (
     ReachedState,
@@ -138,6 +141,23 @@ def test_the_report_has_everything_of_the_view() -> None:
         *(f"holds_{number}" for number in range(1, 6)), *(state.value for state in State),
     ]  # fmt: skip
     assert [text for text in wanted if text not in shown] == []
+
+
+@pytest.mark.parametrize("depth", [10, 300, 600, 900])
+def test_a_deep_value_is_shown_to_programs_as_it_was_read(depth: int) -> None:
+    """A role may have written it before the database refused such values."""
+    sidecar = made.sidecar("marked", gates=made.through("IG_mark"))
+    sidecar["receipts"][0]["result"]["pins"]["x"] = recorded_values.loads("[" * depth + "1" + "]" * depth)
+    shown = run_view(RunSidecar.of(sidecar)).as_json()
+    assert json_text(shown["gates"][0]["pins"]["x"]) == "[" * depth + "1" + "]" * depth
+
+
+def test_the_form_for_programs_is_that_of_the_record() -> None:
+    view = full()
+    whole = asdict(view)
+    whole["timeline"] = [{"from" if name == "from_state" else name: one for name, one in move.items()}
+                         for move in whole["timeline"]]  # fmt: skip
+    assert view.as_json() == whole
 
 
 def test_the_report_stands_alone() -> None:
