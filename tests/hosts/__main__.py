@@ -18,6 +18,7 @@ from time import monotonic
 
 from cutter.batch.state import BatchState
 from cutter.catalogue import GATES, PLANNED
+from cutter.errors import CutterError
 from cutter.stack.processes import until
 from cutter.types import Json
 from tests.cases.trials import Summary, write_lines
@@ -230,6 +231,11 @@ def summary(story: Story) -> Summary:
     return found
 
 
+def told(one: Played) -> str:
+    """A line of the report."""
+    return f"  next gate after {one.seconds:4.1f} s: {one.name}{'' if one.at_work else ' (no gate was open)'}"
+
+
 def main() -> int:
     """Command line; exit 0 if nothing was lost, nothing doubled, and the control arm was seen."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", 1)[0])
@@ -239,10 +245,14 @@ def main() -> int:
     words = parser.parse_args()
     # The cluster is removed at the end, also if somebody ends this program.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    story = run(words.documents)
+    try:
+        story = run(words.documents)
+    except CutterError as problem:
+        say(str(problem))
+        return 5
     found = summary(story)
     write_lines(words.out, map(asdict, story.played))
-    print("\n".join([*found.lines(), *(f"{one.seconds:6.1f} s  {one.name}" for one in story.played)]))
+    print("\n".join([*found.lines(), *map(told, story.played)]))
     return 0 if found.accepted else 1
 
 
