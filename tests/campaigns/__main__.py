@@ -29,7 +29,7 @@ PAGE = ROOT / "docs" / "internals" / "proof.md"
 LOGGED = re.compile(r"(\x1b\[\dm)?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 """What activities and the SDK log beside what a campaign prints."""
 
-LINES_SHOWN = 24
+LINES_SHOWN = 32
 """Lines of a campaign's summary that the page shows."""
 
 

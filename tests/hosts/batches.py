@@ -60,17 +60,19 @@ class Desk:
 
     def sign_batch(self, batch_id: str, state: BatchState) -> None:
         """Wait until the batch asks, then sign all its requests in one session."""
-        self._until_batch(batch_id, state)
+        self.until_batch(batch_id, state)
         self._sign("--batch", batch_id)
+
+    def sign_some(self, batch_id: str, documents: Sequence[str]) -> None:
+        """Sign the requests of these documents in one session."""
+        if documents:
+            self._sign("--batch", batch_id, *(word for name in documents for word in ("--only", name)))
 
     def sign_run(self, run_id: str, state: str) -> None:
         """Wait until the run asks, then sign its request."""
         asked = until(lambda: self.waits_in(run_id) == state, seconds=WAIT_SECONDS)
         assert asked, f"{run_id}: {self.waits_in(run_id) or 'moves'} instead of {state}"
         self._sign(run_id)
-
-    def until_closed(self, batch_id: str) -> None:
-        self._until_batch(batch_id, BatchState.CLOSEOUT)
 
     def until_enacted(self, run_id: str) -> None:
         closed = until(lambda: self.waits_in(run_id) == "closeout_reported", seconds=WAIT_SECONDS)
@@ -96,7 +98,7 @@ class Desk:
         )  # fmt: skip
         return -1 if found is None else int(found)
 
-    def _until_batch(self, batch_id: str, state: BatchState) -> None:
+    def until_batch(self, batch_id: str, state: BatchState) -> None:
         there = until(lambda: self.batch_state(batch_id) == state, seconds=WAIT_SECONDS)
         assert there, f"the batch is {self.batch_state(batch_id)} instead of {state}: {self._not_moving(batch_id)}"
 

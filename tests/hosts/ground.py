@@ -24,6 +24,7 @@ from cutter.stack.service_user import ServiceUser
 
 PLACE = Path("/tmp/cutter-hosts")
 CLAIM = Path("/run/cutter-hosts.lock")
+SHARED_MEMORY = Path("/proc/sysvipc/shm")
 PREFIX = "cutter-hosts-"
 OPENED = "opened.json"
 """The file with the modes of the folders that the cluster opened for its users."""
@@ -63,6 +64,7 @@ def give_back(ground: Ground) -> None:
     for entry in pwd.getpwall():
         if entry.pw_name.startswith(PREFIX):
             _end_processes(entry.pw_uid)
+            _free_memory(entry.pw_uid)
             subprocess.run(["userdel", entry.pw_name], check=True, capture_output=True)
     _close(ground.place / OPENED)
     shutil.rmtree(ground.place, ignore_errors=True)
@@ -98,6 +100,14 @@ def _end_processes(uid: int) -> None:
         with suppress(psutil.NoSuchProcess):
             process.kill()
     psutil.wait_procs(owned, timeout=10)
+
+
+def _free_memory(uid: int) -> None:
+    """Remove the shared memory of a user, which a killed PostgreSQL leaves behind."""
+    header, *rows = SHARED_MEMORY.read_text(encoding="ascii").splitlines()
+    segments = [dict(zip(header.split(), row.split(), strict=True)) for row in rows]
+    for segment in (one for one in segments if one["uid"] == str(uid)):
+        subprocess.run(["ipcrm", "--shmem-id", segment["shmid"]], check=True, capture_output=True)
 
 
 def _owner(process: psutil.Process) -> int | None:

