@@ -73,7 +73,7 @@ PERCENT_OF_CONNECTIONS = {
 - An exec worker holds a pool of 4, one connection for its heartbeat, and one for each of 8 gates that read back.
 - A verify worker holds a pool of 4 and one connection for its heartbeat.
 
-A server with 200 connections has room for two workers of each role.
+A server with 200 connections has room for two workers of each role, while at most ten gates take a backup at once.
 """
 
 CONNECTIONS_MIN = 5
