@@ -46,7 +46,7 @@ def _of_files(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     if hosts & checks.APPROVERS.hosts:
         role = checks.ROLES[next(one for one in Host if one in hosts & checks.APPROVERS.hosts)][0]
         yield from _guarded(checks.APPROVERS, lambda: [files.approvers(settings, role)])
-    yield from _guarded(checks.KEY, lambda: (files.key(settings, one) for one in files.workers_of(hosts)))
+    yield from _guarded(checks.KEY, lambda: files.keys(settings, files.workers_of(hosts)))
     yield from _guarded(checks.FOLDERS, lambda: [files.writable(settings)])
     yield from _guarded(checks.GPG, lambda: [files.gpg()])
     if Host.CUTTER in hosts:
