@@ -69,8 +69,8 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
 
     The passwords are in `<secrets_dir>/<role>.password`, mode 0600. A role without a file gets a new password. If
     `dedicated` is true, the whole server belongs to cutter, so the roles may not connect to its maintenance databases
-    either. `superuser_dsn` must name a database that stays, such as `postgres`. Raises Unavailable if it cannot connect, if the
-    user is not a superuser, or if the server is too old.
+    either. `superuser_dsn` must name a database that stays, such as `postgres`. Raises Unavailable if it cannot
+    connect, if the user is not a superuser, or if the server is too old.
     """
     try:
         with psycopg.connect(superuser_dsn, autocommit=True, connect_timeout=10) as connection:
