@@ -133,7 +133,9 @@ async def _namespace(settings: Settings, client: Client) -> Check:
             DescribeNamespaceRequest(namespace=client.namespace), timeout=_WAIT
         )
     except RPCError as problem:
-        make = f"`temporal operator namespace create --namespace {client.namespace} --retention 720h`"
+        server = client.service_client.config.target_host
+        words = f"--namespace {client.namespace} --retention 720h --address {server}"
+        make = f"`temporal operator namespace create {words}`"
         if problem.status is RPCStatusCode.NOT_FOUND:
             return bad(checks.NAMESPACE, f"the server has no namespace {client.namespace}", make)
         return bad(checks.NAMESPACE, f"{client.namespace}: {problem.message}", "let this account use the namespace")
