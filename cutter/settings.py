@@ -348,9 +348,10 @@ def password(settings: Settings, role: str) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError:
-        raise Unavailable(
-            f"no password of {role} at {path}: type `cutter up`, or put the file there (mode 0600)", what="secrets"
-        ) from None
+        local = "type `cutter up`, or put the file there (mode 0600)"
+        elsewhere = "copy the file from the host of `cutter migrate --bootstrap` (mode 0600), or use a host that has it"
+        remedy = elsewhere if settings.database_url else local
+        raise Unavailable(f"no password of {role} at {path}: {remedy}", what="secrets") from None
 
 
 def dsn(settings: Settings, role: str, *, database: str = "cutter") -> str:

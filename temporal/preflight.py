@@ -46,7 +46,7 @@ def _of_files(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     if hosts & checks.APPROVERS.hosts:
         role = checks.ROLES[next(one for one in Host if one in hosts & checks.APPROVERS.hosts)][0]
         yield from _guarded(checks.APPROVERS, lambda: [files.approvers(settings, role)])
-    yield from _guarded(checks.KEY, lambda: (files.key(settings, one) for one in files.workers_of(hosts)))
+    yield from _guarded(checks.KEY, lambda: files.keys(settings, files.workers_of(hosts)))
     yield from _guarded(checks.FOLDERS, lambda: [files.writable(settings)])
     yield from _guarded(checks.GPG, lambda: [files.gpg()])
     if Host.CUTTER in hosts:
@@ -133,7 +133,9 @@ async def _namespace(settings: Settings, client: Client) -> Check:
             DescribeNamespaceRequest(namespace=client.namespace), timeout=_WAIT
         )
     except RPCError as problem:
-        make = f"`temporal operator namespace create --namespace {client.namespace} --retention 720h`"
+        server = client.service_client.config.target_host
+        words = f"--namespace {client.namespace} --retention 720h --address {server}"
+        make = f"`temporal operator namespace create {words}`"
         if problem.status is RPCStatusCode.NOT_FOUND:
             return bad(checks.NAMESPACE, f"the server has no namespace {client.namespace}", make)
         return bad(checks.NAMESPACE, f"{client.namespace}: {problem.message}", "let this account use the namespace")

@@ -19,7 +19,7 @@ def open_store(url: str) -> Store:
     try:
         return Store(url, id_rule=artifact_id_rule, what="backup", private=True)
     except Unavailable as problem:
-        if isinstance(problem.__cause__, OSError):
+        if isinstance(problem.__cause__, (OSError, ImportError)):
             raise
         raise InvalidInput(
             "CUTTER_ARTIFACTS_URL: a URL that fsspec knows, such as file:///var/lib/cutter/artifacts"

@@ -78,7 +78,7 @@ def _described(name: str, why: str, hosts: frozenset[Host] = EVERY_HOST) -> Desc
     return Description(name=name, hosts=hosts, why=why)
 
 
-PASSWORDS = _described("passwords", "only this account may read the files, and no file of another host is here")
+PASSWORDS = _described("passwords", "the host has the passwords of its roles, and only this account may read them")
 DATABASE = _described("database", "each role of the host connects, without a pooler such as PgBouncer")
 DATABASE_VERSION = _described("database version", "an older server lacks what cutter's functions use")
 DATABASE_TLS = _described("database tls", "on a network, others can read what is not encrypted")
@@ -101,7 +101,7 @@ APPROVERS = _described(
     "approver policy", "approvals are judged by the epoch that the database names",
     frozenset({Host.CUTTER, Host.EXEC, Host.OPERATOR}),
 )  # fmt: skip
-KEY = _described("key", "the worker holds its own key, and only this account may read it", WORKERS)
+KEY = _described("key", "the worker holds its own key alone, and only this account may read it", WORKERS)
 FOLDERS = _described("folders", "run folders, batch folders and temporary files are written")
 GPG = _described("gpg", "it signs, verifies and encrypts")
 BACKUP_PROGRAMS = _described(

@@ -110,6 +110,12 @@ def sslmode(settings: Settings) -> str:
     return str(conninfo_to_dict(settings.database_url or "").get("sslmode") or "prefer")
 
 
+def is_elsewhere(settings: Settings) -> bool:
+    """True if the address of the database names another host."""
+    named = str(conninfo_to_dict(settings.database_url or "").get("host") or "").split(",")
+    return any(host not in LOOPBACK and not host.startswith("/") for host in named)
+
+
 def migrations(connection: Connection) -> Check:
     """The schema has every migration of this version. A newer schema is good, as during a rolling upgrade."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from cutter import limits
@@ -45,12 +45,31 @@ def approvers(settings: Settings, role: str) -> Check:
     return ok(checks.APPROVERS, f"epoch {found.number} with {len(found.approvers)} approvers")
 
 
+def keys(settings: Settings, workers: Collection[WorkerRole]) -> Iterator[Check]:
+    """The key of each worker. A worker that is alone refuses to start with another worker's key. `cutter up` starts
+    several workers from one folder, and hands each of them its own key.
+    """
+    for worker in workers:
+        others = key_homes.foreign(settings.keys, worker) if len(workers) == 1 else []
+        yield _crowded(settings, worker, others) if others else key(settings, worker)
+
+
+def _crowded(settings: Settings, worker: WorkerRole, others: Sequence[str]) -> Check:
+    own = key_homes.HOMES[worker]
+    remedy = f"set CUTTER_KEYS_DIR to a folder of the {worker} worker alone, then `{_import(own)}`"
+    return bad(checks.KEY, f"{settings.keys} holds {', '.join(others)}, the key of another worker", remedy)
+
+
+def _import(name: str) -> str:
+    return f"cutter keys import --role {name} FOLDER"
+
+
 def key(settings: Settings, worker: WorkerRole) -> Check:
-    """The worker has its own private key and no other worker's, and other accounts cannot read it."""
+    """The worker has exactly one private key of its own, and other accounts cannot read it."""
     name = key_homes.HOMES[worker]
     home = settings.key_home(name)
     if not home.is_dir():
-        remedy = "put this worker's GnuPG home there; CUTTER_KEYS_DIR names the folder"
+        remedy = f"`{_import(name)}`, with the folder of the key's files; CUTTER_KEYS_DIR names the folder of keys"
         return bad(checks.KEY, f"no {name} key at {settings.keys / name}", remedy)
     open_ones = [path for path in (home, *private_files(home)) if open_to_others(path)]
     if open_ones:

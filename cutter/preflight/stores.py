@@ -6,14 +6,12 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
-from psycopg.conninfo import conninfo_to_dict
-
 from cutter.backup.artifacts import open_store
 from cutter.errors import CutterError
 from cutter.kb.store import Store
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Description, bad, ok, warned
-from cutter.preflight.database import LOOPBACK
+from cutter.preflight.database import is_elsewhere
 from cutter.settings import Settings
 
 NAME = ".preflight"
@@ -39,8 +37,7 @@ def artifact_store(settings: Settings, who: str) -> Check:
 
 def _shared(settings: Settings, made: Check, description: Description, url: str, setting: str) -> Check:
     """The check, or a warning if the database is on another host and the store is a folder of this host."""
-    host = str(conninfo_to_dict(settings.database_url or "").get("host") or "")
-    if made.failed or not url.startswith("file:") or host in LOOPBACK:
+    if made.failed or not url.startswith("file:") or not is_elsewhere(settings):
         return made
     found = f"{url} was written, but other hosts see it only if the file system is shared"
     return warned(description, found, f"name a store of all hosts in {setting}, such as s3://BUCKET/FOLDER")

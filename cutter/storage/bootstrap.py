@@ -64,17 +64,18 @@ _LOCK = 6_117_205_001
 _ATTRIBUTES = sql.SQL("LOGIN NOSUPERUSER NOINHERIT NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS")
 
 
-def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False) -> None:
-    """Make the missing roles, passwords and databases.
+def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False) -> tuple[str, ...]:
+    """Make the missing roles, passwords and databases. Returns the roles that got a new password.
 
-    The passwords are in `<secrets_dir>/<role>.password`, mode 0600. Only the first call makes them. If `dedicated` is
-    true, the whole server belongs to cutter, so the roles may not connect to its maintenance databases either.
-    `superuser_dsn` must name a database that stays, such as `postgres`. Raises Unavailable if it cannot connect, if the
-    user is not a superuser, or if the server is too old.
+    The passwords are in `<secrets_dir>/<role>.password`, mode 0600. A role without a file gets a new password. If
+    `dedicated` is true, the whole server belongs to cutter, so the roles may not connect to its maintenance databases
+    either. `superuser_dsn` must name a database that stays, such as `postgres`. Raises Unavailable if it cannot
+    connect, if the user is not a superuser, or if the server is too old.
     """
     try:
         with psycopg.connect(superuser_dsn, autocommit=True, connect_timeout=10) as connection:
             _check(connection)
+            renewed = tuple(role for role in ROLES if not (secrets_dir / f"{role}.password").exists())
             passwords = {role: password_file(secrets_dir, role) for role in ROLES}
             connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
             room = CONNECTIONS.one(connection)
@@ -91,6 +92,7 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
         raise Unavailable(
             f"the superuser cannot reach the database server: {str(problem).strip()}", what="database"
         ) from problem
+    return renewed
 
 
 def password_file(secrets_dir: Path, role: str, *, make: bool = True) -> str:

@@ -13,7 +13,7 @@ from cutter.settings import Settings, load
 from cutter.storage import bootstrap as roles
 from cutter.storage import migrate as storage
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, show
+from starter.console.terminal import ExitCode, Json, end, say, show
 
 NAMES_MAX = 12
 
@@ -67,4 +67,6 @@ def _names(files: tuple[str, ...]) -> str:
 def _bootstrap(settings: Settings, url: str) -> None:
     if conninfo_to_dict(url).get("password"):
         raise InvalidInput("--bootstrap: leave the password out of the URL, others can read it; set PGPASSWORD")
-    roles.bootstrap(url, settings.secrets)
+    renewed = roles.bootstrap(url, settings.secrets)
+    if renewed:
+        say(f"new passwords of {', '.join(renewed)} in {settings.secrets}: copy each file to the hosts of its role")

@@ -165,8 +165,9 @@ def _start(settings: Settings, status: Say) -> list[Service]:
     from cutter.storage.migrate import migrate
     from starter.commands import reconcile, search_attributes
     from starter.local import worker_versions as versions
-    from starter.local.keys import ensure_throwaway_keys
+    from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 
+    refuse_elsewhere(settings)
     state_dir = settings.state
     folders.make_writable(state_dir)
     with supervisor.only_one(state_dir):

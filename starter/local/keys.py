@@ -4,8 +4,23 @@ GnuPG homes.
 
 from __future__ import annotations
 
+from cutter.errors import Refused
 from cutter.gpg import Gpg
+from cutter.preflight.database import is_elsewhere
 from cutter.settings import Settings
+from cutter.stack.key_homes import HOMES
+
+
+def refuse_elsewhere(settings: Settings) -> None:
+    """Refuse to make keys for a database on another host. Its workers have real keys, and do not know the new ones."""
+    missing = [name for name in HOMES.values() if not settings.key_home(name).is_dir()]
+    if missing and is_elsewhere(settings):
+        raise Refused(
+            f"CUTTER_DATABASE_URL names another host, and {settings.keys} has no {missing[0]} key: `cutter up` makes "
+            "throw-away keys only for a database on this machine. Start each worker on its own host, such as "
+            "`python worker.py --role exec` (docs/guides/deploy.md)",
+            code="throw_away_keys",
+        )
 
 
 def ensure_throwaway_keys(settings: Settings) -> None:

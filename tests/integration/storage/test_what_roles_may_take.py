@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from importlib import resources
 from pathlib import Path
@@ -303,3 +304,16 @@ def test_a_database_that_the_superuser_has_not_prepared_has_no_bounds_and_no_err
     database.run("drop schema cutter_guard cascade")
     assert database.value("select cutter_governance.fn_sessions_end_overdue()", role="cutter_exec") == 0
     assert database.value("select cutter_governance.fn_lanes()", role="cutter_operator") is not None
+
+
+def test_a_repeated_bootstrap_names_the_roles_whose_password_it_made(cluster: TestCluster, tmp_path: Path) -> None:
+    """A deployment moves the files to their hosts, so a role without a file must not change without a word."""
+    kept = tmp_path / "secrets"
+    shutil.copytree(cluster.secrets, kept)
+    (kept / "directus.password").unlink()
+    superuser = cluster.cluster.superuser_dsn()
+    try:
+        assert bootstrap.bootstrap(superuser, kept) == ("directus",)
+        assert bootstrap.bootstrap(superuser, kept) == ()
+    finally:
+        assert bootstrap.bootstrap(superuser, cluster.secrets) == ()

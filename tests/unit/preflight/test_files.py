@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from cutter.catalogue import WorkerRole
+from cutter.errors import Refused, Unavailable
 from cutter.gpg import Gpg
 from cutter.preflight import backup_programs, database, files, stores
-from cutter.preflight.checks import Host, Verdict
-from cutter.settings import Settings
+from cutter.preflight.checks import Check, Host, Verdict
+from cutter.settings import Settings, password
 from cutter.stack import records
 from cutter.stack.postgres_programs import backup_program, pg_bin
 from cutter.stack.processes import identify
-from starter.local.keys import ensure_throwaway_keys
+from starter.commands.up import start
+from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 from temporal.preflight import hosts_of
 
 
@@ -214,3 +218,62 @@ def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:
     assert ours is not None
     records.remember(settings.state, records.Service(name="worker-exec", process=ours))
     assert Host.LOCAL in hosts_of(settings)
+
+
+def test_a_worker_that_is_alone_has_no_other_key(keyed: Settings) -> None:
+    """The same folder passes for several workers, because `cutter up` hands each of them its own key."""
+    (failed,) = files.keys(keyed, [WorkerRole.CUTTER])
+    assert failed.failed
+    assert failed.found == f"{keyed.keys} holds executor, verifier, the key of another worker"
+    assert "CUTTER_KEYS_DIR" in failed.remedy
+    assert "`cutter keys import --role backup FOLDER`" in failed.remedy
+    assert {one.verdict for one in files.keys(keyed, list(WorkerRole))} == {Verdict.OK}
+
+
+def test_a_missing_key_names_its_import(tmp_path: Path) -> None:
+    (failed,) = files.keys(Settings(state_dir=tmp_path), [WorkerRole.VERIFY])
+    assert "`cutter keys import --role verifier FOLDER`" in failed.remedy
+
+
+@pytest.mark.parametrize("check", [stores.knowledge_base, stores.artifact_store])
+def test_a_store_without_its_library_names_the_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: Callable[[Settings, str], Check]
+) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    settings = Settings(state_dir=tmp_path, kb_url="s3://kb/x", artifacts_url="s3://backups/x")
+    assert check(settings, "exec").remedy == stores.ADD_S3
+
+
+@pytest.mark.parametrize(
+    ("address", "elsewhere"),
+    [
+        (None, False), ("postgresql://127.0.0.1:5432/cutter", False), ("postgresql:///cutter?host=/run/pg", False),
+        ("postgresql://db.example:5432/cutter", True), ("postgresql://db-1.example,db-2.example/cutter", True),
+    ],
+)  # fmt: skip
+def test_throw_away_keys_are_made_only_for_a_database_on_this_machine(
+    tmp_path: Path, address: str | None, elsewhere: bool
+) -> None:
+    settings = Settings(state_dir=tmp_path, database_url=address)
+    with pytest.raises(Refused, match=r"python worker\.py --role exec") if elsewhere else nullcontext():
+        refuse_elsewhere(settings)
+
+
+def test_up_refuses_before_it_makes_anything(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path / "state", database_url="postgresql://db.example:5432/cutter")
+    with pytest.raises(Refused) as refused:
+        start(settings, print)
+    assert refused.value.code == "throw_away_keys"
+    assert not settings.state.exists()
+
+
+def test_own_keys_start_workers_for_a_database_elsewhere(keyed: Settings) -> None:
+    refuse_elsewhere(keyed.model_copy(update={"database_url": "postgresql://db.example:5432/cutter"}))
+
+
+def test_a_missing_password_names_the_way_to_it(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path)
+    with pytest.raises(Unavailable, match="type `cutter up`"):
+        password(settings, "cutter_read")
+    with pytest.raises(Unavailable, match="cutter migrate --bootstrap"):
+        password(settings.model_copy(update={"database_url": "postgresql://db.example/cutter"}), "cutter_read")
