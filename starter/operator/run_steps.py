@@ -23,12 +23,13 @@ def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Ste
     `told` is what its workflow answered: `state`, `outcome` and `law_by` replace what PostgreSQL says, if they are
     there. Raises NotFound for an unknown run.
     """
-    sidecar = known_runs.sidecar(settings, run_id)
-    told = told or {}
-    run = sidecar.run
     with session(settings, OPERATOR) as connection:
         people = answered(connection)
         corrected = known_runs.CORRECTED.one(connection, {"run_id": run_id})
+    # Read after the approvals: a gate consumes an approval and moves its run at once, so a run that is read first could
+    # seem to wait for a signature that was given.
+    sidecar = known_runs.sidecar(settings, run_id)
+    told, run = told or {}, sidecar.run
     return next_step(
         run_id=run_id, document_id=run.document_id, state=told.get("state", run.state),
         outcome=told.get("outcome", run.outcome), law_by=told.get("law_by"), corrected=corrected,

@@ -32,6 +32,7 @@ import uuid_utils
 from cutter import sources
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
+from cutter.domain.run_record import RunRecord
 from cutter.errors import Refused
 from cutter.storage import runs as known_runs
 from cutter.types import Json
@@ -420,7 +421,7 @@ class Passage:
             return state
         order = await self.run.order(schema.VOID, reason="rejected")
         seen = await self.run.sidecar()
-        await orders.through_void_workflow(self.run.stack.settings, seen["run"], order)
+        await orders.through_void_workflow(self.run.stack.settings, RunRecord.of(seen["run"]), order)
 
         async def voided() -> bool:
             return (await self.run.state()).startswith("voided_")

@@ -109,7 +109,8 @@ def copy_rows(present: Database, copy: Database) -> None:
                 for row in rows:
                     into.write(row)
         for name, value in source.execute(SEQUENCES).fetchall():
-            target.execute("select setval(%s::regclass, %s)", (name, value))
+            # Without an effect for a sequence of a later table.
+            target.execute("select setval(to_regclass(%s), %s)", (name, value))
 
 
 def guard_versions(copy: Database) -> None:

@@ -8,9 +8,11 @@ as $$
     select concat_ws(' ',
         (select concat(count(*), '.', bit_xor(hashtidextended(u.ctid, hashxidextended(u.xmin, 0))))
          from public.information_unit u
-         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"),
+         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
+            and u.deleted_at is null),
         (select concat(count(*), '.', bit_xor(hashtidextended(v.ctid, hashxidextended(v.xmin, 0))))
          from public.information_unit u
          join public.unit_version v on v.unit_id = u.id
-         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"))
+         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
+            and u.deleted_at is null))
 $$;
