@@ -22,6 +22,7 @@ from cutter.storage import definitions, migrate, sql_files
 from starter.commands.evidence import checks, exported, failed
 from tests.integration.living_law.texts import FIRST, SECOND
 from tests.support.database import OWNER, Database, TestCluster
+from tests.support.policies import put_in_force
 from tests.support.runs import Deployment, Keys, deployment, drive, law
 
 BEFORE = 8
@@ -173,6 +174,7 @@ def test_a_law_that_was_enacted_before_the_migration_is_revised_after_it(old: Ol
     old.copy.close()
     with old.copy.server.database(template=old.copy.name, prefix="revised") as database:
         with deployment(database, keys) as made:
+            put_in_force(made.settings)  # the old database had no effect policy
             made.register(SECOND, document_id=old.enacted)
             run = drive(made, document_id=old.enacted)
             assert run.state == "closeout_reported"
