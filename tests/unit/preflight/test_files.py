@@ -16,7 +16,7 @@ from cutter.gpg import Gpg
 from cutter.preflight import backup_programs, database, files, stores
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.settings import Settings, password
-from cutter.stack import records
+from cutter.stack import key_homes, records
 from cutter.stack.postgres_programs import backup_program, pg_bin
 from cutter.stack.processes import identify
 from starter.commands.up import start
@@ -267,8 +267,14 @@ def test_up_refuses_before_it_makes_anything(tmp_path: Path) -> None:
     assert not settings.state.exists()
 
 
-def test_own_keys_start_workers_for_a_database_elsewhere(keyed: Settings) -> None:
-    refuse_elsewhere(keyed.model_copy(update={"database_url": "postgresql://db.example:5432/cutter"}))
+def test_only_a_missing_key_keeps_workers_from_a_database_elsewhere(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example:5432/cutter")
+    for name in key_homes.HOMES.values():
+        settings.key_home(name).mkdir(parents=True)
+    refuse_elsewhere(settings)
+    settings.key_home("verifier").rmdir()
+    with pytest.raises(Refused, match="no verifier key"):
+        refuse_elsewhere(settings)
 
 
 def test_a_missing_password_names_the_way_to_it(tmp_path: Path) -> None:
