@@ -416,6 +416,12 @@ class Passage:
         kb_id = f"knowledge/dev/orders/{self.run.run_id}/resume-{uuid_utils.uuid7()}.md"
         await self.run.resume(await self.run.order(schema.RESUME, kb_id=kb_id))
 
+        async def resumed() -> bool:
+            return await self.run.state() != state
+
+        # The update is answered before PostgreSQL has the resume. Until then the same stop would be answered twice.
+        await until(resumed, what="the resume is recorded")
+
     async def _ended(self, state: str) -> str:
         if state != "failed_rejected" or self.way != REJECTED_LATE:
             return state
