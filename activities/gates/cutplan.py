@@ -8,7 +8,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from activities.gates.pinned_source import mark_pinned, pinned_in, pinned_read, plan_pinned, read_pinned
+from activities.gates.pinned_source import (
+    mark_pinned,
+    pinned_in,
+    pinned_read,
+    plan_pinned,
+    read_pinned,
+    revision_pinned,
+)
 from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
@@ -16,7 +23,7 @@ from cutter.errors import ProgrammingError
 from cutter.gates import cutplan as gate
 from cutter.marking import Marking, MarkRefusal, rebuild_digest_reversed, rebuild_lines_reversed
 from cutter.marking.plan import CutPlan
-from cutter.marking.revision import Base, RevisionPlan, UnitInForce, plan_revision, rebuild_revision_digest
+from cutter.marking.revision import Base, RevisionPlan, UnitInForce, rebuild_revision_digest
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.law_in_force import LAW
@@ -104,8 +111,7 @@ def law_read(attempt: Attempt) -> Read:
 
 def revision_of(opened: OpenGate, plan: CutPlan) -> RevisionPlan | None:
     """The plan of a revision against the law in force, which `law_read` requested; None for a first cut."""
-    law = base_of(opened.attempt.pins, opened.rows(LAW))
-    return plan_revision(plan, law) if law else None
+    return revision_pinned(plan, base_of(opened.attempt.pins, opened.rows(LAW)))
 
 
 def is_revision(pins: Json) -> bool:

@@ -1,4 +1,6 @@
-"""IO: reads the pinned snapshot of a run, marks it and plans its rows. Both are pure, so results are cached by key."""
+"""IO: reads the pinned snapshot of a run, marks it and plans its rows. Marking and planning are pure, so results are
+cached by key.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from typing import Generic, TypeVar
 from cutter import marking
 from cutter.domain.digests import canonical_json, sha256_hex
 from cutter.errors import NotFound
+from cutter.marking.revision import Base, RevisionPlan, plan_revision
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
@@ -49,6 +52,7 @@ class _Kept(Generic[T]):
 
 _markings: _Kept[marking.Marking | marking.MarkRefusal] = _Kept()
 _plans: _Kept[marking.CutPlan] = _Kept()
+_revisions: _Kept[RevisionPlan] = _Kept()
 
 
 def read_pinned(connection: Connection, source_version_id: str) -> Snapshot:
@@ -113,6 +117,17 @@ def plan_pinned(
     return _plans.get(key) or _plans.put(
         key, marking.build_plan(pinned.data, marked, docprefix=docprefix, source_version_id=source_version_id)
     )
+
+
+def revision_pinned(plan: marking.CutPlan, law: Base | None) -> RevisionPlan | None:
+    """The plan against the law in force, None for a first cut. A cached one is used only if it is of these rows."""
+    if law is None:
+        return None
+    key = (plan.source_version_id, law.source_version_id, law.receipt_hash)
+    known = _revisions.get(key)
+    if known is not None and known.cut == plan and known.base == law:
+        return known
+    return _revisions.put(key, plan_revision(plan, law))
 
 
 def _key(pinned: Snapshot, docprefix: str, max_candidates: int) -> Key:

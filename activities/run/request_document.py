@@ -7,7 +7,7 @@ from datetime import datetime
 from activities import approval_judge as approving
 from activities import effects as commands
 from activities.effects import Context, Put
-from activities.gates.pinned_source import mark_pinned, plan_pinned, require_pinned
+from activities.gates.pinned_source import mark_pinned, plan_pinned, require_pinned, revision_pinned
 from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter import limits
 from cutter.approvals.policy import Tier
@@ -40,7 +40,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
     plan = plan_pinned(pinned, marking, pins["docprefix"], pins["source_version_id"], deps.settings.max_candidates)
     view = build_view(
         pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"], plan=plan,
-        stored=asked.stored, sealed=asked.sealed, law=asked.terms.base(list(asked.law)),
+        stored=asked.stored, sealed=asked.sealed, revision=revision_pinned(plan, asked.terms.base(list(asked.law))),
         effective_from=asked.terms.day, reason=asked.terms.change_reason,
         registered=asked.terms.registration,
     )  # fmt: skip

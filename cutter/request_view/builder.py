@@ -10,7 +10,7 @@ from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.marking import CutPlan, Marking, build_plan, numbers
 from cutter.marking.result import Candidate, Finding
-from cutter.marking.revision import Base, plan_revision
+from cutter.marking.revision import Base, RevisionPlan, plan_revision
 from cutter.request_view.view import (
     OUTSIDE,
     AcceptedFinding,
@@ -42,6 +42,7 @@ def build_view(
     stored: Iterable[StoredUnit] = (),
     sealed: Iterable[SealedGate] = (),
     law: Base | None = None,
+    revision: RevisionPlan | None = None,
     effective_from: str | None = None,
     reason: str | None = None,
     registered: str | None = None,
@@ -50,11 +51,11 @@ def build_view(
 
     `stored` and `sealed` are the rows and the receipts that PostgreSQL holds after leg A. Before leg A both are empty.
     `plan` is the plan of exactly these bytes if the caller has built it already.
-    `law` is the law in force that the text changes, None for a first cut. `registered` says who registered the text,
-    and when.
+    `law` is the law in force that the text changes, None for a first cut. `revision` is the plan against that law if
+    the caller has built it already. `registered` says who registered the text, and when.
     """
     plan = plan or build_plan(data, marking, docprefix=docprefix, source_version_id=source_version_id)
-    revision = plan_revision(plan, law) if law else None
+    revision = revision or (plan_revision(plan, law) if law else None)
     text = _Text(data)
     reasons = dict(marking.accepted)
     findings = tuple(_finding(finding, text, reasons) for finding in marking.findings)

@@ -137,8 +137,18 @@ OPENING = (
     *_of(
         f"{_SQL}functions/survey/fn_survey_after.sql", _GATES,
         ("a row that changes while a gate is open",
-         "case when p_before ->> 'row_versions' = cutter_governance.fn_rows_versions(v_docprefix)", "case when true",
+         "case when p_before ->> 'row_versions' = v_versions", "case when true",
          "::test_a_row_that_changes_while_a_gate_is_open_is_drift"),
+    ),
+    *_of(
+        f"{_SQL}functions/survey/fn_rows_seen.sql", _GATES,
+        ("a row that changes between two gates", "where row_versions = v_versions", "",
+         "::test_a_row_that_changes_between_two_gates_is_drift"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_gate_survey.sql", _GATES,
+        ("all rows before the law changes", "p_step.effect in ('units_created', 'units_enacted')", "false",
+         "::test_a_gate_that_changes_the_law_reads_all_rows"),
     ),
     *_of(
         f"{_SQL}functions/survey/fn_rows_versions.sql", _GATES,

@@ -1984,6 +1984,8 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     v_survey := cutter_governance.fn_survey_after(v_run, receipt.before_pins);
+    receipt.row_versions := v_survey ->> 'row_versions';
+    v_survey := v_survey - 'row_versions';
     receipt.before_pins := receipt.before_pins - 'row_versions';
     v_drift := cutter_governance.fn_drift(
         cutter_governance.fn_effect_pins(step.effect, receipt.before_pins, p_result), v_survey);
@@ -2176,10 +2178,13 @@ CREATE FUNCTION cutter_governance.fn_gate_survey(p_run cutter_governance.run, p_
 declare
     v_docprefix text := coalesce(p_run.docprefix,
         (select address_docprefix from public.source_document where doc_code = p_run.document_id), '');
-    -- read before the survey: a change between the two is in the survey, and the second survey reads the rows again
-    v_versions text := cutter_governance.fn_rows_versions(v_docprefix);
+    -- a gate that changes the law reads all of its texts first, whatever the row versions say
+    v_rows jsonb := case when p_step.effect in ('units_created', 'units_enacted')
+        then jsonb_build_object('versions', cutter_governance.fn_rows_versions(v_docprefix))
+            || cutter_governance.fn_rows_fingerprint(v_docprefix)
+        else cutter_governance.fn_rows_seen(p_run.run_id, v_docprefix) end;
     -- a statement of its own: the comparison reads what the survey has just stored
-    v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
+    v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix, v_rows);
     v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
     v_base text := case when not p_step.pins_source then cutter_governance.fn_base_problem(p_run) end;
 begin
@@ -2194,7 +2199,7 @@ begin
         v_survey := v_survey || jsonb_build_object('row_content_enacted',
             cutter_governance.fn_fingerprint_after(p_run));
     end if;
-    return jsonb_build_object('status', 'opened', 'before_pins', v_survey || jsonb_build_object('row_versions', v_versions),
+    return jsonb_build_object('status', 'opened', 'before_pins', v_survey || jsonb_build_object('row_versions', v_rows -> 'versions'),
         'docprefix', v_docprefix,
         'now', cutter_governance.fn_utc(clock_timestamp()));
 end
@@ -3021,6 +3026,7 @@ CREATE TABLE cutter_governance.gate_receipt (
     sealed_at timestamp with time zone,
     sealed_body text,
     receipt_hash text,
+    row_versions text,
     CONSTRAINT gate_receipt_hash_of_body CHECK (((receipt_hash IS NULL) OR (receipt_hash = encode(sha256(convert_to((prev_hash || sealed_body), 'UTF8'::name)), 'hex'::text)))),
     CONSTRAINT gate_receipt_sealed_whole CHECK ((((sealed_at IS NULL) = (receipt_hash IS NULL)) AND ((sealed_at IS NULL) = (after_pins IS NULL)) AND ((sealed_at IS NULL) = (result IS NULL)) AND ((sealed_at IS NULL) = (sealed_body IS NULL))))
 );
@@ -3058,7 +3064,7 @@ begin
     receipt.after_pins := p_after_pins;
     receipt.sealed_body := cutter_governance.fn_receipt_body(receipt);
     update cutter_governance.gate_receipt
-    set result = p_result, before_pins = receipt.before_pins, after_pins = p_after_pins,
+    set result = p_result, before_pins = receipt.before_pins, after_pins = p_after_pins, row_versions = receipt.row_versions,
         sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
         pin_seq = nextval('cutter_governance.pin_seq'),
         receipt_hash = cutter_governance.fn_digest(receipt.prev_hash || receipt.sealed_body)
@@ -3676,6 +3682,24 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
         join public.unit_version v on v.unit_id = u.id and v.lifecycle_status = 'draft' and v.withdrawn_at is null
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
             and u.deleted_at is null and u.lifecycle_status <> 'draft') as rows
+$$;
+
+CREATE FUNCTION cutter_governance.fn_rows_seen(p_run_id text, p_docprefix text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    -- read before the texts: a change between the two is in the fingerprint, and the next survey reads the texts again
+    v_versions text := cutter_governance.fn_rows_versions(p_docprefix);
+    v_rows jsonb;
+begin
+    select jsonb_build_object('count', after_pins -> 'row_count', 'fingerprint', after_pins -> 'row_content') into v_rows
+    from (select * from cutter_governance.gate_receipt
+          where run_id = p_run_id collate "default" and sealed_at is not null
+          order by pin_seq desc limit 1) as newest
+    where row_versions = v_versions;
+    return coalesce(v_rows, cutter_governance.fn_rows_fingerprint(p_docprefix)) || jsonb_build_object('versions', v_versions);
+end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_rows_versions(p_docprefix text) RETURNS text
@@ -4497,7 +4521,7 @@ CREATE FUNCTION cutter_governance.fn_survey(p_run_id text, p_docprefix text, p_r
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
-    rows jsonb := coalesce(p_rows, cutter_governance.fn_rows_fingerprint(p_docprefix));
+    rows jsonb := coalesce(p_rows, cutter_governance.fn_rows_seen(p_run_id, p_docprefix));
     decisions jsonb;
 begin
     select jsonb_build_object('count', count(*),
@@ -4522,10 +4546,12 @@ CREATE FUNCTION cutter_governance.fn_survey_after(p_run cutter_governance.run, p
     AS $$
 declare
     v_docprefix text := coalesce(p_run.docprefix, '');
-    v_rows jsonb := case when p_before ->> 'row_versions' = cutter_governance.fn_rows_versions(v_docprefix)
-        then jsonb_build_object('count', p_before -> 'row_count', 'fingerprint', p_before -> 'row_content') end;
+    v_versions text := cutter_governance.fn_rows_versions(v_docprefix);
+    v_rows jsonb := case when p_before ->> 'row_versions' = v_versions
+        then jsonb_build_object('count', p_before -> 'row_count', 'fingerprint', p_before -> 'row_content')
+        else cutter_governance.fn_rows_fingerprint(v_docprefix) end;
 begin
-    return cutter_governance.fn_survey(p_run.run_id, v_docprefix, v_rows);
+    return cutter_governance.fn_survey(p_run.run_id, v_docprefix, v_rows) || jsonb_build_object('row_versions', v_versions);
 end
 $$;
 

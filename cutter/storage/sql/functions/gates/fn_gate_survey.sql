@@ -8,10 +8,13 @@ as $$
 declare
     v_docprefix text := coalesce(p_run.docprefix,
         (select address_docprefix from public.source_document where doc_code = p_run.document_id), '');
-    -- read before the survey: a change between the two is in the survey, and the second survey reads the rows again
-    v_versions text := cutter_governance.fn_rows_versions(v_docprefix);
+    -- a gate that changes the law reads all of its texts first, whatever the row versions say
+    v_rows jsonb := case when p_step.effect in ('units_created', 'units_enacted')
+        then jsonb_build_object('versions', cutter_governance.fn_rows_versions(v_docprefix))
+            || cutter_governance.fn_rows_fingerprint(v_docprefix)
+        else cutter_governance.fn_rows_seen(p_run.run_id, v_docprefix) end;
     -- a statement of its own: the comparison reads what the survey has just stored
-    v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix);
+    v_survey jsonb := cutter_governance.fn_survey(p_run.run_id, v_docprefix, v_rows);
     v_drift jsonb := cutter_governance.fn_drift(cutter_governance.fn_expected_pins(p_run.run_id), v_survey);
     v_base text := case when not p_step.pins_source then cutter_governance.fn_base_problem(p_run) end;
 begin
@@ -26,7 +29,7 @@ begin
         v_survey := v_survey || jsonb_build_object('row_content_enacted',
             cutter_governance.fn_fingerprint_after(p_run));
     end if;
-    return jsonb_build_object('status', 'opened', 'before_pins', v_survey || jsonb_build_object('row_versions', v_versions),
+    return jsonb_build_object('status', 'opened', 'before_pins', v_survey || jsonb_build_object('row_versions', v_rows -> 'versions'),
         'docprefix', v_docprefix,
         'now', cutter_governance.fn_utc(clock_timestamp()));
 end

@@ -1,4 +1,5 @@
--- Returns the text that a receipt's hash covers: everything in its row that a later gate relies on.
+-- Returns the text that a receipt's hash covers: everything in its row that a later gate relies on. The row versions are no
+-- part of it, because a restored database has others. They only save reading: a gate that changes the law ignores them.
 create or replace function cutter_governance.fn_receipt_body(p_receipt cutter_governance.gate_receipt) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp

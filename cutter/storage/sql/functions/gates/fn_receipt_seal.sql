@@ -12,7 +12,7 @@ begin
     receipt.after_pins := p_after_pins;
     receipt.sealed_body := cutter_governance.fn_receipt_body(receipt);
     update cutter_governance.gate_receipt
-    set result = p_result, before_pins = receipt.before_pins, after_pins = p_after_pins,
+    set result = p_result, before_pins = receipt.before_pins, after_pins = p_after_pins, row_versions = receipt.row_versions,
         sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
         pin_seq = nextval('cutter_governance.pin_seq'),
         receipt_hash = cutter_governance.fn_digest(receipt.prev_hash || receipt.sealed_body)

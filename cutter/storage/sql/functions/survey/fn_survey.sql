@@ -1,13 +1,13 @@
 -- Returns the fingerprints of everything that a gate compares: definitions, the run's rows, its review decisions, the
--- source of the unit functions and, for a law that is enacted, the newest enactment. A caller that knows the fingerprint
--- of the rows gives it in p_rows, and they are not read.
+-- source of the unit functions and, for a law that is enacted, the newest enactment. A caller that has just read the rows
+-- gives them in p_rows. Otherwise their texts are read if a row changed after the run's newest receipt.
 create or replace function cutter_governance.fn_survey(p_run_id text, p_docprefix text, p_rows jsonb default null)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    rows jsonb := coalesce(p_rows, cutter_governance.fn_rows_fingerprint(p_docprefix));
+    rows jsonb := coalesce(p_rows, cutter_governance.fn_rows_seen(p_run_id, p_docprefix));
     decisions jsonb;
 begin
     select jsonb_build_object('count', count(*),
