@@ -31,10 +31,9 @@ CPU_WHY = (
     "measure what the tasks of the workflow cost beside its activities.", "",
 )  # fmt: skip
 REVISION_WHY = (
-    "Half of a revision's cost does not depend on how much it changes: the text is marked three times, two of which must",
-    "be independent; two requests show every unit; and a backup is taken and restored. Seven of the surveys read every",
-    "text (`fn_rows_fingerprint`), four of them in the two gates that change the law. Next: a backup's check makes and",
-    "drops 24 tables with 50 foreign keys that it does not need, and marking is slow Python.", "",
+    "Half of a revision's cost does not depend on how much it changes: the text is marked three times, two of which",
+    "must be independent; two requests show every unit; and a backup is taken and restored. Seven of the surveys read",
+    "every text (`fn_rows_fingerprint`), four of them in the two gates that change the law.", "",
 )  # fmt: skip
 
 READING = ("IG_source_pin", "IG_mark", "IG_cutplan", "IG_grant_probe", "IG_structural_verify", "IG_closeout")
