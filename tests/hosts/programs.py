@@ -47,10 +47,11 @@ def find() -> Programs:
     absent = [name for name in NEEDED if shutil.which(name) is None]
     if absent:
         raise Unavailable(f"not on PATH: {', '.join(absent)}: install them with apt-get", what="programs")
+    postgres = _debian() or _npm()  # first, because it fails at once if it cannot be fetched
     cli = temporal.resolve().path
     assert cli is not None
     return Programs(
-        postgres=_debian() or _npm(), server=_built("server", "cmd/server"),
+        postgres=postgres, server=_built("server", "cmd/server"),
         sql_tool=_built("sql-tool", "cmd/tools/sql"), cli=cli, python=_packages(), base_backup=pg_bin("pg_basebackup"),
     )  # fmt: skip
 
@@ -75,13 +76,20 @@ def _npm() -> Path:
                 f"no PostgreSQL {POSTGRES_MIN[0]} or newer with TLS: type `apt-get install postgresql` if Debian "
                 "has it, or install npm", what="programs",
             )  # fmt: skip
-        _run(["npm", "install", "--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund", NPM_POSTGRES])
+        _run(["npm", "install", "--prefix", str(folder), "--ignore-scripts", "--no-audit", "--no-fund", NPM_POSTGRES],
+             **_authorities())  # fmt: skip
     native = package / "native"
     for link in json.loads((native / "pg-symlinks.json").read_text(encoding="utf-8")):
         place = package / link["target"]
         if not place.exists():
             place.symlink_to(package / link["source"])
     return native / "bin"
+
+
+def _authorities() -> dict[str, str]:
+    """npm reads the file of certificates from another variable than the other programs do."""
+    given = os.environ.get("NODE_EXTRA_CA_CERTS") or os.environ.get("SSL_CERT_FILE")
+    return {"NODE_EXTRA_CA_CERTS": given} if given else {}
 
 
 def _built(name: str, package: str) -> Path:
