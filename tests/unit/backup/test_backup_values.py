@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 from cutter.backup.bare_schema import bare_statements
 from cutter.backup.companion import header as companion
 from cutter.backup.record import SEGMENT_RECORD_VERSION, BackupRecord, from_json, to_json
+from cutter.backup.scratch import schema_sql
 from cutter.backup.script import Load, Rows, ScriptRefused, events
 from cutter.backup.segments.header import HeaderRefused
 from cutter.backup.tables import BACKUP_TABLES, SEGMENT_TABLES
 from cutter.errors import InvalidInput
+from cutter.storage.sql_text import plain
 
 RECORD = BackupRecord(
     artifact_id="run/pre_write.gpg",
@@ -246,14 +249,112 @@ def test_a_check_that_a_later_migration_drops_is_dropped_in_the_bare_tables_too(
     assert [" ".join(statement.split()[:4]) for statement in kept] == ["create table t (n", "alter table t drop"]
 
 
-def test_only_the_named_tables_and_those_to_which_they_refer_are_made() -> None:
+def test_only_the_named_tables_are_made_and_not_those_to_which_they_refer() -> None:
     schema = (
         "create schema s; create table a (n int primary key); create table s.b (n int references a);"
         " create table s.c (n int references s.b); create table other (n int references s.c);"
-        " alter table other add column m int; alter table a add column m int;"
+        " alter table other add column m int; alter table s.c add column m int; alter table a add column m int;"
     )
-    made = bare_statements(schema, ["s.c"])
-    assert [" ".join(statement.split()[1:3]) for statement in made] == [
-        "schema s", "table a", "table s.b", "table s.c", "table a",
-    ]  # fmt: skip
-    assert len(bare_statements(schema)) == len(made) + 2
+    assert bare_statements(schema, ["s.c"]) == (
+        "create schema s", "create table s.c (n int )", "alter table s.c add column m int",
+    )  # fmt: skip
+    assert len(bare_statements(schema)) == 8
+
+
+def test_the_migrations_make_no_foreign_key_in_a_bare_table() -> None:
+    made = bare_statements(schema_sql())
+    assert [statement for statement in made if {"references", "foreign"} & set(plain(statement)[1].split())] == []
+
+
+def test_a_comment_before_an_action_does_not_hide_it() -> None:
+    assert bare_statements("alter table t -- why\n  /* how */\n  add column n int;") == (
+        "alter table t add column n int",
+    )
+
+
+def words(statement: str) -> list[str]:
+    return re.sub(r"([(),])", r" \1 ", statement).split()
+
+
+def bare(statement: str) -> list[str]:
+    (made,) = bare_statements(f"{statement};")
+    return words(made)
+
+
+NAMES = st.sampled_from(["b", "s.b", '"B, (b"', '"s" . "references x"', "a$references"])
+COLUMNS = st.sampled_from(["", "(n)", ' ("N)", m)', " /* ) */ (n)"])
+ACTION = st.sampled_from(["cascade", "restrict", "no action", "set null", "set default", "SET  NULL (n)"])
+OPTIONS = st.lists(
+    st.sampled_from(
+        ["match full", "MATCH\nSIMPLE", "deferrable", "not deferrable", "initially deferred", "initially immediate",
+         "not enforced"]
+    ) | st.builds("on {} {}".format, st.sampled_from(["delete", "-- as below\n update"]), ACTION), max_size=4,
+).map(" ".join)  # fmt: skip
+NAMED = st.sampled_from(["", "constraint k ", 'CONSTRAINT "references" ', 'constraint"k"'])
+REFERENCE = st.builds("{}references {}{} {}".format, NAMED, NAMES, COLUMNS, OPTIONS)
+OF_COLUMN = st.sampled_from(
+    ["d int {}", "d int not null {}", "d int unique {} not null", "d int {} check (n > 0)",
+     "d int {} unique deferrable", "d text default 'references b' {}", "d int constraint z not null {}",
+     "d int {} constraint z not null"]
+)  # fmt: skip
+KEY = st.builds(
+    "{}foreign key {} references {}{} {}".format,
+    NAMED, st.sampled_from(["(n)", '("N)", m)']), NAMES, COLUMNS, OPTIONS,
+)  # fmt: skip
+OTHERS = st.sampled_from(["c int", "primary key (n)", "constraint u unique (n, m)", '"x, y" text'])
+ITEMS = st.lists(
+    st.tuples(OTHERS, st.just("")) | st.tuples(OF_COLUMN, REFERENCE) | st.tuples(st.just("{}"), KEY), max_size=5
+)
+"""Columns and constraints with their foreign keys: a form, and the foreign key that belongs into it."""
+
+
+@given(ITEMS)
+def test_a_table_is_made_with_everything_but_its_foreign_keys(items: list[tuple[str, str]]) -> None:
+    written = ", ".join(form.format(key) for form, key in items)
+    kept = ", ".join(form.format("") for form, _ in items if form != "{}")
+    assert bare(f"create table t ({written})") == words(f"create table t ({kept})")
+
+
+@given(ITEMS)
+def test_a_table_is_changed_with_everything_but_its_foreign_keys(items: list[tuple[str, str]]) -> None:
+    """A statement that adds a named constraint is left out as a whole."""
+    columns = [(form, key) for form, key in items if form != "{}" or not key.lower().startswith("constraint")]
+    written = ", ".join(("add {}" if form == "{}" else f"add column {form}").format(key) for form, key in columns)
+    kept = "".join(f", add column {form.format('')}" for form, _ in columns if form != "{}")
+    assert bare(f"alter table t {written}{', ' * bool(written)}add column first int") == words(
+        f"alter table t {kept[2:]}{', ' * bool(kept)}add column first int"
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "create table t (a text default 'x references b')",
+        "create table t (a text default e'\\' references b', c int)",
+        "create table t (a text default $q$ references b $q$, c int)",
+        'create table t ("references" int, "foreign key (a) references b" int)',
+        "create table t (references_b int, b_references int, a$references int)",
+        "create table t (a s.c check ((a).references is null and (a). references is null))",
+        "create table t (a int constraint xreferences check (a > 1))",
+        "create table t (foreign_key int check (foreign_key > 1), deferrable_at int)",
+        "create table t (a int unique deferrable initially deferred)",
+    ],
+)
+def test_what_only_looks_like_a_foreign_key_stays(statement: str) -> None:
+    assert bare_statements(f"{statement};") == (statement,)
+
+
+def test_a_comment_that_speaks_of_a_foreign_key_ends_no_statement_early() -> None:
+    written = "create table t (a int, -- references b\n /* foreign key (a) references b, */ c int)"
+    assert bare(written) == words("create table t (a int, c int)")
+
+
+def test_a_foreign_key_that_a_later_migration_drops_need_not_exist() -> None:
+    schema = (
+        "create table t (a int references b); alter table t drop constraint t_a_fkey, drop constraint if exists k,"
+        " alter column a set default length('drop constraint x');"
+    )
+    assert bare_statements(schema)[1] == (
+        "alter table t drop constraint IF EXISTS t_a_fkey, drop constraint if exists k,"
+        " alter column a set default length('drop constraint x')"
+    )
