@@ -1984,9 +1984,6 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     v_survey := cutter_governance.fn_survey_after(v_run, receipt.before_pins);
-    receipt.row_versions := v_survey ->> 'row_versions';
-    v_survey := v_survey - 'row_versions';
-    receipt.before_pins := receipt.before_pins - 'row_versions';
     v_drift := cutter_governance.fn_drift(
         cutter_governance.fn_effect_pins(step.effect, receipt.before_pins, p_result), v_survey);
     if v_drift is not null then
@@ -3061,10 +3058,12 @@ declare
     receipt cutter_governance.gate_receipt := p_receipt;
 begin
     receipt.result := p_result;
-    receipt.after_pins := p_after_pins;
+    receipt.before_pins := receipt.before_pins - 'row_versions';
+    receipt.after_pins := p_after_pins - 'row_versions';
     receipt.sealed_body := cutter_governance.fn_receipt_body(receipt);
     update cutter_governance.gate_receipt
-    set result = p_result, before_pins = receipt.before_pins, after_pins = p_after_pins, row_versions = receipt.row_versions,
+    set result = p_result, before_pins = receipt.before_pins, after_pins = receipt.after_pins,
+        row_versions = p_after_pins ->> 'row_versions',
         sealed_at = clock_timestamp(), sealed_body = receipt.sealed_body,
         pin_seq = nextval('cutter_governance.pin_seq'),
         receipt_hash = cutter_governance.fn_digest(receipt.prev_hash || receipt.sealed_body)
@@ -4558,7 +4557,7 @@ $$;
 CREATE FUNCTION cutter_governance.fn_survey_at_rest(p_before jsonb, p_after jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    RETURN ((p_before - 'row_content_enacted'::text) || (p_after - ARRAY['row_count'::text, 'row_content'::text, 'review_decision'::text]));
+    RETURN ((p_before - ARRAY['row_content_enacted'::text, 'row_versions'::text]) || (p_after - ARRAY['row_count'::text, 'row_content'::text, 'review_decision'::text, 'row_versions'::text]));
 
 CREATE FUNCTION cutter_governance.fn_table_definitions() RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER

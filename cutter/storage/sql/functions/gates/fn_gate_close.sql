@@ -47,9 +47,6 @@ begin
         return jsonb_build_object('status', 'drift', 'drift', v_drift);
     end if;
     v_survey := cutter_governance.fn_survey_after(v_run, receipt.before_pins);
-    receipt.row_versions := v_survey ->> 'row_versions';
-    v_survey := v_survey - 'row_versions';
-    receipt.before_pins := receipt.before_pins - 'row_versions';
     v_drift := cutter_governance.fn_drift(
         cutter_governance.fn_effect_pins(step.effect, receipt.before_pins, p_result), v_survey);
     if v_drift is not null then

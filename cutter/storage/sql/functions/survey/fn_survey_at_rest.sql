@@ -3,4 +3,5 @@
 create or replace function cutter_governance.fn_survey_at_rest(p_before jsonb, p_after jsonb) returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
-return (p_before - 'row_content_enacted') || (p_after - array['row_count', 'row_content', 'review_decision']);
+return (p_before - array['row_content_enacted', 'row_versions'])
+    || (p_after - array['row_count', 'row_content', 'review_decision', 'row_versions']);
