@@ -62,7 +62,9 @@ def _refuse_floats_in(values: Collection[object]) -> None:
     # Nearly every value is a text or a number. Their types are compared all at once, because a law has 50,000 of them.
     if not _PLAIN.issuperset(map(type, values)):
         for value in values:
-            if type(value) not in _PLAIN:
+            if isinstance(value, list):
+                _refuse_floats_in(value)
+            elif type(value) not in _PLAIN:
                 _refuse_floats(value)
 
 

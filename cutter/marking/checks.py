@@ -70,8 +70,10 @@ def _not_nfc(text: str) -> MarkRefusal:
 def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
     """Refuse a heading that may look different from its stored text."""
     for heading in headings:
-        whole = lines.lines[heading.index].decode("utf-8")
-        sign = BIDI.search(whole) or BIDI.search(heading.title)
+        line, title = lines.lines[heading.index], heading.title
+        if line.isascii() and title.isascii():
+            continue
+        sign = BIDI.search(line.decode("utf-8")) or BIDI.search(title)
         if sign is not None:
             name = f"U+{ord(sign.group()):04X}"
             return refusal("bidi_in_heading", lines.number(heading.index),
@@ -120,19 +122,19 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
     return refusal("no_candidates", line, told, profile=profile.id)
 
 
-def refuse_first(nodes: list[Node], pieces: Pieces, lines: Lines, options: Options) -> MarkRefusal | None:
+def refuse_first(nodes: list[Node], childless: list[Node], lines: Lines, options: Options) -> MarkRefusal | None:
     """The refusal that comes first in the document."""
     found = [
         *_forbidden(nodes, lines, options),
         *(_duplicates(nodes, lines) if options.duplicates == "refuse" else ()),
-        *(_childless_refusals(nodes, pieces, lines) if options.empty == "refuse" else ()),
+        *(_childless_refusals(childless, lines) if options.empty == "refuse" else ()),
     ]
     return min(found, key=lambda refused: refused.line or 0, default=None)
 
 
 def _forbidden(nodes: list[Node], lines: Lines, options: Options) -> Iterator[MarkRefusal]:
     forbidden = set(options.forbidden_ids)  # a repeat (`DIEU-44~2`) always comes after the unit that it repeats
-    for node in nodes:
+    for node in nodes if forbidden else ():
         segments = set(node.address.split("/")[1:])
         if segments & forbidden:
             yield refusal("forbidden_id", lines.number(node.heading.index),
@@ -151,8 +153,7 @@ def _duplicates(nodes: list[Node], lines: Lines) -> Iterator[MarkRefusal]:
                       "repeats with --duplicates ordinal", address=address, count=len(again))  # fmt: skip
 
 
-def _childless_refusals(nodes: list[Node], pieces: Pieces, lines: Lines) -> Iterator[MarkRefusal]:
-    empty = _childless(nodes, pieces, lines)
+def _childless_refusals(empty: list[Node], lines: Lines) -> Iterator[MarkRefusal]:
     if empty:
         first = empty[0]
         yield refusal("childless_heading", lines.number(first.heading.index),
@@ -161,7 +162,7 @@ def _childless_refusals(nodes: list[Node], pieces: Pieces, lines: Lines) -> Iter
                       count=len(empty))  # fmt: skip
 
 
-def _childless(nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Node]:
+def childless_nodes(nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Node]:
     """Units that consist only of their heading. The document's title does not count, because all units are its
     parts.
     """
@@ -185,14 +186,14 @@ def _says_more(heading: Heading) -> bool:
     return heading.level.marker is not None or (heading.form != "atx" and heading.raw.rstrip("* \r")[-1:] in ".;:")
 
 
-def findings(data: bytes, nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Finding]:
+def findings(data: bytes, nodes: list[Node], childless: list[Node], lines: Lines) -> list[Finding]:
     """Notes that the reader of the request should look at."""
     found = [
         Finding(code="duplicate_address", line=lines.number(node.heading.index), address=node.address, severity="amber",
                 message=f"line {lines.number(node.heading.index)}: the heading repeats; it got {node.address}")
         for node in nodes if node.ordinal > 1
     ]  # fmt: skip
-    for node in _childless(nodes, pieces, lines):
+    for node in childless:
         line = lines.number(node.heading.index)
         found.append(Finding(code="heading_only", line=line, address=node.address, severity="amber",
                              message=f"line {line}: {node.address} is a heading without text"))  # fmt: skip
@@ -203,17 +204,20 @@ def findings(data: bytes, nodes: list[Node], pieces: Pieces, lines: Lines) -> li
 
 def _titles(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
     for node in nodes:
-        line = lines.number(node.heading.index)
-        if cut_title(node.heading.title) != node.heading.title:
+        heading = node.heading
+        line = lines.number(heading.index)
+        if cut_title(heading.title) != heading.title:
             yield Finding(code="title_cut", line=line, address=node.address,
                           message=f"line {line}: the title is cut; the whole heading is in the body")  # fmt: skip
-        if ZERO_WIDTH.search(node.heading.raw):
+        if not heading.raw.isascii() and ZERO_WIDTH.search(heading.raw):
             yield Finding(code="zero_width_in_title", line=line, address=node.address,
                           message=f"line {line}: invisible characters left out of the title")  # fmt: skip
 
 
 def _odd_characters(data: bytes, lines: Lines) -> Iterator[Finding]:
     text = data[lines.start : lines.end].decode("utf-8")
+    if text.replace("\n", " ").replace("\t", " ").replace("\u00a0", " ").isprintable():
+        return  # no odd character is printable, and this test is cheaper than the search
     counts: dict[tuple[int, str], int] = {}
     line, position = lines.first_line, 0
     for odd in _ODD.finditer(text):

@@ -20,7 +20,7 @@ KINDS: dict[str, str] = {
     "chapter": "Chapters?|Chapitre|Kapitel|Cap[íi]tulo|Capitolul|Capitol|Capo|Hoofdstuk|Chương|Kapitola|Hlava|"
     "Rozdzia[łl]|Розділ|Глава|Κεφάλαιο|Peatükk|Luku|Bölüm|Bab|BAB|หมวด|الفصل",
     "part": "Parts?|Partie|Teil|Parte|Phần|Deel|Część|Část|Časť|Часть|Частина|Μέρος|Kısım|ภาค|الباب",
-    "title": "Title|Titre|Titel|T[íi]tulo|Titolo|Titlul|Τίτλος",
+    "title": "Title|Titre|Titel|Título|Titulo|Titolo|Titlul|Τίτλος",
     "book": "Book|Livre|Buch|Libro|Boek|Kniha|Księga|Книга|Kitap",
     "section": "Sections?|Sec\\.|Secci[óo]n|Secção|Seção|Sezione|Secțiunea|Abschnitt|Unterabschnitt|Afdeling|Oddíl|"
     "Oddiel|Oddział|Mục|Tiểu mục|Τμήμα|Paragraaf|Jagu",
@@ -53,12 +53,22 @@ _FIRST = re.compile(
     + "".join(sorted({word[0] for words in KINDS.values() for word in words.split("|")} | set("abcdehkpstABCDEHKPST")))
     + "])"
 )
+_NEVER = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789(|-")
+"""First bytes of many lines of text. A line that begins with one of them never looks like a heading here."""
+
+_BEGINNINGS = frozenset(
+    word[:2] if word[:2].isalpha() else word[0] for words in KINDS.values() for word in words.split("|")
+)
+"""The first two letters of each word. A sign such as § counts alone."""
+
+_CJK_FIRST = frozenset("제第")
+_CODE_FIRST = frozenset("LRDA")
 _BEFORE_WORDS = " \t\u00a0\u3000#*_["
 _SIGNS = ".:–—-)]*_º°ª"
 _WORD_AFTER = re.compile(r"[ \t\u00a0]+[(\[]?[A-ZÀ-ÞĐА-ЯΑ-Ω]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class HeadingLine:
     """A line that looks like a heading. It has number `value` of its kind in its series (the series of L111-4 is
     `111`).
@@ -79,7 +89,7 @@ class HeadingLine:
 def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
     """The lines that look like headings, in order. Comments and the front matter are skipped."""
     for index, line in enumerate(lines.lines):
-        if not line or lines.opaque[index] in (FRONT, COMMENT):
+        if not line or line[0] in _NEVER or lines.opaque[index] in (FRONT, COMMENT):
             continue
         seen = read_line(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"), index, lines.opaque[index])
         if seen is not None:
@@ -88,26 +98,29 @@ def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
 
 def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
     """The heading that a line looks like, or None for text."""
-    if not _FIRST.match(text):
+    begin = text.lstrip(_BEFORE_WORDS)[:2]
+    first = begin[:1]
+    worded = begin in _BEGINNINGS or first in _BEGINNINGS
+    if not (worded or first in _CJK_FIRST or first in _CODE_FIRST or begin.isupper()):
         return None
     text = text.rstrip()
-    match = _CJK.match(text)
+    match = _CJK.match(text) if first in _CJK_FIRST else None
     if match is not None:
         counted = ("", numbers.cjk_value(match["number"]))
         return (
             _line(index, _CJK_KINDS[match["unit"]], counted, match.group(), True, opaque) if not match["sub"] else None
         )
-    match = _CODE.match(text)
+    match = _CODE.match(text) if first in _CODE_FIRST and not begin[1:].isalpha() else None
     if match is not None:
         return _line(index, "code", _place(match["number"]) or ("", 0), match.group(), True, opaque)
-    match = _LINE.match(text)
+    match = _LINE.match(text) if worded else None
     if match is None:
-        if not text[:100].lstrip(_BEFORE_WORDS)[:2].isupper():
+        if not text[:100].lstrip(_BEFORE_WORDS)[:2].isupper() or not _FIRST.match(text):
             return None
         match = _CAPITALS.match(text)
         if match is None or not text[: match.start("number")].isupper():
             return None
-    kind = next(kind for kind in KINDS if match[kind])
+    kind = next(filter(match.group, KINDS))
     place = _place(" ".join(match["number"].split()))
     return None if place is None else _worded(match, text, index, kind, place, opaque)
 
@@ -117,6 +130,8 @@ def _place(written: str) -> tuple[str, int] | None:
     number = numbers.parse(written)
     if number.value is None or (len(number.value) > 1 and written[-1:].isalpha()):
         return None
+    if len(number.value) == 1:
+        return number.series, number.value[0]
     prefix = (number.series, *map(str, number.value[:-1]))
     return ".".join(filter(None, prefix)), number.value[-1]
 

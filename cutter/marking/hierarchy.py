@@ -19,7 +19,7 @@ Parents = list[int | None]
 """For each heading the position of its parent, None at the top."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Node:
     """A heading in its place: the position of its parent in the list (None at the top) and its address."""
 
@@ -47,8 +47,9 @@ def shape_of(headings: list[Heading], lines: Lines, profile: Profile) -> Shape:
         return Shape(by_hashes=nobody, by_words=nobody, titles=frozenset())
     ranks = ranks_of(headings, lines, profile)
     titles = frozenset(_document_titles(headings))
-    by_hashes = _parents(headings, ranks, titles, hashes=True)
-    return Shape(by_hashes=by_hashes, by_words=_parents(headings, ranks, titles, hashes=False), titles=titles)
+    annexes = _annexes_at_the_end(headings)
+    by_hashes, by_words = (_parents(headings, ranks, titles, annexes, hashes=hashes) for hashes in (True, False))
+    return Shape(by_hashes=by_hashes, by_words=by_words, titles=titles)
 
 
 def build_tree(headings: list[Heading], shape: Shape, nesting: Nesting, docprefix: str) -> list[Node]:
@@ -93,22 +94,24 @@ def _behind_the_word(heading: Heading) -> str | None:
     return heading.title[len(word) :].strip(" \t\u00a0.:–—-") if word else None
 
 
-def _parents(headings: list[Heading], ranks: dict[str, int], titles: frozenset[int], *, hashes: bool) -> Parents:
+def _parents(
+    headings: list[Heading], ranks: dict[str, int], titles: frozenset[int], behind: int, *, hashes: bool
+) -> Parents:
+    """`behind` is the position from which on an annex belongs to the law."""
     parents: Parents = []
     stack: list[int] = []
     annexes: dict[str, int] = {}
-    behind = _annexes_at_the_end(headings)
+    close = _close_by_hashes if hashes else _close_by_words
     for position, heading in enumerate(headings):
         if heading.index in titles:
             parents.append(None)
             continue
-        if position >= behind and _is_annex(heading):
+        annex = _is_annex(heading)
+        if annex and position >= behind:
             _close_the_law(stack, headings)
-        if hashes:
-            _close_by_hashes(stack, headings, heading, ranks)
-        else:
-            _close_by_words(stack, headings, heading, ranks)
-        _leave_the_form_before(stack, headings, position, parents, annexes)
+        close(stack, headings, heading, ranks)
+        if annex:
+            _leave_the_form_before(stack, headings, position, parents, annexes)
         parents.append(stack[-1] if stack else None)
         stack.append(position)
     return parents
@@ -184,7 +187,7 @@ def _leave_the_form_before(
     is not its parent.
     """
     heading = headings[position]
-    if heading.level is None or not _is_annex(heading):
+    if heading.level is None:
         return
     before = annexes.get(heading.level.name)
     annexes[heading.level.name] = position
@@ -210,7 +213,10 @@ def ranks_of(headings: list[Heading], lines: Lines, profile: Profile) -> dict[st
     their order.
     """
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
+    kinds = {heading.level.name for heading in headings if heading.level is not None}
     for outer, inner in profile.either_way:
+        if not kinds.issuperset((outer, inner)):
+            continue
         counted = starts_again_under(headings, outer, inner, ranks)
         if counted or (counted is None and _opens_with(headings, lines, outer, inner)):
             ranks[outer], ranks[inner] = ranks[inner], ranks[outer]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 
 from cutter.limits import FRONT_MATTER_LINES_MAX
 from cutter.marking.profile import Profile
@@ -22,6 +23,9 @@ FRONT, INDENTED, COMMENT, FENCE = 1, 2, 3, 4
 _FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _RAW_OPEN = re.compile(rb" {0,3}<(?:!--|(?:pre|script|style|textarea)(?=[ \t>\r]|$))", re.IGNORECASE)
 _RAW_CLOSE = re.compile(rb"</(?:pre|script|style|textarea)>", re.IGNORECASE)
+_MAY_BE_OPAQUE = frozenset({b" ", b"\t", b"`", b"~", b"<"})
+"""The first bytes of the lines that can be indented code or open a block."""
+
 _YAML_KEY = re.compile(rb"[\w.-]{1,64}[ \t]*:")
 _RULE = re.compile(rb" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\r?")
 
@@ -34,6 +38,7 @@ class Lines:
     leading lines that are a YAML block.
     """
 
+    data: bytes
     lines: tuple[bytes, ...]
     starts: tuple[int, ...]
     opaque: bytes
@@ -57,7 +62,7 @@ class Lines:
 
     def has_text(self, begin: int, end: int) -> bool:
         """True when a line of [begin, end) is neither blank nor a thematic break."""
-        return any(not self.is_blank(i) and not is_rule(self.lines[i]) for i in range(begin, end))
+        return any(line.strip(BLANK_BYTES) and not is_rule(line) for line in self.lines[begin:end])
 
 
 def is_rule(line: bytes) -> bool:
@@ -106,15 +111,11 @@ def read_lines(data: bytes, start: int, end: int) -> Lines:
     if pieces[-1] == b"":
         pieces.pop()
     first_line = data.count(b"\n", 0, start) + 1
-    starts = []
-    position = text_start
-    for piece in pieces:
-        starts.append(position)
-        position += len(piece) + 1
+    starts = tuple(accumulate((len(piece) + 1 for piece in pieces[:-1]), initial=text_start)) if pieces else ()
     front = _front_matter(pieces) if start == 0 else 0
     opaque, findings = _opaque(pieces, front, first_line)
     return Lines(
-        lines=tuple(pieces), starts=tuple(starts), opaque=opaque, first_line=first_line, start=start, end=end,
+        data=data, lines=tuple(pieces), starts=starts, opaque=opaque, first_line=first_line, start=start, end=end,
         front_matter=front, findings=findings,
     )  # fmt: skip
 
@@ -142,6 +143,8 @@ def _opaque(lines: list[bytes], front: int, first_line: int) -> tuple[bytes, tup
             marks[index] = closer.kind
             if closer.ends(line):
                 closer = None
+            continue
+        if line[:1] not in _MAY_BE_OPAQUE:
             continue
         if line[:4] == b"    " or line[:1] == b"\t":
             marks[index] = INDENTED

@@ -7,6 +7,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from cutter.domain.amounts import counted
 from cutter.marking.hierarchy import Node, Parents, Shape, starts_again_under
@@ -182,6 +183,7 @@ def _mixed(nodes: list[Node], first: str, second: str, lines: Lines) -> Finding:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=256)
 def _stem(word: str) -> str:
     """One spelling for all forms of a word: without accents, signs, doubled signs and a plural s."""
     bare = "".join(sign for sign in unicodedata.normalize("NFD", word) if sign.isalpha() or sign == "§")
@@ -198,10 +200,12 @@ def unordered_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterat
     """
     headings = [node.heading for node in nodes]
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
+    kinds = {heading.level.name for heading in headings if heading.level is not None}
     for pair in profile.either_way:
+        if not kinds.issuperset(pair):
+            continue
         inside = [node for node in nodes if _inside_at_one_depth(nodes, node, pair)]
-        counted_again = any(starts_again_under(headings, *order, ranks) is not None for order in (pair, pair[::-1]))
-        if not inside or counted_again:
+        if not inside or any(starts_again_under(headings, *order, ranks) is not None for order in (pair, pair[::-1])):
             continue
         above = {node.parent for node in inside if node.parent is not None}
         own_text = sum(1 for position in above if lines.has_text(

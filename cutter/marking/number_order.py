@@ -99,6 +99,8 @@ def _since(named: list[tuple[int, set[int]]], position: int) -> set[int]:
     """The numbers that the nearest headings after a position name. Only a bounded number of headings is read, so that
     this is linear.
     """
+    if not named or named[-1][0] <= position:
+        return set()
     return set().union(*(given for at, given in named[-_NEAREST:] if at > position))
 
 
@@ -167,6 +169,8 @@ def _gap(last: tuple[int, ...], value: tuple[int, ...], node: Node) -> bool:
     """True if a whole number is missing between the two. A missing letter (5a, 5c) or a new prefix (2.1) does not
     count.
     """
+    if last[:-1] == value[:-1] and value[-1] - last[-1] == 1:
+        return False
     place = next((i for i, (one, two) in enumerate(zip(last, value, strict=False)) if one != two), len(last))
     if place >= len(last) or place >= len(value) or place < len(value) - 1 - _suffixed(node):
         return False
@@ -223,7 +227,7 @@ def _is_a_range(before: Node, node: Node, lines: Lines) -> bool:
 def _suffixed(node: Node) -> int:
     """1 when the number ends with a letter (5a) or a raised digit (5¹), whose place in `value` is the last."""
     text = _text(node)
-    return int(text[:1].isdigit() and _SUFFIXED.search(text) is not None and len(_value(node)) > 1)
+    return int(len(_value(node)) > 1 and text[:1].isdigit() and _SUFFIXED.search(text) is not None)
 
 
 def _is_letter(node: Node) -> bool:
@@ -242,9 +246,11 @@ def _value(node: Node) -> tuple[int, ...]:
 def _last_value(node: Node) -> tuple[int, ...]:
     """The number, or the last one of a heading that stands for several (`§§ 5 to 7`)."""
     value, text, title = _value(node), _text(node), node.heading.title
+    if len(value) != 1:
+        return value
     at = title.find(text)
     span = _RANGE.match(title, at + len(text)) if at >= 0 else None
-    if span is None or len(value) != 1 or int(span.group(1)) <= value[0]:
+    if span is None or int(span.group(1)) <= value[0]:
         return value
     return (int(span.group(1)),)
 

@@ -23,8 +23,11 @@ def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[lis
     """The confirmed headings, and a finding for each line that only looked like one."""
     findings: list[Finding] = []
     kept = _one_form_a_level(headings, lines, findings)
-    kept = _within(_only_before(kept), profile)
+    kept = _within(_only_before(kept, profile), profile)
+    unsure = {heading.level.name for heading in kept if heading.level is not None and heading.form != "atx"}
     for rank, level in enumerate(profile.levels):
+        if level.name not in unsure:
+            continue
         outer = {other.name for other in profile.levels[:rank]}
         groups = _groups(kept, level.name, outer, whole_document=level.numbering == "document")
         dropped = {id(heading) for group in groups for heading in _breaking(group)}
@@ -55,8 +58,10 @@ def _one_form_a_level(headings: list[Heading], lines: Lines, findings: list[Find
     return kept
 
 
-def _only_before(headings: list[Heading]) -> list[Heading]:
+def _only_before(headings: list[Heading], profile: Profile) -> list[Heading]:
     """Levels that occur only before another level (such as recitals before the first chapter)."""
+    if all(level.only_before is None for level in profile.levels):
+        return headings
     first: dict[str, int] = {}
     for heading in headings:
         if heading.level is not None:
@@ -72,6 +77,8 @@ def _only_before(headings: list[Heading]) -> list[Heading]:
 
 def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
     """Levels that occur only inside another level, because a numbered line in a preamble or a form is not a clause."""
+    if all(level.within is None for level in profile.levels):
+        return headings
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
     kept: list[Heading] = []
     container = -1

@@ -59,6 +59,13 @@ STYLES: dict[str, str] = {
     "lettered": r"(?-i:[A-ZĐ]{1,3})[ -]?[0-9]{1,4}",
 }
 
+BEGINNING = (
+    r"(?!(?-i:[A-Za-z][a-z]))|(?-i:[IVXLCDM])|(?:" + "|".join(sorted({re.escape(word[:2]) for word in ORDINALS})) + ")"
+)
+"""An expression for the first two characters of a text that can begin with a number and a blank. If they are letters
+and the second is small, the number is Roman or a word.
+"""
+
 CJK_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
               "十": 10, "百": 100, "千": 1000}  # fmt: skip
 """The signs of numbers as in 第十二条. The last three signs multiply the sign before them."""

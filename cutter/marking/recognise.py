@@ -64,11 +64,22 @@ class _Reader:
     level: Level
     worded: re.Pattern[str] | None
     marked: re.Pattern[str] | None
+    begins: re.Pattern[str]
+    """A quick test of the first two characters of a text, before the two expressions above."""
 
 
 @lru_cache(maxsize=64)
 def _readers(profile: Profile) -> tuple[_Reader, ...]:
-    return tuple(_Reader(level, _worded(level), _marked(level)) for level in profile.levels)
+    return tuple(_Reader(level, _worded(level), _marked(level), _begins(level)) for level in profile.levels)
+
+
+def _begins(level: Level) -> re.Pattern[str]:
+    if level.marker is not None:
+        return re.compile("")
+    parts = [r"\[", *(re.escape(word[:2].rstrip()) for word in level.words + level.phrases)]
+    if level.number_first:
+        parts.append(numbers.BEGINNING)
+    return re.compile("|".join(parts), re.IGNORECASE)
 
 
 def _worded(level: Level) -> re.Pattern[str] | None:
@@ -112,11 +123,21 @@ def _marked(level: Level) -> re.Pattern[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The compiled expressions with which a line is read."""
+    """The compiled expressions with which the lines of one text are read."""
 
     readers: tuple[_Reader, ...]
     starts: re.Pattern[str] | None
     markers: tuple[tuple[str, str], ...]
+    likely: dict[tuple[str, Form], tuple[_Reader, ...]] = field(default_factory=dict)
+
+    def readers_of(self, text: str, form: Form) -> tuple[_Reader, ...]:
+        """The readers of a form that can match a text that begins like this one, in their order."""
+        key = begin, _ = text[:2], form
+        if key not in self.likely:
+            self.likely[key] = tuple(
+                reader for reader in self.readers if form in reader.level.forms and reader.begins.match(begin)
+            )
+        return self.likely[key]
 
 
 def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
@@ -125,11 +146,11 @@ def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[F
     found: list[Heading] = []
     findings: list[Finding] = []
     for index, line in enumerate(lines.lines):
-        if lines.opaque[index]:
+        if not line or lines.opaque[index]:
             continue
-        atx = ATX.match(line)
+        atx = ATX.match(line) if b"#" in line[:4] else None
         if atx is None:
-            heading = _line_heading(index, line, reading) if reading.starts is not None and line else None
+            heading = _line_heading(index, line, reading) if reading.starts is not None else None
         else:
             heading = _atx_heading(index, line[atx.end() :], len(atx.group(1)), reading)
             if heading is None:
@@ -157,9 +178,9 @@ def _atx_heading(index: int, content: bytes, depth: int, reading: _Reading) -> H
     heading = _heading(index, "atx", depth, raw, reading)
     if not heading.title:
         return None
-    if not _read_level(heading, heading.title, reading.readers, "atx"):
+    if not _read_level(heading, heading.title, reading, "atx"):
         unlisted = _LIST_NUMBER.sub("", heading.title, count=1)
-        if unlisted == heading.title or not _read_level(heading, unlisted, reading.readers, "atx"):
+        if unlisted == heading.title or not _read_level(heading, unlisted, reading, "atx"):
             _read_other_number(heading)
     return heading
 
@@ -175,12 +196,11 @@ def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
     whole = _decode(line, HEADING_CHARACTERS_READ).strip()
     if bullet is None:
         heading = _heading(index, form, PLAIN_DEPTH, whole, reading)
-        return heading if _read_level(heading, heading.title, reading.readers, form) else None
+        return heading if _read_level(heading, heading.title, reading, form) else None
     # a list item may be a point of a clause (`- a) …`) but never an article, because lists of references begin like
     # that
     heading = _heading(index, form, PLAIN_DEPTH, text[begin:], reading)
-    marked = tuple(reader for reader in reading.readers if reader.marked is not None)
-    return heading if _read_level(heading, heading.title, marked, form) else None
+    return heading if _read_level(heading, heading.title, reading, form, only_marked=True) else None
 
 
 def _heading(index: int, form: Form, depth: int, raw: str, reading: _Reading) -> Heading:
@@ -207,9 +227,9 @@ def _line_starts(profile: Profile) -> re.Pattern[str] | None:
     return re.compile(r"\[?(?:" + "|".join(parts) + ")", re.IGNORECASE) if parts else None
 
 
-def _read_level(heading: Heading, text: str, readers: tuple[_Reader, ...], form: Form) -> bool:
-    for reader in readers:
-        if form not in reader.level.forms:
+def _read_level(heading: Heading, text: str, reading: _Reading, form: Form, *, only_marked: bool = False) -> bool:
+    for reader in reading.readers_of(text, form):
+        if only_marked and reader.marked is None:
             continue
         for pattern in (reader.marked, reader.worded):
             match = pattern.match(text) if pattern is not None else None

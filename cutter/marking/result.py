@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 from cutter.domain.digests import canonical_digest, sha256_hex
@@ -167,7 +168,7 @@ class Marking:
     def parts(self) -> tuple[Part, ...]:
         """Every piece of the region in the order of its bytes."""
         pieces: list[Part] = [*self.candidates, *self.exclusions, *self.non_content]
-        return tuple(sorted(pieces, key=lambda piece: piece.start))
+        return tuple(sorted(pieces, key=attrgetter("start")))
 
     def prove(self, data: bytes) -> None:
         """Prove the partition byte for byte against the document; raises ProgrammingError on the first difference."""

@@ -15,7 +15,7 @@ from cutter.marking.result import Finding
 from cutter.marking.status import GroupStack, row_status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Row:
     """A heading with its role in the cut. `reason` and `basis` say why an excluded row is not cut."""
 

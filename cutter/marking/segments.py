@@ -25,8 +25,11 @@ def ascii_upper(text: str) -> str:
     """A text as upper-case ASCII. Accents are dropped, special letters are spelled out, and everything else becomes a
     single hyphen.
     """
-    bare = unicodedata.normalize("NFKD", text.translate(_LETTERS))
-    kept = "".join(character for character in bare if not unicodedata.combining(character))
+    if text.isascii():
+        kept = text.replace("'", "")
+    else:
+        bare = unicodedata.normalize("NFKD", text.translate(_LETTERS))
+        kept = "".join(character for character in bare if not unicodedata.combining(character))
     return _NOT_SEGMENT.sub("-", kept.upper()).strip("-")
 
 
@@ -37,7 +40,7 @@ def title_segment(title: str) -> str:
     of the title's digest. So two different titles do not get one address.
     """
     slug = ascii_upper(title)
-    lost = any(character.isalpha() and not ascii_upper(character) for character in title)
+    lost = not title.isascii() and any(character.isalpha() and not ascii_upper(character) for character in title)
     if slug and not lost and len(slug) <= SEGMENT_CHARACTERS_MAX:
         return slug
     mark = sha256_hex(title)[:_HASH_CHARACTERS].upper()
@@ -51,7 +54,10 @@ def number_segment(word: str, number: str) -> str:
 
     Vietnamese has separate letters d and đ (points d and đ, articles 5d and 5đ). So đ in a number is spelled DD.
     """
-    tail = ascii_upper(_LONE_D.sub("DD", lowered(number))) or title_segment(number)
+    if number.isascii() and number.isalnum():
+        tail = number.upper()
+    else:
+        tail = ascii_upper(_LONE_D.sub("DD", lowered(number))) or title_segment(number)
     return f"{word}-{tail}" if word else tail
 
 

@@ -106,15 +106,14 @@ def _tail_begin(lines: Lines, rows: tuple[Row, ...], profile: Profile) -> int | 
 
 def _trimmed(layout: _Layout, begin: int, end: int) -> tuple[int, int, int]:
     """Byte span of lines [begin, end) without blank lines around it, and the index of its first line."""
-    lines = layout.lines
-    while begin < end and lines.is_blank(begin):
+    lines, starts = layout.lines.lines, layout.lines.starts
+    while begin < end and not lines[begin].strip(BLANK_BYTES):
         begin += 1
-    while end > begin and lines.is_blank(end - 1):
+    while end > begin and not (last := lines[end - 1].rstrip(BLANK_BYTES)):
         end -= 1
     if begin == end:
-        return lines.offset(begin), lines.offset(begin), begin
-    last = lines.lines[end - 1]
-    return lines.offset(begin), lines.starts[end - 1] + len(last.rstrip(BLANK_BYTES)), begin
+        return layout.lines.offset(begin), layout.lines.offset(begin), begin
+    return starts[begin], starts[end - 1] + len(last), begin
 
 
 def _blank(layout: _Layout, start: int, end: int, index: int) -> None:

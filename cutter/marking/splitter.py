@@ -171,14 +171,15 @@ def _marking(
         nodes=nodes, shape=shape, pieces=pieces, lines=lines, left_out=headings.left_out,
         skipped=tuple((block.begin, block.end) for block in headings.blocks), noticed=headings.findings,
     )  # fmt: skip
+    childless = checks.childless_nodes(nodes, pieces, lines)
     findings = (
         *headings.findings,
-        *checks.findings(data, nodes, pieces, lines),
+        *checks.findings(data, nodes, childless, lines),
         *structure_findings(structure, profile, options.nesting),
     )
     accepted = tuple(options.acceptances.items())
     marking = _assemble(data, lines, pieces, profile, in_order(findings, prefix), accepted)
-    return _Cut(marking=marking, refused=checks.refuse_first(nodes, pieces, lines, options))
+    return _Cut(marking=marking, refused=checks.refuse_first(nodes, childless, lines, options))
 
 
 def _assemble(

@@ -52,12 +52,15 @@ def plain_title(raw: str) -> str:
 
 def visible(raw: str) -> str:
     """A text on one line without control and invisible characters, its markup kept."""
+    if raw.isprintable() and "  " not in raw:
+        return raw.strip(" ")
     return _SPACES.sub(" ", ZERO_WIDTH.sub("", raw)).strip()
 
 
 def without_closing_hashes(content: str) -> str:
     """ATX content without the optional closing run of `#`."""
-    return _CLOSING_HASHES.sub("", content).strip(" \t\r")
+    bare = content.strip(" \t\r")
+    return _CLOSING_HASHES.sub("", content).strip(" \t\r") if bare.endswith("#") else bare
 
 
 def cut_title(title: str) -> str:

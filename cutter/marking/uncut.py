@@ -43,6 +43,9 @@ line.
 
 _HEADING_IN_LINE = re.compile(rb"(?:[\r\x0b\x0c]|\xc2\x85|\xe2\x80[\xa8\xa9]) {0,3}#{1,6}[ \t]+[^\s#]")
 
+_OTHER_BREAKS = (b"\r", b"\x0b", b"\x0c", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
+"""The line breaks of that expression. Most texts have none, and a search for each is cheaper than the expression."""
+
 _ITEM = re.compile(
     rb"[ \t]{0,8}(?:[-*+][ \t]{1,4})?(?:\*\*|__|\*|_)?(?P<open>[(\[]?)(?:(?P<number>[0-9]{1,3})|(?P<letter>[a-z]))"
     rb"(?P<inserted>(?:[a-z]|\^[0-9]{1,2})?)(?P<end>[.)\]])(?=[*_ \t]|\xc2\xa0)"
@@ -87,8 +90,9 @@ def uncut_findings(
     headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
     text: dict[tuple[str, str], list[HeadingLine]] = defaultdict(list)
     cut: dict[tuple[str, str], list[HeadingLine]] = defaultdict(list)
+    not_judged = {index for begin, end in skipped for index in range(begin, end)}
     for line in heading_lines(lines):
-        if any(begin <= line.index < end for begin, end in skipped):
+        if line.index in not_judged:
             continue
         if line.index in headings:
             cut[line.kind, line.series].append(line)
@@ -118,6 +122,8 @@ def _in_lines(lines: Lines, place: Place) -> Iterator[Finding]:
     """Finds headings after a line break other than LF. Markdown readers show a heading there, but marking cuts
     nothing.
     """
+    if not any(sign in lines.data for sign in _OTHER_BREAKS):
+        return
     found = [i for i, line in enumerate(lines.lines) if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]
     if found:
         number, unit = lines.number(found[0]), place.unit(found[0])
