@@ -8,7 +8,7 @@ by name and joined by a comma.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import LiteralString
@@ -21,7 +21,7 @@ from cutter.backup.record import RECORD_VERSION, Contents
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.storage.queries import queries_in
-from cutter.storage.records import Rows, records, the_row, values
+from cutter.storage.records import records, the_row
 
 _OUTPUT = {
     "DateStyle": "ISO, YMD",
@@ -43,8 +43,9 @@ def _query(name: str) -> LiteralString:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column with its type."""
+    """A column of a table, with its type."""
 
+    table: str
     name: str
     kind: str
 
@@ -57,8 +58,17 @@ class _Digest:
     digest: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pinned:
+    """A setting, its value before and its value now."""
+
+    name: str
+    before: str
+    after: str
+
+
 _COLUMNS = records("columns", Column, named=_query)
-_SETTING: Rows[str] = values("setting", named=_query)
+_PIN = records("pin", _Pinned, named=_query)
 
 
 class TableMissing(LookupError):
@@ -77,7 +87,9 @@ def contents(connection: Connection) -> Contents:
     the settings of the transaction.
     """
     with pinned_output(connection):
-        read = {table: _table(connection, table) for table in BACKUP_TABLES}
+        read = {
+            table: _table(connection, table, found) for table, found in columns_of(connection, BACKUP_TABLES).items()
+        }
     lines = [
         UNIT_SEPARATOR.join((table, columns, str(rows.number), rows.digest)) for table, (columns, rows) in read.items()
     ]
@@ -87,10 +99,7 @@ def contents(connection: Connection) -> Contents:
     )
 
 
-def _table(connection: Connection, table: str) -> tuple[str, _Digest]:
-    columns = columns_of(connection, table)
-    if not columns:
-        raise TableMissing(table)
+def _table(connection: Connection, table: str, columns: Sequence[Column]) -> tuple[str, _Digest]:
     cursor = connection.cursor(row_factory=class_row(_Digest)).execute(
         sql.SQL(_query("rows")).format(
             columns=sql.SQL(", ").join(sql.Identifier(column.name) for column in columns),
@@ -100,18 +109,26 @@ def _table(connection: Connection, table: str) -> tuple[str, _Digest]:
     return ",".join(f"{column.name} {column.kind}" for column in columns), the_row("rows", cursor)
 
 
-def columns_of(connection: Connection, table: str) -> list[Column]:
-    """The columns of a table, ordered by name. Empty if there is no such table."""
-    return _COLUMNS.all(connection, {"table": table})
+def columns_of(connection: Connection, tables: Sequence[str]) -> dict[str, list[Column]]:
+    """The columns of each table, ordered by name. Raises TableMissing."""
+    found: dict[str, list[Column]] = {table: [] for table in tables}
+    for column in _COLUMNS.all(connection, {"tables": list(tables)}):
+        found[column.table].append(column)
+    for table, columns in found.items():
+        if not columns:
+            raise TableMissing(table)
+    return found
 
 
 @contextmanager
 def pinned_output(connection: Connection) -> Iterator[None]:
     """Write values in one way, whatever the settings of the session are. The transaction gets its settings back."""
-    before: dict[str, str] = {}
-    for name, value in _OUTPUT.items():
-        before[name] = _SETTING.one(connection, {"name": name})
-        connection.execute(_query("set_setting"), {"name": name, "value": value})
+    before = _pin(connection, _OUTPUT)
     yield
-    for name, value in before.items():
-        connection.execute(_query("set_setting"), {"name": name, "value": value})
+    _pin(connection, before)
+
+
+def _pin(connection: Connection, settings: Mapping[str, str]) -> dict[str, str]:
+    """Set the settings in one round trip, and return their values before."""
+    wanted = {"names": list(settings), "values": list(settings.values())}
+    return {one.name: one.before for one in _PIN.all(connection, wanted)}

@@ -1,14 +1,15 @@
--- name: setting
-SELECT current_setting(%(name)s)
-
--- name: set_setting
-SELECT set_config(%(name)s, %(value)s, true)
+-- name: pin
+-- Sets settings for the rest of the transaction, and returns what each of them was.
+WITH wanted AS MATERIALIZED (
+    SELECT name, value, current_setting(name) AS before
+      FROM unnest(%(names)s::text[], %(values)s::text[]) AS one (name, value))
+SELECT name, before, set_config(name, value, true) AS after FROM wanted
 
 -- name: columns
-SELECT attname AS name, format_type(atttypid, atttypmod) AS kind
-  FROM pg_catalog.pg_attribute
- WHERE attrelid = to_regclass(%(table)s) AND attnum > 0 AND NOT attisdropped
- ORDER BY attname COLLATE "C"
+SELECT one.name AS "table", a.attname AS name, format_type(a.atttypid, a.atttypmod) AS kind
+  FROM unnest(%(tables)s::text[]) AS one (name)
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = to_regclass(one.name) AND a.attnum > 0 AND NOT a.attisdropped
+ ORDER BY one.name COLLATE "C", a.attname COLLATE "C"
 
 -- name: rows
 -- Hashes the exact text of each row and orders the hashes. So the physical order of rows, the collation and the order of

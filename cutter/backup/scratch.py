@@ -142,15 +142,16 @@ def _silent_end(connection: Connection) -> Iterator[None]:
 
 def add_column(connection: Connection, tables: Collection[str], column: str) -> None:
     """Add a column of text to the tables, which are empty."""
-    for table in tables:
-        statement = sql.SQL("ALTER TABLE {} ADD COLUMN {} text NOT NULL")
-        connection.execute(statement.format(_name(table), sql.Identifier(column)))
+    statement = sql.SQL("ALTER TABLE {} ADD COLUMN {} text NOT NULL")
+    added = (statement.format(_name(table), sql.Identifier(column)) for table in tables)
+    connection.execute(sql.SQL("; ").join(added))
 
 
 def drop_column(connection: Connection, tables: Collection[str], column: str) -> None:
     """Drop that column again."""
-    for table in tables:
-        connection.execute(sql.SQL("ALTER TABLE {} DROP COLUMN {}").format(_name(table), sql.Identifier(column)))
+    statement = sql.SQL("ALTER TABLE {} DROP COLUMN {}")
+    dropped = (statement.format(_name(table), sql.Identifier(column)) for table in tables)
+    connection.execute(sql.SQL("; ").join(dropped))
 
 
 def continue_identities(connection: Connection, tables: Collection[str] = BACKUP_TABLES) -> None:

@@ -6,7 +6,7 @@ where c.relkind = 'r' and n.nspname in ('public', 'cutter_governance') order by 
 
 -- name: columns
 -- The columns that hold a value of their own. PostgreSQL computes the others.
-select attname as name, format_type(atttypid, atttypmod) as kind from pg_catalog.pg_attribute
+select %(table)s as "table", attname as name, format_type(atttypid, atttypmod) as kind from pg_catalog.pg_attribute
 where attrelid = to_regclass(%(table)s) and attnum > 0 and not attisdropped and attgenerated = '' order by attname collate "C"
 
 -- name: sequences

@@ -17,7 +17,7 @@ from psycopg.rows import class_row
 
 from cutter import limits
 from cutter.backup.connection import Connection
-from cutter.backup.fingerprint import TableMissing, columns_of, pinned_output
+from cutter.backup.fingerprint import columns_of, pinned_output
 from cutter.backup.segments.header import Columns, Document, digest_of_columns
 from cutter.backup.tables import SEGMENT_TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
@@ -40,6 +40,7 @@ def query_of(name: str) -> LiteralString:
 class _Digest:
     """A document's rows in one table."""
 
+    table: str
     document: str
     number: int
     digest: str
@@ -74,10 +75,10 @@ class Rows:
 
     def described(self, changes: Mapping[str, int]) -> Described:
         """Each document of `changes` with its number of rows and their digest; also a document without rows."""
-        tables: dict[str, dict[str, _Digest]] = {}
+        tables: dict[str, dict[str, _Digest]] = {table: {} for table in SEGMENT_TABLES}
         with pinned_output(self.connection):
-            for table in SEGMENT_TABLES:
-                tables[table] = self._digests(table, list(changes))
+            for one in self._digests(list(changes)):
+                tables[one.table][one.document] = one
         return Described(
             documents={name: self._document(name, changes[name], tables) for name in changes},
             row_counts={table: sum(one.number for one in found.values()) for table, found in tables.items()},
@@ -108,13 +109,16 @@ class Rows:
         totals = itertools.accumulate(sizes.get(name, 0) for name in documents)
         return documents[: max(1, sum(total <= size_bytes for total in totals))]
 
-    def _digests(self, table: str, documents: Sequence[str]) -> dict[str, _Digest]:
-        statement = sql.SQL(query_of("digests")).format(
-            columns=_listed("s", self.columns[table]), rows=self._selected(table)
+    def _digests(self, documents: Sequence[str]) -> list[_Digest]:
+        """The digests of all tables, in one round trip."""
+        digests = sql.SQL(query_of("digests"))
+        parts = (
+            digests.format(table=table, columns=_listed("s", self.columns[table]), rows=self._selected(table))
+            for table in SEGMENT_TABLES
         )
         cursor = self.connection.cursor(row_factory=class_row(_Digest))
-        cursor.execute(statement, {"documents": list(documents)})
-        return {one.document: one for one in cursor}
+        cursor.execute(sql.SQL("\nunion all\n").join(parts), {"documents": list(documents)})
+        return list(cursor)
 
     def _selected(self, table: str) -> sql.Composed:
         listed = _listed("t", self.columns[table])
@@ -139,11 +143,8 @@ class Rows:
 
 def columns(connection: Connection) -> Columns:
     """The columns of the tables of a segment. Raises TableMissing."""
-    listed = {table: tuple((one.name, one.kind) for one in columns_of(connection, table)) for table in SEGMENT_TABLES}
-    for table, found in listed.items():
-        if not found:
-            raise TableMissing(table)
-    return listed
+    found = columns_of(connection, SEGMENT_TABLES)
+    return {table: tuple((one.name, one.kind) for one in listed) for table, listed in found.items()}
 
 
 def _listed(alias: str, named: Sequence[tuple[str, str]]) -> sql.Composed:

@@ -71,8 +71,8 @@ from ({units}) s join public.unit_version t on t.unit_id = s.id group by s.backu
 select t.backup_document, {columns} from only {table} t
 
 -- name: digests
--- By document: the number of its rows, and the digest of all of them, as in fingerprint.sql.
-select one.backup_document as document, count(*) as number,
+-- By document: the number of its rows in one table, and the digest of all of them, as in fingerprint.sql.
+select {table} as "table", one.backup_document as document, count(*) as number,
     encode(sha256(string_agg(one.digest, ''::bytea order by one.digest)), 'hex') as digest
 from (select s.backup_document, sha256(convert_to(row({columns})::text, 'UTF8')) as digest from ({rows}) s) as one
 group by one.backup_document
