@@ -56,7 +56,8 @@ def test_the_database_goes_back_and_typing_what_is_printed_leads_to_a_clean_stat
     types(made, recover, MOMENT=moment)
     types(made, tidy)
     assert laws(made) == {BEFORE}
-    assert made.state_of(known) == "awaiting_lifecycle_authorization"
+    # The reconciler's schedule of every ten minutes may have looked already.
+    assert made.state_of(known) in {"awaiting_lifecycle_authorization", "stopped_terminated"}
 
     for block in SECTIONS["Find what is ahead of the database"]:
         types(made, block)
