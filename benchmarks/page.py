@@ -32,8 +32,9 @@ CPU_WHY = (
 )  # fmt: skip
 REVISION_WHY = (
     "Half of a revision's cost does not depend on how much it changes: the text is marked three times, two of which",
-    "must be independent; two requests show every unit; and a backup is taken and restored. Seven of the surveys read",
-    "every text (`fn_rows_fingerprint`), four of them in the two gates that change the law.", "",
+    "must be independent; two requests show every unit; and a backup is taken and restored. The texts themselves are",
+    "read only by the two gates that change the law (`fn_rows_fingerprint`). Next: the segment of a revised law holds",
+    "all of its earlier versions again, so the backup after a revision costs more than the one after a first cut.", "",
 )  # fmt: skip
 
 READING = ("IG_source_pin", "IG_mark", "IG_cutplan", "IG_grant_probe", "IG_structural_verify", "IG_closeout")
