@@ -136,11 +136,11 @@ def test_a_request_whose_shown_text_was_changed_in_the_knowledge_base_is_not_rea
     path.write_bytes(data)
 
 
-def test_a_stored_unit_that_is_not_the_planned_one_is_not_signed(made: Deployment) -> None:
+def test_a_stored_unit_that_is_not_the_planned_one_is_not_signed(deployment: Deployment) -> None:
     """Also where the worker that made the request saw the altered row and put it into the request."""
-    run_id = drive(made, law(3), until=BEFORE[Sovereign.LIFECYCLE]).run_id
-    document, _ = read(made, run_id, Sovereign.LIFECYCLE)
-    made.database.run(
+    run_id = drive(deployment, law(3), until=BEFORE[Sovereign.LIFECYCLE]).run_id
+    document, _ = read(deployment, run_id, Sovereign.LIFECYCLE)
+    deployment.database.run(
         "alter table public.unit_version disable trigger all; "
         "update public.unit_version v set body = 'x', content_hash = encode(sha256('x'), 'hex')"
         " from public.information_unit u, cutter_governance.run r"
@@ -148,11 +148,11 @@ def test_a_stored_unit_that_is_not_the_planned_one_is_not_signed(made: Deploymen
         f" and r.run_id = '{run_id}'"
     )
     with pytest.raises(Refused, match="do not sign") as refused:
-        signing_desk.recompute(made.settings, document)
+        signing_desk.recompute(deployment.settings, document)
     assert refused.value.code == "view_digest_differs"
-    view = signing_desk.build_of(made.settings, document)
+    view = signing_desk.build_of(deployment.settings, document)
     assert [address.rpartition("/")[2] for address in view.stored_differences] == ["ARTICLE-1"]
     told = replace(document, view_digest=view_digest(view), shown=markdown(view))
     with pytest.raises(Refused, match="another form than the plan") as refused:
-        signing_desk.recompute(made.settings, told)
+        signing_desk.recompute(deployment.settings, told)
     assert refused.value.code == "stored_differs"
