@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import LiteralString
@@ -17,6 +17,7 @@ from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.backup.script import Load, Rows, events
 from cutter.backup.tables import BACKUP_TABLES
+from cutter.domain.digests import sha256_hex
 from cutter.storage.queries import queries_in
 from cutter.storage.records import Rows as RowsOf
 from cutter.storage.records import records, values
@@ -24,6 +25,10 @@ from cutter.storage.sql_files import shipped
 
 LOCK = 0x6B75_7073
 """The advisory lock of a scratch database. Of two checks, one waits for the other, so that their rows never mix."""
+
+_KEPT_SCHEMA = "cutter_governance"
+"""The schema whose comment says from which statements a check made its tables."""
+_KEPT_VERSION = "check-tables/1"
 
 
 def _query(name: str) -> LiteralString:
@@ -42,6 +47,7 @@ _TRY_LOCK: RowsOf[bool] = values("try_lock", named=_query)
 _OWNED: RowsOf[bool] = values("owned", named=_query)
 _SCHEMAS: RowsOf[str] = values("schemas", named=_query)
 _TABLES: RowsOf[str] = values("tables", named=_query)
+_KEPT: RowsOf[bool] = values("kept", named=_query)
 _CONSTRAINTS = records("constraints", _Constraint, named=_query)
 _IDENTITY_COLUMNS: RowsOf[str] = values("identity_columns", named=_query)
 
@@ -94,12 +100,42 @@ def make_tables(
     if missing := sorted(set(tables or ()).difference(_TABLES.all(connection, None))):
         return _unfit(f"the migrations do not make {missing[0]}")
     # The statements hold no foreign key. If this package did not see one in a later migration, it is dropped here.
-    kinds = ["f"] if tables is not None else ["f", "c", "u"]
+    _drop_constraints(connection, ["f"] if tables is not None else ["f", "c", "u"])
+    return None
+
+
+def _drop_constraints(connection: Connection, kinds: Sequence[str]) -> None:
+    """Drop every constraint of these kinds, which are the letters of `pg_constraint.contype`."""
     drop = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}")
-    constraints = _CONSTRAINTS.all(connection, {"kinds": kinds})
+    constraints = _CONSTRAINTS.all(connection, {"kinds": list(kinds)})
     if drops := [drop.format(_name(one.table), sql.Identifier(one.name)) for one in constraints]:
         connection.execute(sql.SQL("; ").join(drops))
+
+
+def check_tables(connection: Connection, schema: str, tables: Collection[str], column: str) -> BackupRefusal | None:
+    """Let the database hold these tables for one check, empty and with one more column of text.
+
+    An earlier check has left them there, or they are made. Making them costs more than loading a small law. They have
+    no keys, because a check compares every row with the snapshot, whose tables have the keys.
+    """
+    mark = sha256_hex("\n".join((_KEPT_VERSION, schema, *tables, column)))
+    kept = {"tables": list(tables), "count": len(tables), "schema": _KEPT_SCHEMA, "mark": mark}
+    if not _KEPT.one(connection, kept):
+        if unfit := empty(connection) or make_tables(connection, schema, tables):
+            return unfit
+        add_column(connection, tables, column)
+        _drop_constraints(connection, ["p", "u"])
+        comment = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(_KEPT_SCHEMA), sql.Literal(mark))
+        connection.execute(comment)
+    truncate = sql.SQL("SAVEPOINT kept; TRUNCATE {}").format(sql.SQL(", ").join(map(_name, tables)))
+    connection.execute(truncate)
     return None
+
+
+def leave_tables(connection: Connection) -> None:
+    """Drop the rows that a check loaded, and commit, so that the next check finds its tables."""
+    connection.execute("ROLLBACK TO SAVEPOINT kept")
+    connection.commit()
 
 
 def load(

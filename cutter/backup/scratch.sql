@@ -39,6 +39,14 @@ SELECT n.nspname || '.' || c.relname AS table, k.conname AS name
  WHERE k.contype::text = ANY (%(kinds)s) AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%%'
  ORDER BY k.contype <> 'f', k.conname
 
+-- name: kept
+-- True if an earlier check left all these tables, made from the same statements, and nothing is attached to any of them.
+SELECT count(*) = %(count)s AND coalesce(obj_description(to_regnamespace(%(schema)s), 'pg_namespace') = %(mark)s, false)
+  FROM unnest(%(tables)s::text[]) AS named (name)
+  JOIN pg_catalog.pg_class c ON c.oid = to_regclass(named.name)
+ WHERE c.relkind = 'r' AND NOT (c.relhasrules OR c.relhastriggers OR c.relrowsecurity)
+   AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid)
+
 -- name: load
 COPY {table} ({columns}) FROM STDIN
 

@@ -71,8 +71,11 @@ def prepare(connection: postgres.Connection, tools: Tools, *, keep: bool) -> Non
     require(None if keep else scratch.require_own(connection))
     scratch.lock(connection, tools.deadline)
     try:
-        require(scratch.require_empty(connection) if keep else scratch.empty(connection))
-        require(scratch.make_tables(connection, tools.schema_sql or scratch.schema_sql(), SEGMENT_TABLES))
+        schema = tools.schema_sql or scratch.schema_sql()
+        if not keep:
+            require(scratch.check_tables(connection, schema, SEGMENT_TABLES, DOCUMENT_COLUMN))
+            return
+        require(scratch.require_empty(connection) or scratch.make_tables(connection, schema, SEGMENT_TABLES))
         scratch.add_column(connection, SEGMENT_TABLES, DOCUMENT_COLUMN)
     except (ValueError, psycopg.ProgrammingError) as problem:
         state = problem.sqlstate if isinstance(problem, psycopg.Error) else "unclosed statement"

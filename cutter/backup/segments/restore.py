@@ -43,10 +43,10 @@ def restore_check(
     schema_sql: str | None = None,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
 ) -> RestoreReport | BackupRefusal:
-    """Prove that the segment restores to the rows of its snapshot, and that its base tree is there. It leaves no trace.
+    """Prove that the segment restores to the rows of its snapshot, and that its base tree is there.
 
-    The segments of the base were proved when they were taken. Arguments and errors are those of
-    `cutter.backup.restore.restore_check`.
+    The segments of the base were proved when they were taken. The tables stay for the next check, without rows.
+    Arguments and errors are those of `cutter.backup.restore.restore_check`.
     """
     tools = tools_for(artifacts_url, gpg_home, gpg_binary, deadline_seconds, schema_sql)
     return _restored(record, tools, scratch_dsn, keep=False)
@@ -99,6 +99,7 @@ def _segment(connection: postgres.Connection, record: BackupRecord, tools: Tools
     report = _compared(connection, header, header.documents, key, record)
     if dict(report.row_counts) != dict(record.row_counts):
         raise Refused(_differs(record, "other numbers of rows"))
+    scratch.leave_tables(connection)
     return report
 
 

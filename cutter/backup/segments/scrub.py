@@ -19,6 +19,7 @@ from psycopg.types.json import Jsonb
 
 from cutter import limits
 from cutter.backup import connection as postgres
+from cutter.backup import scratch
 from cutter.backup.pipeline import Deadline
 from cutter.backup.record import RefusalCode
 from cutter.backup.segments import pages, tree
@@ -164,6 +165,7 @@ def _of_segment(
         return dict.fromkeys(names, f"{problem.refusal.code}: {problem.refusal.message}")
     rows = Rows(connection=connection, columns=header.columns, live=False)
     found = rows.described(dict.fromkeys(names, 0)).documents
+    scratch.leave_tables(connection)
     return {
         one.document: "its rows in the segment are not those that were sealed"
         for one in held

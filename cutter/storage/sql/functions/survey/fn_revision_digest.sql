@@ -10,7 +10,9 @@ as $$
             v.owner_ref, v.title, encode(sha256(convert_to(v.body, 'UTF8')), 'hex'), coalesce(p.canonical_address, '')) as line
         from (
             select w.version_id as id from cutter_governance.revision_row w where w.run_id = p_run_id
-            union select w.base_version_id from cutter_governance.revision_row w where w.run_id = p_run_id) as named
+            union all
+            select w.base_version_id from cutter_governance.revision_row w
+            where w.run_id = p_run_id and w.base_version_id is distinct from w.version_id) as named
         join public.unit_version v on v.id = named.id
         join public.information_unit u on u.id = v.unit_id
         left join public.information_unit p on p.id = v.parent_unit_id)
