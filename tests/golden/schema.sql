@@ -3459,7 +3459,9 @@ CREATE FUNCTION cutter_governance.fn_revision_digest(p_run_id text) RETURNS text
             v.owner_ref, v.title, encode(sha256(convert_to(v.body, 'UTF8')), 'hex'), coalesce(p.canonical_address, '')) as line
         from (
             select w.version_id as id from cutter_governance.revision_row w where w.run_id = p_run_id
-            union select w.base_version_id from cutter_governance.revision_row w where w.run_id = p_run_id) as named
+            union all
+            select w.base_version_id from cutter_governance.revision_row w
+            where w.run_id = p_run_id and w.base_version_id is distinct from w.version_id) as named
         join public.unit_version v on v.id = named.id
         join public.information_unit u on u.id = v.unit_id
         left join public.information_unit p on p.id = v.parent_unit_id)
@@ -3659,28 +3661,26 @@ CREATE FUNCTION cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_sta
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-    select jsonb_build_object('count', count(*) filter (where not beside), 'fingerprint',
-        cutter_governance.fn_digest(coalesce(string_agg(line, E'\n' order by address, beside), '')))
+    select jsonb_build_object('count', count(*), 'fingerprint',
+        cutter_governance.fn_digest(coalesce(string_agg(concat_ws(E'\n', line, beside), E'\n' order by address), '')))
     from (
-        select u.canonical_address as address, false as beside,
+        select u.canonical_address as address,
             concat(u.canonical_address, ' ', encode(sha256(convert_to(v.body, 'UTF8')), 'hex'), ' ', v.content_hash, ' ',
                 coalesce(p_as_status, u.lifecycle_status), ' ', coalesce(p_as_status, v.lifecycle_status), ' ',
                 u.id, ' ', v.id, ' ', v.unit_id, ' ', u.content_anchor_ref, ' ', v.version_seq, ' ',
                 u.parent_or_container_ref, ' ', u.unit_kind, ' ', u.owner_ref, ' ', u.conformance_status, ' ',
-                u.identity_profile, ' ', v.content_profile, ' ',
-                (select count(*) from public.unit_version o where o.unit_id = u.id), ' ',
+                u.identity_profile, ' ', v.content_profile, ' ', every.number, ' ',
                 concat_ws(' ', v.source_version_id, v.document_order, v.title, v.unit_kind, v.section_type,
-                    v.publication_type, v.owner_ref, v.parent_unit_id)) as line
+                    v.publication_type, v.owner_ref, v.parent_unit_id)) as line,
+            case when u.lifecycle_status <> 'draft' then every.drafts end as beside
         from public.information_unit u
         left join public.unit_version v on v.id = u.version_anchor_ref
+        cross join lateral (
+            select count(*) as number, string_agg(cutter_governance.fn_draft_line(o), E'\n' order by o.version_seq)
+                filter (where o.lifecycle_status = 'draft' and o.withdrawn_at is null) as drafts
+            from public.unit_version o where o.unit_id = u.id) as every
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
-            and u.deleted_at is null
-        union all
-        select u.canonical_address, true, cutter_governance.fn_draft_line(v)
-        from public.information_unit u
-        join public.unit_version v on v.unit_id = u.id and v.lifecycle_status = 'draft' and v.withdrawn_at is null
-        where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
-            and u.deleted_at is null and u.lifecycle_status <> 'draft') as rows
+            and u.deleted_at is null) as units
 $$;
 
 CREATE FUNCTION cutter_governance.fn_rows_seen(p_run_id text, p_docprefix text) RETURNS jsonb

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from importlib import resources
 from pathlib import Path
@@ -23,7 +22,7 @@ from starter.commands import inbox, status
 from starter.local import doctor_checks as checks
 from tests.integration.storage.conftest import ENACT, LEG_A, At
 from tests.support import gate_calls as gates
-from tests.support.database import OWNER, ROLES, Database, TestCluster
+from tests.support.database import OWNER, ROLES, Database, TestCluster, own_cluster
 
 SESSIONS = (resources.files("cutter.storage") / "sql" / "sessions.sql").read_text(encoding="utf-8")
 PINS = "select cutter_governance.fn_definition_pins() ->> 'grants'"
@@ -306,14 +305,10 @@ def test_a_database_that_the_superuser_has_not_prepared_has_no_bounds_and_no_err
     assert database.value("select cutter_governance.fn_lanes()", role="cutter_operator") is not None
 
 
-def test_a_repeated_bootstrap_names_the_roles_whose_password_it_made(cluster: TestCluster, tmp_path: Path) -> None:
+def test_a_repeated_bootstrap_names_the_roles_whose_password_it_made() -> None:
     """A deployment moves the files to their hosts, so a role without a file must not change without a word."""
-    kept = tmp_path / "secrets"
-    shutil.copytree(cluster.secrets, kept)
-    (kept / "directus.password").unlink()
-    superuser = cluster.cluster.superuser_dsn()
-    try:
-        assert bootstrap.bootstrap(superuser, kept) == ("directus",)
-        assert bootstrap.bootstrap(superuser, kept) == ()
-    finally:
+    with own_cluster() as cluster:
+        (cluster.secrets / "directus.password").unlink()
+        superuser = cluster.cluster.superuser_dsn()
+        assert bootstrap.bootstrap(superuser, cluster.secrets) == ("directus",)
         assert bootstrap.bootstrap(superuser, cluster.secrets) == ()
