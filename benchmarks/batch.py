@@ -107,10 +107,13 @@ class BatchBench:
 
     def _sign(self, batch_id: str, gate: str) -> str:
         folder = f"{documents.folder(batch_id)}/bench-{uuid_utils.uuid7()}"
+        statements = {}
         for one in batch_step.waiting_at(batches.view(self.settings, batch_id), gate):
             document, data = signing_desk.read_request(self.settings, one.run_id or "", one.request_kb_id or "")
-            statement = signing_desk.answer(document, data, self.bench.signer, schema.APPROVE)
-            signing_desk.sign_and_upload(self.settings, statement, self.bench.signer, f"{folder}/{one.document_id}.md")
+            statements[one.document_id] = signing_desk.answer(document, data, self.bench.signer, schema.APPROVE)
+        signed = signing_desk.sign(list(statements.values()), self.bench.signer)
+        for name, file in zip(statements, signed, strict=True):
+            signing_desk.upload(self.settings, file, f"{folder}/{name}.md")
         return folder
 
     async def _histories(self, client: Any, batch_id: str) -> Json:

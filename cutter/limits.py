@@ -24,6 +24,15 @@ STATEMENT_BYTES_MAX = 64 * 1024
 SIGNATURE_BYTES_MAX = 16 * 1024
 """The size of a detached OpenPGP signature. A real one has less than 1 KiB."""
 
+LIST_STATEMENTS_MAX = 20_000
+"""Statements under one signature of a list: both gates of a queue of 10,000 documents."""
+
+LIST_ANSWER_SECONDS = 60
+"""How long gpg's answer about the signature of a list is used for its other statements. A key may expire meanwhile."""
+
+LIST_ANSWERS_MAX = 64
+"""Answers about signatures of lists that a process keeps."""
+
 KB_OBJECT_BYTES_MAX = 16 * MIB
 """The size of an object in the knowledge base. The copy of a snapshot is such an object."""
 

@@ -10,15 +10,20 @@ from collections.abc import Callable
 from cutter import limits
 from cutter.approvals import verify
 from cutter.approvals.expectation import Expected
+from cutter.approvals.gpg_answers import ANSWERS
 from cutter.approvals.policy import Policy
+from cutter.approvals.signed_list import read_signature, signed_bytes
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import Authentication
+from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import kb_id as parse_kb_id
 from cutter.errors import CutterError, InvalidInput, NotFound
 from cutter.gpg import Gpg
+from cutter.gpg_status import SignatureEvidence
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
+from cutter.types import Refusal
 
 ExpectedFor = Callable[[ApprovalDocument, Statement | None], Expected]
 """A function that asks the database for the facts about the document that was read. It gets the statement only if the
@@ -45,9 +50,20 @@ def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:
 
 
 def authenticated(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> Authentication:
-    """Ask gpg who signed these bytes. Raises Unavailable if gpg gives no answer."""
-    evidence = gpg.verify_detached(document.body, document.signature)
-    return verify.authenticate(document, evidence, policy)
+    """Ask gpg who signed these bytes, or a list with them. Raises Unavailable if gpg gives no answer."""
+    return verify.authenticate(document, _evidence(document, gpg, policy), policy)
+
+
+def _evidence(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> SignatureEvidence:
+    """gpg's answer. The signature of a list has one answer for all of its statements, for a short time."""
+    file = read_signature(document.signature)
+    if isinstance(file, Refusal):
+        return SignatureEvidence()
+    signed = signed_bytes(document.body, file.place)
+    if file.place is None:
+        return gpg.verify_detached(signed, file.openpgp)
+    asked = (policy.sha256, str(gpg.home), sha256_hex(signed), sha256_hex(file.openpgp))
+    return ANSWERS.get(asked, lambda: gpg.verify_detached(signed, file.openpgp))
 
 
 def check(kb: Store, kb_id: str, gpg: Gpg, expected: Expected | ExpectedFor, policy: Policy) -> Verdict:

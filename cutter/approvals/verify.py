@@ -15,6 +15,7 @@ from cutter import limits
 from cutter.approvals import schema, statement
 from cutter.approvals.expectation import FREE_FIELDS, Expected
 from cutter.approvals.policy import Approver, Policy, Tier
+from cutter.approvals.signed_list import read_signature
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import (
     ACCEPTED,
@@ -82,11 +83,13 @@ def verify(document: ApprovalDocument, evidence: SignatureEvidence, *, expected:
 
 
 def authenticate(document: ApprovalDocument, evidence: SignatureEvidence, policy: Policy) -> Authentication:
-    """Step 3, first half: exactly one good signature over these bytes, by a key of this epoch.
+    """Step 3, first half: exactly one good signature over these bytes or a list with them, by a key of this epoch.
 
+    `evidence` is gpg's answer about the bytes that `signed_bytes` gives for the document.
     Raises Unavailable (code `could_not_verify`) when gpg could not judge.
     """
-    form = read_form(document.signature)
+    file = read_signature(document.signature)
+    form = file if isinstance(file, Refusal) else read_form(file.openpgp)
     # This check comes before gpg's answer. gpg says nothing about a file that is no detached signature or that uses an
     # unknown digest. Without this check, a sender could make a refusal look like an outage of gpg.
     refusal = form if isinstance(form, Refusal) else _refuse_form(form)

@@ -621,6 +621,43 @@ def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[st
     return f"events 1 to {seq} of {name}", tuple(rest)
 
 
+# --- finds out which bytes the OpenPGP signature in a signature file must be over ------------------------------------
+
+LIST_FILE = re.compile(
+    rb"cutter-list-signature/1\nplace: ([1-9]\d*) of ([1-9]\d*)\n((?:beside: [0-9a-f]{64}\n)*)\n(.*)", re.DOTALL
+)
+LIST_HEAD = "cutter-signed-list/1\nI sign each statement of this list.\nstatements: %d\nroot: %s\n"
+
+
+def signed_over(statement: bytes, file: bytes) -> tuple[bytes, bytes]:
+    """These bytes, and the signature. They are the statement, or the head of a list that the statement is in.
+
+    A head names the root of a Merkle tree, which is computed here from the statement and the digests beside its way.
+    Raises ValueError for a malformed file.
+    """
+    if not file.startswith(b"cutter-"):
+        return statement, file
+    found = LIST_FILE.fullmatch(file)
+    if found is None:
+        raise ValueError("a signature file does not have the form cutter-list-signature/1")
+    place, count = int(found[1]), int(found[2])
+    beside = [bytes.fromhex(line.split(" ")[1]) for line in found[3].decode().splitlines()]
+    root = climbed(hashlib.sha256(b"\0" + statement).digest(), place - 1, count, beside)
+    return (LIST_HEAD % (count, root.hex())).encode(), found[4]
+
+
+def climbed(leaf: bytes, index: int, count: int, beside: list[bytes]) -> bytes:
+    """The root over so many leaves, of which one is at this index. `beside` begins next to the leaf."""
+    if not 0 <= index < count or (count == 1) != (not beside):
+        raise ValueError("a signature file names a place that its list does not have")
+    if count == 1:
+        return leaf
+    half = 1 << (count - 1).bit_length() - 1
+    if index < half:
+        return hashlib.sha256(b"\1" + climbed(leaf, index, half, beside[:-1]) + beside[-1]).digest()
+    return hashlib.sha256(b"\1" + beside[-1] + climbed(leaf, index - half, count - half, beside[:-1])).digest()
+
+
 # --- steps 7, 8 and 10: signatures by gpg, the policy epochs, and Temporal's history ---------------------------------
 
 GPG_SECONDS = 60
@@ -633,8 +670,8 @@ class Authorship(Members):
         for row in self.accepted:
             name, person = row["approval_sha256"], self.person(row)
             key = self.members.get(f"keys/{person['key_sha256']}.asc", b"") if person else b""
-            signed = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
-            good, valid = verified(gpg, key, *signed)
+            statement, file = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
+            good, valid = verified(gpg, key, *signed_over(statement, file))
             # 7.1
             if good != 1 or len(valid) != 1 or valid[0][-1] != row["fingerprint"]:
                 yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"

@@ -17,7 +17,7 @@ from starter.approver.decisions import Choice, Signed
 from starter.approver.full_screen import Session, decide
 from starter.approver.session_journal import open_journal
 from starter.approver.session_requests import Asked
-from starter.approver.session_signatures import Signatures
+from starter.approver.session_signatures import Answer, Signatures
 from starter.approver.signing_sequel import after
 from starter.console.terminal import progress_bar
 
@@ -58,20 +58,47 @@ def sign(signatures: Signatures, shown: Session) -> list[str]:
     """Sign each decision that is not signed yet, after computing its digests again. Returns the failures."""
     ledger, failed = shown.journal.ledger, []
     signatures.folder = ledger.folder
+    checked: list[Asked] = []
     work = [*shown.with_choice(Choice.APPROVE), *shown.with_choice(Choice.REJECT)]
-    with progress_bar("signing", len(work)) as advance:
+    with progress_bar("checking", len(work)) as advance:
         for one in work:
-            decision = ledger.decisions[one.key]
             try:
                 shown.build(one)
-                approves = decision.choice is Choice.APPROVE
-                names = signatures.approve(one, decision.text) if approves else signatures.reject(one, decision.text)
             except CutterError as problem:
                 failed.append(f"{one.name} ({problem})")
             else:
-                folder = signatures.folder if approves else ""
-                shown.journal.record(Signed(request=one.key, kb_ids=tuple(names), folder=folder))
+                checked.append(one)
             advance(one.name)
+    # The statements name the time at which they are made, so they are made after the checks, which take longer.
+    answers: list[Answer] = []
+    for one in checked:
+        try:
+            answers.append(_answer(signatures, shown, one))
+        except CutterError as problem:
+            failed.append(f"{one.name} ({problem})")
+    return failed + _sign(signatures, shown, answers)
+
+
+def _answer(signatures: Signatures, shown: Session, one: Asked) -> Answer:
+    decision = shown.journal.ledger.decisions[one.key]
+    if decision.choice is Choice.APPROVE:
+        return signatures.approval(one, decision.text)
+    return signatures.rejection(one, decision.text)
+
+
+def _sign(signatures: Signatures, shown: Session, answers: Sequence[Answer]) -> list[str]:
+    """Sign the answers and record each uploaded one in the journal. Returns the failures."""
+    failed: list[str] = []
+    if not answers:
+        return failed
+    with progress_bar("signing", len(answers)) as advance:
+        for answer, names in signatures.sign(answers):
+            if isinstance(names, CutterError):
+                failed.append(f"{answer.one.name} ({names})")
+            else:
+                folder = signatures.folder if answer.approves else ""
+                shown.journal.record(Signed(request=answer.one.key, kb_ids=tuple(names), folder=folder))
+            advance(answer.one.name)
     return failed
 
 

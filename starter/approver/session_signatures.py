@@ -1,13 +1,16 @@
-"""IO: signs the statements of a signing session one after the other, and hands them over."""
+"""IO: signs the statements of a signing session, all with one signature unless asked otherwise, and hands them over."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import uuid_utils
 
 from cutter.approvals import schema
+from cutter.approvals.statement import Statement
 from cutter.batch import documents
+from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.settings import Settings
@@ -17,47 +20,95 @@ from cutter.storage.pools import OPERATOR, session
 from cutter.types import Json
 from starter.approver import orders, signing_desk
 from starter.approver.session_requests import Asked
-from starter.approver.signing_desk import Signing
+from starter.approver.signing_desk import SignedStatement, Signing
 from starter.operator import batch_resume
 from temporal import batches
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The statements about one request, each with the KB id that it should get: two for a night, else one."""
+
+    one: Asked
+    statements: tuple[tuple[Statement, str], ...]
+    approves: bool
+
+
 @dataclass(slots=True, kw_only=True)
 class Signatures:
-    """One signer and one batch. `before` is true after a rehearsal, when both gates are signed in advance."""
+    """One signer and one batch. `before` is true after a rehearsal, when both gates are signed in advance.
+
+    If `each` is true, each request gets a signature of its own. Otherwise one signature is for all of a session.
+    """
 
     settings: Settings
     batch_id: str
     signer: Signing
     before: bool
+    each: bool = False
     signed: int = 0
     folder: str = ""
     """The folder of this session. It is handed over as one set."""
     uploaded: list[str] = field(default_factory=list)
 
-    def approve(self, one: Asked, note: str = "") -> list[str]:
-        """Sign one request, or after a rehearsal both of its gates. Returns the KB ids of the statements."""
+    def approval(self, one: Asked, note: str = "") -> Answer:
+        """The approval of one request, or after a rehearsal of both of its gates. It is not signed yet."""
         if self.before:
-            names = _sign_before(self.settings, self.batch_id, one, self.signer, note)
-            self.uploaded += names
-        else:
-            self.folder = self.folder or f"{documents.folder(self.batch_id)}/sitting-{uuid_utils.uuid7()}"
-            statement = signing_desk.answer(one.document, one.data, self.signer, schema.APPROVE, text=note)
-            name = f"{self.folder}/{one.name}.md"
-            names = [signing_desk.sign_and_upload(self.settings, statement, self.signer, name)]
-        self.signed += 1
-        return names
+            return Answer(one=one, approves=True, statements=tuple(self._in_advance(one, note)))
+        self.folder = self.folder or f"{documents.folder(self.batch_id)}/sitting-{uuid_utils.uuid7()}"
+        statement = signing_desk.answer(one.document, one.data, self.signer, schema.APPROVE, text=note)
+        return Answer(one=one, approves=True, statements=((statement, f"{self.folder}/{one.name}.md"),))
 
-    def reject(self, one: Asked, reason: str) -> list[str]:
-        """Sign the rejection of one request. Returns the KB id of the statement, which `hand_over_rejection` gives to
-        the run.
-        """
+    def rejection(self, one: Asked, reason: str) -> Answer:
+        """The rejection of one request. It is not signed yet. `hand_over_rejection` gives it to the run."""
         signing_desk.require_fit(
             self.settings, self.signer, one.gate, schema.REJECT, run_id=one.document.request.run_id,
             starter=one.document.starter,
         )  # fmt: skip
         statement = signing_desk.answer(one.document, one.data, self.signer, schema.REJECT, text=reason)
-        return [signing_desk.sign_and_upload(self.settings, statement, self.signer, one.document.approval_kb_id)]
+        return Answer(one=one, approves=False, statements=((statement, one.document.approval_kb_id),))
+
+    def sign(self, answers: Sequence[Answer]) -> Iterator[tuple[Answer, list[str] | CutterError]]:
+        """Sign all answers, and upload one after the other. Yields each with the KB ids of its statements, or with the
+        problem. Raises if gpg does not sign the one signature for all.
+        """
+        for part in [[one] for one in answers] if self.each else [answers]:
+            try:
+                signed = signing_desk.sign([statement for one in part for statement, _ in one.statements], self.signer)
+            except CutterError as problem:
+                if not self.each:
+                    raise
+                yield part[0], problem
+                continue
+            files = iter(signed)
+            yield from ((one, self._kept(one, [next(files) for _ in one.statements])) for one in part)
+
+    def _kept(self, one: Answer, files: Sequence[SignedStatement]) -> list[str] | CutterError:
+        """Upload the signed statements of an answer. Returns their KB ids, or the problem."""
+        wanted = [kb_id for _, kb_id in one.statements]
+        try:
+            names = [signing_desk.upload(self.settings, file, name) for file, name in zip(files, wanted, strict=True)]
+        except CutterError as problem:
+            return problem
+        self.signed += one.approves
+        self.uploaded += names if self.before else []
+        return names
+
+    def _in_advance(self, one: Asked, note: str) -> Iterator[tuple[Statement, str]]:
+        """The statements for both gates of a document, with the KB ids where the batch looks for them."""
+        with session(self.settings, OPERATOR) as connection:
+            prepared = (self.batch_id, [one.name])
+            decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", prepared)
+        store = Store(self.settings.kb)
+        for gate in documents.GATE_STEMS:
+            statement = signing_desk.answer_before(
+                one.document, one.data, self.signer, gate=gate, batch_id=self.batch_id,
+                review_decision_id=decisions[one.name], text=note,
+            )  # fmt: skip
+            kb_id = documents.pre_batched(self.batch_id, gate, one.name)
+            if store.exists(kb_id) or store.exists(signature_of(kb_id)):
+                kb_id = f"{kb_id.removesuffix('md')}{self.signer.approver}-{uuid_utils.uuid7()}.md"
+            yield statement, kb_id
 
     def hand_over_rejection(self, one: Asked, kb_id: str) -> Json:
         """The run's answer to a signed rejection."""
@@ -73,20 +124,3 @@ class Signatures:
         folder, listing = batches.upload_set(self.settings, self.batch_id, self.folder)
         seen = batches.view(self.settings, self.batch_id)
         return {"folder": folder, **batch_resume.hand_over(self.settings, seen, folder, listing)}
-
-
-def _sign_before(settings: Settings, batch_id: str, one: Asked, signer: Signing, note: str) -> list[str]:
-    """Sign both gates of a document, and put the statements where the batch looks for them. Returns their KB ids."""
-    name = one.name
-    with session(settings, OPERATOR) as connection:
-        decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, [name]))
-    store, signed = Store(settings.kb), []
-    for gate in documents.GATE_STEMS:
-        statement = signing_desk.answer_before(
-            one.document, one.data, signer, gate=gate, batch_id=batch_id, review_decision_id=decisions[name], text=note
-        )
-        kb_id = documents.pre_batched(batch_id, gate, name)
-        if store.exists(kb_id) or store.exists(signature_of(kb_id)):
-            kb_id = f"{kb_id.removesuffix('md')}{signer.approver}-{uuid_utils.uuid7()}.md"
-        signed.append(signing_desk.sign_and_upload(settings, statement, signer, kb_id))
-    return signed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from cutter.approvals import eligibility, schema
 from cutter.approvals.policy import Approver, Policy
 from cutter.approvals.policy_file import parse_policy
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
+from cutter.approvals.signed_list import head_and_places, render_signature
 from cutter.approvals.statement import Statement, render
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
@@ -66,6 +68,14 @@ class Signing:
     approver: str
     fingerprint: str
     home: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedStatement:
+    """The bytes of a statement, and of its signature file."""
+
+    body: bytes
+    signature: bytes
 
 
 def read_request(settings: Settings, run_id: str, kb_id: str, *, role: str = OPERATOR) -> tuple[RequestDocument, bytes]:
@@ -234,15 +244,33 @@ def order(run: RunRecord, deployment_id: str, gate: str, signing: Signing, decis
 
 def sign_and_upload(settings: Settings, statement: Statement, signing: Signing, kb_id: str) -> str:
     """Sign the rendered statement with the person's own gpg and put both files into the knowledge base."""
-    body = render(statement)
-    signature = Gpg(signing.home, interactive=signing.home is None).sign_detached(body, signing.fingerprint)
+    (signed,) = sign([statement], signing)
+    return upload(settings, signed, kb_id)
+
+
+def sign(statements: Sequence[Statement], signing: Signing) -> list[SignedStatement]:
+    """Sign the rendered statements with the person's own gpg: one signature for all, and each with its proof."""
+    bodies = [render(statement) for statement in statements]
+    gpg = Gpg(signing.home, interactive=signing.home is None)
+    if len(bodies) == 1:
+        return [SignedStatement(body=bodies[0], signature=gpg.sign_detached(bodies[0], signing.fingerprint))]
+    head, places = head_and_places(bodies)
+    openpgp = gpg.sign_detached(head, signing.fingerprint)
+    return [
+        SignedStatement(body=body, signature=render_signature(place, openpgp))
+        for body, place in zip(bodies, places, strict=True)
+    ]
+
+
+def upload(settings: Settings, signed: SignedStatement, kb_id: str) -> str:
+    """Put a statement and its signature file into the knowledge base. Returns the KB id that was free."""
     store = Store(settings.kb)
-    for name in names_for(kb_id, sha256_hex(body)):
+    for name in names_for(kb_id, sha256_hex(signed.body)):
         if store.taken(name) or store.taken(signature_of(name)):
             continue
         try:
-            put(store, signature_of(name), signature)
-            put(store, name, body)
+            put(store, signature_of(name), signed.signature)
+            put(store, name, signed.body)
         except Conflict:
             # Another program took the name a moment ago. The signature without its statement is harmless.
             continue

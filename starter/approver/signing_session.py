@@ -27,7 +27,7 @@ from starter.approver.session_signatures import Signatures
 from starter.approver.signing_desk import Signing
 from starter.approver.signing_sequel import after
 from starter.console.confirmation import confirmed
-from starter.console.terminal import err, progress, say
+from starter.console.terminal import err, progress_bar, say
 
 Show = Callable[[RequestDocument, RequestView], None]
 
@@ -40,9 +40,9 @@ _BEFORE = (
 
 def sit(
     settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], show: Show, yes: bool,
-    on_screen: bool = False,
+    on_screen: bool = False, each: bool = False,
 ) -> Json:  # fmt: skip
-    """Show each waiting request, sign the chosen ones and hand them over.
+    """Show each waiting request, sign the chosen ones and hand them over. With `each`, each gets its own signature.
 
     Returns the signed, refused and left-out documents.
     """
@@ -60,7 +60,7 @@ def sit(
         signing_desk.require_fit(
             settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
         )
-    signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before)
+    signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
     skipped = [one.name for one in asked if one not in wanted]
     if on_screen:
         # Only here, because the library for screens takes longer to import than most commands take.
@@ -78,24 +78,41 @@ def sit(
 
 
 def _walk(signatures: Signatures, wanted: Sequence[Asked], show: Show | None) -> list[str]:
-    """Ask about each request and sign it at once; without `show` nobody is asked. What was left out, and why."""
+    """Ask about each request, or about none without `show`, then sign. What was left out, and why."""
     skipped: list[str] = []
+    chosen: list[Asked] = []
+    stopped = 0
     for number, one in enumerate(wanted, start=1):
-        name = one.name
         question = show and _Question(show, number, len(wanted), signatures.before, signatures.signer)
         try:
             why = _left_out(signatures.settings, one, question)
         except typer.Abort:
-            # Signed statements stay signed and are handed over; the rest keeps waiting.
-            done = counted(signatures.signed, "document")
-            say(f"stopped at {number} of {len(wanted)}: {done} signed, the others wait")
-            return skipped + [f"{left.item.document_id} (not asked)" for left in wanted[number - 1 :]]
-        if why is not None:
-            skipped.append(f"{name} ({why})")
-            continue
-        with progress(f"signing {name}"):
-            signatures.approve(one)
+            # What was approved before is signed and handed over; the rest keeps waiting.
+            stopped = number
+            skipped += [f"{left.item.document_id} (not asked)" for left in wanted[number - 1 :]]
+            break
+        if why is None:
+            chosen.append(one)
+        else:
+            skipped.append(f"{one.name} ({why})")
+    skipped += _sign(signatures, chosen)
+    if stopped:
+        done = counted(signatures.signed, "document")
+        say(f"stopped at {stopped} of {len(wanted)}: {done} signed, the others wait")
     return skipped
+
+
+def _sign(signatures: Signatures, chosen: Sequence[Asked]) -> list[str]:
+    """Sign the approvals of these requests. Returns those whose statements could not be kept, and why."""
+    if not chosen:
+        return []
+    failed: list[str] = []
+    with progress_bar("signing", len(chosen)) as advance:
+        for answer, names in signatures.sign([signatures.approval(one) for one in chosen]):
+            if isinstance(names, CutterError):
+                failed.append(f"{answer.one.name} ({names})")
+            advance(answer.one.name)
+    return failed
 
 
 class _Question(NamedTuple):

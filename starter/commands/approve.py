@@ -43,13 +43,16 @@ def approve(
     approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
     as_json: Json = False,
     plain: Annotated[bool, typer.Option("--plain", help="Of a batch, ask line by line on a terminal too")] = False,
+    sign_each: Annotated[
+        bool, typer.Option("--sign-each", help="Of a batch, make a signature for each document, not one for all")
+    ] = False,
 ) -> None:  # fmt: skip
     """Show a request, compute every digest again on this machine, sign it with your key and hand it over.
 
     With --decision resume --reason TEXT the same for a stopped run that needs a signature to continue. With
     --batch the requests of a batch are shown on the whole screen, or with --plain one after the other; those you
-    approve are signed and handed over as one set; with --decision include_failed its failed documents, which then run
-    again.
+    approve are signed with one signature and handed over as one set; with --decision include_failed its failed
+    documents, which then run again.
 
     Example: cutter approve ICX-LAW-2026-001
 
@@ -64,7 +67,7 @@ def approve(
             _show_set(found, as_json=as_json)
         elif decision == schema.APPROVE:
             on_screen = fills_the_screen() and not (yes or plain or as_json)
-            _sit(batch, only or (), keys, yes=yes, on_screen=on_screen, as_json=as_json)
+            _sit(batch, only or (), keys, yes=yes, on_screen=on_screen, each=sign_each, as_json=as_json)
         else:
             raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
         return
@@ -91,14 +94,16 @@ _ELSEWHERE = {
 }
 
 
-def _sit(batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, on_screen: bool, as_json: bool) -> None:
+def _sit(
+    batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, on_screen: bool, each: bool, as_json: bool
+) -> None:
     settings = load()
     signer = signing_desk.who(settings, *sitting.addressed(settings, batch_id, keys))
 
     def shown(document: RequestDocument, view: RequestView) -> None:
         err().print(summary(document, view), soft_wrap=True)
 
-    found = sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes, on_screen=on_screen)
+    found = sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes, on_screen=on_screen, each=each)
     _show_set(found, as_json=as_json)
 
 

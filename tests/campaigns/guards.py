@@ -46,6 +46,7 @@ _NIGHT = f"{_STORAGE}test_signed_before.py"
 _FORGED = "integration/attacks/test_forged_orders.py"
 _REVOKED = "integration/attacks/test_revocations.py"
 _VERIFY = "unit/approvals/test_approval_verify.py::test_one_change_refuses_with_its_own_step_and_code"
+_LISTS = "property/test_approvals_properties.py"
 _STATEMENT = "unit/approvals/test_approval_statement.py"
 _FORMS = f"{_STATEMENT}::test_bytes_that_are_no_statement_are_refused_each_by_its_code"
 _OVER = f"{_STORAGE}test_pinned_law.py::test_an_open_request_whose_units_were_changed_is_refused_in_every_form"
@@ -762,6 +763,29 @@ TABLES = (
 )  # fmt: skip
 
 APPROVALS = (
+    *_of(
+        "cutter/approvals/signed_list.py", _LISTS,
+        ("a place that a signed list does not have",
+         " or place.index >= place.count or len(place.beside) != _depth(place):", ":",
+         "::test_a_signature_file_of_a_list_has_one_form"),
+        ("a statement at the place of another one", "    if index < middle:\n        return _node(_root(",
+         "    if True:\n        return _node(_root(",
+         "::test_each_statement_of_a_list_proves_the_head_that_was_signed"),
+        ("a list with more statements than were signed", "statements: {count}\\n", "statements: any\\n",
+         "::test_a_statement_that_is_not_at_its_place_proves_another_head"),
+    ),
+    *_of(
+        "cutter/approvals/gpg_answers.py", "unit/approvals/test_gpg_answers.py",
+        ("an old answer about a signature", "if self._clock() - at < limits.LIST_ANSWER_SECONDS:", "if at > 0:",
+         "::test_an_answer_is_used_again_until_its_time_is_over"),
+        ("an answer that decided nothing", "if answer.unverifiable is None:", "if True:",
+         "::test_what_gpg_could_not_judge_is_asked_again"),
+    ),
+    *_of(
+        "cutter/evidence/offline/signed_list.py", _LISTS,
+        ("a place outside of a signed list", "if not 0 <= index < count or (count == 1) != (not beside):", "if False:",
+         "::test_a_signature_file_of_a_list_has_one_form"),
+    ),
     *_of(
         "cutter/approvals/verify.py", _VERIFY,
         ("step 2: our own document", "if case.expected.written_by_us:", "if False:", "[our own document]"),
@@ -1703,6 +1727,13 @@ BACKUPS = (
         ("segments with the columns of another time",
          "    if head.tree is None or head.columns_sha256 != columns_sha256:", "    if head.tree is None:",
          "::test_other_columns_begin_a_new_tree"),
+    ),
+    *_of(
+        "cutter/backup/scratch.py", "integration/backup/test_check_tables.py",
+        ("changed tables in a check", "if not _KEPT.one(connection, kept):", "if not _TABLES.all(connection, None):",
+         "::test_changed_tables_are_made_again"),
+        ("rows of an earlier check", "SAVEPOINT kept; TRUNCATE {}", "SAVEPOINT kept; LOCK TABLE {}",
+         "::test_a_row_that_was_left_is_not_compared"),
     ),
     *_of(
         "cutter/backup/segments/loader.py", _SEGMENTS,

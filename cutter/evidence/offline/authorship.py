@@ -12,6 +12,7 @@ from pathlib import Path
 from cutter.evidence.offline.members import Members
 from cutter.evidence.offline.notation import canonical, digest
 from cutter.evidence.offline.output import hexed
+from cutter.evidence.offline.signed_list import signed_over
 
 GPG_SECONDS = 60
 
@@ -23,8 +24,8 @@ class Authorship(Members):
         for row in self.accepted:
             name, person = row["approval_sha256"], self.person(row)
             key = self.members.get(f"keys/{person['key_sha256']}.asc", b"") if person else b""
-            signed = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
-            good, valid = verified(gpg, key, *signed)
+            statement, file = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
+            good, valid = verified(gpg, key, *signed_over(statement, file))
             # 7.1
             if good != 1 or len(valid) != 1 or valid[0][-1] != row["fingerprint"]:
                 yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"

@@ -11,7 +11,10 @@ import pytest
 import uuid_utils
 
 from cutter import sources
+from cutter.approvals.signed_list import SignatureFile, read_signature
 from cutter.batch import documents
+from cutter.kb.ids import signature_of
+from cutter.kb.store import Store
 from starter.approver import signing_desk
 from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter, Told
 from tests.support import batch as support
@@ -279,17 +282,25 @@ async def test_skip_completed_leaves_out_what_is_law_and_what_failed_before(stac
         assert "nothing was written" in (await cutter(*queue)).out, "a resume alone does not take it in"
 
 
-async def test_the_night_is_rehearsed_and_signed_before(stack: Stack, cutter: Cutter) -> None:
-    path, batch_id = queue_file(stack, support.small_laws(stack, 1))
+def signatures(stack: Stack, kb_ids: Sequence[str]) -> set[bytes]:
+    """The OpenPGP signatures in the signature files of these statements."""
+    files = [read_signature(Store(stack.settings.kb).get(signature_of(name))) for name in kb_ids]
+    return {file.openpgp for file in files if isinstance(file, SignatureFile)}
+
+
+@pytest.mark.parametrize("each", [False, True])
+async def test_the_night_is_rehearsed_and_signed_before(stack: Stack, cutter: Cutter, each: bool) -> None:
+    path, batch_id = queue_file(stack, support.small_laws(stack, 2))
     queue = ("orchestrate", "batch", "--queue", str(path))
     async with stack.workers():
         rehearsed = await cutter(*queue, "--mode", "dryrun", "--wait", "--json")
-        assert (rehearsed.code, rehearsed.json["totals"]) == (0, {"rehearsed": 1, "settled": 1})
-        signed = await cutter.signed("approve", "--batch", batch_id)
-        assert (signed.code, len(signed.json["pre_batched"])) == (0, 2)
+        assert (rehearsed.code, rehearsed.json["totals"]) == (0, {"rehearsed": 2, "settled": 2})
+        signed = await cutter.signed("approve", "--batch", batch_id, *["--sign-each"] * each)
+        assert (signed.code, len(signed.json["pre_batched"])) == (0, 4)
+        assert len(signatures(stack, signed.json["pre_batched"])) == (2 if each else 1), "one for each document, or one"
         night = await cutter(*queue, "--max-concurrent", "2", "--quarantine", "--overnight", "--wait", "--json")
         assert (night.code, night.json["state"]) == (0, "batch_closeout")
-    assert stack.database.value(ENACTED) == 3
+    assert stack.database.value(ENACTED) == 6
 
 
 async def test_the_seed_s_own_cron_command_is_a_night(stack: Stack, cutter: Cutter) -> None:

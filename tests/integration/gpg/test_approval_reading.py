@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,11 +17,14 @@ from cutter.approvals import statement
 from cutter.approvals.expectation import Expected
 from cutter.approvals.reader import check, read_approval
 from cutter.approvals.request import parse_request, render_request
+from cutter.approvals.signed_list import head_and_places, render_signature
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable
+from cutter.gpg import Gpg
+from cutter.gpg_status import SignatureEvidence
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.types import Refusal
@@ -84,7 +88,54 @@ def with_another_ones_signature(world: World) -> ApprovalDocument:
     return ApprovalDocument(kb_id=NAME, body=mine.body, signature=other.signature)
 
 
-UNVERIFIED = (unsigned, of_a_stranger, altered_after_signing, with_another_ones_signature)
+def listed(world: World, bodies: Sequence[bytes], *, by: str | None = None) -> list[ApprovalDocument]:
+    """The documents of these statements under one signature."""
+    head, places = head_and_places(bodies)
+    openpgp = world.people.sign_detached(head, by or world.alice)
+    return [
+        ApprovalDocument(kb_id=f"laws/{number}.md", body=body, signature=render_signature(place, openpgp))
+        for number, (body, place) in enumerate(zip(bodies, places, strict=True))
+    ]
+
+
+def three(world: World) -> list[bytes]:
+    """The bodies of three statements of alice's about three requests."""
+    return [world.approve(world.request(nonce=nonce * 16)).body for nonce in ("ab", "cd", "ef")]
+
+
+def in_a_list_of_a_stranger(world: World) -> ApprovalDocument:
+    return listed(world, three(world), by=world.mallory)[0]
+
+
+def in_no_list(world: World) -> ApprovalDocument:
+    first, *others = three(world)
+    return replace(listed(world, others)[0], body=first)
+
+
+def at_the_place_of_another_one(world: World) -> ApprovalDocument:
+    first, second, _ = listed(world, three(world))
+    return replace(first, signature=second.signature)
+
+
+def with_the_signature_of_its_list_alone(world: World) -> ApprovalDocument:
+    first, *_ = listed(world, three(world))
+    return replace(first, signature=first.signature.partition(b"\n\n")[2])
+
+
+def the_head_of_a_list(world: World) -> ApprovalDocument:
+    return world.sign(head_and_places(three(world))[0])
+
+
+def with_its_own_signature_as_that_of_a_list(world: World) -> ApprovalDocument:
+    alone = world.approve(world.request())
+    _, (place, _) = head_and_places([alone.body, b"another"])
+    return replace(alone, signature=render_signature(place, alone.signature))
+
+
+UNVERIFIED = (
+    unsigned, of_a_stranger, altered_after_signing, with_another_ones_signature, in_a_list_of_a_stranger, in_no_list,
+    at_the_place_of_another_one, with_the_signature_of_its_list_alone, with_its_own_signature_as_that_of_a_list,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -116,6 +167,43 @@ def test_the_parser_never_sees_bytes_that_no_approver_has_signed(
     verdict = check(kb, NAME, sovereigns.ring, facts, sovereigns.policy)
     assert not verdict.accepted
     assert (parsed, told) == ([], [None])
+
+
+def test_the_head_of_a_list_is_no_statement(sovereigns: World, kb: Store) -> None:
+    put(kb, the_head_of_a_list(sovereigns))
+    verdict = check(kb, NAME, sovereigns.ring, sovereigns.expected(sovereigns.request()), sovereigns.policy)
+    assert (verdict.accepted, verdict.code) == (False, "statement_no_front_matter")
+
+
+def test_one_signature_is_verified_once_for_all_statements_of_a_list(
+    sovereigns: World, kb: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = [sovereigns.request(nonce=nonce * 16) for nonce in ("ab", "cd", "ef")]
+    documents = listed(sovereigns, [sovereigns.approve(request).body for request in requests])
+    asked: list[bytes] = []
+    verify = Gpg.verify_detached
+
+    def counted(self: Gpg, body: bytes, signature: bytes) -> SignatureEvidence:
+        asked.append(body)
+        return verify(self, body, signature)
+
+    monkeypatch.setattr(Gpg, "verify_detached", counted)
+    for request, document in zip(requests, documents, strict=True):
+        put(kb, document, document.kb_id)
+        verdict = check(kb, document.kb_id, sovereigns.ring, sovereigns.expected(request), sovereigns.policy)
+        assert (verdict.accepted, verdict.reason[:5]) == (True, "alice"), verdict
+        assert verdict.approval_sha256 == sha256_hex(document.body)
+        assert verdict.fingerprint == sovereigns.alice
+    assert len(asked) == 1
+    assert asked[0].startswith(b"cutter-signed-list/1\n")
+
+
+def test_a_statement_of_a_list_counts_for_its_own_request_alone(sovereigns: World, kb: Store) -> None:
+    first, *_ = listed(sovereigns, three(sovereigns))
+    put(kb, first)
+    expected = sovereigns.expected(sovereigns.request(nonce="cd" * 16))
+    verdict = check(kb, NAME, sovereigns.ring, expected, sovereigns.policy)
+    assert (verdict.accepted, verdict.step, verdict.code) == (False, 5, "nonce_mismatch")
 
 
 def test_the_parser_sees_what_an_approver_has_signed_once(sovereigns: World, kb: Store, parsed: list[bytes]) -> None:

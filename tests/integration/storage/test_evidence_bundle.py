@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from activities.gates.closeout import closeout
+from cutter.approvals.statement import Statement
 from cutter.catalogue import GATES, PLANNED, WorkerRole
 from cutter.domain.digests import canonical_json, chain, sha256_hex
 from cutter.errors import Conflict, NotFound, Unavailable
@@ -18,7 +19,10 @@ from cutter.evidence import audit, bundle, offline
 from cutter.evidence.bundle import Bundle
 from cutter.kb.store import Store
 from cutter.messages import GateInput
+from cutter.settings import Settings
 from cutter.types import Json
+from starter.approver import signing_desk
+from starter.approver.signing_desk import Signing
 from starter.commands.audit import exported as audit_export
 from starter.commands.evidence import exported
 from starter.commands.rebuild import rebuild_run
@@ -185,6 +189,29 @@ def test_a_run_that_is_not_closed_has_one_as_it_stands_and_no_run_has_none(close
     missing = run_id[:-1] + ("0" if run_id[-1] != "0" else "1")
     with pytest.raises(NotFound, match="no run"):
         exported(made.settings, missing)
+
+
+def test_a_statement_of_a_signed_list_is_as_good_as_one_with_its_own_signature(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def in_a_list(settings: Settings, statement: Statement, signing: Signing, kb_id: str) -> str:
+        others = [replace(statement, text=f"another one, {number}") for number in range(4)]
+        signed = signing_desk.sign([*others[:2], statement, *others[2:]], signing)[2]
+        return signing_desk.upload(settings, signed, kb_id)
+
+    monkeypatch.setattr(signing_desk, "sign_and_upload", in_a_list)
+    found, sealed, _ = exported(deployment.settings, drive(deployment, law(3)).run_id)
+    assert sealed
+    told = verdicts(found.data, sha256=found.sha256, gpg=shutil.which("gpg"))
+    assert (told["approvals"], told["authorship"]) == (offline.OK, offline.OK)
+    members = {name: body for name, body in offline.Bundle(found.data).members.items() if name != offline.MANIFEST}
+    files = [name for name in members if name.startswith("signed/") and name.endswith(".asc")]
+    assert len(files) == 2
+    for name in files:
+        assert members[name].startswith(b"cutter-list-signature/1\nplace: 3 of 5\n")
+        for old, new in ((b"3 of 5", b"4 of 5"), (b"of 5", b"of 6"), (b"beside", b"besides"), (b"GP S", b"GP X")):
+            bent = offline.sealed(members | {name: members[name].replace(old, new, 1)})
+            assert "authorship" in refused(bent, gpg=shutil.which("gpg"))
 
 
 # --- the closeout waits for what it needs ---------------------------------------------------------------------------
