@@ -22,18 +22,18 @@ FILE_VERSION = "cutter-list-signature/1"
 _HEAD = "cutter-signed-list/1\nI sign each statement of this list.\nstatements: {count}\nroot: {root}\n"
 _FILE = re.compile(
     rf"{FILE_VERSION}\nplace: (?P<place>[1-9][0-9]{{0,5}}) of (?P<count>[1-9][0-9]{{0,5}})\n"
-    r"(?P<path>(?:beside: [0-9a-f]{64}\n){0,17})\n(?P<openpgp>.*)",
+    r"(?P<path>(?:sibling: [0-9a-f]{64}\n){0,17})\n(?P<openpgp>.*)",
     re.DOTALL,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A statement's place in a list, from 0, and the digests beside its way to the root, from the leaf on."""
+    """A statement's place in a list, from 0, and the siblings on its way to the root, from the leaf on."""
 
     index: int
     count: int
-    beside: tuple[bytes, ...]
+    siblings: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +53,13 @@ def head_and_places(bodies: Sequence[bytes]) -> tuple[bytes, list[Place]]:
     if not 0 < count <= limits.LIST_STATEMENTS_MAX:
         raise InvalidInput(f"a list has 1 to {limits.LIST_STATEMENTS_MAX} statements, and not {count}: sign a part")
     root, ways = _tree([_leaf(body) for body in bodies])
-    return _head(count, root), [Place(index=n, count=count, beside=way) for n, way in enumerate(ways)]
+    return _head(count, root), [Place(index=n, count=count, siblings=way) for n, way in enumerate(ways)]
 
 
 def render_signature(place: Place, openpgp: bytes) -> bytes:
     """The signature file of the statement at this place, from the armored signature of the head."""
     lines = [FILE_VERSION, f"place: {place.index + 1} of {place.count}"]
-    lines += [f"beside: {one.hex()}" for one in place.beside]
+    lines += [f"sibling: {one.hex()}" for one in place.siblings]
     return "\n".join([*lines, "", ""]).encode() + openpgp
 
 
@@ -71,9 +71,9 @@ def read_signature(file: bytes) -> SignatureFile | Refusal:
     place = found and Place(
         index=int(found["place"]) - 1,
         count=int(found["count"]),
-        beside=tuple(map(bytes.fromhex, re.findall(r"[0-9a-f]{64}", found["path"]))),
+        siblings=tuple(map(bytes.fromhex, re.findall(r"[0-9a-f]{64}", found["path"]))),
     )
-    if found is None or place is None or place.index >= place.count or len(place.beside) != _depth(place):
+    if found is None or place is None or place.index >= place.count or len(place.siblings) != _depth(place):
         return Refusal("signature_malformed", f"the signature file does not have the form {FILE_VERSION}")
     return SignatureFile(openpgp=found["openpgp"].encode("latin-1"), place=place)
 
@@ -82,7 +82,7 @@ def signed_bytes(body: bytes, place: Place | None) -> bytes:
     """The bytes that the signature must be over: the statement, or the head of the list with it at this place."""
     if place is None:
         return body
-    return _head(place.count, _root(_leaf(body), place.index, place.count, place.beside))
+    return _head(place.count, _root(_leaf(body), place.index, place.count, place.siblings))
 
 
 def _head(count: int, root: bytes) -> bytes:
@@ -90,7 +90,7 @@ def _head(count: int, root: bytes) -> bytes:
 
 
 def _tree(leaves: Sequence[bytes]) -> tuple[bytes, list[tuple[bytes, ...]]]:
-    """The root over these leaves, and for each leaf the digests beside its way to the root."""
+    """The root over these leaves, and for each leaf the siblings on its way to the root."""
     if len(leaves) == 1:
         return leaves[0], [()]
     middle = _middle(len(leaves))
@@ -98,14 +98,14 @@ def _tree(leaves: Sequence[bytes]) -> tuple[bytes, list[tuple[bytes, ...]]]:
     return _node(left, right), [*((*way, right) for way in lefts), *((*way, left) for way in rights)]
 
 
-def _root(leaf: bytes, index: int, count: int, beside: tuple[bytes, ...]) -> bytes:
+def _root(leaf: bytes, index: int, count: int, siblings: tuple[bytes, ...]) -> bytes:
     """The root of the tree that has the leaf at this place."""
     if count == 1:
         return leaf
     middle = _middle(count)
     if index < middle:
-        return _node(_root(leaf, index, middle, beside[:-1]), beside[-1])
-    return _node(beside[-1], _root(leaf, index - middle, count - middle, beside[:-1]))
+        return _node(_root(leaf, index, middle, siblings[:-1]), siblings[-1])
+    return _node(siblings[-1], _root(leaf, index - middle, count - middle, siblings[:-1]))
 
 
 def _depth(place: Place) -> int:

@@ -766,7 +766,7 @@ APPROVALS = (
     *_of(
         "cutter/approvals/signed_list.py", _LISTS,
         ("a place that a signed list does not have",
-         " or place.index >= place.count or len(place.beside) != _depth(place):", ":",
+         " or place.index >= place.count or len(place.siblings) != _depth(place):", ":",
          "::test_a_signature_file_of_a_list_has_one_form"),
         ("a statement at the place of another one", "    if index < middle:\n        return _node(_root(",
          "    if True:\n        return _node(_root(",
@@ -783,8 +783,8 @@ APPROVALS = (
     ),
     *_of(
         "cutter/evidence/offline/signed_list.py", _LISTS,
-        ("a place outside of a signed list", "if not 0 <= index < count or (count == 1) != (not beside):", "if False:",
-         "::test_a_signature_file_of_a_list_has_one_form"),
+        ("a place outside of a signed list", "if not 0 <= index < count or (count == 1) != (not siblings):",
+         "if False:", "::test_a_signature_file_of_a_list_has_one_form"),
     ),
     *_of(
         "cutter/approvals/verify.py", _VERIFY,

@@ -269,10 +269,10 @@ def test_a_statement_that_is_not_at_its_place_proves_another_head(statements: li
         file = read_signature(render_signature(moved, SIGNED))
         if moved != place and isinstance(file, SignatureFile):
             assert signed_bytes(body, file.place) != head
-    for number in range(len(place.beside)):
-        bent = [*place.beside]
+    for number in range(len(place.siblings)):
+        bent = [*place.siblings]
         bent[number] = bytes([bent[number][0] ^ 1, *bent[number][1:]])
-        assert signed_bytes(body, replace(place, beside=tuple(bent))) != head
+        assert signed_bytes(body, replace(place, siblings=tuple(bent))) != head
 
 
 def test_the_root_of_a_list_is_that_of_the_description() -> None:
@@ -280,7 +280,7 @@ def test_the_root_of_a_list_is_that_of_the_description() -> None:
     root = sha256(b"\1" + sha256(b"\1" + a + b).digest() + c).hexdigest()
     head, places = head_and_places([b"a", b"b", b"c"])
     assert head.decode() == f"cutter-signed-list/1\nI sign each statement of this list.\nstatements: 3\nroot: {root}\n"
-    assert [place.beside for place in places] == [(b, c), (a, c), (sha256(b"\1" + a + b).digest(),)]
+    assert [place.siblings for place in places] == [(b, c), (a, c), (sha256(b"\1" + a + b).digest(),)]
 
 
 LISTED = render_signature(head_and_places([b"a", b"b", b"c"])[1][0], SIGNED)
@@ -291,10 +291,10 @@ LISTED = render_signature(head_and_places([b"a", b"b", b"c"])[1][0], SIGNED)
     [
         LISTED.replace(b"/1", b"/2", 1), LISTED.replace(b"1 of 3", b"0 of 3"), LISTED.replace(b"1 of 3", b"4 of 3"),
         LISTED.replace(b"1 of 3", b"01 of 3"), LISTED.replace(b"1 of 3", b"3 of 3"),
-        LISTED.replace(b"1 of 3", b"1 of 9"),
-        LISTED.replace(b"beside: ", b"beside:  ", 1), LISTED.replace(b"\n\n", b"\n", 1), LISTED.replace(b"\n", b"\r\n"),
+        LISTED.replace(b"1 of 3", b"1 of 9"), LISTED.replace(b"sibling: ", b"sibling:  ", 1),
+        LISTED.replace(b"\n\n", b"\n", 1), LISTED.replace(b"\n", b"\r\n"),
         LISTED.upper().replace(b"CUTTER", b"cutter"), b"cutter-", b"cutter-list-signature/1\n",
-        LISTED.replace(b"beside", b"beside: " + b"0" * 64 + b"\nbeside", 1),
+        LISTED.replace(b"sibling", b"sibling: " + b"0" * 64 + b"\nsibling", 1),
     ],
 )  # fmt: skip
 def test_a_signature_file_of_a_list_has_one_form(file: bytes) -> None:

@@ -209,7 +209,7 @@ def test_a_statement_of_a_signed_list_is_as_good_as_one_with_its_own_signature(
     assert len(files) == 2
     for name in files:
         assert members[name].startswith(b"cutter-list-signature/1\nplace: 3 of 5\n")
-        for old, new in ((b"3 of 5", b"4 of 5"), (b"of 5", b"of 6"), (b"beside", b"besides"), (b"GP S", b"GP X")):
+        for old, new in ((b"3 of 5", b"4 of 5"), (b"of 5", b"of 6"), (b"sibling", b"siblings"), (b"GP S", b"GP X")):
             bent = offline.sealed(members | {name: members[name].replace(old, new, 1)})
             assert "authorship" in refused(bent, gpg=shutil.which("gpg"))
 
