@@ -11,6 +11,7 @@ arm runs the same tests with every guard in place: all of them must be green, or
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -40,6 +41,9 @@ RED, GREEN, GONE = "red", "green", "the guard's text is not there"
 # Compiled files are copied too: they go by the time of their source, which is kept.
 _NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", ".cutter", ".*_cache", ".hypothesis", "results")
 
+_LATER = itertools.count(10)
+"""Seconds after the time of a file, another number for each change."""
+
 Row = dict[str, Any]
 
 
@@ -62,8 +66,8 @@ def removed(guard: Guard, copy: Path) -> Iterator[bool]:
         return
     was = path.stat()
     path.write_text(text.replace(guard.old, guard.new), encoding="utf-8")
-    # Compiled files go by size and time: within one second, a change of the same size would not be seen.
-    os.utime(path, (was.st_atime, was.st_mtime + 10))
+    # Compiled files go by size and time. So each change has a time of its own: another one of the same size is seen.
+    os.utime(path, (was.st_atime, was.st_mtime + next(_LATER)))
     try:
         yield True
     finally:

@@ -44,3 +44,17 @@ def test_p24_a_test_that_cannot_run_is_neither_red_nor_green(tmp_path: Path) -> 
     ):
         (tmp_path / "tests" / f"test_{name}.py").write_text(text)
         assert p24.judged(tmp_path, [f"test_{name}.py"]).startswith(said), name
+
+
+def test_p24_two_changes_of_one_size_are_two_changes(tmp_path: Path) -> None:
+    """Python takes a compiled file for the one of a source with the same size and time."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "answers.py").write_text("ONE, TWO = 1, 2\n")
+    for name in ("one", "two"):
+        text = f"import answers\n\ndef test_it(): assert answers.{name.upper()} == {[1, 2][name == 'two']}\n"
+        (tmp_path / "tests" / f"test_{name}.py").write_text(text)
+    # pytest leaves the folder of the tests in the path, and the answers are next to it.
+    (tmp_path / "conftest.py").write_text("")
+    for name, old, new in (("one", "= 1,", "= 5,"), ("two", ", 2\n", ", 5\n")):
+        guard = Guard(what=name, file="answers.py", old=old, new=new, test=f"test_{name}.py::test_it")
+        assert p24.trial(guard, tmp_path)["said"] == p24.RED, name

@@ -81,8 +81,10 @@ def test_the_next_check_finds_the_tables_without_rows(world: Laws, scratch: Data
 
 def test_a_row_that_was_left_is_not_compared(world: Laws, scratch: Database) -> None:
     first = checked(world, scratch)
+    tables = tables_of(scratch)
     scratch.run(LEAVE_A_ROW, role=BACKUP)
     assert checked(world, scratch) == first
+    assert tables_of(scratch) == tables
 
 
 @pytest.mark.parametrize(
