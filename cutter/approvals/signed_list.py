@@ -67,14 +67,17 @@ def read_signature(file: bytes) -> SignatureFile | Refusal:
     """The parts of a signature file, or the Refusal of a malformed one."""
     if not file.startswith(b"cutter-"):
         return SignatureFile(openpgp=file)
+    malformed = Refusal("signature_malformed", f"the signature file does not have the form {FILE_VERSION}")
     found = _FILE.fullmatch(file.decode("latin-1"))
-    place = found and Place(
+    if found is None:
+        return malformed
+    place = Place(
         index=int(found["place"]) - 1,
         count=int(found["count"]),
         siblings=tuple(map(bytes.fromhex, re.findall(r"[0-9a-f]{64}", found["path"]))),
     )
-    if found is None or place is None or place.index >= place.count or len(place.siblings) != _depth(place):
-        return Refusal("signature_malformed", f"the signature file does not have the form {FILE_VERSION}")
+    if place.index >= place.count or len(place.siblings) != _depth(place):
+        return malformed
     return SignatureFile(openpgp=found["openpgp"].encode("latin-1"), place=place)
 
 

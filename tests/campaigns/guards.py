@@ -766,7 +766,7 @@ APPROVALS = (
     *_of(
         "cutter/approvals/signed_list.py", _LISTS,
         ("a place that a signed list does not have",
-         " or place.index >= place.count or len(place.siblings) != _depth(place):", ":",
+         "if place.index >= place.count or len(place.siblings) != _depth(place):", "if False:",
          "::test_a_signature_file_of_a_list_has_one_form"),
         ("a statement at the place of another one", "    if index < middle:\n        return _node(_root(",
          "    if True:\n        return _node(_root(",
