@@ -71,9 +71,6 @@ Laws with articles in plain lines miss their target because many of them amend o
 line as the law's own articles do (`pe/LEY-32265-2025.md:58`). The numbering tells them apart only as a whole, so the
 cut is refused by `numbering_break`, and a person looks.
 
-The silent difference is a treaty in a schedule (`ie/IE-2015-act-38.md:167`): its chapters are plain lines, which the
-suggested profile reads as headings and the outline does not. No finding names the place.
-
 The default profile is made for `#` in five languages. Most of its refusals are headings without text, which
 `--empty heading_only` accepts, and laws in other languages, for which a profile is suggested.
 

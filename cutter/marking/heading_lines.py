@@ -30,6 +30,15 @@ KINDS: dict[str, str] = {
 }
 """Words of headings by kind. Each kind has its own numbering in the order of a text."""
 
+AFTER_NUMBER: dict[str, str] = {
+    "article": "§|straipsnis|pants|artikla",
+    "chapter": "luku|kap\\.|kapitel|peatükk|skyrius|nodaļa|fejezet",
+    "part": "osasto|osa|avd\\.|avdelning|dalis|daļa|rész",
+    "section": "jagu|skirsnis",
+    "annex": "melléklet|priedas|pielikums",
+}
+"""The same for languages that write the number before the word: `2 §`, `3 luku` and `1. peatükk`."""
+
 _CJK_KINDS = {"조": "article", "条": "article", "條": "article", "장": "chapter", "章": "chapter", "편": "part",
               "編": "part", "编": "part", "절": "section", "節": "section", "节": "section"}  # fmt: skip
 
@@ -41,6 +50,16 @@ _LINE = re.compile(
     + "|".join(rf"(?P<{kind}>{words})" for kind, words in KINDS.items())
     + rf")(?:[ \t\u00a0]{{0,8}})(?P<number>(?i:{_NUMBER}))(?![^\W_])"
 )
+_NUMBER_FIRST = re.compile(
+    _LEAD
+    + r"(?P<number>[0-9]{1,4}(?: ?(?-i:[a-z]))?|(?-i:[IVXLC]{1,8}))\.?[ \t\u00a0]{0,3}(?:"
+    + "|".join(rf"(?P<{kind}>{words})" for kind, words in AFTER_NUMBER.items())
+    + r")(?![^\W_])",
+    re.IGNORECASE,
+)
+_MAY_HAVE_WORD = re.compile(rb"[0-9]{1,4}(?: ?[a-z])?\.?(?:[ \t]|\xc2\xa0){0,3}(?:\xc2\xa7|[^\W\d_])")
+"""A quick test of a line that begins with a digit."""
+
 _CAPITALS = re.compile(_LINE.pattern, re.IGNORECASE)
 _CJK = re.compile(
     _LEAD
@@ -53,8 +72,11 @@ _FIRST = re.compile(
     + "".join(sorted({word[0] for words in KINDS.values() for word in words.split("|")} | set("abcdehkpstABCDEHKPST")))
     + "])"
 )
-_NEVER = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789(|-")
+_NEVER = frozenset(b"abcdefghijklmnopqrstuvwxyz(|-")
 """First bytes of many lines of text. A line that begins with one of them never looks like a heading here."""
+
+_DIGITS = frozenset(b"0123456789")
+_ROMAN_FIRST = frozenset("IVXLC")
 
 _BEGINNINGS = frozenset(
     word[:2] if word[:2].isalpha() else word[0] for words in KINDS.values() for word in words.split("|")
@@ -91,6 +113,8 @@ def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
     for index, line in enumerate(lines.lines):
         if not line or line[0] in _NEVER or lines.opaque[index] in (FRONT, COMMENT):
             continue
+        if line[0] in _DIGITS and not _MAY_HAVE_WORD.match(line):
+            continue
         seen = read_line(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"), index, lines.opaque[index])
         if seen is not None:
             yield seen
@@ -100,6 +124,10 @@ def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
     """The heading that a line looks like, or None for text."""
     begin = text.lstrip(_BEFORE_WORDS)[:2]
     first = begin[:1]
+    if first.isdigit() or first in _ROMAN_FIRST:
+        match = _NUMBER_FIRST.match(text)
+        if match is not None or first.isdigit():
+            return _worded(match, text.rstrip(), index, opaque) if match is not None else None
     worded = begin in _BEGINNINGS or first in _BEGINNINGS
     if not (worded or first in _CJK_FIRST or first in _CODE_FIRST or begin.isupper()):
         return None
@@ -120,9 +148,7 @@ def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
         match = _CAPITALS.match(text)
         if match is None or not text[: match.start("number")].isupper():
             return None
-    kind = next(filter(match.group, KINDS))
-    place = _place(" ".join(match["number"].split()))
-    return None if place is None else _worded(match, text, index, kind, place, opaque)
+    return _worded(match, text, index, opaque)
 
 
 def _place(written: str) -> tuple[str, int] | None:
@@ -136,10 +162,13 @@ def _place(written: str) -> tuple[str, int] | None:
     return ".".join(filter(None, prefix)), number.value[-1]
 
 
-def _worded(
-    match: re.Match[str], text: str, index: int, kind: str, place: tuple[str, int], opaque: int
-) -> HeadingLine | None:
-    rest, lead = text[match.end() :], text[: match.start(kind)].strip("\u00a0\u3000 \t")
+def _worded(match: re.Match[str], text: str, index: int, opaque: int) -> HeadingLine | None:
+    kind = next(kind for kind, word in match.groupdict().items() if word and kind in KINDS)
+    place = _place(" ".join(match["number"].split()))
+    if place is None:
+        return None
+    rest = text[match.end() :]
+    lead = text[: min(match.start(kind), match.start("number"))].strip("\u00a0\u3000 \t")
     marked = bool(lead) or match["number"][-1] in "º°ª"
     if rest[:1] in (",", ";", "/"):
         return None

@@ -32,6 +32,13 @@ _ALSO = {"bis": 1, "ter": 2, "quater": 3, "quinquies": 4, "sexies": 5, "septies"
 _BIS = r"(?:[ -]?(?:" + "|".join(_ALSO) + r")(?![ \u00a0][0-9]))?"
 """The suffix must not be before a number, because there `bis` is the German word for "to" (§§ 5 bis 7)."""
 
+SPACED_LETTER = r"(?:[ \u00a0](?-i:[a-np-zđ]))"
+"""The letter of a number that was inserted, after a blank: 2 a § and 13 a luku. An `o` is an ordinal sign (Art. 5 o).
+"""
+
+_LETTER_AT_END = SPACED_LETTER + r"(?=[ \t\u00a0]*(?:$|[.:)\]–—]|(?<=[ \t\u00a0])-))"
+"""After a word, such a letter must end the heading or be before a sign: `Articles 5 a 7` are three articles."""
+
 RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 """Raised digits: § 5¹ was inserted after § 5."""
 
@@ -43,10 +50,12 @@ STYLES: dict[str, str] = {
     "code": r"(?-i:[LRDA])\*?\.?[ ]?[0-9]{1,5}(?:-[0-9]{1,4}){0,6}(?: (?-i:[A-Z]))?",
     # 1.2.3, 39.12.NĐ.1
     "dotted": r"[0-9]{1,4}(?:\.(?:[0-9]{1,4}|(?-i:[A-ZĐ]{1,4})(?=\.[0-9]))){1,6}",
-    # 5, 5a, 34-1, 1 - 1, 5¹, 5 bis, 1er, 0-B
+    # 5, 5a, 5 a, 34-1, 1 - 1, 5¹, 5 bis, 1er, 0-B
     "arabic": r"[0-9]{1,5}(?:-[0-9]{1,4}){0,4}(?: - [0-9]{1,2}(?= ?(?:[.)]|$))|["
     + RAISED
-    + r"]{1,3})?(?:-(?-i:[A-Z])|(?:er|ère|st|nd|rd|th|º|ª|°)|(?-i:[a-zđA-ZĐ]))?"
+    + r"]{1,3})?(?:-(?-i:[A-Z])|(?:er|ère|st|nd|rd|th|º|ª|°)|(?-i:[a-zđA-ZĐ])|"
+    + _LETTER_AT_END
+    + ")?"
     + _BIS,
     # IV, IER, VIIIa, XI bis
     "roman": r"(?-i:[IVXLCDM]{1,8})(?:er|ère|º|ª|°|(?-i:[a-z]))?" + _BIS,

@@ -28,7 +28,7 @@ _OTHER_NUMBER = re.compile(
     r"(?P<dotted>[0-9]{1,3}(?:\.[0-9]{1,3}){1,5})\.?(?=[ \t:–—-]|$)"
     r"|(?P<signed>[IVXLC]{1,7}(?: ?[a-z])?|[0-9]{1,4}[a-zA-Z]?|[A-Za-z])[.)](?=[ \t:–—-]|$)"
     r"|\((?P<bracketed>[IVXLC]{1,7}|[ivxlc]{1,7}|[0-9]{1,4}[a-z]?|[A-Za-z]{1,2})\)(?=[ \t:–—-]|$)"
-    r"|(?P<bare>[0-9]{1,3}[a-zA-Z]?)(?=[ \t]+\S)"
+    r"|(?P<bare>[0-9]{1,3}(?:[a-zA-Z]| [a-z](?= ?§))?)(?=[ \t]+\S)"
     r")"
 )
 PLAIN_DEPTH = 7
@@ -89,7 +89,7 @@ def _worded(level: Level) -> re.Pattern[str] | None:
         if number:
             options.append(rf"(?:{words})(?:[ \t\u00a0]+|(?=[0-9])|(?<=-))(?P<number>{number})(?!\w)")
             if level.number_first:
-                options.append(rf"(?P<first>{number})\.?[ \t\u00a0]+(?:{words})(?!\w)")
+                options.append(rf"(?P<first>{number}{numbers.SPACED_LETTER}?)\.?[ \t\u00a0]+(?:{words})(?!\w)")
         if level.number_optional:
             options.append(rf"(?:{words})(?!\w)")
     if level.phrases:
@@ -246,7 +246,18 @@ def _is_title(rest: str, match: re.Match[str], form: Form) -> bool:
     """
     if form != "plain" or "also" in match.re.groupindex or match.group().rstrip()[-1:] in ".)º°ª":
         return True
-    return not rest.strip() or rest.lstrip(" \t\u00a0")[:1] in ".:–—-"
+    rest = rest.lstrip(" \t\u00a0")
+    if not rest.strip() or rest[:1] in ".:–—-":
+        return True
+    return bool(match.groupdict().get("first")) and title_may_follow(match.group(), rest)
+
+
+def title_may_follow(matched: str, rest: str) -> bool:
+    """Whether a title or text can follow a number and its word without a sign: `1 § Denna lag`, `1 kap. Inledning`.
+
+    A reference continues in small letters: `1 § andra stycket`.
+    """
+    return matched.rstrip()[-1:] in "§." and rest[:1].isupper()
 
 
 def _set_level(heading: Heading, level: Level, text: str, match: re.Match[str]) -> None:

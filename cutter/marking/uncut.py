@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -55,6 +55,9 @@ _ITEM = re.compile(
 _Mark = tuple[bytes, bool, bytes]
 """What comes before a number or letter of a list, whether it is a number, and what comes after it."""
 
+_NUMBERED_TITLE = re.compile(rb" {0,3}(?:\*\*)?(?P<number>[0-9]{1,3})\.[ \t]+(?:[A-Z]|[\xc3-\xf4])[^.;:]{1,80}")
+"""A line such as `12. Commencement`."""
+
 _BOLD_LINE = re.compile(rb"[ \t]*(?:\*\*|__)[^*_]{1,160}(?:\*\*|__)[ \t\r]*$")
 
 _TABLE = re.compile(rb"[ \t]*(?:\||\*[ \t]{3}|\+[-=])|[ \t]{8}")
@@ -103,6 +106,8 @@ def uncut_findings(
     yield from _in_fences(sorted(fenced, key=lambda line: line.index), place)
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
     yield from _runs(text, cut, place, numbered=numbered)
+    if not numbered:
+        yield from _numbered_titles([i for i in range(len(lines.lines)) if i not in not_judged | headings], place)
 
 
 def _is_closed_note(line: bytes) -> bool:
@@ -162,6 +167,30 @@ def _runs(
     for line in sorted(absorbed, key=lambda line: line.index):
         yield _finding("heading_absorbed", [line], place, "continues the numbering of the headings around it, but is "
                        "part of the text of the unit before it; write it as a heading like them")  # fmt: skip
+
+
+def _numbered_titles(indexes: Iterable[int], place: Place) -> Iterator[Finding]:
+    """Short lines of their own such as `12. Commencement`, which count up. They may be the headings of a law in which
+    no unit has a number.
+    """
+    lines = place.lines
+    titles = [
+        HeadingLine(index=index, kind="title", series="", value=int(match["number"]), strong=True,
+                    text=match.group().decode("utf-8", "ignore"), opaque=lines.opaque[index])
+        for index in indexes
+        if not lines.opaque[index] and (match := _NUMBERED_TITLE.match(lines.lines[index]))
+    ]  # fmt: skip
+    alone = [line for line in titles if _may_be_a_heading(line, lines) and _is_last_of_paragraph(line.index, lines)]
+    run = _longest_run(alone)
+    if len(run) >= _RUN:
+        yield _finding("looks_uncut", run, place, "begin with a number and a title and are text, and no unit of this "
+                       "law has a number; put # before the lines that are headings")  # fmt: skip
+
+
+def _is_last_of_paragraph(index: int, lines: Lines) -> bool:
+    """True if text follows after an empty line, and not the next item of a list."""
+    following = lines.lines[index + 1 : index + 3]
+    return len(following) == 2 and not following[0].strip() and not _NUMBERED_TITLE.match(following[1])
 
 
 def _is_uncut(run: list[HeadingLine]) -> bool:
@@ -241,17 +270,22 @@ def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
     """Amber finding: some of the smallest numbered units have `#` and others have none, such as the articles of a
     treaty in a schedule.
     """
-    units: dict[bool, list[Candidate]] = defaultdict(list)
+    smallest: dict[bool, int] = {True: 0, False: 0}
+    first: dict[bool, Candidate] = {}
     parents = {node.parent for node in nodes}
     for position, (node, unit) in enumerate(zip(nodes, pieces.candidates, strict=True)):
-        if node.heading.number is not None and position not in parents:
-            units[node.heading.form == "atx"].append(unit)
-    if len(units) == 2:
-        fewer = min(units[False], units[True], key=len)
+        if node.heading.number is not None:
+            with_hashes = node.heading.form == "atx"
+            first.setdefault(with_hashes, unit)
+            smallest[with_hashes] += position not in parents
+    if all(smallest.values()):
+        later = max(first, key=lambda form: first[form].line)
+        unit = first[later]
         yield Finding(
-            code="forms_mixed", line=fewer[0].line, address=fewer[0].address, severity="amber",
-            message=f"line {fewer[0].line}: {counted(len(fewer), 'numbered unit')} from here on "
-            f"{'with' if fewer is units[True] else 'without'} #, unlike the others; are they units of this law?",
+            code="forms_mixed", line=unit.line, address=unit.address, severity="amber",
+            message=f"line {unit.line}: the first numbered heading {'with' if later else 'without'} #; of the smallest "
+            f"numbered units {smallest[True]} have # and {smallest[False]} have none; are all of them units of this "
+            "law?",
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from cutter.marking import numbers
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
-from cutter.marking.recognise import ATX
+from cutter.marking.recognise import ATX, title_may_follow
 from cutter.marking.suggestion.vocabulary import MARKERS, NUMBER, Role, known_words, role_of
 from cutter.marking.titles import plain_title, without_closing_hashes
 
@@ -42,7 +42,9 @@ reads.
 _BOLD = re.compile(r" {0,3}(?:\*\*|__)(?=\S)")
 _WORD = re.compile(r"[^\W\d_]{2,24}\.?")
 _AFTER = re.compile(rf"[ \t\u00a0]*(?P<number>{numbers.pattern(_STYLES_AFTER)})(?!\w)", re.IGNORECASE)
-_FIRST = re.compile(rf"\[?(?P<number>{numbers.pattern(_STYLES_FIRST)})\.?[ \t\u00a0]+", re.IGNORECASE)
+_FIRST = re.compile(
+    rf"\[?(?P<number>{numbers.pattern(_STYLES_FIRST)}{numbers.SPACED_LETTER}?)\.?[ \t\u00a0]+", re.IGNORECASE
+)
 _MARKED = re.compile(
     rf"第(?P<number>{numbers.pattern(('cjk', 'arabic'))})(?P<sign>[{''.join(MARKERS)}])(?=[ \t\u00a0\u3000]|$)"
 )
@@ -195,9 +197,9 @@ def _line(
     index: int, form: Form, depth: int, title: str, word: str, number: str, end: int, first: bool, hidden: bool
 ) -> Line:
     rest = title[end:].strip(" \t\u00a0")
+    parted = not rest or rest[0] in ".:–—-" or (first and title_may_follow(title[:end], rest))
     return Line(index=index, form=form, depth=depth, title=title, word=word, number=" ".join(number.split()),
-                number_first=first, bare=not rest.strip(".:–—-]*_ "), parted=not rest or rest[0] in ".:–—-",
-                hidden=hidden)  # fmt: skip
+                number_first=first, bare=not rest.strip(".:–—-]*_ "), parted=parted, hidden=hidden)  # fmt: skip
 
 
 def _undesignated(index: int, form: Form, depth: int, title: str, raw: str, hidden: bool) -> Line | None:

@@ -30,7 +30,7 @@ ROLES = (
         "Додаток", "Phụ lục", "Priedas", "Pielikums", "Melléklet")),
     Role(name="part", rank=1, section_type="section", words=(
         "Part", "Partie", "Teil", "Parte", "Phần", "Deel", "Część", "Část", "Časť", "Partea", "Osa", "Μέρος", "Часть",
-        "Частина", "Dalis", "Daļa", "Rész")),
+        "Частина", "Dalis", "Daļa", "Rész", "Avd.", "Avdelning")),
     Role(name="book", rank=2, section_type="section", words=(
         "Book", "Livre", "Buch", "Libro", "Boek", "Kniha", "Księga", "Cartea", "Llibre", "Βιβλίο", "Книга")),
     Role(name="title", rank=3, section_type="section", words=(
@@ -39,7 +39,7 @@ ROLES = (
     Role(name="chapter", rank=4, section_type="section", words=(
         "Chapter", "Chapitre", "Kapitel", "Capítulo", "Capitulo", "Capo", "Capitolul", "Capítol", "Hoofdstuk",
         "Kapitola", "Rozdział", "Peatükk", "Luku", "Chương", "Κεφάλαιο", "Глава", "Skyrius", "Nodaļa", "Fejezet",
-        "Hlava")),
+        "Hlava", "Kap.")),
     Role(name="section", rank=5, section_type="section", words=(
         "Section", "Sección", "Seccion", "Abschnitt", "Sezione", "Secțiunea", "Secció", "Afdeling", "Oddíl", "Oddiel",
         "Diel", "Díl", "Oddział", "Jagu", "Mục", "Τμήμα", "Skirsnis", "Avsnitt", "Subchapter", "Titulek")),

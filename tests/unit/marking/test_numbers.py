@@ -18,6 +18,7 @@ from cutter.marking.segments import ascii_upper, number_segment, title_segment
     [
         ("7", "", (7,)),
         ("12a", "", (12, 4)),
+        ("12 a", "", (12, 4)),
         ("34-1", "", (34, 1)),
         ("5 bis", "", (5, 1)),
         ("1er", "", (1,)),
@@ -52,6 +53,7 @@ def test_a_number_has_a_series_and_a_place_in_it(written: str, series: str, valu
     "order",
     [
         ["5", "5a", "5b", "6"],
+        ["13", "13 a", "13 b", "14"],
         ["88", "88-1", "88-2", "89"],
         ["7", "7¹", "7²", "7¹⁰", "8"],
         ["1", "1 - 1", "2"],

@@ -68,6 +68,31 @@ FAULTS = {
         name="looks_uncut:LAW/WET", line=3,
         right="# Wet\n\nZie hoofdstuk 1 en hoofdstuk 2.\n",
     ),
+    "Finnish articles, whose number is before the sign": Fault(
+        wrong="# Laki\n\n1 §\n\nx\n\n2 §\n\nx\n\n2 a §\n\nx\n\n3 §\n\nx\n",
+        name="looks_uncut:LAW/LAKI", line=3,
+        right="# Laki\n\n2 § andra stycket och\n3 § tredje stycket gäller.\n4 § första stycket.\n",
+    ),
+    "Swedish articles, whose text is on the same line": Fault(
+        wrong="# Lag\n\n1 § Denna lag gäller.\n\n2 § Med saker avses ting.\n\n3 § Regeringen får.\n",
+        name="looks_uncut:LAW/LAG", line=3,
+        right="# Lag\n\nEnligt 1 § denna lag och 2 § förordningen.\n",
+    ),
+    "Hungarian chapters with Roman numbers": Fault(
+        wrong="# Törvény\n\nI. Fejezet\n\nx\n\nII. Fejezet\n\nx\n\nIII. Fejezet\n\nx\n",
+        name="looks_uncut:LAW/TORVENY", line=3,
+        right="# Törvény\n\nA II. fejezet szerint.\n",
+    ),
+    "a swallowed Finnish article": Fault(
+        wrong="# Laki\n\n## 1 §\nx\n\n## 2 §\nx\n\n3 §\n\nx\n\n## 4 §\nx\n",
+        name="heading_absorbed:LAW/2", line=9,
+        right="# Laki\n\n## 1 §\nx\n\n## 2 §\nx\n\n3 § andra stycket\n\n## 3 §\nx\n",
+    ),
+    "numbered titles of a law without numbered units": Fault(
+        wrong="# Act\n\n12. Aim\n\nx\n\n13. Commencement\n\nx\n\n14. Scope\n\nx\n",
+        name="looks_uncut:LAW/ACT", line=3,
+        right="# Act\n\n1. Fee\n\n2. Form\n\n3. Photo\n\nx\n\n4. Pay by 1 May.\n\nx\n\n5. Sign here;\n\nx\n",
+    ),
     "Korean articles": Fault(
         wrong="# 법\n\n제1조(목적) 이 법은 …\n\n제2조(정의) …\n\n제3조(적용) …\n",
         name="looks_uncut:LAW/U-BC47FEF0", line=3,

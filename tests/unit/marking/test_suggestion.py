@@ -66,6 +66,31 @@ def test_numbers_that_do_not_count_up_make_no_level() -> None:
     assert [level.words for level in suggested(text).levels] == [("Article",)]
 
 
+def test_an_inserted_article_has_its_letter_after_a_blank() -> None:
+    found = suggested(law("1 §", "x", "2 §", "x", "2 a §", "x", "2 b §", "x", "3 §", "x"))
+    assert addresses(found) == ["PAR-1", "PAR-2", "PAR-2-A", "PAR-2-B", "PAR-3"]
+
+
+def test_a_text_may_follow_a_number_and_its_sign() -> None:
+    text = law("1 kap. Inledning", "1 § Denna lag gäller.", "1 a § Lagen gäller inte allt.",
+               "2 § Med saker avses ting.", "2 § andra stycket gäller inte.", "2 kap. Tillsyn", "1 § Tillsyn utövas.",
+               "2 § Beslut fattas.")  # fmt: skip
+    found = suggested(text)
+    assert addresses(found) == ["KAP-1", "KAP-1/PAR-1", "KAP-1/PAR-1-A", "KAP-1/PAR-2", "KAP-2", "KAP-2/PAR-1",
+                                "KAP-2/PAR-2"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("heading", "address"),
+    [("§ 2 a", "PAR-2-A"), ("§ 2 a.", "PAR-2-A"), ("Art. 2 a - Ziel", "ART-2-A"), ("Art. 2 o A lei", "ART-2"),
+     ("Article 2 a 7", "ARTICLE-2"), ("Article 2 a thing", "ARTICLE-2")],
+)  # fmt: skip
+def test_a_letter_after_a_blank_is_of_the_number_only_at_its_end(heading: str, address: str) -> None:
+    word = heading.split()[0]
+    found = suggested(law(f"## {word} 1", "x", f"## {heading}", "x", f"## {word} 9", "x"))
+    assert addresses(found)[1] == address
+
+
 def test_the_number_may_stand_first() -> None:
     found = suggested(law("# Seadus", "### 1. peatükk Üldsätted", "##### § 1. Eesmärk", "x", "### 2. peatükk Lõpp",
                           "##### § 2. Aeg", "y"))  # fmt: skip
