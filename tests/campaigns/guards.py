@@ -1128,6 +1128,20 @@ MARKING = _of(
      "::test_a_line_of_text_in_a_gap_is_not_taken_for_the_missing_heading"),
     ("a single article that is text", "if (alone or _is_uncut(run)) and not", "if _is_uncut(run) and not",
      "::test_each_fault_is_refused_with_its_kind_and_line"),
+    ("numbered titles that are text", "if len(run) >= _RUN:\n        yield", "if False:\n        yield",
+     "::test_each_fault_is_refused_with_its_kind_and_line"),
+    ("an item of a list taken for a title", " and _is_last_of_paragraph(line.index, lines)]", "]",
+     "::test_a_text_that_only_looks_like_the_fault_is_marked"),
+    ("the first heading of another form", "later = max(first", "later = min(first",
+     "::test_articles_in_two_forms_are_amber_and_articles_in_one_are_not"),
+) + _of(
+    "cutter/marking/heading_lines.py", "unit/marking/test_red_findings.py",
+    ("a number before its word", "match = _NUMBER_FIRST.match(text)", "match = None",
+     "::test_each_fault_is_refused_with_its_kind_and_line"),
+) + _of(
+    "cutter/marking/numbers.py", "unit/marking/test_suggestion.py",
+    ("a range taken for a letter", "= SPACED_LETTER + r", "= SPACED_LETTER or r",
+     "::test_a_letter_after_a_blank_is_of_the_number_only_at_its_end"),
 ) + _of(
     "cutter/marking/uncut.py", "unit/marking/test_explained_sizes_and_gaps.py",
     ("a long piece in the list that explains a size", "sum(map(len, piece)) <= GIANT_ITEM_BYTES or", "True or",
