@@ -550,7 +550,7 @@ class SteerInput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Steering:
+class BatchStep:
     """The next actions of a batch's workflow, and the data that it shows. `totals` counts items by stage, queue and
     outcome.
 

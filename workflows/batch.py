@@ -34,7 +34,7 @@ with workflow.unsafe.imports_passed_through():
         RunInput,
         SetAnswer,
         SetInput,
-        Steering,
+        BatchStep,
         SteerInput,
     )
     from temporal import names
@@ -114,21 +114,21 @@ class Batch:
         """Find the batch, or register it from the queue in its folder."""
         while True:
             try:
-                self._show(await self._ask("begin_batch", start, Steering, "read the queue"))
+                self._show(await self._ask("begin_batch", start, BatchStep, "read the queue"))
                 return
             except DependencyUnavailable as problem:
                 await self._outage(str(problem))
             except ActivityFailed as problem:
                 raise ApplicationError(f"the batch was not started: {problem}", non_retryable=True) from None
 
-    async def _steer(self, *, adopt: bool, fresh: bool) -> Steering:
+    async def _steer(self, *, adopt: bool, fresh: bool) -> BatchStep:
         """Ask the database for the next step. With `fresh` the activity answers at once, else it waits for a change."""
         while True:
             seen = "" if adopt or fresh else self.board.steering.seen
             asked = SteerInput(batch_id=self.board.batch_id, seen=seen, adopt=adopt)
             try:
                 step = await self._ask(
-                    "steer_batch", asked, Steering, self._summary(), seconds=limits.STEER_SECONDS * 2
+                    "steer_batch", asked, BatchStep, self._summary(), seconds=limits.STEER_SECONDS * 2
                 )
             except (DependencyUnavailable, ActivityFailed) as problem:
                 await self._outage(str(problem))
@@ -189,7 +189,7 @@ class Batch:
 
     # --- what people see and say ----------------------------------------------------------------------------------
 
-    def _show(self, step: Steering) -> None:
+    def _show(self, step: BatchStep) -> None:
         """Update the current details of the Web UI, and the search attributes if their values have changed."""
         self.board.steering = step
         workflow.set_current_details(view.details(self.board))

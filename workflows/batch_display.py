@@ -8,7 +8,7 @@ from typing import Any
 from cutter.batch.batch_step import QUEUES
 from cutter.batch.item import Outcome, Stage
 from cutter.domain.visible import visible
-from cutter.messages import Steering
+from cutter.messages import BatchStep
 from workflows.run_display import entry, plain
 
 STAGES = tuple(stage.value for stage in Stage)
@@ -20,7 +20,7 @@ class BatchDisplay:
     """The data that a batch shows. The workflow keeps it, and the functions of this module render it."""
 
     batch_id: str
-    steering: Steering = field(default_factory=lambda: Steering(state="batch_pending", seen=""))
+    steering: BatchStep = field(default_factory=lambda: BatchStep(state="batch_pending", seen=""))
     outage: str = ""
     answers: list[str] = field(default_factory=list)
 

@@ -29,7 +29,7 @@ from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
-from cutter.messages import BatchHalted, BatchStart, HaltInput, Steering, SteerInput
+from cutter.messages import BatchHalted, BatchStart, HaltInput, BatchStep, SteerInput
 from cutter.registration import mint_run_id
 from cutter.storage import batches as registry
 from cutter.storage import effect_policy
@@ -80,7 +80,7 @@ OUTBOX = records("batch_outbox", WaitingText)
 _DECIDE = "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)"
 
 
-def steer_batch(deps: Deps, input: SteerInput) -> Steering:
+def steer_batch(deps: Deps, input: SteerInput) -> BatchStep:
     """Say what to do next. Answers when there is something to do or to show, and after a while also without news."""
     began = monotonic()
     with _changes(deps, input.batch_id) as changed:
@@ -107,7 +107,7 @@ def halt_batch(deps: Deps, input: HaltInput) -> BatchHalted:
     return BatchHalted(code=str(halted))
 
 
-def _big(step: Steering, input: SteerInput) -> bool:
+def _big(step: BatchStep, input: SteerInput) -> bool:
     """True for a change that people wait for. Progress of one more document is not such a change."""
     return step.seen.partition(":")[0] != input.seen.partition(":")[0]
 
@@ -135,7 +135,7 @@ def _changes(deps: Deps, batch_id: str) -> Iterator[Any]:
         yield wait
 
 
-def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
+def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> BatchStep:
     """Look at the batch once, and act on it. With `again`, the answer repeats starts and stops that have had no effect
     yet.
     """
@@ -167,7 +167,7 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> Steering:
         follow_batch(deps, input.batch_id)
     else:
         keep_up(deps, view, news=moved)
-    step = _steering(view, summary, overview, report)
+    step = _batch_step(view, summary, overview, report)
     stops = batch_step.deliveries(view, orders, again=again or input.adopt or _big(step, input))
     if input.adopt:
         started += _opened(view, [one for one in view.items if one.run_id and not one.ended], started)
@@ -395,13 +395,13 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
             done(connection, one.kb_id, put)
 
 
-def _steering(view: BatchView, summary: Summary, overview: str, report: str) -> Steering:
+def _batch_step(view: BatchView, summary: Summary, overview: str, report: str) -> BatchStep:
     batch = view.batch
     shown = {**summary.totals, "overview": overview, "partial": summary.partial, "halted": batch.halted}
     # People wait for a change of the part before the colon. The rest changes with every document.
     rest = sha256_hex(json.dumps(shown, sort_keys=True).encode())[:16]
     seen = f"{summary.state.value}/{overview}/{batch.halted}:{rest}"
-    return Steering(
+    return BatchStep(
         state=summary.state.value, seen=seen, totals=summary.totals, over=summary.over, partial=summary.partial,
         mode=batch.mode, gate=summary.gate, overview=overview, report=report, note=batch.halted_reason or "",
         next_command=ways.next_command(view, summary),

@@ -15,7 +15,7 @@ from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.errors import InvalidInput, NotFound
 from cutter.kb.ids import signature_of
-from cutter.messages import BatchInput, Steering
+from cutter.messages import BatchInput, BatchStep
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
@@ -26,7 +26,7 @@ from cutter.storage.faults import translated
 from cutter.storage.pools import Connection
 
 
-def begin_batch(deps: Deps, input: BatchInput) -> Steering:
+def begin_batch(deps: Deps, input: BatchInput) -> BatchStep:
     """The batch's state. If the batch is not registered, it is registered from `<batch dir>/<batch id>/queue.yaml`."""
     batch_id = ids.batch_id(input.batch_id)
     with translated(), deps.pool(Role.READ).connection() as connection:
@@ -34,7 +34,7 @@ def begin_batch(deps: Deps, input: BatchInput) -> Steering:
         if there is None:
             _register(deps, connection, batch_id, input)
             there = registry.state_and_mode(connection, batch_id)
-    return Steering(state=there.state if there else "", seen="", mode=there.mode if there else "")
+    return BatchStep(state=there.state if there else "", seen="", mode=there.mode if there else "")
 
 
 def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInput) -> None:

@@ -32,7 +32,7 @@ Version = Annotated[int | None, typer.Option("--version", help="The version; see
 
 Recorded = Annotated[
     str | None,
-    typer.Option("--recorded", help="What the database said at the end of this day (UTC), or at 2026-07-01T12:00:00Z"),
+    typer.Option("--recorded", help="What the database said at the end of this day (UTC) or second (2026-07-01T12:00:00Z)"),
 ]
 
 STYLES = {"removed": "red strike", "added": "green", "same": ""}
@@ -167,7 +167,9 @@ def day(text: str | None) -> date | None:
 
 
 def moment(text: str | None) -> datetime:
-    """A moment that was typed, in UTC; a day means its end. InvalidInput for anything else, and for a later day."""
+    """A moment that was typed, in UTC. A day or a second means its end, because cutter prints whole seconds.
+    InvalidInput for anything else, and for a later day.
+    """
     if text is None:
         return enacted_law.NEWEST
     try:
@@ -175,6 +177,8 @@ def moment(text: str | None) -> datetime:
             meant = datetime.combine(date.fromisoformat(text), time.max, tzinfo=UTC)
         else:
             given = datetime.fromisoformat(text)
+            if "." not in text:
+                given = given.replace(microsecond=time.max.microsecond)
             meant = given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise InvalidInput(

@@ -882,12 +882,12 @@ BATCHES = (
          "unit/batch/test_batch_plan.py::test_a_dependent_begins_when_all_it_needs_is_law"),
     ),
     *_of(
-        "cutter/batch/batch_step.py", "unit/batch/test_steering.py",
+        "cutter/batch/batch_step.py", "unit/batch/test_batch_step.py",
         ("a halted batch that never ends", "(view.halted_seconds or 0.0) > HEARD_BY_SECONDS",
          "False", "::test_a_halted_batch_ends_although_a_document_comes_to_no_stop"),
     ),
     *_of(
-        "cutter/batch/batch_step.py", "unit/batch/test_steering.py",
+        "cutter/batch/batch_step.py", "unit/batch/test_batch_step.py",
         ("a signature beyond the lanes", 'one.included or (one.decided == "blocked"',
          '(one.decided == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
         ("blocked once, blocked for ever", " and one.run_id is None and not one.kept_out)", " and False)",

@@ -18,7 +18,7 @@ from temporalio.client import WorkflowExecutionStatus
 from activities.batch import advance as batch_steer
 from cutter.batch import batch_step
 from cutter.catalogue import GATES, WorkerRole
-from cutter.messages import BatchResult, Steering, SteerInput
+from cutter.messages import BatchResult, BatchStep, SteerInput
 from cutter.storage.batches import Options
 from temporal import batches, names, runs
 from tests.support import batch as support
@@ -201,16 +201,16 @@ async def test_a_start_whose_answer_was_lost_is_named_again(stack: Stack, monkey
     deps = stack.deps(WorkerRole.CUTTER)
     try:
         # The runs are registered, and the answer that names them goes nowhere.
-        lost: Steering = await asyncio.to_thread(batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id))
+        lost: BatchStep = await asyncio.to_thread(batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id))
         assert len(lost.starts) == 2
-        told: Steering = await asyncio.to_thread(
+        told: BatchStep = await asyncio.to_thread(
             batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id, seen=lost.seen)
         )
         assert told.starts == lost.starts
         halted = "select cutter_governance.fn_batch_halt(%s, 'stop', 'enough')"
         await asyncio.to_thread(stack.database.value, halted, (batch_id,), role="cutter_operator")
-        stops: Steering = await asyncio.to_thread(batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id))
-        again: Steering = await asyncio.to_thread(
+        stops: BatchStep = await asyncio.to_thread(batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id))
+        again: BatchStep = await asyncio.to_thread(
             batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id, seen=stops.seen)
         )
         assert len(stops.stops) == 2

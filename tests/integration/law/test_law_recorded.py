@@ -98,16 +98,19 @@ def test_legal_time_and_recorded_time_are_asked_apart(moments: Moments) -> None:
     assert [version(stage, REPEALED) for stage in (0, 1, 2)] == [1, 2, 3]
 
 
-def test_a_day_means_its_end(moments: Moments) -> None:
+def test_a_day_or_a_second_means_its_end(moments: Moments) -> None:
     kept = moments.law.database.value("select jsonb_object_agg(n, enacted_at) from public.enactment")
     moments.law.database.run("""
         alter table public.enactment disable trigger all;
         update public.enactment set enacted_at = case n when 1 then timestamptz '2024-01-10 23:59:59.5Z'
-            when 2 then '2024-03-01 00:00Z' else '2024-03-02 12:00Z' end""")
+            when 2 then '2024-03-01 00:00Z' else '2024-03-02 12:00:00.7Z' end""")
     try:
         versions = [newest(moments, day) for day in ("2024-01-10", "2024-02-29", "2024-03-01", "2024-03-02T11:59:59Z",
-                                                     "2024-03-02T12:00:00", "2024-03-02")]  # fmt: skip
-        assert versions == [1, 1, 2, 2, 3, 3]
+                                                     "2024-03-02T12:00:00", "2024-03-02T12:00:00.6Z",
+                                                     "2024-03-02")]  # fmt: skip
+        assert versions == [1, 1, 2, 2, 3, 2, 3]
+        told = moments.law("law", "history", LAW, "--json").json
+        assert [newest(moments, one["enacted_at"]) for one in told["versions"]] == [1, 2, 3]
         told = moments.law("law", "show", LAW, "--recorded", "2024-01-09", "--json")
         assert (told.code, "was not enacted on 2024-01-09T23:59:59Z" in told.json["message"]) == (1, True)
         assert moments.law(*told.json["next"].split()[1:]).code == 0

@@ -10,7 +10,7 @@ from cutter.batch import batch_step, ways
 from cutter.batch.item import Outcome
 from cutter.catalogue import WorkerRole
 from cutter.kb.store import Store
-from cutter.messages import Steering, SteerInput
+from cutter.messages import BatchStep, SteerInput
 from cutter.storage import batches as registry
 from tests.support.batch import queue_yaml
 from tests.support.database import OWNER
@@ -32,7 +32,7 @@ def batch_id(deployment: Deployment) -> str:
     return batch_id
 
 
-def step(deployment: Deployment, batch_id: str) -> Steering:
+def step(deployment: Deployment, batch_id: str) -> BatchStep:
     return steer_batch(deployment.deps[WorkerRole.CUTTER], SteerInput(batch_id=batch_id))
 
 
@@ -111,7 +111,7 @@ def test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others(
     assert latched(deployment) == {"ICX-1": True, "ICX-2": True}
 
 
-def asked(batch_id: str, told: Steering) -> SteerInput:
+def asked(batch_id: str, told: BatchStep) -> SteerInput:
     return SteerInput(batch_id=batch_id, seen=told.seen)
 
 

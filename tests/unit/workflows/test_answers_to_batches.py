@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cutter import limits
-from cutter.messages import SetAnswer, Steering
+from cutter.messages import SetAnswer, BatchStep
 from workflows.activity_calls import decode_result
 
 RUN = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
@@ -23,7 +23,7 @@ def step(**more: Any) -> dict[str, Any]:
 
 def test_a_batch_s_own_answers_are_understood() -> None:
     full = step(starts=[START] * limits.QUEUE_ITEMS_MAX, stops=[STOP], totals={"settled": limits.QUEUE_ITEMS_MAX})
-    assert decode_result(full, Steering) is not None
+    assert decode_result(full, BatchStep) is not None
     assert decode_result({"status": "read", "entries": [ENTRY], "missing": ["ICX-2"]}, SetAnswer) is not None
 
 
@@ -44,7 +44,7 @@ def test_a_batch_s_own_answers_are_understood() -> None:
     ],
 )  # fmt: skip
 def test_a_step_beyond_its_bounds_is_not_understood(answer: dict[str, Any]) -> None:
-    assert decode_result(answer, Steering) is None
+    assert decode_result(answer, BatchStep) is None
 
 
 @pytest.mark.parametrize(

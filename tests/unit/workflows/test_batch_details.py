@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cutter.batch import batch_step
 from cutter.batch.item import Outcome, Stage
-from cutter.messages import Steering
+from cutter.messages import BatchStep
 from workflows import batch_display as view
 
 BATCH_ID = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
@@ -12,7 +12,7 @@ TOTALS = {"at_sg1": 3, "blocked": 1, "enacted": 11, "error_queue": 1, "failed": 
 
 
 def board(**more: object) -> view.BatchDisplay:
-    step = Steering(state="batch_awaiting_cut_authz_set", seen="", totals=TOTALS, **more)  # type: ignore[arg-type]
+    step = BatchStep(state="batch_awaiting_cut_authz_set", seen="", totals=TOTALS, **more)  # type: ignore[arg-type]
     return view.BatchDisplay(batch_id=BATCH_ID, steering=step)
 
 
