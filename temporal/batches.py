@@ -29,8 +29,7 @@ from cutter.kb.write_once import put
 from cutter.messages import BatchInput, BatchResult
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.settings import Settings
-from cutter.storage import batches as registry
-from cutter.storage import likely_names
+from cutter.storage import batch_views, likely_names
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
@@ -44,7 +43,7 @@ def view(settings: Settings, batch_id: str) -> BatchView:
     """The batch and its items. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
     with session(settings, OPERATOR) as connection:
         try:
-            return registry.view(connection, ids.batch_id(batch_id))
+            return batch_views.view(connection, ids.batch_id(batch_id))
         except NotFound as problem:
             raise likely_names.with_batches_meant(connection, problem, batch_id) from None
 

@@ -28,13 +28,13 @@ with workflow.unsafe.imports_passed_through():
         BatchInput,
         BatchResult,
         BatchStart,
+        BatchStep,
         BatchStop,
         Caps,
         HaltInput,
         RunInput,
         SetAnswer,
         SetInput,
-        BatchStep,
         SteerInput,
     )
     from temporal import names

@@ -29,10 +29,9 @@ from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
-from cutter.messages import BatchHalted, BatchStart, HaltInput, BatchStep, SteerInput
+from cutter.messages import BatchHalted, BatchStart, BatchStep, HaltInput, SteerInput
 from cutter.registration import mint_run_id
-from cutter.storage import batches as registry
-from cutter.storage import effect_policy
+from cutter.storage import batch_views, effect_policy
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, connect, single
@@ -143,17 +142,17 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> BatchStep:
         # Only one attempt looks at a time. An attempt that Temporal has given up, or one that a stranger started, may
         # still be looking at the same items.
         connection.execute("select cutter_governance.fn_batch_lock(%s)", (input.batch_id,))
-        view = registry.view(connection, input.batch_id)
+        view = batch_views.view(connection, input.batch_id)
         attended = view.attended
         reviews = _reviews(deps, connection, view)
-        rooms = {one["tenant"]: one["room"] for one in registry.rooms(connection, input.batch_id)}
+        rooms = {one["tenant"]: one["room"] for one in batch_views.rooms(connection, input.batch_id)}
         capped = {tenant: room for tenant, room in rooms.items() if room is not None}
         orders = batch_step.decide(view, window=limits.BATCH_WINDOW, rooms=capped, reviews=reviews)
         written = _written(connection, view, orders.enters)
         awaited, orders = len(orders.enters) - len(written), replace(orders, enters=tuple(written))
         started = _carry_out(deps, connection, view, orders)
         if orders.anything:
-            view = registry.view(connection, input.batch_id)
+            view = batch_views.view(connection, input.batch_id)
         summary = batch_step.summarise(view, attended=attended)
         if awaited:
             # The batch publishes its present state after the reports of its documents exist.

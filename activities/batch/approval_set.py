@@ -20,7 +20,7 @@ from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
 from cutter.kb.sets import set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
-from cutter.storage import batches as registry
+from cutter.storage import batch_views
 from cutter.storage.pools import single
 from cutter.types import Refusal
 
@@ -30,7 +30,7 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     Each document is read once.
     """
     with single(deps.pool(Role.READ)) as connection:
-        view = registry.view(connection, input.batch_id)
+        view = batch_views.view(connection, input.batch_id)
         policy, ring = approval_judge.policy_of(deps, approval_judge.epoch_in_force(connection))
     waiting = {
         one.run_id: _Wanted(document_id=one.document_id, run_id=one.run_id, gate=gate)

@@ -18,8 +18,8 @@ from cutter.kb.ids import signature_of
 from cutter.messages import BatchInput, BatchStep
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.registration import caps_of
+from cutter.storage import batch_views, effect_policy
 from cutter.storage import batches as registry
-from cutter.storage import effect_policy
 from cutter.storage.batches import Options
 from cutter.storage.clock import CLOCK
 from cutter.storage.faults import translated
@@ -30,10 +30,10 @@ def begin_batch(deps: Deps, input: BatchInput) -> BatchStep:
     """The batch's state. If the batch is not registered, it is registered from `<batch dir>/<batch id>/queue.yaml`."""
     batch_id = ids.batch_id(input.batch_id)
     with translated(), deps.pool(Role.READ).connection() as connection:
-        there = registry.state_and_mode(connection, batch_id)
+        there = batch_views.state_and_mode(connection, batch_id)
         if there is None:
             _register(deps, connection, batch_id, input)
-            there = registry.state_and_mode(connection, batch_id)
+            there = batch_views.state_and_mode(connection, batch_id)
     return BatchStep(state=there.state if there else "", seen="", mode=there.mode if there else "")
 
 

@@ -17,7 +17,7 @@ from activities.worker.dependencies import Deps
 from cutter.batch import batch_step
 from cutter.catalogue import Role
 from cutter.settings import Settings
-from cutter.storage import batches as registry
+from cutter.storage import batch_views
 from cutter.storage.outbox import WAITING_OF_BATCHES, WaitingDocument
 from cutter.storage.pools import session
 from cutter.storage.records import records
@@ -86,5 +86,5 @@ def _has_work(connection: Connection[Any], batch_id: str) -> bool:
     """False for an overnight batch whose documents all wait in human review, because its workflow has ended as
     planned.
     """
-    seen = registry.view(connection, batch_id)
+    seen = batch_views.view(connection, batch_id)
     return not batch_step.summarise(seen, attended=seen.attended).over

@@ -10,6 +10,7 @@ from cutter.batch.triage import Triage
 from cutter.batch.view import ItemRun
 from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
+from cutter.domain.stop_codes import stop_code
 from cutter.marking import PROFILES
 from cutter.projections.state_file import render_state
 from cutter.storage.pools import Connection
@@ -63,7 +64,7 @@ def case_of(connection: Connection, sidecar: RunSidecar, *, max_candidates: int,
     )  # fmt: skip
     return Triage(
         run_id=run.run_id, document_id=run.document_id, state=run.state,
-        gate=error.get("gate") or last, code=code or triage.seed_code(run.state), error=error,
+        gate=error.get("gate") or last, code=code or stop_code(run.state) or run.state, error=error,
         sidecar=render_state(sidecar).decode(), advice=disposition(failure), reproduction=reproduction, remedy=remedy,
     )  # fmt: skip
 

@@ -16,9 +16,9 @@ from cutter import limits
 from cutter.batch import plan
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
 from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
-from cutter.batch.triage import seed_code
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
+from cutter.domain.stop_codes import stop_code
 from cutter.messages import BatchStop
 
 ERROR, QUARANTINE, REVIEW = "error_queue", "quarantine_queue", "human_review_queue"
@@ -311,7 +311,7 @@ def _failures(
                     document_id=item.document_id,
                     queue=queue,
                     state=state,
-                    code=seed_code(state),
+                    code=stop_code(state) or state,
                     reason=one.reason or state,
                 )
             )

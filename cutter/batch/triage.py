@@ -75,15 +75,6 @@ def _evidence(case: Triage) -> Iterator[str]:
     yield from ("## sidecar_snapshot_truncated", "", *_json(case.sidecar))
 
 
-def seed_code(state: str) -> str:
-    """The seeds' code for a stop if they have one (000 §6, §8), else the state itself."""
-    if RunState(state).drifted:
-        return f"STOP_DRIFT_{state.removeprefix('stopped_drift_')}"
-    if RunState(state).over_cap:
-        return "STOP_AND_ESCALATE"
-    return state
-
-
 def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
     """Each violated invariant as a hunk of a diff: the expected line is removed and the observed line is added.
 

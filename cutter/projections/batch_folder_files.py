@@ -17,16 +17,14 @@ from pathlib import Path
 
 from cutter import limits
 from cutter.batch.documents import queue_in
-from cutter.batch.facts import BatchFacts
 from cutter.batch.view import BatchView
 from cutter.domain.digests import sha256_hex
 from cutter.projections import batch_folder as projection
 from cutter.projections.batch_folder import Contents
 from cutter.projections.run_folder import locked, replace, writable
-from cutter.storage import batches as registry
+from cutter.storage import batch_views
 from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
-from cutter.types import Json
+from cutter.storage.records import records
 
 ARCHIVE, LOCK, QUEUE = "archive", "state.lock", "queue.yaml"
 
@@ -43,21 +41,12 @@ class Text:
     body: str
 
 
-FACTS: Rows[Json] = values("batch_facts")
 TEXTS = records("batch_texts", Text)
-
-
-def read_facts(connection: Connection, batch_id: str) -> BatchFacts:
-    """Every shown fact of a batch, in one answer. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    facts = FACTS.one(connection, {"batch_id": batch_id})
-    if facts["view"] is None:
-        raise registry.unknown(batch_id)
-    return BatchFacts.of(facts)
 
 
 def read_contents(connection: Connection, batch_id: str) -> tuple[Contents, str]:
     """(The content of the batch's folder, the sha256 of its queue file)."""
-    facts = read_facts(connection, batch_id)
+    facts = batch_views.facts(connection, batch_id)
     texts = [(one.kind, one.kb_id, one.body) for one in TEXTS.all(connection, {"batch_id": batch_id})]
     return projection.contents(facts, texts), facts.view.batch.queue_sha256
 

@@ -19,7 +19,7 @@ from cutter.lifecycle.declarations import BATCH, DOCUMENT_RUN, TASK, WORKER
 from cutter.lifecycle.events import Event, instant, timed
 from cutter.lifecycle.history import of_audit, run_events
 from cutter.lifecycle.workstream import batch_events
-from cutter.projections.batch_folder_files import read_facts
+from cutter.storage import batch_views
 from cutter.storage.queries import query
 from cutter.storage.runs import sidecar_of
 
@@ -83,7 +83,7 @@ def _of_run(connection: Connection, run_id: str) -> Iterator[Event]:
 
 
 def _of_batch(connection: Connection, batch_id: str) -> Iterator[Event]:
-    facts = read_facts(connection, batch_id)
+    facts = batch_views.facts(connection, batch_id)
     created = instant(facts.view.batch.created_at)
     return timed(batch_events(facts), {(BATCH.event_type, batch_id): created})
 

@@ -14,15 +14,14 @@ from cutter.batch.admission import Decision, Known, check_against, decided_befor
 from cutter.batch.item import Item
 from cutter.batch.queue import Queue, QueueItem, QueueRefused, load_queue
 from cutter.batch.resume_plan import include_command
-from cutter.batch.view import BatchView, FailurePolicy
-from cutter.errors import Conflict, NotFound
+from cutter.batch.view import FailurePolicy
+from cutter.errors import Conflict
 from cutter.marking import parse_profile
 from cutter.messages import Mode
 from cutter.storage.gate_transaction import call
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
-from cutter.storage.records import answer as value_of
+from cutter.storage.records import records
 from cutter.types import Json
 
 
@@ -59,14 +58,6 @@ class _Weight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchMoment:
-    """The state and the mode of a batch."""
-
-    state: str
-    mode: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _FailedRun:
     """The newest failed run of a document."""
 
@@ -78,9 +69,7 @@ class _FailedRun:
 
 DOCUMENTS = records("batch_known", _Document)
 PROFILES = records("profiles_of_versions", _Profile)
-ROOMS: Rows[Json] = values("tenant_rooms")
 WEIGHTS = records("tenant_weights", _Weight)
-MOMENT = records("batch_state", BatchMoment)
 FAILED = records("failed_runs", _FailedRun)
 
 
@@ -150,37 +139,10 @@ def _approvers(connection: Connection) -> frozenset[str] | None:
     return None if epoch is None else frozenset(one.name for one in parse_policy(epoch.body.encode()).approvers)
 
 
-def view(connection: Connection, batch_id: str) -> BatchView:
-    """The batch and its items. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    found: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s)", (batch_id,))
-    if found is None:
-        raise unknown(batch_id)
-    return BatchView.of(found)
-
-
-def unknown(batch_id: str) -> NotFound:
-    """The error for an unknown batch. It also names the rehearsal, because a rehearsed batch has another id."""
-    rehearsal = "" if batch_id.endswith("-dryrun") else f"; its rehearsal would be {batch_id}-dryrun"
-    return NotFound(
-        f"no batch {batch_id}: see `cutter status`, or type `cutter orchestrate batch --queue FILE`{rehearsal}",
-        code="STOP_BATCH_NOT_FOUND",
-    )
-
-
-def rooms(connection: Connection, batch_id: str) -> list[Json]:
-    """For each tenant of a batch, in the order of names, the answer of `fn_tenant_room`: how much it may begin now."""
-    return ROOMS.all(connection, {"batch_id": batch_id})
-
-
 def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
     """The present weights of these items' tenants. A registered batch keeps the weights of its registration."""
     names = sorted({item.tenant for item in items})
     return {one.tenant: one.weight for one in WEIGHTS.all(connection, {"tenants": names})}
-
-
-def state_and_mode(connection: Connection, batch_id: str) -> BatchMoment | None:
-    """The state and the mode of a registered batch. None if the database has no such batch."""
-    return MOMENT.first(connection, {"batch_id": batch_id})
 
 
 def admit(connection: Connection, data: bytes, options: Options) -> Admission:

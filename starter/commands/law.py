@@ -32,7 +32,7 @@ Version = Annotated[int | None, typer.Option("--version", help="The version; see
 
 Recorded = Annotated[
     str | None,
-    typer.Option("--recorded", help="What the database said at the end of this day (UTC) or second (2026-07-01T12:00:00Z)"),
+    typer.Option("--recorded", help="What was known at the end of this day (UTC), or of 2026-07-01T12:00:00Z"),
 ]
 
 STYLES = {"removed": "red strike", "added": "green", "same": ""}

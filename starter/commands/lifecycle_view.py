@@ -9,10 +9,10 @@ from rich.console import Group, RenderableType
 
 from cutter.domain import ids
 from cutter.errors import InvalidInput
-from cutter.projections.batch_folder_files import read_facts
 from cutter.projections.lifecycle_view import BATCH_VIEW, RUN_VIEWS, batch_as_workstream, run_as
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings
+from cutter.storage import batch_views
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import Listing, table
@@ -43,7 +43,7 @@ def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View
 
 def _workstream(settings: Settings, batch_id: str) -> View:
     with session(settings, OPERATOR) as connection:
-        return batch_as_workstream(read_facts(connection, ids.batch_id(batch_id)))
+        return batch_as_workstream(batch_views.facts(connection, ids.batch_id(batch_id)))
 
 
 def _render(view: View) -> RenderableType:

@@ -12,11 +12,11 @@ import typer
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
-from cutter.projections import batch_folder_files as batch_folder
 from cutter.projections import batch_report, report_markdown
 from cutter.projections.batch_view import QueueEntry, ShownDocument, batch_view
 from cutter.projections.report import render
 from cutter.settings import Settings, load
+from cutter.storage import batch_views
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, session
 from starter.commands.status import view_of
@@ -71,7 +71,7 @@ def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, byt
 
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     with session(settings, OPERATOR) as connection:
-        view = batch_view(batch_folder.read_facts(connection, batch_id))
+        view = batch_view(batch_views.facts(connection, batch_id))
         named = [one.run_id for one in view.documents]
         named += [one.run_id for waiting in view.queues.values() for one in waiting]
         rejected = rejections.read(settings, connection, filter(None, named))

@@ -13,11 +13,12 @@ from cutter.approvals.policy_file import parse_policy
 from cutter.catalogue import GATES
 from cutter.domain import ids
 from cutter.errors import NotFound
-from cutter.projections import batch_folder_files, batch_report, desk_pages, report, request_page
+from cutter.projections import batch_report, desk_pages, report, request_page
 from cutter.projections.batch_view import batch_view
 from cutter.projections.desk_pages import address, bar
 from cutter.projections.desk_parts import Part, part_of
 from cutter.request_view import request_record
+from cutter.storage import batch_views
 from cutter.storage import runs as known_runs
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import DESK, Connection
@@ -101,7 +102,7 @@ def batches(request: Request, part: PartNumber = 1) -> Response:
 def one_batch(request: Request, batch: str) -> Response:
     """A batch with its timeline, documents, queues and signatures: `cutter report` shows the same."""
     with reader_of(request).moment() as connection:
-        view = batch_view(batch_folder_files.read_facts(connection, ids.batch_id(batch)))
+        view = batch_view(batch_views.facts(connection, ids.batch_id(batch)))
     return answer(request, view.as_json, lambda: batch_report.render(view, bar=bar(place_of(request))))
 
 

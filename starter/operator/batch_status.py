@@ -22,8 +22,7 @@ from cutter.domain.timestamps import utc
 from cutter.projections.batch_summary import by_need, glance
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings
-from cutter.storage import batches as registry
-from cutter.storage import likely_names
+from cutter.storage import batch_views, likely_names
 from cutter.storage.pools import OPERATOR, Connection, session
 from cutter.storage.records import records
 from cutter.types import Json
@@ -85,7 +84,7 @@ def look(settings: Settings, batch_id: str) -> View:
     with session(settings, OPERATOR) as connection:
         seen = GLANCE.one(connection, {"batch_id": ids.batch_id(batch_id)})
         if seen.view is None:
-            raise likely_names.with_batches_meant(connection, registry.unknown(batch_id), batch_id)
+            raise likely_names.with_batches_meant(connection, batch_views.unknown(batch_id), batch_id)
     batch, now = BatchView.of(seen.view), seen.now.isoformat()
     rejections = with_reasons(settings, seen.rejections)
     return glance(batch, seen.sealed, now, rejections=rejections, rooms=seen.rooms)

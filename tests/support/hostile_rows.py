@@ -34,7 +34,7 @@ from cutter.projections import batch_folder_files as batch_folder
 from cutter.projections import batch_report, report, report_markdown, stop_route
 from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
-from cutter.storage import enacted_law
+from cutter.storage import batch_views, enacted_law
 from cutter.storage import runs as known_runs
 from cutter.storage.pools import OPERATOR, connect
 from starter.commands import audit, evidence, inbox, status, workers
@@ -327,7 +327,7 @@ def _workers(at: Ground, _run_id: str) -> object:
 
 def _batch(at: Ground, _run_id: str) -> object:
     with connect(at.made.settings, OPERATOR) as connection:
-        facts = batch_folder.read_facts(connection, BATCH_ID)
+        facts = batch_views.facts(connection, BATCH_ID)
         batch_folder.read_contents(connection, BATCH_ID)
     return batch_report.render(batch_view(facts)), _shown(batch_as_workstream(facts)), _shown(
         batch_status.look(at.made.settings, BATCH_ID))  # fmt: skip

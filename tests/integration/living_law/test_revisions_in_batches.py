@@ -6,6 +6,7 @@ import uuid_utils
 
 from cutter.batch.item import Outcome
 from cutter.batch.view import ItemRecord
+from cutter.storage import batch_views
 from cutter.storage import batches as registry
 from tests.integration.living_law.texts import FIRST, SECOND
 from tests.support.batch import queue_yaml
@@ -40,7 +41,7 @@ def in_batch(made: Deployment, document_id: str) -> tuple[str, ItemRecord]:
 
 def item_of(made: Deployment, batch_id: str) -> ItemRecord:
     with made.database.connect("cutter_operator") as connection:
-        (item,) = registry.view(connection, batch_id).items
+        (item,) = batch_views.view(connection, batch_id).items
         return item
 
 

@@ -11,6 +11,7 @@ from cutter.batch.item import Outcome
 from cutter.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import BatchStep, SteerInput
+from cutter.storage import batch_views
 from cutter.storage import batches as registry
 from tests.support.batch import queue_yaml
 from tests.support.database import OWNER
@@ -56,7 +57,7 @@ def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_st
     assert deployment.database.value("select ended_at is not null from cutter_governance.batch")
     halt(deployment, batch_id, None)
     with deployment.database.connect("cutter_operator") as connection:
-        seen = registry.view(connection, batch_id)
+        seen = batch_views.view(connection, batch_id)
     assert seen.halted_seconds is None, "what goes on has its whole time again"
     assert ways.next_command(seen, batch_step.summarise(seen, attended=True)).startswith(
         "cutter orchestrate resume-batch"
@@ -84,7 +85,7 @@ def test_a_law_is_law_by_its_receipt_whatever_became_of_its_run_behind_that(depl
         "update cutter_governance.run set batch_id = %s where run_id = %s", (batch_id, driven.run_id)
     )
     with deployment.database.connect("cutter_operator") as connection:
-        view = registry.view(connection, batch_id)
+        view = batch_views.view(connection, batch_id)
     (seen,) = view.items
     assert (seen.run_id, seen.enacted, seen.kept_out) == (driven.run_id, True, False)
     assert batch_step.items_of(view)[0].stands

@@ -17,6 +17,7 @@ from cutter.errors import Refused
 from cutter.evidence import audit
 from cutter.messages import SteerInput
 from cutter.registration import mint_run_id
+from cutter.storage import batch_views
 from cutter.storage import batches as registry
 from cutter.storage import runs as known_runs
 from cutter.types import Json
@@ -315,7 +316,7 @@ def batch(deployment: Deployment, document_ids: list[str], lanes: int = 4) -> st
 
 def view(deployment: Deployment, batch_id: str) -> Json:
     with deployment.database.connect(OPERATOR) as connection:
-        return asdict(registry.view(connection, batch_id))
+        return asdict(batch_views.view(connection, batch_id))
 
 
 def steer(deployment: Deployment, batch_id: str) -> Any:

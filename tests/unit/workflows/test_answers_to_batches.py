@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cutter import limits
-from cutter.messages import SetAnswer, BatchStep
+from cutter.messages import BatchStep, SetAnswer
 from workflows.activity_calls import decode_result
 
 RUN = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"

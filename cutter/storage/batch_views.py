@@ -1,0 +1,61 @@
+"""IO: reads what the database knows of a registered batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cutter.batch.facts import BatchFacts
+from cutter.batch.view import BatchView
+from cutter.errors import NotFound
+from cutter.storage.pools import Connection
+from cutter.storage.records import Rows, records, values
+from cutter.storage.records import answer as value_of
+from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchMoment:
+    """The state and the mode of a batch."""
+
+    state: str
+    mode: str
+
+
+FACTS: Rows[Json] = values("batch_facts")
+ROOMS: Rows[Json] = values("tenant_rooms")
+MOMENT = records("batch_state", BatchMoment)
+
+
+def facts(connection: Connection, batch_id: str) -> BatchFacts:
+    """Every shown fact of a batch, in one answer. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
+    found = FACTS.one(connection, {"batch_id": batch_id})
+    if found["view"] is None:
+        raise unknown(batch_id)
+    return BatchFacts.of(found)
+
+
+def view(connection: Connection, batch_id: str) -> BatchView:
+    """The batch and its items. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
+    found: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s)", (batch_id,))
+    if found is None:
+        raise unknown(batch_id)
+    return BatchView.of(found)
+
+
+def unknown(batch_id: str) -> NotFound:
+    """The error for an unknown batch. It also names the rehearsal, because a rehearsed batch has another id."""
+    rehearsal = "" if batch_id.endswith("-dryrun") else f"; its rehearsal would be {batch_id}-dryrun"
+    return NotFound(
+        f"no batch {batch_id}: see `cutter status`, or type `cutter orchestrate batch --queue FILE`{rehearsal}",
+        code="STOP_BATCH_NOT_FOUND",
+    )
+
+
+def rooms(connection: Connection, batch_id: str) -> list[Json]:
+    """For each tenant of a batch, in the order of names, the answer of `fn_tenant_room`: how much it may begin now."""
+    return ROOMS.all(connection, {"batch_id": batch_id})
+
+
+def state_and_mode(connection: Connection, batch_id: str) -> BatchMoment | None:
+    """The state and the mode of a registered batch. None if the database has no such batch."""
+    return MOMENT.first(connection, {"batch_id": batch_id})
