@@ -1,5 +1,5 @@
-"""IO: `cutter approve --batch ID --decision include_failed`: runs failed documents again, each after its own
-signature.
+"""IO: `cutter approve --batch ID --decision include_failed`: runs failed documents again after a person signed
+for each of them.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ LIFTED = ("failure", "critical")
 
 
 def include(
-    settings: Settings, batch_id: str, keys: orders.Keys, *, only: Sequence[str], reason: str, yes: bool
+    settings: Settings, batch_id: str, keys: orders.Keys, *, only: Sequence[str], reason: str, yes: bool, each: bool
 ) -> Json:
     """Sign for the failed documents (or `only` for some) and hand the set over. Returns the accepted, refused and
-    left-out documents.
+    left-out documents. One signature is for all statements, or with `each` one for each of them.
     """
     seen = batches.view(settings, batch_id)
     failed = [one for one in resume_plan.unsigned_failures(seen) if not only or one["document_id"] in only]
@@ -45,9 +45,10 @@ def include(
     ready, left_out = _prepared(settings, failed, keys, reason, yes=yes)
     folder = f"{documents.folder(batch_id)}/include-failed-{uuid_utils.uuid7()}"
     with progress(f"signing {len(ready)}") as _:
-        for order in ready:
-            name = f"{folder}/{order.statement.document_id}.md"
-            signing_desk.sign_and_upload(settings, order.statement, order.signer, name)
+        for part in [[order] for order in ready] if each else [ready]:
+            files = signing_desk.sign([order.statement for order in part], part[0].signer)
+            for order, file in zip(part, files, strict=True):
+                signing_desk.upload(settings, file, f"{folder}/{order.statement.document_id}.md")
     folder, listing = batches.upload_set(settings, batch_id, folder)
     answer = batch_resume.hand_over(settings, seen, folder, listing)
     if answer["status"] == "accepted" and seen.batch.halted in LIFTED:

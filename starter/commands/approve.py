@@ -63,7 +63,9 @@ def approve(
     if batch is not None:
         keys = orders.Keys(approver, key, gpg_home)
         if decision == schema.INCLUDE_FAILED:
-            found = including.include(load(), batch, keys, only=only or (), reason=reason or "", yes=yes)
+            found = including.include(
+                load(), batch, keys, only=only or (), reason=reason or "", yes=yes, each=sign_each
+            )
             _show_set(found, as_json=as_json)
         elif decision == schema.APPROVE:
             on_screen = fills_the_screen() and not (yes or plain or as_json)

@@ -210,20 +210,29 @@ async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, bat
     assert (told.code, "0 findings" in told.out) == (0, True), told
 
 
-async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(stack: Stack, cutter: Cutter) -> None:
+@pytest.mark.parametrize("each", [False, True])
+async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(
+    stack: Stack, cutter: Cutter, each: bool
+) -> None:
     """Seed 001 §3."""
-    stack.register("ICX-P-1", POISON)
-    path, batch_id = queue_file(stack, [{"document_id": "ICX-P-1"}])
+    names = ["ICX-P-1", "ICX-P-2"]
+    for name in names:
+        stack.register(name, POISON)
+    path, batch_id = queue_file(stack, [{"document_id": name} for name in names])
     batch = batch_of(stack, batch_id)
     async with stack.workers():
         ended = await cutter("orchestrate", "batch", "--queue", str(path), "--quarantine", "--wait", "--json")
         assert (ended.code, ended.json["state"], ended.json["partial"]) == (1, "batch_failed_partial", False)
         await batch.result()
-        stack.register("ICX-P-1", support.law(1))
+        for name in names:
+            stack.register(name, support.law(1))
         signed = await cutter.signed(
-            "approve", "--batch", batch_id, "--decision", "include_failed", "--reason", "its text was corrected"
-        )
-        assert (signed.code, signed.json["accepted"]) == (0, ["ICX-P-1"])
+            "approve", "--batch", batch_id, "--decision", "include_failed", "--reason", "their texts were corrected",
+            *["--sign-each"] * each
+        )  # fmt: skip
+        assert (signed.code, signed.json["accepted"]) == (0, names)
+        statements = [f"{signed.json['folder']}/{name}.md" for name in names]
+        assert len(signatures(stack, statements)) == (2 if each else 1), "one for each document, or one"
         await batch.until_state("batch_awaiting_cut_authz_set")
 
 
