@@ -51,10 +51,10 @@ def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:
 
 def authenticated(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> Authentication:
     """Ask gpg who signed these bytes, or a list with them. Raises Unavailable if gpg gives no answer."""
-    return verify.authenticate(document, _evidence(document, gpg, policy), policy)
+    return verify.authenticate(document, evidence_of(document, gpg, policy), policy)
 
 
-def _evidence(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> SignatureEvidence:
+def evidence_of(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> SignatureEvidence:
     """gpg's answer. The signature of a list has one answer for all of its statements, for a short time."""
     file = read_signature(document.signature)
     if isinstance(file, Refusal):

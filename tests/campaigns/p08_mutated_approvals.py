@@ -22,12 +22,13 @@ import yaml
 
 from cutter.approvals import approver_store
 from cutter.approvals.approver_store import NewApprover
+from cutter.approvals.reader import evidence_of
 from cutter.approvals.verify import verify
 from cutter.errors import Unavailable
 from cutter.gpg import Gpg
 from cutter.gpg_status import Outcome, SignatureEvidence
 from tests.cases.approval_cases import COUNCIL, World, aged_key, raw_gpg, world
-from tests.cases.approval_mutations import KINDS, BadKeys, Bench, Mutant, mutate
+from tests.cases.approval_mutations import KINDS, BadKeys, Bench, Mutant, listed_approval, mutate
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 
 GOOD_SHARE = 10
@@ -44,16 +45,18 @@ class Campaign:
     def trial(self, seed: int, number: int) -> dict[str, Any]:
         """One mutant: what was changed, how it was judged, and whether the control judge fell for it."""
         mutant = mutate(self.bench, KINDS[number % len(KINDS)], Dice(seed, "mutant", number))
-        evidence = self.ring.verify_detached(mutant.document.body, mutant.document.signature)
+        evidence = evidence_of(mutant.document, self.ring, self.bench.world.policy)
         row = {"trial": number, "kind": mutant.kind, "how": mutant.how, "control": fooled(mutant, evidence)}
         return row | self._judged(mutant, evidence)
 
     def good(self, seed: int, number: int) -> dict[str, Any]:
-        """One unchanged approval."""
-        good = self.bench.good(Dice(seed, "good", number))
+        """One unchanged approval; every second one is signed in a list."""
+        dice = Dice(seed, "good", number)
+        good = self.bench.good(dice)
+        good = listed_approval(good, dice) if number % 2 else good
         document = good.document
         unchanged = Mutant(kind="good", how="unchanged", document=document, expected=good.expected)
-        evidence = self.ring.verify_detached(document.body, document.signature)
+        evidence = evidence_of(document, self.ring, self.bench.world.policy)
         return {"trial": number, "kind": "good", "how": "unchanged"} | self._judged(unchanged, evidence)
 
     def _judged(self, mutant: Mutant, evidence: SignatureEvidence) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +17,7 @@ from cutter.approvals.approver_store import NewApprover
 from cutter.approvals.expectation import Expected, ReviewDecision
 from cutter.approvals.policy import Policy, Tier
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine, render_request
+from cutter.approvals.signed_list import head_and_places, render_signature
 from cutter.approvals.statement import Statement, render
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.catalogue import Sovereign
@@ -154,6 +155,15 @@ class World:
     def sign(self, body: bytes, *, by: str | None = None, kb_id: str = "a/approval.md") -> ApprovalDocument:
         signature = self.people.sign_detached(body, by or self.alice)
         return ApprovalDocument(kb_id=kb_id, body=body, signature=signature)
+
+    def sign_list(self, bodies: Sequence[bytes], *, by: str | None = None) -> list[ApprovalDocument]:
+        """Documents that one signature of their list signs."""
+        head, places = head_and_places(bodies)
+        openpgp = self.people.sign_detached(head, by or self.alice)
+        return [
+            ApprovalDocument(kb_id="a/approval.md", body=body, signature=render_signature(place, openpgp))
+            for body, place in zip(bodies, places, strict=True)
+        ]
 
     def approve(self, request: RequestTuple, *, by: str | None = None, **changes: object) -> ApprovalDocument:
         return self.sign(render(self.statement(request, **changes)), by=by)

@@ -1,8 +1,9 @@
-"""One change to a good approval, of eight kinds, each of which must make it unacceptable.
+"""One change to a good approval, of nine kinds, each of which must make it unacceptable.
 
 `byte`, `signature` and `envelope` change files that were signed rightly. `field`, `encoding` and `front_matter` change
 the statement and then sign it rightly by an approver: the judge must see it without gpg's help. `key` signs a good
-statement wrongly. `time` moves the clock, the request or the statement's times.
+statement wrongly. `time` moves the clock, the request or the statement's times. `list` changes an approval that the
+signature of a list signs.
 
 Changes of a signature stay in what it protects, its hashed part and its numbers. What elsewhere in a packet may change
 without gpg minding is the matter of p10_signature_bit_flips.
@@ -25,6 +26,7 @@ from cutter.approvals.verdict import ApprovalDocument
 from cutter.catalogue import Sovereign
 from cutter.openpgp import armor, dearmor
 from tests.cases.approval_cases import HOURS, World, digest, raw_gpg
+from tests.cases.list_mutations import listed, mutate_listed
 from tests.cases.trials import Dice
 
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
@@ -133,6 +135,12 @@ def mutate(bench: Bench, kind: str, dice: Dice) -> Mutant:
     good = bench.good(dice)
     how, document, expected = _KINDS[kind](bench, good, dice)
     return Mutant(kind=kind, how=how, document=document, expected=expected)
+
+
+def listed_approval(good: Good, dice: Dice) -> Good:
+    """The same approval, signed in a list."""
+    key = good.world.alice if good.statement.approver == "alice" else good.world.bob
+    return replace(good, document=listed(good.world, good.document.body, by=key, dice=dice).document)
 
 
 Change = tuple[str, ApprovalDocument, Expected]
@@ -383,6 +391,12 @@ def _front_matter(bench: Bench, good: Good, dice: Dice) -> Change:
     return how, bench.signed("\n".join(lines).encode(), bench.key_of(good)), good.expected
 
 
+def _list(bench: Bench, good: Good, dice: Dice) -> Change:
+    key = bench.key_of(good)
+    one = listed(good.world, good.document.body, by=key, dice=dice)
+    return *mutate_listed(good.world, one, by=key, dice=dice), good.expected
+
+
 def _packets(file: bytes) -> bytes:
     packets = dearmor(file)
     assert isinstance(packets, bytes)
@@ -398,5 +412,6 @@ _KINDS: Mapping[str, Callable[[Bench, Good, Dice], Change]] = {
     "time": _time,
     "encoding": _encoding,
     "front_matter": _front_matter,
+    "list": _list,
 }
 KINDS = tuple(_KINDS)
