@@ -15,6 +15,7 @@ from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.sets import set_names
 from cutter.projections import batch_folder_files as batch_folder
+from cutter.projections import batch_queue_file
 from cutter.storage.faults import translated
 
 log = structlog.get_logger()
@@ -25,17 +26,17 @@ def project_batch(deps: Deps, batch_id: str) -> tuple[Path, bool]:
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
         contents, queue_sha256 = batch_folder.read_contents(connection, batch_id)
-    there = batch_folder.has_queue(batch_folder.find(settings.batches, batch_id), queue_sha256)
+    there = batch_queue_file.has_queue(batch_queue_file.find(settings.batches, batch_id), queue_sha256)
     queue = None if there else _queue(deps, batch_id, queue_sha256)
     folder = batch_folder.write(settings.batches, settings.runs, contents, queue=queue)
     _copy_approvals(deps, batch_id, folder)
-    return folder, batch_folder.has_queue(folder, queue_sha256)
+    return folder, batch_queue_file.has_queue(folder, queue_sha256)
 
 
 def keep_up(deps: Deps, view: BatchView, *, news: bool) -> None:
     """Write the folder of a running batch if it differs from the view, but not at every change."""
     batch_id = view.batch_id
-    folder = batch_folder.find(deps.settings.batches, batch_id)
+    folder = batch_queue_file.find(deps.settings.batches, batch_id)
     if batch_folder.is_behind(folder, view, news=news):
         follow_batch(deps, batch_id)
 
@@ -65,4 +66,4 @@ def _queue(deps: Deps, batch_id: str, sha256: str) -> bytes | None:
         body = deps.kb.get(queue_id(batch_id))
     except CutterError:
         return None
-    return batch_folder.queue_of(body, sha256)
+    return batch_queue_file.queue_of(body, sha256)

@@ -16,7 +16,7 @@ from cutter.domain import ids
 from cutter.errors import InvalidInput, NotFound
 from cutter.kb.ids import signature_of
 from cutter.messages import BatchInput, BatchStep
-from cutter.projections import batch_folder_files as batch_folder
+from cutter.projections import batch_queue_file
 from cutter.registration import caps_of
 from cutter.storage import batch_views, effect_policy
 from cutter.storage import batches as registry
@@ -38,9 +38,9 @@ def begin_batch(deps: Deps, input: BatchInput) -> BatchStep:
 
 
 def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInput) -> None:
-    path = batch_folder.find(deps.settings.batches, batch_id) / batch_folder.QUEUE
+    path = batch_queue_file.find(deps.settings.batches, batch_id) / batch_queue_file.QUEUE
     try:
-        data = batch_folder.read_queue(path)
+        data = batch_queue_file.read_queue(path)
     except OSError:
         raise NotFound(
             f"no batch {batch_id}, and no {path}: put the queue there, or type `cutter orchestrate batch --queue FILE`",

@@ -15,7 +15,7 @@ from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound
 from cutter.messages import BatchInput, NightStart
-from cutter.projections.batch_folder_files import keep_queue
+from cutter.projections.batch_queue_file import keep_queue
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
 from cutter.storage.batches import Options

@@ -16,20 +16,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cutter import limits
-from cutter.batch.documents import queue_in
 from cutter.batch.view import BatchView
-from cutter.domain.digests import sha256_hex
 from cutter.projections import batch_folder as projection
 from cutter.projections.batch_folder import Contents
+from cutter.projections.batch_queue_file import QUEUE, folder_of
 from cutter.projections.run_folder import locked, replace, writable
 from cutter.storage import batch_views
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 
-ARCHIVE, LOCK, QUEUE = "archive", "state.lock", "queue.yaml"
-
-_QUEUE_BYTES_READ = limits.QUEUE_ITEMS_MAX // 100 * limits.QUEUE_BYTES_A_HUNDRED_ITEMS + 1
-"""The bytes that cutter reads of a queue.yaml. One more than the limit, to see that a file is too large."""
+LOCK = "state.lock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +45,6 @@ def read_contents(connection: Connection, batch_id: str) -> tuple[Contents, str]
     facts = batch_views.facts(connection, batch_id)
     texts = [(one.kind, one.kb_id, one.body) for one in TEXTS.all(connection, {"batch_id": batch_id})]
     return projection.contents(facts, texts), facts.view.batch.queue_sha256
-
-
-def folder_of(batches: Path, batch_id: str, *, archived: bool) -> Path:
-    """The path at which the folder belongs."""
-    return batches / ARCHIVE / batch_id if archived else batches / batch_id
-
-
-def find(batches: Path, batch_id: str) -> Path:
-    """The present path of the folder. If there is no folder, the path at which it would be made."""
-    archived = folder_of(batches, batch_id, archived=True)
-    here = folder_of(batches, batch_id, archived=False)
-    return archived if archived.is_dir() and not here.is_dir() else here
 
 
 def is_behind(folder: Path, seen: BatchView, *, news: bool = False, pace: bool = True) -> bool:
@@ -117,34 +101,6 @@ def write(
                 replace(folder / QUEUE, queue)
             _prune(folder, {*contents.files, *contents.links})
     return folder
-
-
-def read_queue(path: Path) -> bytes:
-    """The bytes of a queue.yaml. Of a file that is too large, only one byte more than the limit. Raises OSError."""
-    with path.open("rb") as file:
-        return file.read(_QUEUE_BYTES_READ)
-
-
-def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
-    """Write queue.yaml into the batch's folder (seed 001 §8)."""
-    with writable(batches):
-        folder = find(batches, batch_id)
-        folder.mkdir(parents=True, exist_ok=True)
-        replace(folder / QUEUE, data)
-
-
-def queue_of(body: bytes | None, sha256: str) -> bytes | None:
-    """The queue.yaml in a document of the knowledge base, or None if its digest is not the registered one."""
-    data = queue_in(body) if body is not None else None
-    return data if data is not None and sha256_hex(data) == sha256 else None
-
-
-def has_queue(folder: Path, sha256: str) -> bool:
-    """True if the folder has the registered queue.yaml."""
-    try:
-        return sha256_hex(read_queue(folder / QUEUE)) == sha256
-    except OSError:
-        return False
 
 
 def _moved(batches: Path, contents: Contents) -> Path:

@@ -17,7 +17,7 @@ from cutter.batch.view import BatchRecord, FailurePolicy
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused
 from cutter.messages import Mode
-from cutter.projections import batch_folder_files as batch_folder
+from cutter.projections import batch_queue_file
 from cutter.projections.run_view import law_already
 from cutter.registration import caps_of
 from cutter.settings import Settings, load
@@ -146,7 +146,7 @@ def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) 
         return {"note": resting(seen)}
     batches.keep_queue(settings, batch_id, data)
     uploaded: dict[str, int] = {}
-    for place in (beside, batch_folder.find(settings.batches, batch_id)) if beside else ():
+    for place in (beside, batch_queue_file.find(settings.batches, batch_id)) if beside else ():
         uploaded |= batches.upload_pre_batched(settings, batch_id, place)
     return {**uploaded, **go_on(settings, seen)}
 

@@ -16,7 +16,7 @@ from cutter import sources
 from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.messages import BatchResult
-from cutter.projections import batch_folder_files as batch_folder
+from cutter.projections import batch_queue_file
 from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batches as registry
@@ -134,7 +134,7 @@ def _row(one: Json) -> Json:
 
 def _report(settings: Settings, batch_id: str) -> Path:
     """The path of report.html in the batch's folder."""
-    return batch_folder.find(settings.batches, batch_id) / "report.html"
+    return batch_queue_file.find(settings.batches, batch_id) / "report.html"
 
 
 def show(told: Json, console: Console) -> None:

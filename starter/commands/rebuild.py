@@ -31,7 +31,7 @@ from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import signature_of
 from cutter.projections import phase_report
-from cutter.projections.batch_folder_files import QUEUE
+from cutter.projections.batch_queue_file import QUEUE
 from cutter.settings import Settings, load
 from cutter.storage import runs as known_runs
 from cutter.storage.clock import CLOCK

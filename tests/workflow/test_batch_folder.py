@@ -28,6 +28,7 @@ from cutter.lifecycle.validation import Finding, Validation
 from cutter.messages import BatchInput
 from cutter.projections import batch_folder as projection
 from cutter.projections import batch_folder_files as batch_folder
+from cutter.projections import batch_queue_file
 from cutter.projections.transitions_file import check
 from cutter.storage.batches import Options
 from starter.commands.rebuild import rebuild_batch
@@ -136,7 +137,7 @@ async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_ba
         await batch.until_state("batch_awaiting_lifecycle_authz_set")
         await batch.hand_over(await batch.sign(support.LIFECYCLE))
         await batch.result()
-        assert batch_folder.find(here, batch.batch_id) == here / "archive" / batch.batch_id
+        assert batch_queue_file.find(here, batch.batch_id) == here / "archive" / batch.batch_id
         stack.register("ICX-BAD", support.law(7))
         bad = (await batch.view())["items"][1]
         await batch.hand_over_late(await batch.order(schema.INCLUDE_FAILED, bad["run_id"], "ICX-BAD"))
