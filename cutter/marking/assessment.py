@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from cutter.limits import RED_FINDINGS_OF_A_KIND
+from cutter.marking.doubtful_lines import headings_in_sentences, unread_headings
 from cutter.marking.hierarchy import Node, Shape
 from cutter.marking.lines import Lines
 from cutter.marking.nesting import (
@@ -24,7 +25,7 @@ from cutter.marking.number_order import numbering_findings
 from cutter.marking.profile import Nesting, Profile
 from cutter.marking.result import Finding, Marking, MarkRefusal, refusal
 from cutter.marking.spans import Pieces
-from cutter.marking.uncut import giant_units, mixed_forms, text_outside, uncut_findings
+from cutter.marking.uncut import Place, giant_units, mixed_forms, text_outside, uncut_findings
 
 UNKNOWN_ACCEPTANCE = "acceptance_unknown"
 """The code of a refusal because the text does not have the red finding that was accepted."""
@@ -55,7 +56,12 @@ def structure_findings(structure: Structure, profile: Profile, nesting: Nesting)
     nodes, lines = structure.nodes, structure.lines
     uncut = list(uncut_findings(nodes, structure.pieces, lines, structure.left_out, structure.skipped))
     explained = sorted(item.line for item in (*structure.noticed, *uncut) if item.severity == "red")
+    place = Place(lines=lines, candidates=structure.pieces.candidates,
+                  starts=[unit.start for unit in structure.pieces.candidates])  # fmt: skip
+    named = {index for begin, end in structure.skipped for index in range(begin, end)} | structure.left_out
     return [
+        *unread_headings(nodes, place, named),
+        *headings_in_sentences(nodes, lines),
         *nesting_findings(nodes, structure.shape, lines, nesting),
         *overruled_hashes(nodes, structure.shape, lines, profile),
         *mixed_kinds(nodes, profile, lines),

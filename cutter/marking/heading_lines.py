@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from cutter.limits import HEADING_LINE_BYTES
 from cutter.marking import numbers
 from cutter.marking.lines import COMMENT, FRONT, Lines
+from cutter.marking.titles import with_plain_blanks
 
 KINDS: dict[str, str] = {
     "article": "Articles?|Artikel|Art[íi]culos?|Artigos?|Articol[oi]|Articolul|Artyku[łl]|Artikla|Arts?\\.|Art|Čl\\.|"
@@ -34,7 +35,7 @@ AFTER_NUMBER: dict[str, str] = {
     "article": "§|straipsnis|pants|artikla",
     "chapter": "luku|kap\\.|kapitel|peatükk|skyrius|nodaļa|fejezet",
     "part": "osasto|osa|avd\\.|avdelning|dalis|daļa|rész",
-    "section": "jagu|skirsnis",
+    "section": "jagu|jaotis|alljaotis|skirsnis",
     "annex": "melléklet|priedas|pielikums",
 }
 """The same for languages that write the number before the word: `2 §`, `3 luku` and `1. peatükk`."""
@@ -50,14 +51,15 @@ _LINE = re.compile(
     + "|".join(rf"(?P<{kind}>{words})" for kind, words in KINDS.items())
     + rf")(?:[ \t\u00a0]{{0,8}})(?P<number>(?i:{_NUMBER}))(?![^\W_])"
 )
+_INSERTED = rf"(?:(?-i:[a-z])|[{numbers.RAISED}]{{1,3}}|<sup>[0-9]{{1,3}}</sup>|{numbers.INSERTED})"
 _NUMBER_FIRST = re.compile(
     _LEAD
-    + r"(?P<number>[0-9]{1,4}(?: ?(?-i:[a-z]))?|(?-i:[IVXLC]{1,8}))\.?[ \t\u00a0]{0,3}(?:"
+    + rf"(?P<number>[0-9]{{1,4}}{_INSERTED}?|(?-i:[IVXLC]{{1,8}}))\.?[ \t\u00a0]{{0,3}}(?:"
     + "|".join(rf"(?P<{kind}>{words})" for kind, words in AFTER_NUMBER.items())
     + r")(?![^\W_])",
     re.IGNORECASE,
 )
-_MAY_HAVE_WORD = re.compile(rb"[0-9]{1,4}(?: ?[a-z])?\.?(?:[ \t]|\xc2\xa0){0,3}(?:\xc2\xa7|[^\W\d_])")
+_MAY_HAVE_WORD = re.compile(rb"[0-9]{1,4}.{0,16}?(?:\xc2\xa7|[A-Za-z])")
 """A quick test of a line that begins with a digit."""
 
 _CAPITALS = re.compile(_LINE.pattern, re.IGNORECASE)
@@ -88,6 +90,10 @@ _CODE_FIRST = frozenset("LRDA")
 _BEFORE_WORDS = " \t\u00a0\u3000#*_["
 _SIGNS = ".:–—-)]*_º°ª"
 _WORD_AFTER = re.compile(r"[ \t\u00a0]+[(\[]?[A-ZÀ-ÞĐА-ЯΑ-Ω]")
+_LETTER_AFTER = re.compile(r"[ \u00a0][a-z](?=[.:)]|$|[ \t\u00a0]+[(\[A-ZÀ-Þ])")
+_CONTINUED = re.compile(r"[,;/]|:[^\W\d_]")
+"""What follows the word of a reference: a comma, or a Finnish ending (`4 §:n`)."""
+_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -108,6 +114,14 @@ class HeadingLine:
     opaque: int
 
 
+_FOLLOWS = re.compile("|".join(AFTER_NUMBER.values()), re.IGNORECASE)
+
+
+def follows_number(word: str) -> bool:
+    """Whether some language writes this word after its number."""
+    return _FOLLOWS.fullmatch(word) is not None
+
+
 def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
     """The lines that look like headings, in order. Comments and the front matter are skipped."""
     for index, line in enumerate(lines.lines):
@@ -122,6 +136,7 @@ def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
 
 def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
     """The heading that a line looks like, or None for text."""
+    text = with_plain_blanks(text)
     begin = text.lstrip(_BEFORE_WORDS)[:2]
     first = begin[:1]
     if first.isdigit() or first in _ROMAN_FIRST:
@@ -151,6 +166,27 @@ def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
     return _worded(match, text, index, opaque)
 
 
+def begins_like_heading(text: str) -> str | None:
+    """The word and number with which a text begins, if it may be a heading that nothing else can prove: a number before
+    its word, or an inserted number after it. None for other texts.
+    """
+    text = with_plain_blanks(text.rstrip())
+    match = _NUMBER_FIRST.match(text)
+    if match is not None:
+        told = None if _CONTINUED.match(text, match.end()) else match.group()
+    else:
+        match = _LINE.match(text) if text[:1] not in _LOWER else None
+        if match is None:
+            return None
+        rest = text[match.end() :]
+        letter = _LETTER_AFTER.match(rest)
+        inserted = letter is not None or _place(" ".join(match["number"].split())) is None
+        rest = rest[letter.end() :] if letter else rest
+        titled = not rest or rest[0] in _SIGNS or _WORD_AFTER.match(rest)
+        told = match.group() + (letter.group() if letter else "") if inserted and titled else None
+    return told.strip("# \t\u00a0\u3000*_[") if told else None
+
+
 def _place(written: str) -> tuple[str, int] | None:
     """The series, and the place in it. None for 5a and for numbers that cannot be compared."""
     number = numbers.parse(written)
@@ -170,9 +206,9 @@ def _worded(match: re.Match[str], text: str, index: int, opaque: int) -> Heading
     rest = text[match.end() :]
     lead = text[: min(match.start(kind), match.start("number"))].strip("\u00a0\u3000 \t")
     marked = bool(lead) or match["number"][-1] in "º°ª"
-    if rest[:1] in (",", ";", "/"):
+    if _CONTINUED.match(rest):
         return None
-    strong = marked or not rest.strip() or rest.lstrip(" \t\u00a0")[:1] in _SIGNS
+    strong = marked or not rest.strip() or rest.lstrip(" \t\u00a0")[:1] in _SIGNS or rest.startswith(" o.")
     if not strong and not _WORD_AFTER.match(rest):
         return None
     return _line(index, kind, place, match.group(), strong, opaque)

@@ -32,15 +32,19 @@ _ALSO = {"bis": 1, "ter": 2, "quater": 3, "quinquies": 4, "sexies": 5, "septies"
 _BIS = r"(?:[ -]?(?:" + "|".join(_ALSO) + r")(?![ \u00a0][0-9]))?"
 """The suffix must not be before a number, because there `bis` is the German word for "to" (§§ 5 bis 7)."""
 
-SPACED_LETTER = r"(?:[ \u00a0](?-i:[a-np-zđ]))"
-"""The letter of a number that was inserted, after a blank: 2 a § and 13 a luku. An `o` is an ordinal sign (Art. 5 o).
-"""
-
-_LETTER_AT_END = SPACED_LETTER + r"(?=[ \t\u00a0]*(?:$|[.:)\]–—]|(?<=[ \t\u00a0])-))"
-"""After a word, such a letter must end the heading or be before a sign: `Articles 5 a 7` are three articles."""
-
 RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 """Raised digits: § 5¹ was inserted after § 5."""
+
+INSERTED = rf"(?:[ \u00a0](?-i:[a-zđA-Z])|/(?-i:[A-Z])|\.[{RAISED}]{{1,3}}|\([0-9]{{1,2}}\))"
+"""What follows the number of an inserted article before its word: 2 a §, 13 A §, 2/A. §, 2.¹ pants, 2(1) straipsnis."""
+
+SPACED_LETTER = r"(?:[ \u00a0](?-i:[a-zđ]))"
+"""The letter of an inserted number after a blank: § 2 a."""
+
+_LETTER_AT_END = r"(?:[ \u00a0](?-i:[a-np-zđ]))(?=[ \t\u00a0]*(?:$|[.:)\]–—]|(?<=[ \t\u00a0])-))"
+"""After a word, such a letter must end the heading or be before a sign: `Articles 5 a 7` are three articles. An `o` is
+an ordinal sign (Art. 5 o).
+"""
 
 _LOWERED = str.maketrans(RAISED, "0123456789")
 _RAISED_RUN = re.compile(f"[{RAISED}]+")

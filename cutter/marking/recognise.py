@@ -16,7 +16,7 @@ from cutter.marking.lines import Lines
 from cutter.marking.numbers import Number
 from cutter.marking.profile import Form, Level, Profile
 from cutter.marking.result import Finding
-from cutter.marking.titles import plain_title, visible, without_closing_hashes
+from cutter.marking.titles import plain_title, visible, with_plain_blanks, without_closing_hashes
 
 ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
 _BOLD = re.compile(r"[ \u00a0]{0,3}(?:\*\*|__)[ \u00a0]*(?=\S)")
@@ -28,9 +28,18 @@ _OTHER_NUMBER = re.compile(
     r"(?P<dotted>[0-9]{1,3}(?:\.[0-9]{1,3}){1,5})\.?(?=[ \t:–—-]|$)"
     r"|(?P<signed>[IVXLC]{1,7}(?: ?[a-z])?|[0-9]{1,4}[a-zA-Z]?|[A-Za-z])[.)](?=[ \t:–—-]|$)"
     r"|\((?P<bracketed>[IVXLC]{1,7}|[ivxlc]{1,7}|[0-9]{1,4}[a-z]?|[A-Za-z]{1,2})\)(?=[ \t:–—-]|$)"
-    r"|(?P<bare>[0-9]{1,3}(?:[a-zA-Z]| [a-z](?= ?§))?)(?=[ \t]+\S)"
+    r"|(?P<bare>[0-9]{1,3}(?:[a-zA-Z]| [a-zA-Z](?= ?§))?)(?=[ \t]+\S)"
     r")"
 )
+_INFLECTED = re.compile(r":[^\W\d_]")
+"""A Finnish ending, as in `4 §:n 2 momentissa`."""
+
+_INSERTED_RAW = rf"(?:{numbers.INSERTED}|<sup>[0-9]{{1,3}}</sup>)"
+"""What follows the number of an inserted article in a line whose markup is still there."""
+
+_OPENING = tuple("([\"'„“”«»‘’")
+_AFTER_SIGN = re.compile(r"[0-9]|har upph|on kumottu|kumottu", re.IGNORECASE)
+
 PLAIN_DEPTH = 7
 """The depth of a heading that is not an ATX heading. It is below all ATX headings."""
 
@@ -87,9 +96,18 @@ def _worded(level: Level) -> re.Pattern[str] | None:
     if level.words:
         words, number = _alternatives(level.words), numbers.pattern(level.numbers) if level.numbers else ""
         if number:
+            signs = [word for word in level.words if not any(map(str.isalpha, word))]
+            if signs:
+                # § 2 a Zweck: after a sign, a letter and a title cannot be a range or an ordinal number
+                options.append(
+                    rf"(?:{_alternatives(tuple(signs))})(?P<spaced>{number}{numbers.SPACED_LETTER})"
+                    r"(?=[ \t\u00a0]*(?:$|[.:)\]–—])|[ \t\u00a0]+(?-i:[A-ZÀ-Þ(]))"
+                )
             options.append(rf"(?:{words})(?:[ \t\u00a0]+|(?=[0-9])|(?<=-))(?P<number>{number})(?!\w)")
             if level.number_first:
-                options.append(rf"(?P<first>{number}{numbers.SPACED_LETTER}?)\.?[ \t\u00a0]+(?:{words})(?!\w)")
+                options.append(
+                    rf"(?P<first>{number}{numbers.INSERTED}?)\.?(?:[ \t\u00a0]+|(?<=\.)|(?=§))(?:{words})(?!\w)"
+                )
         if level.number_optional:
             options.append(rf"(?:{words})(?!\w)")
     if level.phrases:
@@ -186,7 +204,7 @@ def _atx_heading(index: int, content: bytes, depth: int, reading: _Reading) -> H
 
 
 def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
-    text = _decode(line, _PLAIN_CHARACTERS).rstrip()
+    text = with_plain_blanks(_decode(line, _PLAIN_CHARACTERS)).rstrip()
     bold, bullet = _BOLD.match(text), _BULLET.match(text)
     lead = bold or bullet
     begin = lead.end() if lead else len(text) - len(text.lstrip(" "))
@@ -223,7 +241,7 @@ def _line_starts(profile: Profile) -> re.Pattern[str] | None:
         if level.marker is not None:
             parts.append(re.escape(level.marker[0]) + numbers.pattern(level.numbers) + re.escape(level.marker[1]))
         if level.number_first:
-            parts.append(numbers.pattern(level.numbers) + r"\.?[ \t\u00a0]")
+            parts.append(numbers.pattern(level.numbers) + _INSERTED_RAW + r"?\.?(?:[ \t\u00a0§]|[^\W\d_])")
     return re.compile(r"\[?(?:" + "|".join(parts) + ")", re.IGNORECASE) if parts else None
 
 
@@ -247,22 +265,23 @@ def _is_title(rest: str, match: re.Match[str], form: Form) -> bool:
     if form != "plain" or "also" in match.re.groupindex or match.group().rstrip()[-1:] in ".)º°ª":
         return True
     rest = rest.lstrip(" \t\u00a0")
-    if not rest.strip() or rest[:1] in ".:–—-":
+    if not rest.strip() or (rest[:1] in ".:–—-" and not _INFLECTED.match(rest)):
         return True
     return bool(match.groupdict().get("first")) and title_may_follow(match.group(), rest)
 
 
 def title_may_follow(matched: str, rest: str) -> bool:
-    """Whether a title or text can follow a number and its word without a sign: `1 § Denna lag`, `1 kap. Inledning`.
+    """Whether a title or text can follow a number and its word without a sign: `1 § Denna lag`, `1 kap. Inledning`,
+    `1. § (1) A törvény`, `4 § har upphävts`.
 
     A reference continues in small letters: `1 § andra stycket`.
     """
-    return matched.rstrip()[-1:] in "§." and rest[:1].isupper()
+    return rest[:1].isupper() or rest[:1] in _OPENING or ("§" in matched and bool(_AFTER_SIGN.match(rest)))
 
 
 def _set_level(heading: Heading, level: Level, text: str, match: re.Match[str]) -> None:
     groups = match.groupdict()
-    written = groups.get("number") or groups.get("first")
+    written = groups.get("number") or groups.get("first") or groups.get("spaced")
     if written and groups.get("also"):
         written = "-".join((written, *_ALSO_SIGNS.split(groups["also"].strip("의の之"))))
     heading.level = level

@@ -39,7 +39,7 @@ def title_segment(title: str) -> str:
     If a title loses letters (because it is too long, or in a script without a spelling here), its segment gets a piece
     of the title's digest. So two different titles do not get one address.
     """
-    slug = ascii_upper(title)
+    slug = ascii_upper(lowered(title))
     lost = not title.isascii() and any(character.isalpha() and not ascii_upper(character) for character in title)
     if slug and not lost and len(slug) <= SEGMENT_CHARACTERS_MAX:
         return slug

@@ -29,6 +29,7 @@ _CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+[ \t\r]*$")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _MARKED = re.compile(r"[\\\[\]<>`&*_\x00]")
 """A sign that one of these patterns needs. Most titles have none."""
+_RARE_BLANKS = re.compile("[\u1680\u2000-\u200a\u202f\u205f]")
 _HIDDEN = "\x00"
 """A placeholder for an escaped character. No text that cutter accepts contains it."""
 
@@ -55,6 +56,11 @@ def visible(raw: str) -> str:
     if raw.isprintable() and "  " not in raw:
         return raw.strip(" ")
     return _SPACES.sub(" ", ZERO_WIDTH.sub("", raw)).strip()
+
+
+def with_plain_blanks(text: str) -> str:
+    """A text whose thin and other rare blanks are usual ones, as in a title. The number of characters stays."""
+    return text if text.isascii() else _RARE_BLANKS.sub(" ", text)
 
 
 def without_closing_hashes(content: str) -> str:

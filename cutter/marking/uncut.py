@@ -106,8 +106,13 @@ def uncut_findings(
     yield from _in_fences(sorted(fenced, key=lambda line: line.index), place)
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
     yield from _runs(text, cut, place, numbered=numbered)
-    if not numbered:
+    if not any(kind in ("article", "section") for kind, _ in cut) and not any(map(_numbers_a_smallest_part, nodes)):
         yield from _numbered_titles([i for i in range(len(lines.lines)) if i not in not_judged | headings], place)
+
+
+def _numbers_a_smallest_part(node: Node) -> bool:
+    level = node.heading.level
+    return node.heading.number is not None and (level is None or level.section_type == "article")
 
 
 def _is_closed_note(line: bytes) -> bool:
@@ -162,7 +167,7 @@ def _runs(
     if uncut:
         told = "begins like a heading and is text" if len(uncut) == 1 else "begin like headings and are text"
         yield _finding("looks_uncut", sorted(uncut, key=lambda line: line.index), place,
-                       f"{told}; `cutter profile suggest FILE` writes a profile that reads such lines, or put # "
+                       f"{told}; `cutter profile suggest FILE` may write a profile that reads such lines, or put # "
                        "before them")  # fmt: skip
     for line in sorted(absorbed, key=lambda line: line.index):
         yield _finding("heading_absorbed", [line], place, "continues the numbering of the headings around it, but is "
@@ -171,7 +176,7 @@ def _runs(
 
 def _numbered_titles(indexes: Iterable[int], place: Place) -> Iterator[Finding]:
     """Short lines of their own such as `12. Commencement`, which count up. They may be the headings of a law in which
-    no unit has a number.
+    no article has a number.
     """
     lines = place.lines
     titles = [
@@ -183,14 +188,14 @@ def _numbered_titles(indexes: Iterable[int], place: Place) -> Iterator[Finding]:
     alone = [line for line in titles if _may_be_a_heading(line, lines) and _is_last_of_paragraph(line.index, lines)]
     run = _longest_run(alone)
     if len(run) >= _RUN:
-        yield _finding("looks_uncut", run, place, "begin with a number and a title and are text, and no unit of this "
-                       "law has a number; put # before the lines that are headings")  # fmt: skip
+        yield _finding("looks_uncut", run, place, "begin with a number and a title and are text, and no article "
+                       "of this law has a number; put # before the lines that are headings")  # fmt: skip
 
 
 def _is_last_of_paragraph(index: int, lines: Lines) -> bool:
-    """True if text follows after an empty line, and not the next item of a list."""
-    following = lines.lines[index + 1 : index + 3]
-    return len(following) == 2 and not following[0].strip() and not _NUMBERED_TITLE.match(following[1])
+    """True if text follows, perhaps after an empty line, and not the next item of a list."""
+    following = [line for line in lines.lines[index + 1 : index + 3] if line.strip()]
+    return bool(following) and not _NUMBERED_TITLE.match(following[0])
 
 
 def _is_uncut(run: list[HeadingLine]) -> bool:

@@ -29,7 +29,7 @@ from cutter.versions import TEMPORAL_CLI, TEMPORAL_MIN
 
 GO_PACKAGE = f"github.com/temporalio/cli/cmd/temporal@v{TEMPORAL_CLI}"
 
-SDK_DOWNLOAD = (sys.executable, "-m", "starter.local.temporal_download")
+SDK_DOWNLOAD = (sys.executable, "-P", "-m", "starter.local.temporal_download")
 """The SDK's download is a separate process. So this module never imports the SDK, and it can end a stuck download."""
 
 _BRACKET = re.compile(r"\(Server (\d+)\.(\d+)\.(\d+)[^,)]*(?:, UI ([^)]+))?\)")

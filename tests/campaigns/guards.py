@@ -1136,12 +1136,29 @@ MARKING = _of(
      "::test_articles_in_two_forms_are_amber_and_articles_in_one_are_not"),
 ) + _of(
     "cutter/marking/heading_lines.py", "unit/marking/test_red_findings.py",
-    ("a number before its word", "match = _NUMBER_FIRST.match(text)", "match = None",
+    ("a number before its word", "first in _ROMAN_FIRST:\n        match = _NUMBER_FIRST.match(text)",
+     "first in _ROMAN_FIRST:\n        match = None",
      "::test_each_fault_is_refused_with_its_kind_and_line"),
 ) + _of(
     "cutter/marking/numbers.py", "unit/marking/test_suggestion.py",
-    ("a range taken for a letter", "= SPACED_LETTER + r", "= SPACED_LETTER or r",
+    ("a range taken for a letter", ")(?=[ \\t\\u00a0]*(?:$|[.:)\\]–—]|", ")(?=|(?:[ \\t\\u00a0]*(?:$|[.:)\\]–—])|",
      "::test_a_letter_after_a_blank_is_of_the_number_only_at_its_end"),
+) + _of(
+    "cutter/marking/doubtful_lines.py", "unit/marking/test_numbers_first.py",
+    ("a heading in a sentence", "if not lines.lines[before].rstrip().endswith(_ENDS):", "if False:",
+     "::test_a_heading_that_continues_a_sentence_is_amber"),
+    ("a paragraph that begins like a heading", "if said is not None:", "if False:",
+     "::test_a_paragraph_that_begins_like_a_heading_is_amber"),
+) + _of(
+    "cutter/marking/recognise.py", "unit/marking/test_numbers_first.py",
+    ("a Finnish ending taken for a sign", ' and not _INFLECTED.match(rest))', ')',
+     "::test_each_form_of_a_number_is_read"),
+    ("thin blanks", "text = with_plain_blanks(_decode(line, _PLAIN_CHARACTERS)).rstrip()",
+     "text = _decode(line, _PLAIN_CHARACTERS).rstrip()", "::test_each_form_of_a_number_is_read"),
+) + _of(
+    "cutter/marking/heading_lines.py", "unit/marking/test_numbers_first.py",
+    ("a reference with a comma", "told = None if _CONTINUED.match(text, match.end()) else match.group()",
+     "told = match.group()", "::test_a_paragraph_that_begins_like_a_heading_is_amber"),
 ) + _of(
     "cutter/marking/uncut.py", "unit/marking/test_explained_sizes_and_gaps.py",
     ("a long piece in the list that explains a size", "sum(map(len, piece)) <= GIANT_ITEM_BYTES or", "True or",

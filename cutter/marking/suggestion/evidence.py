@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from cutter.marking import numbers
+from cutter.marking.heading_lines import follows_number
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
 from cutter.marking.recognise import ATX, title_may_follow
@@ -43,7 +44,8 @@ _BOLD = re.compile(r" {0,3}(?:\*\*|__)(?=\S)")
 _WORD = re.compile(r"[^\W\d_]{2,24}\.?")
 _AFTER = re.compile(rf"[ \t\u00a0]*(?P<number>{numbers.pattern(_STYLES_AFTER)})(?!\w)", re.IGNORECASE)
 _FIRST = re.compile(
-    rf"\[?(?P<number>{numbers.pattern(_STYLES_FIRST)}{numbers.SPACED_LETTER}?)\.?[ \t\u00a0]+", re.IGNORECASE
+    rf"\[?(?P<number>{numbers.pattern(_STYLES_FIRST)}{numbers.INSERTED}?)\.?(?:[ \t\u00a0]+|(?<=\.)|(?=§))",
+    re.IGNORECASE,
 )
 _MARKED = re.compile(
     rf"第(?P<number>{numbers.pattern(('cjk', 'arabic'))})(?P<sign>[{''.join(MARKERS)}])(?=[ \t\u00a0\u3000]|$)"
@@ -197,7 +199,7 @@ def _line(
     index: int, form: Form, depth: int, title: str, word: str, number: str, end: int, first: bool, hidden: bool
 ) -> Line:
     rest = title[end:].strip(" \t\u00a0")
-    parted = not rest or rest[0] in ".:–—-" or (first and title_may_follow(title[:end], rest))
+    parted = not rest or rest[0] in ".:–—-" or (first and follows_number(word) and title_may_follow(title[:end], rest))
     return Line(index=index, form=form, depth=depth, title=title, word=word, number=" ".join(number.split()),
                 number_first=first, bare=not rest.strip(".:–—-]*_ "), parted=parted, hidden=hidden)  # fmt: skip
 

@@ -45,7 +45,7 @@ ROLES = (
         "Diel", "Díl", "Oddział", "Jagu", "Mục", "Τμήμα", "Skirsnis", "Avsnitt", "Subchapter", "Titulek")),
     Role(name="subsection", rank=6, section_type="section", words=(
         "Subsection", "Sub-section", "Sous-section", "Subsección", "Subseccion", "Sub sección", "Sub seccion",
-        "Unterabschnitt", "Subsecțiunea", "Pododdíl", "Jaotis", "Tiểu mục", "Paragraaf", "Subpart")),
+        "Unterabschnitt", "Subsecțiunea", "Pododdíl", "Jaotis", "Alljaotis", "Tiểu mục", "Paragraaf", "Subpart")),
     Role(name="article", rank=8, section_type="article", words=(
         "Article", "Articles", "Art", "Art.", "Artikel", "Artículo", "Articulo", "Articol", "Articolul", "Articolo",
         "Artykuł", "§", "§§", "Čl.", "Článok", "Článek", "Άρθρο", "Статья", "Стаття", "Член", "Điều", "Straipsnis",
@@ -58,7 +58,8 @@ ROLE_NAMES = tuple(role.name for role in ROLES)
 CONTENTS = (
     "Contents", "Table of contents", "Arrangement of sections", "Inhalt", "Inhaltsübersicht", "Inhaltsverzeichnis",
     "Sommaire", "Table des matières", "Índice", "Indice", "Mục lục", "Inhoud", "Sumari", "Cuprins", "Obsah", "Sisukord",
-    "Sisällys", "Περιεχόμενα", "Зміст", "Оглавление", "目录", "目次",
+    "Sisällys", "Περιεχόμενα", "Зміст", "Оглавление", "目录", "目次", "Innehåll",
+    "Innehållsförteckning", "Tartalom", "Turinys", "Saturs",
 )  # fmt: skip
 """Titles of a table of contents."""
 

@@ -1,0 +1,64 @@
+"""Pure: amber findings about lines whose reading cannot be proved by a numbering, because an inserted number leaves no
+gap: text that begins like a heading, and headings in the middle of a sentence.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+
+from cutter.domain.amounts import counted
+from cutter.limits import HEADING_LINE_BYTES
+from cutter.marking.heading_lines import begins_like_heading
+from cutter.marking.hierarchy import Node
+from cutter.marking.lines import Lines
+from cutter.marking.result import Finding
+from cutter.marking.uncut import EXAMPLES, Place
+
+_ENDS = (b".", b":", b";", b"!", b"?", b")", b"]", b'"', b"*", b"_", "”".encode(), "»".encode(), "“".encode())
+"""What the last line of a paragraph ends with, if it is a sentence or a note."""
+
+
+def unread_headings(nodes: list[Node], place: Place, not_judged: Collection[int]) -> Iterator[Finding]:
+    """Paragraphs that begin like a heading (`2 a § har ändrats`, `§ 3 b (Opphevet)`) and are text. They may be
+    references. Each unit has at most one finding.
+    """
+    lines = place.lines
+    headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
+    found: dict[str | None, list[tuple[int, str]]] = defaultdict(list)
+    for index, line in enumerate(lines.lines):
+        if index in headings or index in not_judged or lines.opaque[index] or not _begins_paragraph(index, lines):
+            continue
+        said = begins_like_heading(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"))
+        if said is not None:
+            unit = place.unit(index)
+            found[unit.address if unit else None].append((lines.number(index), said))
+    for address, group in found.items():
+        shown = ", ".join(f"{said!r} (line {number})" for number, said in group[:EXAMPLES])
+        more = f" and {len(group) - EXAMPLES} more" if len(group) > EXAMPLES else ""
+        yield Finding(
+            code="heading_unread", line=group[0][0], address=address, severity="amber",
+            message=f"line {group[0][0]}: {counted(len(group), 'paragraph')} of text "
+            f"{'begins' if len(group) == 1 else 'begin'} like a heading, perhaps with a reference: {shown}{more}",
+        )  # fmt: skip
+
+
+def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
+    """Headings with an inserted number that follow a line of text without an end, as a reference would."""
+    headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
+    for node in nodes:
+        heading, before = node.heading, node.heading.index - 1
+        inserted = heading.number is not None and len(heading.number.value or ()) > 1
+        if heading.form != "plain" or not inserted or before < 0 or before in headings or lines.is_blank(before):
+            continue
+        if not lines.lines[before].rstrip().endswith(_ENDS):
+            number = lines.number(heading.index)
+            yield Finding(
+                code="heading_in_sentence", line=number, severity="amber",
+                message=f"line {number}: {heading.title!r} begins a unit, and the line before it does not end a "
+                "sentence; if it is a reference, join it to that line",
+            )  # fmt: skip
+
+
+def _begins_paragraph(index: int, lines: Lines) -> bool:
+    return index == 0 or lines.is_blank(index - 1) or lines.lines[index - 1].lstrip().startswith(b"#")

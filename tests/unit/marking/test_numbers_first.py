@@ -1,0 +1,107 @@
+"""Laws that write the number before the word, and inserted numbers, which leave no gap in a numbering."""
+
+from __future__ import annotations
+
+import pytest
+
+from cutter.marking import Marking, MarkRefusal, Options, load_profile, mark
+from cutter.marking.suggestion import Suggestion, suggest
+
+
+def suggested(text: str) -> Suggestion:
+    found = suggest(text.encode(), docprefix="LAW")
+    assert isinstance(found, Suggestion), found
+    return found
+
+
+def addresses(text: str) -> list[str]:
+    result = suggested(text).result
+    assert isinstance(result, Marking), result
+    return [unit.address.removeprefix("LAW/") for unit in result.candidates]
+
+
+def ambers(text: str) -> list[tuple[str, int]]:
+    result = suggested(text).result
+    assert isinstance(result, Marking), result
+    return [(one.code, one.line) for one in result.findings if one.severity == "amber"]
+
+
+def law(*paragraphs: str) -> str:
+    return "\n\n".join(paragraphs) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (law("1 § Ett.", "2 § Två.", "2 a § Två a.", "3 § Tre."), "PAR-1 PAR-2 PAR-2-A PAR-3"),
+        (law("12 § Tolv.", "13 § Tretton.", "13 A § Tretton a.", "14 § Fjorton."), "PAR-12 PAR-13 PAR-13-A PAR-14"),
+        (law("15 n § Ett.", "15 o § Två.", "15 p § Tre."), "PAR-15-N PAR-15-O PAR-15-P"),
+        (law("1 § 1 mom. Ett.", "2 § 1 mom. Två.", "3 § Tre."), "PAR-1 PAR-2 PAR-3"),
+        (law("1§ Ett.", "2§ Två.", "3§ Tre."), "PAR-1 PAR-2 PAR-3"),
+        (law("1\u2009§ Ett", "x", "2\u2009§ Två", "x", "3\u202f§ Tre", "x"), "PAR-1 PAR-2 PAR-3"),
+        (law("1 § Ett.", "2 § har upphävts genom lag (2010:1).", "3 § Tre."), "PAR-1 PAR-2 PAR-3"),
+        (law("1 §", "x", "2 a § (15.4.2011/343)", "x", "3 §", "4 §:n 2 momentissa säädetään."), "PAR-1 PAR-2-A PAR-3"),
+        (law("I. FEJEZET", "1. § (1) A.", "2/A. § (1) B.", "II. FEJEZET", "3. § (1) C."),
+         "FEJEZET-I FEJEZET-I/PAR-1 FEJEZET-I/PAR-2-A FEJEZET-II FEJEZET-II/PAR-3"),
+        (law("1. peatükk Üks", "§ 1. A", "x", "1<sup>1</sup>. peatükk Uus", "§ 2. B", "x"),
+         "PEATUKK-1 PEATUKK-1/PAR-1 PEATUKK-1-1 PEATUKK-1-1/PAR-2"),
+        (law("1. pants. A", "x", "2.¹ pants. B", "x", "3. pants. C", "x"), "PANTS-1 PANTS-2-1 PANTS-3"),
+        (law("1 straipsnis. A", "x", "2(1) straipsnis. B", "x", "3 straipsnis. C"),
+         "STRAIPSNIS-1 STRAIPSNIS-2-1 STRAIPSNIS-3"),
+        (law("## § 1 Zweck", "x", "## § 2 a Neue Mittel", "x", "## § 3 Ende", "x"), "PAR-1 PAR-2-A PAR-3"),
+        (law("§ 1 n. Foo.", "§ 1 o. Foo.", "§ 1 p. Foo."), "PAR-1-N PAR-1-O PAR-1-P"),
+    ],
+)  # fmt: skip
+def test_each_form_of_a_number_is_read(text: str, expected: str) -> None:
+    assert addresses(text) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("§ 1\n\nx\n\n§ 2\n\nEs gilt auch\n§ 2 a. Das ist so.\n\n§ 3\n\nx\n", 8),
+        ("1 §\nEtt.\n\n2 §\nDen som avses i\n2 a § Skollagen ska betala.\n\n3 §\nTre.\n", 6),
+    ],
+)
+def test_a_heading_that_continues_a_sentence_is_amber(text: str, line: int) -> None:
+    assert ("heading_in_sentence", line) in ambers(text)
+    whole = text.replace("auch\n", "auch.\n").replace("avses i\n", "avses i.\n")
+    assert ambers(whole) == []
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "said"),
+    [
+        ("2 a § två a utan tecken.", True), ("2 a §, andra stycket, gäller.", False), ("§ 2 b (Opphevet)", True),
+        ("§ 2 b gjelder ikke.", False), ("4 §:n 2 momentissa säädetään.", False), ("2 b gäller.", False),
+    ],
+)  # fmt: skip
+def test_a_paragraph_that_begins_like_a_heading_is_amber(paragraph: str, said: bool) -> None:
+    text = law("## § 1", "x", "## § 2", "x", paragraph, "## § 3", "x")
+    assert (("heading_unread", 9) in ambers(text)) == said
+    assert ambers(text.replace(paragraph, f"Text: {paragraph}")) == []
+
+
+def test_the_references_of_one_unit_are_one_finding() -> None:
+    text = law("## § 1", "x", *(f"{number} a § är text." for number in range(2, 9)), "## § 9", "x")
+    (finding,) = [one for one in suggested(text).result.findings if one.code == "heading_unread"]  # type: ignore[union-attr]
+    assert (finding.line, finding.address) == (5, "LAW/PAR-1")
+    assert "7 paragraphs of text begin like a heading" in finding.message
+    assert "and 3 more" in finding.message
+
+
+def generic(text: str) -> Marking | MarkRefusal:
+    return mark(text.encode(), profile=load_profile("generic-markdown"), docprefix="LAW", options=Options())
+
+
+def test_numbered_titles_below_numbered_parts_are_red() -> None:
+    sections = [part for number in (1, 2, 3) for part in (f"{number}. Title of it", "x")]
+    result = generic(law("# Act", "## Part 1 General", *sections, "## Part 2 Special", "x"))
+    assert isinstance(result, MarkRefusal)
+    assert result.code == "looks_uncut"
+
+
+def test_a_raised_number_in_a_title_is_not_joined_to_the_number_before_it() -> None:
+    result = generic("# 2¹ straipsnis. Nauja\n\nx\n")
+    assert isinstance(result, Marking)
+    assert result.candidates[0].address == "LAW/2-1-STRAIPSNIS-NAUJA"
