@@ -54,7 +54,7 @@ _LINE = re.compile(
 _INSERTED = rf"(?:(?-i:[a-z])|[{numbers.RAISED}]{{1,3}}|<sup>[0-9]{{1,3}}</sup>|{numbers.INSERTED})"
 _NUMBER_FIRST = re.compile(
     _LEAD
-    + rf"(?P<number>[0-9]{{1,4}}{_INSERTED}?|(?-i:[IVXLC]{{1,8}}))\.?[ \t\u00a0]{{0,3}}(?:"
+    + rf"(?P<number>[0-9]{{1,4}}{_INSERTED}?|(?-i:[IVXLC]{{1,8}})(?![. \u00a0]{{0,3}}§))\.?[ \t\u00a0]{{0,3}}(?:"
     + "|".join(rf"(?P<{kind}>{words})" for kind, words in AFTER_NUMBER.items())
     + r")(?![^\W_])",
     re.IGNORECASE,
@@ -93,6 +93,8 @@ _WORD_AFTER = re.compile(r"[ \t\u00a0]+[(\[]?[A-ZÀ-ÞĐА-ЯΑ-Ω]")
 _LETTER_AFTER = re.compile(r"[ \u00a0][a-z](?=[.:)]|$|[ \t\u00a0]+[(\[A-ZÀ-Þ])")
 _CONTINUED = re.compile(r"[,;/]|:[^\W\d_]")
 """What follows the word of a reference: a comma, or a Finnish ending (`4 §:n`)."""
+_NUMBER_AFTER = re.compile(r"[ \u00a0]*[0-9]+(?! mom\b|[0-9])")
+"""A number after a number and its word, as in the amendment `1. § 2 ods. 1 znie`."""
 _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
@@ -173,7 +175,8 @@ def begins_like_heading(text: str) -> str | None:
     text = with_plain_blanks(text.rstrip())
     match = _NUMBER_FIRST.match(text)
     if match is not None:
-        told = None if _CONTINUED.match(text, match.end()) else match.group()
+        reference = _CONTINUED.match(text, match.end()) or (match["article"] and _NUMBER_AFTER.match(text, match.end()))
+        told = None if reference else match.group()
     else:
         match = _LINE.match(text) if text[:1] not in _LOWER else None
         if match is None:

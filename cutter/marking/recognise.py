@@ -38,7 +38,10 @@ _INSERTED_RAW = rf"(?:{numbers.INSERTED}|<sup>[0-9]{{1,3}}</sup>)"
 """What follows the number of an inserted article in a line whose markup is still there."""
 
 _OPENING = tuple("([\"'„“”«»‘’")
-_AFTER_SIGN = re.compile(r"[0-9]|har upph|on kumottu|kumottu", re.IGNORECASE)
+_AFTER_SIGN = re.compile(r"[0-9]{1,2} mom\b|har upph|on kumottu|kumottu", re.IGNORECASE)
+"""What may follow `§` in addition: a Swedish clause number, or the verb of a repeal. Other numbers are references, as
+in the Slovak amendment `1. § 2 ods. 1 znie`.
+"""
 
 PLAIN_DEPTH = 7
 """The depth of a heading that is not an ATX heading. It is below all ATX headings."""

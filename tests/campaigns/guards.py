@@ -1157,8 +1157,8 @@ MARKING = _of(
      "text = _decode(line, _PLAIN_CHARACTERS).rstrip()", "::test_each_form_of_a_number_is_read"),
 ) + _of(
     "cutter/marking/heading_lines.py", "unit/marking/test_numbers_first.py",
-    ("a reference with a comma", "told = None if _CONTINUED.match(text, match.end()) else match.group()",
-     "told = match.group()", "::test_a_paragraph_that_begins_like_a_heading_is_amber"),
+    ("a reference with a comma", "told = None if reference else match.group()", "told = match.group()",
+     "::test_a_paragraph_that_begins_like_a_heading_is_amber"),
 ) + _of(
     "cutter/marking/uncut.py", "unit/marking/test_explained_sizes_and_gaps.py",
     ("a long piece in the list that explains a size", "sum(map(len, piece)) <= GIANT_ITEM_BYTES or", "True or",

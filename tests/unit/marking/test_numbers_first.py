@@ -94,6 +94,12 @@ def generic(text: str) -> Marking | MarkRefusal:
     return mark(text.encode(), profile=load_profile("generic-markdown"), docprefix="LAW", options=Options())
 
 
+def test_an_amendment_that_begins_with_a_number_and_a_sign_is_text() -> None:
+    text = law("§ 1", "x", "1. § 2 ods. 1 znie:", "2. § 3 sa dopĺňa.", "3. § 4 sa mení.", "§ 2", "x", "§ 3", "x")
+    assert addresses(text) == ["PAR-1", "PAR-2", "PAR-3"]
+    assert ambers(text) == ambers(text.replace("x", "V § 5 sa slová menia.")) == []
+
+
 def test_numbered_titles_below_numbered_parts_are_red() -> None:
     sections = [part for number in (1, 2, 3) for part in (f"{number}. Title of it", "x")]
     result = generic(law("# Act", "## Part 1 General", *sections, "## Part 2 Special", "x"))
