@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 from cutter.domain.amounts import counted
 from cutter.limits import HEADING_LINE_BYTES
-from cutter.marking.heading_lines import begins_like_heading
+from cutter.marking.heading_lines import NEVER, begins_like_heading
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
 from cutter.marking.result import Finding
@@ -27,7 +27,9 @@ def unread_headings(nodes: list[Node], place: Place, not_judged: Collection[int]
     headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
     found: dict[str | None, list[tuple[int, str]]] = defaultdict(list)
     for index, line in enumerate(lines.lines):
-        if index in headings or index in not_judged or lines.opaque[index] or not _begins_paragraph(index, lines):
+        if not line or line[0] in NEVER or index in headings or index in not_judged or lines.opaque[index]:
+            continue
+        if not _begins_paragraph(index, lines):
             continue
         said = begins_like_heading(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"))
         if said is not None:

@@ -74,7 +74,7 @@ _FIRST = re.compile(
     + "".join(sorted({word[0] for words in KINDS.values() for word in words.split("|")} | set("abcdehkpstABCDEHKPST")))
     + "])"
 )
-_NEVER = frozenset(b"abcdefghijklmnopqrstuvwxyz(|-")
+NEVER = frozenset(b"abcdefghijklmnopqrstuvwxyz(|-")
 """First bytes of many lines of text. A line that begins with one of them never looks like a heading here."""
 
 _DIGITS = frozenset(b"0123456789")
@@ -95,7 +95,6 @@ _CONTINUED = re.compile(r"[,;/]|:[^\W\d_]")
 """What follows the word of a reference: a comma, or a Finnish ending (`4 §:n`)."""
 _NUMBER_AFTER = re.compile(r"[ \u00a0]*[0-9]+(?! mom\b|[0-9])")
 """A number after a number and its word, as in the amendment `1. § 2 ods. 1 znie`."""
-_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -127,7 +126,7 @@ def follows_number(word: str) -> bool:
 def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
     """The lines that look like headings, in order. Comments and the front matter are skipped."""
     for index, line in enumerate(lines.lines):
-        if not line or line[0] in _NEVER or lines.opaque[index] in (FRONT, COMMENT):
+        if not line or line[0] in NEVER or lines.opaque[index] in (FRONT, COMMENT):
             continue
         if line[0] in _DIGITS and not _MAY_HAVE_WORD.match(line):
             continue
@@ -138,17 +137,17 @@ def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
 
 def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
     """The heading that a line looks like, or None for text."""
-    text = with_plain_blanks(text)
     begin = text.lstrip(_BEFORE_WORDS)[:2]
     first = begin[:1]
     if first.isdigit() or first in _ROMAN_FIRST:
+        text = with_plain_blanks(text)
         match = _NUMBER_FIRST.match(text)
         if match is not None or first.isdigit():
-            return _worded(match, text.rstrip(), index, opaque) if match is not None else None
+            return _worded(match, str(match.lastgroup), text.rstrip(), index, opaque) if match is not None else None
     worded = begin in _BEGINNINGS or first in _BEGINNINGS
     if not (worded or first in _CJK_FIRST or first in _CODE_FIRST or begin.isupper()):
         return None
-    text = text.rstrip()
+    text = with_plain_blanks(text).rstrip()
     match = _CJK.match(text) if first in _CJK_FIRST else None
     if match is not None:
         counted = ("", numbers.cjk_value(match["number"]))
@@ -165,20 +164,24 @@ def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
         match = _CAPITALS.match(text)
         if match is None or not text[: match.start("number")].isupper():
             return None
-    return _worded(match, text, index, opaque)
+    return _worded(match, next(filter(match.group, KINDS)), text, index, opaque)
 
 
 def begins_like_heading(text: str) -> str | None:
     """The word and number with which a text begins, if it may be a heading that nothing else can prove: a number before
     its word, or an inserted number after it. None for other texts.
     """
+    begin = text.lstrip(_BEFORE_WORDS)[:2]
+    numbered = begin[:1].isdigit() or begin[:1] in _ROMAN_FIRST
+    if not numbered and begin not in _BEGINNINGS and begin[:1] not in _BEGINNINGS:
+        return None
     text = with_plain_blanks(text.rstrip())
-    match = _NUMBER_FIRST.match(text)
+    match = _NUMBER_FIRST.match(text) if numbered else None
     if match is not None:
         reference = _CONTINUED.match(text, match.end()) or (match["article"] and _NUMBER_AFTER.match(text, match.end()))
         told = None if reference else match.group()
     else:
-        match = _LINE.match(text) if text[:1] not in _LOWER else None
+        match = _LINE.match(text)
         if match is None:
             return None
         rest = text[match.end() :]
@@ -201,8 +204,7 @@ def _place(written: str) -> tuple[str, int] | None:
     return ".".join(filter(None, prefix)), number.value[-1]
 
 
-def _worded(match: re.Match[str], text: str, index: int, opaque: int) -> HeadingLine | None:
-    kind = next(kind for kind, word in match.groupdict().items() if word and kind in KINDS)
+def _worded(match: re.Match[str], kind: str, text: str, index: int, opaque: int) -> HeadingLine | None:
     place = _place(" ".join(match["number"].split()))
     if place is None:
         return None
