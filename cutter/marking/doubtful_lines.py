@@ -15,7 +15,7 @@ from cutter.marking.lines import Lines
 from cutter.marking.result import Finding
 from cutter.marking.uncut import EXAMPLES, Place
 
-_ENDS = (b".", b":", b";", b"!", b"?", b")", b"]", b'"', b"*", b"_", "”".encode(), "»".encode(), "“".encode())
+_ENDS = (b".", b":", b";", b"!", b"?", b'"', b"*", b"_", "”".encode(), "»".encode(), "“".encode())
 """What the last line of a paragraph ends with, if it is a sentence or a note."""
 
 
@@ -46,21 +46,35 @@ def unread_headings(nodes: list[Node], place: Place, not_judged: Collection[int]
 
 
 def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
-    """Headings with an inserted number that follow a line of text without an end, as a reference would."""
-    headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
+    """Headings in plain lines that continue a sentence as a reference would, or that a colon announces as a quotation.
+
+    This looks at inserted numbers, and at numbers before a word with text after it. Others would break the numbering.
+    """
+    bare = {node.heading.index for node in nodes if node.heading.bare or node.heading.form == "atx"}
     for node in nodes:
-        heading, before = node.heading, node.heading.index - 1
+        heading = node.heading
         inserted = heading.number is not None and len(heading.number.value or ()) > 1
-        if heading.form != "plain" or not inserted or before < 0 or before in headings or lines.is_blank(before):
+        first = heading.title[:1].isdigit() and not heading.bare
+        before = heading.index - 1
+        if heading.form != "plain" or not (inserted or first) or before < 0 or before in bare:
             continue
-        if not lines.lines[before].rstrip().endswith(_ENDS):
+        quoted = inserted and _announced(before, lines)
+        if quoted or not (lines.is_blank(before) or lines.lines[before].rstrip().endswith(_ENDS)):
             number = lines.number(heading.index)
             yield Finding(
                 code="heading_in_sentence", line=number, severity="amber",
                 message=f"line {number}: {heading.title!r} begins a unit, and the line before it does not end a "
-                "sentence; if it is a reference, join it to that line",
+                "sentence; if it is a reference, join it to that line; if it is quoted, put `> ` before it",
             )  # fmt: skip
 
 
+def _announced(before: int, lines: Lines) -> bool:
+    """Whether the last line with text up to this one ends with a colon."""
+    while before >= 0 and lines.is_blank(before):
+        before -= 1
+    return before >= 0 and lines.lines[before].rstrip().endswith(b":")
+
+
 def _begins_paragraph(index: int, lines: Lines) -> bool:
-    return index == 0 or lines.is_blank(index - 1) or lines.lines[index - 1].lstrip().startswith(b"#")
+    before = lines.lines[index - 1].strip() if index else b""
+    return not before or before.startswith(b"#") or before.endswith(_ENDS)

@@ -32,10 +32,10 @@ KINDS: dict[str, str] = {
 """Words of headings by kind. Each kind has its own numbering in the order of a text."""
 
 AFTER_NUMBER: dict[str, str] = {
-    "article": "§|straipsnis|pants|artikla",
-    "chapter": "luku|kap\\.|kapitel|peatükk|skyrius|nodaļa|fejezet",
+    "article": "§|straipsnis|pants|artikla|gr\\.|artikulua|člen|бап",
+    "chapter": "luku|kap\\.|kapitel|kafli|kapitulua|тарау|hauptstück|peatükk|skyrius|nodaļa|fejezet",
     "part": "osasto|osa|avd\\.|avdelning|dalis|daļa|rész",
-    "section": "jagu|jaotis|alljaotis|skirsnis",
+    "section": "jagu|jaotis|alljaotis|skirsnis|abschnitt",
     "annex": "melléklet|priedas|pielikums",
 }
 """The same for languages that write the number before the word: `2 §`, `3 luku` and `1. peatükk`."""
@@ -90,9 +90,9 @@ _CODE_FIRST = frozenset("LRDA")
 _BEFORE_WORDS = " \t\u00a0\u3000#*_["
 _SIGNS = ".:–—-)]*_º°ª"
 _WORD_AFTER = re.compile(r"[ \t\u00a0]+[(\[]?[A-ZÀ-ÞĐА-ЯΑ-Ω]")
-_LETTER_AFTER = re.compile(r"[ \u00a0][a-z](?=[.:)]|$|[ \t\u00a0]+[(\[A-ZÀ-Þ])")
-_CONTINUED = re.compile(r"[,;/]|:[^\W\d_]")
-"""What follows the word of a reference: a comma, or a Finnish ending (`4 §:n`)."""
+_LETTER_AFTER = re.compile(r"(?:[ \u00a0][a-z]|<sup>[0-9]{1,3}</sup>)(?=[.:)]|$|[ \t\u00a0]+[(\[A-ZÀ-Þ])")
+_CONTINUED = re.compile(r"[,;/]|[:-][a-zà-öø-ÿőű]|[–-][0-9]")
+"""What follows the word of a reference: a comma, a Finnish or Hungarian ending (`4 §:n`, `4. §-ában`), or a range."""
 _NUMBER_AFTER = re.compile(r"[ \u00a0]*[0-9]+(?! mom\b|[0-9])")
 """A number after a number and its word, as in the amendment `1. § 2 ods. 1 znie`."""
 
@@ -121,6 +121,11 @@ _FOLLOWS = re.compile("|".join(AFTER_NUMBER.values()), re.IGNORECASE)
 def follows_number(word: str) -> bool:
     """Whether some language writes this word after its number."""
     return _FOLLOWS.fullmatch(word) is not None
+
+
+def sign_follows(rest: str) -> bool:
+    """Whether a sign parts a number from its title. `rest` is what follows the number, without blanks before it."""
+    return rest[:1] in tuple(".:–—-") and not _CONTINUED.match(rest)
 
 
 def heading_lines(lines: Lines) -> Iterator[HeadingLine]:

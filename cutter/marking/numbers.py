@@ -35,7 +35,7 @@ _BIS = r"(?:[ -]?(?:" + "|".join(_ALSO) + r")(?![ \u00a0][0-9]))?"
 RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 """Raised digits: § 5¹ was inserted after § 5."""
 
-INSERTED = rf"(?:[ \u00a0](?-i:[a-zđA-Z])|/(?-i:[A-Z])|\.[{RAISED}]{{1,3}}|\([0-9]{{1,2}}\))"
+INSERTED = rf"(?:[ \u00a0](?-i:[a-zđ]|[A-Z](?=[ \u00a0]?§))|/(?-i:[A-Z])|\.[{RAISED}]{{1,3}}|\([0-9]{{1,2}}\))"
 """What follows the number of an inserted article before its word: 2 a §, 13 A §, 2/A. §, 2.¹ pants, 2(1) straipsnis."""
 
 SPACED_LETTER = r"(?:[ \u00a0](?-i:[a-zđ]))"

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from cutter.limits import HEADING_CHARACTERS_READ
 from cutter.marking import numbers
+from cutter.marking.heading_lines import follows_number, sign_follows
 from cutter.marking.lines import Lines
 from cutter.marking.numbers import Number
 from cutter.marking.profile import Form, Level, Profile
@@ -31,14 +32,11 @@ _OTHER_NUMBER = re.compile(
     r"|(?P<bare>[0-9]{1,3}(?:[a-zA-Z]| [a-zA-Z](?= ?§))?)(?=[ \t]+\S)"
     r")"
 )
-_INFLECTED = re.compile(r":[^\W\d_]")
-"""A Finnish ending, as in `4 §:n 2 momentissa`."""
-
 _INSERTED_RAW = rf"(?:{numbers.INSERTED}|<sup>[0-9]{{1,3}}</sup>)"
 """What follows the number of an inserted article in a line whose markup is still there."""
 
 _OPENING = tuple("([\"'„“”«»‘’")
-_AFTER_SIGN = re.compile(r"[0-9]{1,2} mom\b|har upph|on kumottu|kumottu", re.IGNORECASE)
+_AFTER_SIGN = re.compile(r"[0-9]{1,2} mom\b\.? +(?-i:[A-ZÅÄÖ])|har upph|on kumottu|kumottu", re.IGNORECASE)
 """What may follow `§` in addition: a Swedish clause number, or the verb of a repeal. Other numbers are references, as
 in the Slovak amendment `1. § 2 ods. 1 znie`.
 """
@@ -108,14 +106,21 @@ def _worded(level: Level) -> re.Pattern[str] | None:
                 )
             options.append(rf"(?:{words})(?:[ \t\u00a0]+|(?=[0-9])|(?<=-))(?P<number>{number})(?!\w)")
             if level.number_first:
-                options.append(
-                    rf"(?P<first>{number}{numbers.INSERTED}?)\.?(?:[ \t\u00a0]+|(?<=\.)|(?=§))(?:{words})(?!\w)"
-                )
+                options.append(_number_first(level.words, number))
         if level.number_optional:
             options.append(rf"(?:{words})(?!\w)")
     if level.phrases:
         options.append(rf"(?:{_alternatives(level.phrases)})(?!\w)")
     return re.compile(r"\[?(?:" + "|".join(options) + ")", re.IGNORECASE) if options else None
+
+
+def _number_first(words: tuple[str, ...], number: str) -> str:
+    """A number before a word. `2 a` is a number only before a word that some language writes after it: `2 a luku`, not
+    `2 a Part of it`.
+    """
+    after = tuple(word for word in words if follows_number(word))
+    inserted = rf"{numbers.INSERTED}(?=\.?[ \t\u00a0]*(?:{_alternatives(after)}))" if after else "(?!)"
+    return rf"(?P<first>{number}(?:{inserted})?)\.?(?:[ \t\u00a0]+|(?<=\.)|(?=§))(?:{_alternatives(words)})(?!\w)"
 
 
 def _alternatives(words: tuple[str, ...]) -> str:
@@ -268,7 +273,7 @@ def _is_title(rest: str, match: re.Match[str], form: Form) -> bool:
     if form != "plain" or "also" in match.re.groupindex or match.group().rstrip()[-1:] in ".)º°ª":
         return True
     rest = rest.lstrip(" \t\u00a0")
-    if not rest.strip() or (rest[:1] in ".:–—-" and not _INFLECTED.match(rest)):
+    if not rest.strip() or sign_follows(rest):
         return True
     return bool(match.groupdict().get("first")) and title_may_follow(match.group(), rest)
 

@@ -55,6 +55,9 @@ _ITEM = re.compile(
 _Mark = tuple[bytes, bool, bytes]
 """What comes before a number or letter of a list, whether it is a number, and what comes after it."""
 
+SHORT_TITLE_BYTES = 60
+"""A numbered title with text on the next line is not longer. A longer line is a wrapped item of a list."""
+
 _NUMBERED_TITLE = re.compile(rb" {0,3}(?:\*\*)?(?P<number>[0-9]{1,3})\.[ \t]+(?:[A-Z]|[\xc3-\xf4])[^.;:]{1,80}")
 """A line such as `12. Commencement`."""
 
@@ -193,9 +196,11 @@ def _numbered_titles(indexes: Iterable[int], place: Place) -> Iterator[Finding]:
 
 
 def _is_last_of_paragraph(index: int, lines: Lines) -> bool:
-    """True if text follows, perhaps after an empty line, and not the next item of a list."""
-    following = [line for line in lines.lines[index + 1 : index + 3] if line.strip()]
-    return bool(following) and not _NUMBERED_TITLE.match(following[0])
+    """True if text follows that is not the next item of a list: after an empty line, or below a short title."""
+    following = lines.lines[index + 1 : index + 3]
+    if following and following[0].strip():
+        return len(lines.lines[index]) <= SHORT_TITLE_BYTES and following[0][:1].isupper()
+    return len(following) == 2 and bool(following[1].strip()) and not _NUMBERED_TITLE.match(following[1])
 
 
 def _is_uncut(run: list[HeadingLine]) -> bool:

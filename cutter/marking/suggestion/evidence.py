@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from cutter.marking import numbers
-from cutter.marking.heading_lines import follows_number
+from cutter.marking.heading_lines import follows_number, sign_follows
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
 from cutter.marking.recognise import ATX, title_may_follow
@@ -199,7 +199,7 @@ def _line(
     index: int, form: Form, depth: int, title: str, word: str, number: str, end: int, first: bool, hidden: bool
 ) -> Line:
     rest = title[end:].strip(" \t\u00a0")
-    parted = not rest or rest[0] in ".:–—-" or (first and follows_number(word) and title_may_follow(title[:end], rest))
+    parted = not rest or sign_follows(rest) or (first and follows_number(word) and title_may_follow(title[:end], rest))
     return Line(index=index, form=form, depth=depth, title=title, word=word, number=" ".join(number.split()),
                 number_first=first, bare=not rest.strip(".:–—-]*_ "), parted=parted, hidden=hidden)  # fmt: skip
 

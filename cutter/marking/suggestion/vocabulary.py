@@ -58,8 +58,8 @@ ROLE_NAMES = tuple(role.name for role in ROLES)
 CONTENTS = (
     "Contents", "Table of contents", "Arrangement of sections", "Inhalt", "Inhaltsübersicht", "Inhaltsverzeichnis",
     "Sommaire", "Table des matières", "Índice", "Indice", "Mục lục", "Inhoud", "Sumari", "Cuprins", "Obsah", "Sisukord",
-    "Sisällys", "Περιεχόμενα", "Зміст", "Оглавление", "目录", "目次", "Innehåll",
-    "Innehållsförteckning", "Tartalom", "Turinys", "Saturs",
+    "Sisällys", "Περιεχόμενα", "Зміст", "Оглавление", "目录", "目次",
+    "Innehållsförteckning", "Tartalomjegyzék",
 )  # fmt: skip
 """Titles of a table of contents."""
 

@@ -61,12 +61,46 @@ def test_each_form_of_a_number_is_read(text: str, expected: str) -> None:
     [
         ("§ 1\n\nx\n\n§ 2\n\nEs gilt auch\n§ 2 a. Das ist so.\n\n§ 3\n\nx\n", 8),
         ("1 §\nEtt.\n\n2 §\nDen som avses i\n2 a § Skollagen ska betala.\n\n3 §\nTre.\n", 6),
+        ("1 § Ett.\n\n2 § Den som anges i\n3 § Skollagen ska betala.\n\n4 § Fyra.\n", 4),
     ],
 )
 def test_a_heading_that_continues_a_sentence_is_amber(text: str, line: int) -> None:
     assert ("heading_in_sentence", line) in ambers(text)
-    whole = text.replace("auch\n", "auch.\n").replace("avses i\n", "avses i.\n")
+    whole = text.replace("auch\n", "auch.\n").replace("avses i\n", "avses i.\n").replace("anges i\n", "anges i.\n")
     assert ambers(whole) == []
+
+
+def test_an_inserted_heading_that_a_colon_announces_may_be_quoted() -> None:
+    text = law("1 § I skollagen införs en ny paragraf av följande lydelse:", "1 a § Rätt till prov.", "2 § Slut.")
+    assert ("heading_in_sentence", 3) in ambers(text)
+    assert ambers(text.replace("lydelse:", "lydelse.")) == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "kept"),
+    [
+        ("4. §-ában foglaltak szerint.", "1 2 3"), ("4 §:n mukaan.", "1 2 3"), ("4 §–5 § säädetään.", "1 2 3"),
+        ("4 § 2 mom. säädetään.", "1 2 3"), ("4 § Fyra.", "1 2 3 4"), ("4 § - Fyra", "1 2 3 4"),
+    ],
+)  # fmt: skip
+def test_an_ending_of_a_word_after_a_sign_is_no_title(reference: str, kept: str) -> None:
+    text = law("1 § Ett.", "2 § Två.", "3 § Tre.", reference)
+    assert addresses(text) == [f"PAR-{number}" for number in kept.split()]
+
+
+def test_the_heading_of_a_content_is_no_table_of_contents() -> None:
+    text = law("1 kap. Inledning", "Innehåll", "1 § Ett.", "2 § Två.", "2 kap. Tillsyn", "1 § Tre.", "2 § Fyra.")
+    assert addresses(text) == ["KAP-1", "KAP-1/PAR-1", "KAP-1/PAR-2", "KAP-2", "KAP-2/PAR-1", "KAP-2/PAR-2"]
+
+
+def test_an_inserted_line_below_a_sentence_is_amber() -> None:
+    text = "1 § Ett gäller.\n2 § Två gäller.\n2 a § upphörde att gälla.\n3 § Tre gäller.\n4 § Fyra gäller.\n"
+    assert ambers(text) == [("heading_unread", 3)]
+
+
+def test_a_raised_number_without_a_sign_is_amber() -> None:
+    text = law("§ 1. A", "x", "§ 1<sup>1</sup> Uus", "x", "§ 2. B", "x")
+    assert ambers(text) == [("heading_unread", 5)]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +139,18 @@ def test_numbered_titles_below_numbered_parts_are_red() -> None:
     result = generic(law("# Act", "## Part 1 General", *sections, "## Part 2 Special", "x"))
     assert isinstance(result, MarkRefusal)
     assert result.code == "looks_uncut"
+
+
+def test_a_title_that_begins_with_a_letter_and_a_word_of_a_level_is_a_title() -> None:
+    result = generic("# Act\n\n## 1 Aim\n\nx\n\n## 2 A Book of entries\n\nx\n\n## 3 a Part of it\n\nx\n")
+    assert isinstance(result, Marking)
+    assert [one.address for one in result.candidates] == ["LAW/ACT", "LAW/1", "LAW/2", "LAW/3"]
+
+
+def test_a_wrapped_item_of_a_list_is_no_title() -> None:
+    wrapped = "Der Beitrag in der Alterssicherung der Landwirte beträgt für das"
+    items = "".join(f"{number}. {wrapped}\n    Kalenderjahr 2014.\n\n" for number in (1, 2, 3))
+    assert isinstance(generic(f"# Gesetz\n\n{items}"), Marking)
 
 
 def test_a_raised_number_in_a_title_is_not_joined_to_the_number_before_it() -> None:
