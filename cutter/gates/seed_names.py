@@ -26,7 +26,7 @@ OURS: Mapping[str, frozenset[str]] = {
 """The invariants of each of the seed's gates that seed 000 §4 does not list. docs/reference/invariants.md marks them
 *ours*. A gate that no seed has needs no entry, because all its invariants are ours."""
 
-PROBE_GATE = "IG_structural_verify"
+PROBED = "IG_structural_verify"
 """The gate whose invariants are the probe of the seed."""
 
 PROBE: Mapping[str, tuple[str, ...]] = {

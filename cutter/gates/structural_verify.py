@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from cutter.domain.digests import sha256_hex
 from cutter.gates.report import GateReport, Invariant, equal, holds
-from cutter.gates.seed_names import PROBE_GATE, probe_lines
+from cutter.gates.seed_names import probe_lines
 from cutter.marking.plan import CutPlan, PlanRow
 from cutter.marking.revision import RevisionPlan
 
-GATE = PROBE_GATE
+GATE = "IG_structural_verify"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 from cutter.catalogue import BY_NAME, GATES
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import AttemptRecord, Receipt, RequestRecord, RunRecord, RunSidecar, VerdictRecord
-from cutter.gates.seed_names import PROBE, PROBE_GATE, parted
+from cutter.gates.seed_names import PROBE, PROBED, parted
 from cutter.lifecycle.events import lines
 from cutter.lifecycle.history import run_events
 from cutter.projections import phase_report
@@ -122,7 +122,7 @@ def _invariants(receipt: Receipt | None, attempts: list[AttemptRecord]) -> list[
 
 def _additional(gate: str, invariants: dict[str, bool]) -> dict[str, Any]:
     """The facts without a field in the seed's PhaseRecord: our own invariants, and the seed's names of the probe."""
-    probe = {name: list(names) for name, names in PROBE.items()} if gate == PROBE_GATE else {}
+    probe = {name: list(names) for name, names in PROBE.items()} if gate == PROBED else {}
     return {"gate_invariants": invariants, "probe_names": probe}
 
 

@@ -223,7 +223,7 @@ def test_an_item_whose_place_was_taken_meanwhile_stays_pending(
     first, second = documents(deployment, 2)
     batch_id = batch(deployment, [first])
     start(deployment, second)
-    monkeypatch.setattr(registry, "rooms", lambda *_: [])
+    monkeypatch.setattr(batch_views, "rooms", lambda *_: [])
     step = steer(deployment, batch_id)
     assert (step.starts, step.totals, step.over) == ((), {"pending": 1}, False)
 
