@@ -444,6 +444,9 @@ HEADING_LINE_BYTES = 400
 LIKELY_HEADING_BYTES = 160
 """Bytes of a line that can be a heading although no sign shows it. A longer line is a sentence."""
 
+SHORT_TITLE_BYTES = 60
+"""Bytes of a numbered title with text on the next line. A longer line is a wrapped item of a list."""
+
 FRONT_MATTER_LINES_MAX = 400
 """Lines of a YAML block before the text. The longest seen has 30 lines. A block without an end counts as text."""
 

@@ -54,13 +54,13 @@ class Structure:
 def structure_findings(structure: Structure, profile: Profile, nesting: Nesting) -> list[Finding]:
     """Findings about the structure. Every red finding names its line and the alternatives."""
     nodes, lines = structure.nodes, structure.lines
-    uncut = list(uncut_findings(nodes, structure.pieces, lines, structure.left_out, structure.skipped))
+    units = structure.pieces.candidates
+    place = Place(lines=lines, candidates=units, starts=[unit.start for unit in units])
+    skipped = frozenset(index for begin, end in structure.skipped for index in range(begin, end))
+    uncut = list(uncut_findings(nodes, place, structure.left_out, skipped))
     explained = sorted(item.line for item in (*structure.noticed, *uncut) if item.severity == "red")
-    place = Place(lines=lines, candidates=structure.pieces.candidates,
-                  starts=[unit.start for unit in structure.pieces.candidates])  # fmt: skip
-    named = {index for begin, end in structure.skipped for index in range(begin, end)} | structure.left_out
     return [
-        *unread_headings(nodes, place, named),
+        *unread_headings(nodes, place, skipped | structure.left_out),
         *headings_in_sentences(nodes, lines),
         *nesting_findings(nodes, structure.shape, lines, nesting),
         *overruled_hashes(nodes, structure.shape, lines, profile),

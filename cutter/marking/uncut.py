@@ -18,6 +18,7 @@ from cutter.limits import (
     GIANT_UNIT_RATIO,
     HEADING_LINE_BYTES,
     LIKELY_HEADING_BYTES,
+    SHORT_TITLE_BYTES,
 )
 from cutter.marking.heading_lines import HeadingLine, heading_lines, read_line
 from cutter.marking.hierarchy import Node
@@ -55,9 +56,6 @@ _ITEM = re.compile(
 _Mark = tuple[bytes, bool, bytes]
 """What comes before a number or letter of a list, whether it is a number, and what comes after it."""
 
-SHORT_TITLE_BYTES = 60
-"""A numbered title with text on the next line is not longer. A longer line is a wrapped item of a list."""
-
 _NUMBERED_TITLE = re.compile(rb" {0,3}(?:\*\*)?(?P<number>[0-9]{1,3})\.[ \t]+(?:[A-Z]|[\xc3-\xf4])[^.;:]{1,80}")
 """A line such as `12. Commencement`."""
 
@@ -85,20 +83,19 @@ class Place:
 
 
 def uncut_findings(
-    nodes: list[Node], pieces: Pieces, lines: Lines, known: frozenset[int], skipped: Sequence[tuple[int, int]]
+    nodes: list[Node], place: Place, known: frozenset[int], skipped: frozenset[int]
 ) -> Iterator[Finding]:
     """Lines that look like headings but are in no unit's heading.
 
     `known` holds the indexes of lines that the profile reads as headings but leaves out on purpose, or that another
-    finding names. `skipped` holds blocks of lines that are not part of the law.
+    finding names. `skipped` holds the indexes of lines that are not part of the law.
     """
-    place = Place(lines=lines, candidates=pieces.candidates, starts=[unit.start for unit in pieces.candidates])
+    lines = place.lines
     headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
     text: dict[tuple[str, str], list[HeadingLine]] = defaultdict(list)
     cut: dict[tuple[str, str], list[HeadingLine]] = defaultdict(list)
-    not_judged = {index for begin, end in skipped for index in range(begin, end)}
     for line in heading_lines(lines):
-        if line.index in not_judged:
+        if line.index in skipped:
             continue
         if line.index in headings:
             cut[line.kind, line.series].append(line)
@@ -110,7 +107,7 @@ def uncut_findings(
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
     yield from _runs(text, cut, place, numbered=numbered)
     if not any(kind in ("article", "section") for kind, _ in cut) and not any(map(_numbers_a_smallest_part, nodes)):
-        yield from _numbered_titles([i for i in range(len(lines.lines)) if i not in not_judged | headings], place)
+        yield from _numbered_titles([i for i in range(len(lines.lines)) if i not in skipped | headings], place)
 
 
 def _numbers_a_smallest_part(node: Node) -> bool:

@@ -1,0 +1,31 @@
+"""Files next to a law are data. No process of cutter imports a module from the folder in which a command is typed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cutter.stack.temporal import SDK_DOWNLOAD
+
+
+def run(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "numbers.py").write_text("raise SystemExit('a file of the folder was imported')\n", encoding="utf-8")
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_command_imports_nothing_from_the_folder(tmp_path: Path) -> None:
+    command = Path(sys.executable).with_name("cutter")
+    if not command.exists():
+        pytest.fail(f"{command} is missing: run scripts/venv")
+    done = run([str(command), "--version"], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_download_of_temporal_imports_nothing_from_the_folder(tmp_path: Path) -> None:
+    python = SDK_DOWNLOAD[: SDK_DOWNLOAD.index("-m")]
+    done = run([*python, "-c", "import numbers; print(numbers.Number.__name__)"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "Number\n")
