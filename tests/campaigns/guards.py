@@ -1334,6 +1334,8 @@ EVIDENCE = (
         ("a consumption without a statement",
          'if len(found) != 1 or len(asked) != 1 or found[0]["decision"] != "approve":', "if False:",
          "::test_a_bundle_that_nobody_signed_fails"),
+        ("a red finding that nobody accepted", 'for finding in sorted(unaccepted))', "for finding in ())",
+         "::test_a_red_finding_that_the_signed_statements_do_not_accept_is_named_at_each_gate"),
         ("a gate with too few people",
          "if min(map(len, [*distinct, keys])) < needed or len(distinct[0]) != len(used):", "if False:",
          "::test_a_gate_that_asks_for_two_people_fails_with_one"),

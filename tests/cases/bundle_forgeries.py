@@ -328,6 +328,15 @@ def inside_gate(body: Row) -> object:
     return body.get("metadata", {}).get("gate")
 
 
+def finding_that_nobody_accepted(forger: Forger) -> None:
+    """The cut had a red finding, says the receipt of the marking. The people who signed accepted none."""
+    for row in forger.rows("receipts"):
+        if row["gate"] == "IG_mark":
+            said = json.loads(row["sealed_body"])
+            said["result"]["pins"]["red_findings"] = "looks_uncut:LINE-3"
+            forger.edit("receipts", of_gate("IG_mark", sealed_body=json.dumps(said)))
+
+
 def another_starter(forger: Forger) -> None:
     """Somebody else has started the run, says all of it."""
     forger.everywhere("olga", "oleg")
@@ -343,6 +352,7 @@ NAMED = (
     Forgery(name="one of two people", change=one_of_two, of="two"),
     Forgery(name="one person twice", change=one_person_twice, of="two"),
     Forgery(name="one of two, and nobody asked for more", change=one_of_two_by_a_tier, of="two", seen_by="head"),
+    Forgery(name="a red finding that nobody accepted", change=finding_that_nobody_accepted),
     Forgery(name="truncated", change=truncated, seen_by="head"),
     Forgery(name="another starter", change=another_starter, seen_by="head"),
 )

@@ -25,6 +25,8 @@ All are compared. SG_lifecycle_authz adds review_decision_id.
 PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha", "findings_digest")
 FEWEST = {"low": 1, "medium": 1, "high": 2}
 """The fewest people that each tier needs. A policy epoch may ask for more."""
+NONE = "none"
+"""What stands for no red findings, in a pin and in a statement."""
 JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
 
 
@@ -112,6 +114,9 @@ class Approvals(Members):
         # A statement from before the run names the request of the rehearsal, which the bundle does not have.
         free = {"signed_utc", "not_after"} | ({"request_sha256"} if said["binding"] == "tuple" else set())
         yield from self._unsaid(gate, said, right, bound - free)
+        # Bundles from before this pin have no red findings to compare.
+        unaccepted = {*self.pins.get("red_findings", NONE).split()} - {NONE, *frozen["accepted_findings"].split()}
+        yield from (f"{gate} was approved, but nobody accepted {finding}" for finding in sorted(unaccepted))
         if used["consumed_at"][:19] >= said["not_after"][:19]:
             yield f"{hexed(name)} was consumed after its not_after"
         if any(row["approval_sha256"] == name for row in self.rows("revocations")):

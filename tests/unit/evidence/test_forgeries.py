@@ -82,6 +82,16 @@ def test_a_gate_that_was_passed_without_an_approval_is_named(gate: str) -> None:
     assert f"{gate} was passed, but the bundle has no approval of it" in judged(forger.sealed())[1]["approvals"][1]
 
 
+def test_a_red_finding_that_the_signed_statements_do_not_accept_is_named_at_each_gate() -> None:
+    forger = Forger(KEPT)
+    forgeries.finding_that_nobody_accepted(forger)
+    code, found = judged(forger.sealed())
+    assert (code, {what for what, (word, _) in found.items() if word == offline.FAILED}) == (1, {"approvals"})
+    assert found["approvals"][1] == "; ".join(
+        f"{gate} was approved, but nobody accepted looks_uncut:LINE-3" for gate in (CUT, LIFECYCLE)
+    )
+
+
 def test_a_gate_that_asks_for_two_people_fails_with_one() -> None:
     forger = Forger(KEPT)
     forger.edit("requests", lambda rows: [row.update(tier="high") for row in rows])
