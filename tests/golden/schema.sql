@@ -5362,7 +5362,8 @@ begin
             when unit.id is null then 'refused_unknown_unit'
             when unit.lifecycle_status = 'enacted' and affected.ended_version_id is distinct from unit.version_anchor_ref
                 then 'already_enacted'
-            when affected.affected_row_id is null or (affected.operation = 'repeal') <> (p_target_lifecycle = 'retired')
+            -- If no affected row names the unit, fn_affected_as_stored is false.
+            when (affected.operation = 'repeal') <> (p_target_lifecycle = 'retired')
                 or not cutter_governance.fn_affected_as_stored(affected, unit) then 'refused_not_in_change_set'
             when p_dry_run then 'dry_run_ok' end;
     end if;

@@ -138,9 +138,11 @@ def test_old_backups_go_once_every_document_was_dumped_again(
 
 
 def test_the_newest_tree_is_kept_although_no_backup_builds_on_it() -> None:
-    """Two backups at once: the newest one does not build on the other, but the tree names both."""
+    """Two backups overlap: the newest one does not build on the other, but the tree names both."""
     world = World()
-    both = [world.begin(), world.begin()]
+    first = world.begin()
+    world.now += timedelta(seconds=1)
+    both = [first, world.begin()]
     for backup, document in zip(both, DOCUMENTS, strict=False):
         world.publish(backup, frozenset({document}))
         world.seal(backup)

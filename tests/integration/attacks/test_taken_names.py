@@ -121,7 +121,9 @@ async def test_a_document_gets_no_name_but_its_own_others(stack: Stack) -> None:
     reader = stack.database.connect("cutter_read", autocommit=True)
     with pytest.raises(psycopg.Error, match="was put already"):
         reader.execute(RENAME, (report, report.replace(".md", "-other2.md")))
-    for free in ("elsewhere.md", report, request.replace(".md", "-r2.md"), request.replace(".md", "-other2/x.md")):
+    others = ("-r2.md", "-other2/x.md")
+    of_nobody = "x" * len(request.removesuffix(".md")) + "-other2.md"
+    for free in ("elsewhere.md", report, of_nobody, *(request.replace(".md", ending) for ending in others)):
         with pytest.raises(psycopg.Error, match="is not another name of"):
             reader.execute(RENAME, (request, free))
     with pytest.raises(psycopg.Error, match="no outbox row"):

@@ -76,7 +76,8 @@ def test_a_sentinel_inside_a_sentence_is_text() -> None:
 
 def test_forbidden_ids_match_whole_segments() -> None:
     text = "# Article 4\nx\n# Article 44\ny\n"
-    assert refused(text, forbidden_ids=("ARTICLE-44",)).line == 3
+    refusal = refused(text, forbidden_ids=("ARTICLE-44",))
+    assert (refusal.code, refusal.line) == ("forbidden_id", 3)
     assert len(cut(text, forbidden_ids=("ARTICLE-444", "ARTICLE", "4")).candidates) == 2
 
 

@@ -57,7 +57,8 @@ def test_a_missing_key_and_a_wrong_pin_fail(keyed: Settings, tmp_path: Path) -> 
     right = pin.read_text()
     pin.write_text("F" * 40)
     try:
-        assert "F" * 40 in files.key(keyed, WorkerRole.CUTTER).found
+        check = files.key(keyed, WorkerRole.CUTTER)
+        assert (check.verdict, "F" * 40 in check.found) == (Verdict.BAD, True)
     finally:
         pin.write_text(right)
 

@@ -17,6 +17,7 @@ import pytest
 
 from cutter import limits
 from cutter.notifications.slack_callback import Click
+from starter.slack_app import server as slack_server
 from starter.slack_app.server import PATH, Reply, Server
 from tests.support.fake_slack import SIGNING_SECRET, FakeSlack
 
@@ -150,7 +151,7 @@ def slow_callers(listening: Listening, count: int, data: bytes = HALF) -> Iterat
     opened = []
     try:
         for _ in range(count):
-            opened.append(socket.create_connection(listening.address, timeout=30))
+            opened.append(socket.create_connection(listening.address, timeout=10))
             opened[-1].sendall(data)
         yield opened
     finally:
@@ -175,11 +176,18 @@ def test_slow_callers_do_not_keep_a_signed_press_out(listening: Listening, data:
         assert listening.send(body, listening.signed(body))[0] == 200
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No caller is hung up on because it is slow, so only a limit of callers can end its connection."""
+    monkeypatch.setattr(limits, "SLACK_READ_SECONDS", 600)
+    monkeypatch.setattr(slack_server._Handler, "timeout", 600)
+
+
+@pytest.mark.usefixtures("patient")
 def test_more_slow_callers_than_there_is_room_for_push_out_the_oldest(
     listening: Listening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "SLACK_READERS_OF_ADDRESS_MAX", 3)
-    monkeypatch.setattr(limits, "SLACK_READ_SECONDS", 600)
     with slow_callers(listening, 5) as slow:
         assert all(map(is_hung_up_on, slow[:2]))
         body = listening.press()
@@ -188,9 +196,9 @@ def test_more_slow_callers_than_there_is_room_for_push_out_the_oldest(
         assert select.select(slow[3:], [], [], 0)[0] == []
 
 
+@pytest.mark.usefixtures("patient")
 def test_the_limit_counts_callers_of_all_addresses_too(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SLACK_READERS_MAX", 2)
-    monkeypatch.setattr(limits, "SLACK_READ_SECONDS", 600)
     with slow_callers(listening, 3) as slow:
         assert is_hung_up_on(slow[0])
         assert select.select(slow[1:], [], [], 0)[0] == []
