@@ -38,6 +38,8 @@ SESSION = " ".join(
         "lock_timeout": f"{limits.LOCK_TIMEOUT_SECONDS}s",
         "idle_in_transaction_session_timeout": f"{limits.IDLE_IN_TRANSACTION_SECONDS}s",
         "timezone": "UTC",
+        # A gate reads few rows in long queries. To compile them would take longer than to run them.
+        "jit": "off",
         # A role can change its own defaults. The settings of a connection override these defaults.
         "statement_timeout": "0",
         "transaction_timeout": "0",

@@ -108,6 +108,11 @@ def test_a_role_does_not_raise_its_temporary_files(database: Database, role: str
             connection.execute(statement.encode())
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_a_session_compiles_no_query(database: Database, role: str) -> None:
+    assert database.connect(role).execute("show jit").fetchone() == ("off",)
+
+
 def test_the_shares_of_all_roles_leave_connections_for_the_superuser() -> None:
     assert set(PERCENT_OF_CONNECTIONS) == {OWNER, *ROLES}
     assert sum(PERCENT_OF_CONNECTIONS.values()) < 100
