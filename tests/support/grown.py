@@ -72,6 +72,11 @@ DERIVED = {
     "public.search_word.near": "array[t.word || 'copy' || m.n]",
     "public.unit_version.body": "t.body",
     "public.unit_version.content_hash": "t.content_hash",
+    "cutter_governance.action_receipt.request_metadata": "t.request_metadata",
+    "cutter_governance.outbox.body": "t.body",
+    "cutter_governance.gate_receipt.before_pins": "t.before_pins",
+    "cutter_governance.gate_receipt.after_pins": "t.after_pins",
+    "cutter_governance.gate_receipt.policy": "t.policy",
     "cutter_governance.gate_receipt.prev_hash": "t.prev_hash",
     "cutter_governance.gate_receipt.sealed_body": "t.sealed_body",
     "cutter_governance.gate_receipt.receipt_hash": "t.receipt_hash",
@@ -86,8 +91,8 @@ DERIVED = {
     "cutter_governance.batch_queue.left_at": "coalesce(t.left_at, t.entered_at)",
     "cutter_governance.notification.created_at": "t.created_at - m.n * interval '5 minutes'",
 }
-"""Columns of a copy that are no plain renaming of the first row's: those that a constraint derives from others, and the
-words of a search, because a copy must not be found by the words of the first row."""
+"""Columns of a copy that are no plain renaming of the first row's: those that a constraint derives from others, the
+words of a search, because a copy must not be found by the words of the first row, and long texts that no index has."""
 
 
 BATCH = "01a209c2-51eb-75a6-a427-3458bd6fab88"
