@@ -77,6 +77,10 @@ DERIVED = {
     "cutter_governance.gate_receipt.before_pins": "t.before_pins",
     "cutter_governance.gate_receipt.after_pins": "t.after_pins",
     "cutter_governance.gate_receipt.policy": "t.policy",
+    # The index of backups has the artifact, so the copies must differ in it.
+    "cutter_governance.gate_receipt.result": """case when t.gate <> 'IG_backup' then t.result else jsonb_set(
+        t.result, '{{pins,backup_artifact}}', to_jsonb(replace(
+            t.result -> 'pins' ->> 'backup_artifact', t.run_id, left(t.run_id, -6) || m.hex))) end""",
     "cutter_governance.gate_receipt.prev_hash": "t.prev_hash",
     "cutter_governance.gate_receipt.sealed_body": "t.sealed_body",
     "cutter_governance.gate_receipt.receipt_hash": "t.receipt_hash",
