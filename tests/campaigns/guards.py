@@ -1813,6 +1813,11 @@ BACKUPS = (
          "::test_a_companion_whose_rows_were_changed_is_refused[True]"),
     ),
     *_of(
+        "cutter/backup/segments/rows.py", "integration/backup/test_segments_growth.py",
+        ("a backup that reads whole tables", "    connection.execute(_BY_INDEX)\n", "",
+         "::test_a_backup_reads_the_rows_of_the_changed_documents_only"),
+    ),
+    *_of(
         "cutter/backup/segments/retention.py", "property/test_retention.py",
         ("segments that only a kept backup needs", "*_bases(one for one in backups if one.artifact in names)", "",
          "::test_every_backup_of_the_retention_stays_restorable"),

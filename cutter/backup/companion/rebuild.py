@@ -29,7 +29,7 @@ from cutter.backup.segments import tree
 from cutter.backup.segments.header import Document, Header
 from cutter.backup.segments.loader import Artifact, Refused, Tools, load, require, tools_for
 from cutter.backup.segments.restore import base_parts, load_part
-from cutter.backup.segments.rows import Rows
+from cutter.backup.segments.rows import live_rows
 from cutter.backup.segments.take import damaged_tree
 from cutter.backup.tables import SEGMENT_TABLES
 from cutter.storage.migrate import OWNER, migrate_url
@@ -195,7 +195,7 @@ def _part(
 
 def _compared(connection: postgres.Connection, header: Header, expected: Mapping[str, Document]) -> dict[str, Document]:
     """Compare the rows of these documents, as the database now attributes them, with what their segment says."""
-    rows = Rows(connection=connection, columns=header.columns, live=True)
+    rows = live_rows(connection, header.columns)
     found = rows.described({name: one.changes for name, one in expected.items()}).documents
     for name, one in expected.items():
         if found[name] != one:

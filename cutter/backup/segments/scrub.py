@@ -26,7 +26,7 @@ from cutter.backup.segments import pages, tree
 from cutter.backup.segments.coverage import head_of
 from cutter.backup.segments.header import digest_of_columns
 from cutter.backup.segments.loader import Artifact, Refused, Tools, load, prepare, tools_for
-from cutter.backup.segments.rows import Rows, columns, query_of
+from cutter.backup.segments.rows import Rows, columns, live_rows, query_of
 from cutter.errors import Unavailable
 from cutter.storage.records import Rows as RowsOf
 from cutter.storage.records import records, values
@@ -124,7 +124,7 @@ def _beside_live(
     """The documents of an artifact, and by document how its live rows or the tree differ from it."""
     postgres.begin_snapshot(connection, tools.deadline)
     held = _HELD.all(connection, {"artifact_id": artifact.artifact_id, "sha256": artifact.sha256})
-    live = Rows(connection=connection, columns=columns(connection), live=True)
+    live = live_rows(connection, columns(connection))
     # With other columns, the digests cannot be compared, and the next backup dumps every document.
     same_columns = head_of(connection).columns_sha256 == digest_of_columns(live.columns)
     covered = [one for one in held if one.covered and same_columns]

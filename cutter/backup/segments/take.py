@@ -23,7 +23,7 @@ from cutter.backup.record import PART_RECORD_VERSION, SEGMENT_RECORD_VERSION, Ba
 from cutter.backup.segments import pages, tree
 from cutter.backup.segments.coverage import Base, Head, base_of, head_of
 from cutter.backup.segments.header import Header, digest_of_columns, to_line
-from cutter.backup.segments.rows import DOCUMENT_COLUMN, Rows, columns, query_of
+from cutter.backup.segments.rows import DOCUMENT_COLUMN, Rows, columns, live_rows, query_of
 from cutter.backup.tables import SEGMENT_TABLES
 from cutter.backup.take import unreadable
 from cutter.gpg import Gpg
@@ -118,7 +118,7 @@ def _moment(
     base = base_of(connection, head, digest_of_columns(named), documents_max + 1)
     if refusal := _unverified(head, verified_max_seconds) or incomplete(base, store):
         return refusal
-    rows = Rows(connection=connection, columns=named, live=True)
+    rows = live_rows(connection, named)
     held = rows.fitting(list(base.changes)[:documents_max], bytes_max)
     documents = rows.described({name: base.changes[name] for name in held}).documents
     header = Header(base=base.root, columns=named, documents=documents, whole=len(held) == len(base.changes))

@@ -16,7 +16,7 @@ from cutter.backup import forms
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode
 from cutter.backup.restore import digest, read_record
 from cutter.backup.segments.restore import SegmentReport
-from cutter.backup.segments.rows import Rows, columns
+from cutter.backup.segments.rows import columns, live_rows
 from cutter.errors import Conflict, Unavailable
 from cutter.openpgp import recipients
 from tests.integration.backup import rig as parts
@@ -65,7 +65,7 @@ def test_rows_reach_gpg_in_pieces_of_whole_rows(
 ) -> None:
     monkeypatch.setattr(limits, "BACKUP_CHUNK_BYTES", size)
     with psycopg.connect(segments.server.dsn(parts.ROLE, segments.database)) as connection:
-        rows = Rows(connection=connection, columns=columns(connection), live=True)
+        rows = live_rows(connection, columns(connection))
         found = list(rows.copied("public.unit_version", ["ICX-LAW-9"]))
     assert [piece.count(b"\n") for piece in found] == [20 // pieces] * pieces
     assert all(piece.endswith(b"\n") for piece in found)

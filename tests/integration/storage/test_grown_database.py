@@ -15,7 +15,7 @@ import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from cutter.backup.segments.rows import Rows, columns, query_of
+from cutter.backup.segments.rows import columns, live_rows, query_of
 from cutter.storage.queries import queries
 from tests.integration.storage.test_search_growth import INDEXES as OF_THE_SEARCH
 from tests.support import grown
@@ -38,7 +38,7 @@ class Case:
 
     def execute(self, connection: Connection, parameters: dict[str, Any]) -> None:
         if self.of_backups == ROWS:
-            live = Rows(connection=connection, columns=columns(connection), live=True)
+            live = live_rows(connection, columns(connection))
             assert live.described({parameters["document_id"]: 1}).row_counts["public.information_unit"] == 3
             return
         statement = query_of(self.of_backups) if self.of_backups else self.text or queries()[self.query]
