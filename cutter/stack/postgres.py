@@ -18,6 +18,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
+import psutil
 import psycopg
 
 from cutter import limits
@@ -46,7 +47,6 @@ DATABASE = "cutter"
 
 SETTINGS: Mapping[str, str] = {
     "max_connections": "200",
-    "shared_buffers": "128MB",
     "max_notify_queue_pages": str(limits.NOTIFY_QUEUE_PAGES),
     # The time for which a client without a proven password can hold a connection.
     "authentication_timeout": "20s",
@@ -119,9 +119,19 @@ def ensure_cluster(state_dir: Path, *, port: int | None = None, settings: Mappin
             if cluster is not None:
                 return cluster
             before = cluster_status(state_dir)
-        process = _started(state_dir, port, {**SETTINGS, **(settings or {})}, user)
+        chosen = {**SETTINGS, "shared_buffers": _shared_buffers(), **(settings or {})}
+        process = _started(state_dir, port, chosen, user)
         recovered = before.state is State.CRASHED and not made
         return replace(_connected(state_dir, process), started=True, recovered=recovered)
+
+
+def _shared_buffers() -> str:
+    """An eighth of the machine's memory, from 128 MB to 1 GB. PostgreSQL takes a page of it when it first needs it.
+
+    If the pages that documents read do not fit, a document costs more (docs/guides/operations.md).
+    """
+    megabytes = psutil.virtual_memory().total // 8 // 2**20
+    return f"{min(1024, max(128, megabytes))}MB"
 
 
 def stop_cluster(state_dir: Path) -> bool:

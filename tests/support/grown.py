@@ -182,7 +182,8 @@ def _copy(table: str, columns: list[tuple[str, str]], ids: list[str]) -> sql.Com
     values = sql.SQL(", ").join(_value(table, name, kind, ids) for name, kind in columns)
     return sql.SQL(
         "insert into {table} ({names}) overriding system value select {values} from {table} t,"
-        " (select n, 'G' || n || '-' as prefix, lpad(to_hex(n), 6, '0') as hex from generate_series(1, %(copies)s) n) m"
+        " (select n, 'G' || n || '-' as prefix, lpad(to_hex(n), 6, '0') as hex"
+        " from generate_series(1, %(copies)s::bigint) n) m"
         " where {first}"
     ).format(table=sql.Identifier(*table.split(".")), names=names, values=values, first=_first(table))
 
