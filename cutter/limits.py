@@ -281,6 +281,10 @@ TREE_PAGE_ENTRIES_MAX = 32
 TREE_PAGE_BYTES_MAX = 64 * 1024
 """One page of the tree of backups: TREE_PAGE_ENTRIES_MAX entries with the longest names, and room."""
 
+SHARED_BUFFERS_MIN_MB = 128
+SHARED_BUFFERS_MAX_MB = 1024
+"""The memory that `cutter up` lets its own PostgreSQL keep pages in."""
+
 SEGMENT_DOCUMENTS_MAX = 500
 """Documents in one segment. If more changed, a backup consists of several artifacts. One is verified within seconds."""
 

@@ -126,12 +126,12 @@ def ensure_cluster(state_dir: Path, *, port: int | None = None, settings: Mappin
 
 
 def _shared_buffers() -> str:
-    """An eighth of the machine's memory, from 128 MB to 1 GB. PostgreSQL takes a page of it when it first needs it.
+    """An eighth of the machine's memory, within limits. PostgreSQL takes a page of it when it first needs it.
 
     If the pages that documents read do not fit, a document costs more (docs/guides/operations.md).
     """
-    megabytes = psutil.virtual_memory().total // 8 // 2**20
-    return f"{min(1024, max(128, megabytes))}MB"
+    megabytes = psutil.virtual_memory().total // 8 // limits.MIB
+    return f"{min(limits.SHARED_BUFFERS_MAX_MB, max(limits.SHARED_BUFFERS_MIN_MB, megabytes))}MB"
 
 
 def stop_cluster(state_dir: Path) -> bool:

@@ -1814,7 +1814,7 @@ BACKUPS = (
     ),
     *_of(
         "cutter/backup/segments/rows.py", "integration/backup/test_segments_growth.py",
-        ("a backup that reads whole tables", "    connection.execute(_BY_INDEX)\n", "",
+        ("a backup that reads whole tables", "    connection.execute(query_of(\"by_index\"))\n", "",
          "::test_a_backup_reads_the_rows_of_the_changed_documents_only"),
     ),
     *_of(

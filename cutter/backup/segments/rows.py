@@ -30,11 +30,6 @@ DIGEST_VERSION = "document-rows/1"
 
 _NO_ROWS = sha256_hex(b"")
 
-_BY_INDEX = """
-select set_config(name, 'off', true)
-from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name
-"""
-
 
 def query_of(name: str) -> LiteralString:
     """A query of this package."""
@@ -151,7 +146,7 @@ def live_rows(connection: Connection, named: Columns) -> Rows:
 
     It takes each document for half a per cent of all units. So it would read whole tables for a dozen documents.
     """
-    connection.execute(_BY_INDEX)
+    connection.execute(query_of("by_index"))
     return Rows(connection=connection, columns=named, live=True)
 
 

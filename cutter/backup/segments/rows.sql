@@ -1,3 +1,8 @@
+-- name: by_index
+-- Makes the planner of this transaction find rows by indexes, without compiling the queries.
+select set_config(name, 'off', true)
+from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name
+
 -- name: information_unit
 -- Each of the next queries selects the rows of documents from one table, by its indexes. The first one is for units.
 select d.doc_code as backup_document, {columns}

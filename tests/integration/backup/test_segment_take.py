@@ -66,6 +66,7 @@ def test_rows_reach_gpg_in_pieces_of_whole_rows(
     monkeypatch.setattr(limits, "BACKUP_CHUNK_BYTES", size)
     with psycopg.connect(segments.server.dsn(parts.ROLE, segments.database)) as connection:
         rows = live_rows(connection, columns(connection))
+        assert connection.execute("show jit").fetchone() == ("off",)
         found = list(rows.copied("public.unit_version", ["ICX-LAW-9"]))
     assert [piece.count(b"\n") for piece in found] == [20 // pieces] * pieces
     assert all(piece.endswith(b"\n") for piece in found)
