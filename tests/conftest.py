@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if config.stash.get(_OWNS_CLUSTER, False):
         support.release()
+
+
+def pytest_collection_finish() -> None:
+    """Let no garbage collection visit the tests themselves.
+
+    Otherwise a full collection can take longer than the SDK allows for a workflow task.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

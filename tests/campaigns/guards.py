@@ -1307,6 +1307,8 @@ RULES = (
         ("a stop kept out by others", "if name in STOP_MESSAGES:\n",
          "if name in STOP_MESSAGES and not _is_full(queue, name):\n",
          "::test_a_full_inbox_drops_the_rest_and_still_takes_a_stop"),
+        ("refusals without end", "if len(queue.refused) >= limits.INBOX_MESSAGES_MAX // 2:", "if False:",
+         "::test_no_flood_of_one_document_grows_the_refusals"),
         ("the same document again", "if (name, kb_id) in queue.known:", "if False:",
          "::test_a_document_that_is_here_is_a_duplicate_until_it_is_forgotten"),
         ("a cancel made a stop", 'if queue.stop is not None and queue.stop.kind == "cancel":', "if False:",

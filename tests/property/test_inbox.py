@@ -94,6 +94,13 @@ def test_a_full_inbox_drops_the_rest_and_still_takes_a_stop() -> None:
     assert message_queue.reduce(box, "stop", []).stop is not None
 
 
+def test_no_flood_of_one_document_grows_the_refusals() -> None:
+    """Each refusal copies the others: 9,000 of them in one workflow task came close to the SDK's two seconds."""
+    box = after([("submit_approval", ["k/1.md"])] * 3 * limits.INBOX_MESSAGES_MAX)
+    assert len(box.refused) == limits.INBOX_MESSAGES_MAX // 2
+    assert len(box.messages) + len(box.refused) + box.dropped == box.tickets
+
+
 def test_early_approvals_leave_room_for_orders() -> None:
     box = after([("submit_approval", [f"k/{number}.md"]) for number in range(2 * limits.INBOX_MESSAGES_MAX)])
     box = message_queue.reduce(box, "resume", ["orders/resume.md"])
