@@ -50,11 +50,11 @@ LOOK_SECONDS = 10.0
 
 ASKED: LiteralString = """
 select count(*) from cutter_governance.run r
-join cutter_governance.approval_request a
-    on a.run_id = r.run_id and a.gate = %s and a.status = 'requested' and a.kb_id is not null
+join cutter_governance.approval_request a on a.run_id = r.run_id and a.gate = %s and a.status = 'requested'
+join cutter_governance.outbox o on o.kb_id = a.kb_id and o.done_at is not null
 where r.batch_id = %s
 """
-"""How many documents of a batch wait at a gate."""
+"""How many documents of a batch wait at a gate, with a request that can be read."""
 
 
 class BatchBench:

@@ -67,7 +67,9 @@ def waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:
     if before:
         found = [("SG_cut_authz", one) for one in view.items if one.outcome == "rehearsed"]
     else:
-        found = [(gate, one) for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate)]
+        # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
+        asking = [(gate, one) for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate)]
+        found = [(gate, one) for gate, one in asking if one.request_kb_id]
     with progress(f"reading {counted(len(found), 'request')}"):
         return before, [_asked(settings, one, gate) for gate, one in found]
 

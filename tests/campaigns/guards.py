@@ -995,9 +995,18 @@ BATCHES = (
          "::test_a_server_that_still_recovers_is_not_begun_anew"),
     ),
     *_of(
+        "starter/approver/session_requests.py", _STORAGE,
+        ("a session that reads what is not there yet", "for gate, one in asking if one.request_kb_id]",
+         "for gate, one in asking]", f"{_STORAGE}test_work_of_a_document.py::"
+         "test_a_signing_session_leaves_out_a_request_that_the_worker_has_not_put_yet"),
+    ),
+    *_of(
         f"{_SQL}functions/batches/fn_batch_view.sql", _STORAGE,
         ("one signer by two keys in a batch", "least(count(distinct v.fingerprint), count(distinct v.approver))",
          "count(distinct v.fingerprint)", f"{_NIGHT}::test_one_person_whose_key_was_rotated_is_one"),
+        ("a request that nobody can read yet", "where o.kb_id = a.kb_id and o.done_at is not null)",
+         "where o.kb_id = a.kb_id)",
+         f"{_NIGHT}::test_a_batch_shows_a_request_after_it_was_put"),
         ("a batch's signature of an epoch before", "v.policy_sha256 = (select e.sha256", "'' <> (select e.sha256",
          f"{_NIGHT}::test_a_signature_that_opens_nothing_does_not_count"),
     ),

@@ -1016,7 +1016,10 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                     where g.run_id = r.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null),
                 'kept_out', cutter_governance.fn_item_kept_out(i),
                 'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end,
-                'gate', a.gate, 'request_kb_id', a.kb_id, 'expires_at', a.expires_at,
+                'gate', a.gate, 'expires_at', a.expires_at,
+                -- nobody can read a request before the worker has put it, a moment after the row
+                'request_kb_id', (select o.kb_id from cutter_governance.outbox o
+                                  where o.kb_id = a.kb_id and o.done_at is not null),
                 -- as many people as the policy asks for have signed, and the gate has not refused them since
                 'approved', a.run_id is not null and (
                     select least(count(distinct v.fingerprint), count(distinct v.approver))

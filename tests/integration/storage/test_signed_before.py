@@ -296,6 +296,20 @@ def test_a_request_takes_no_decision_of_something_else(night: Night, other: Json
     assert night.requested_anew() != others
 
 
+def test_a_batch_shows_a_request_after_it_was_put(night: Night) -> None:
+    """Otherwise an approver's session in that moment is refused, because there is nothing to read."""
+    asked = night.value(
+        "select kb_id from cutter_governance.approval_request where run_id = %s and status = 'requested'", night.run_id
+    )
+    change: LiteralString = "update cutter_governance.outbox set done_at = %s where kb_id = %s returning 1"
+    night.value(change, None, asked)
+    (item,) = night.value("select cutter_governance.fn_batch_view(%s)", BATCH)["items"]
+    assert (item["gate"], item["request_kb_id"]) == ("SG_lifecycle_authz", None)
+    night.value(change, "now", asked)
+    (item,) = night.value("select cutter_governance.fn_batch_view(%s)", BATCH)["items"]
+    assert item["request_kb_id"] == asked
+
+
 # --- who has signed ---------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.storage import batches as registry
 from cutter.storage.grants import asked
+from starter.approver.session_requests import waiting
 from tests.support.batch import queue_yaml
 from tests.support.database import Database
 from tests.support.runs import Deployment, drive, law
@@ -59,13 +60,33 @@ def test_a_run_on_its_way_names_its_last_document_and_those_that_wait(deployment
     ]
 
 
-def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:
-    names = [deployment.register(law(2), document_id=f"ICX-{n}") for n in (1, 2, 3)]
+def batch_of(deployment: Deployment, names: list[str]) -> str:
+    """A batch of these documents; its id."""
     batch_id = str(uuid_utils.uuid7())
     with deployment.database.connect("cutter_operator") as connection:
         options = registry.Options()
         admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
         registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+    return batch_id
+
+
+def test_a_signing_session_leaves_out_a_request_that_the_worker_has_not_put_yet(deployment: Deployment) -> None:
+    """The row comes a moment before the document, and there is nothing to read in between."""
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.request(run_id, Sovereign.CUT)
+    database = deployment.database
+    database.run(
+        "update cutter_governance.run set batch_id = %s where run_id = %s",
+        (batch_id := batch_of(deployment, [deployment.run_row(run_id)["document_id"]]), run_id),
+    )
+    assert [one.item.run_id for one in waiting(deployment.settings, batch_id)[1]] == [run_id]
+    database.run("update cutter_governance.outbox set done_at = null where kind = 'request'")
+    assert waiting(deployment.settings, batch_id) == (False, [])
+
+
+def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:
+    names = [deployment.register(law(2), document_id=f"ICX-{n}") for n in (1, 2, 3)]
+    batch_id = batch_of(deployment, names)
     with deployment.database.connect("postgres") as connection:
         connection.execute("set track_functions = 'all'")
         row = connection.execute("select cutter_governance.fn_batch_seen(%s)", (batch_id,)).fetchone()
