@@ -37,6 +37,8 @@ DYNAMIC_CONFIG = (
     # After this time, Temporal calls a build without pinned runs drained. The default is minutes.
     'matching.wv.VersionDrainageStatusVisibilityGracePeriod="10s"',
     'matching.wv.VersionDrainageStatusRefreshInterval="10s"',
+    # A worker that asks for an activity of its own queue gets it with the answer, and not through the queue.
+    "system.enableActivityEagerExecution=true",
     # `temporal worker list` needs these two settings.
     "frontend.WorkerHeartbeatsEnabled=true",
     "frontend.ListWorkersEnabled=true",

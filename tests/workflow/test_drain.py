@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -113,3 +114,17 @@ async def test_a_worker_takes_no_more_at_once_than_its_heartbeats_say(stack: Sta
         taken |= {one.task_queue: one.config()["max_concurrent_activities"] for one in made}
         said_at |= slots_of(role)
     assert taken == said_at
+
+
+@pytest.mark.parametrize(("versioning", "by_queue"), [("off", False), ("pinned", True)])
+async def test_a_worker_gets_the_activities_of_its_own_queue_with_the_answer(
+    stack: Stack, versioning: str, by_queue: bool
+) -> None:
+    """Temporal can do so only for builds that are not pinned."""
+    deps = stack.deps(WorkerRole.CUTTER)
+    deps = replace(deps, settings=deps.settings.model_copy(update={"versioning": versioning}), build_id="a-build")
+    with ThreadPoolExecutor(max(slots_of(WorkerRole.CUTTER).values())) as executor:
+        made = make_worker(stack.client, deps, executor)
+    for pool in deps.pools.values():
+        pool.close()
+    assert made.config()["disable_eager_activity_execution"] is by_queue
