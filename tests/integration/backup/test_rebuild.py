@@ -50,14 +50,17 @@ def whole(cluster: TestCluster, keys: runs.Keys) -> Iterator[Whole]:
 
 
 def taken(world: Laws) -> Whole:
-    """Take a backup and its companion at one moment."""
+    """Take a backup and its companion at one moment.
+
+    Their names come before all others, because a backup that a test takes in the same second is the newer one.
+    """
     url = world.database.url
     with companion_take.moment(url("cutter_backup"), url(OWNER), 60) as moment:
-        backup = world.take("backups/1.gpg", snapshot=moment.snapshot)
+        backup = world.take("backups/0.gpg", snapshot=moment.snapshot)
         assert isinstance(backup, BackupRecord), backup
         companion = companion_take.take(
             moment, backup, gpg_home=world.made.settings.key_home("backup"), recipient_fingerprint=world.fingerprint,
-            artifacts_url=world.made.settings.artifacts, artifact_id="backups/1" + COMPANION_SUFFIX,
+            artifacts_url=world.made.settings.artifacts, artifact_id="backups/0" + COMPANION_SUFFIX,
         )  # fmt: skip
         assert isinstance(companion, CompanionRecord), companion
         return Whole(
@@ -182,7 +185,7 @@ def test_the_commands_take_a_companion_and_rebuild_the_database_from_the_newest_
 def test_the_newest_companion_is_found_in_the_store_alone(whole: Whole) -> None:
     with whole.world.copied_store() as store:
         for path in store.glob(f"backups/*{COMPANION_SUFFIX}*"):
-            if not path.name.startswith("1."):
+            if not f"backups/{path.name}".startswith(whole.companion.artifact_id):
                 path.unlink()
         assert companions.newest(store.as_uri()) == whole.companion
     text = (whole.world.folder / f"{whole.companion.artifact_id}.json").read_text()

@@ -433,6 +433,9 @@ def test_a_wave_shares_the_backup_that_one_of_it_has_sealed(night: Night) -> Non
 
 
 def test_an_older_backup_is_not_shared(night: Night) -> None:
+    night.connection.execute(
+        "update cutter_governance.run set state_at = clock_timestamp() where run_id = %s", (night.run_id,)
+    )
     night.force(
         "cutter_governance.action_receipt",
         "update cutter_governance.action_receipt set at = clock_timestamp() - interval '100 seconds'"
