@@ -39,6 +39,9 @@ DYNAMIC_CONFIG = (
     'matching.wv.VersionDrainageStatusRefreshInterval="10s"',
     # A worker that asks for an activity of its own queue gets it with the answer, and not through the queue.
     "system.enableActivityEagerExecution=true",
+    # A run that has not moved for ten minutes leaves the server's memory. By default the last 128,000 runs stay there.
+    'history.cacheTTL="10m"',
+    'history.cacheBackgroundEvict={"Enabled": true, "LoopInterval": "1m", "MaxEntryPerCall": 1024}',
     # `temporal worker list` needs these two settings.
     "frontend.WorkerHeartbeatsEnabled=true",
     "frontend.ListWorkersEnabled=true",
