@@ -120,7 +120,7 @@ def make_worker(
         max_concurrent_activities=SLOTS,
         max_cached_workflows=cached_workflows,
         max_concurrent_workflow_tasks=limits.WORKFLOW_TASKS,
-        # Temporal gives an activity of this queue to the worker that asks for it. This saves the way through the queue.
+        # This worker starts the activities of its own queue itself, and they are not sent through the queue.
         # Temporal does not offer this for pinned builds.
         disable_eager_activity_execution=deps.settings.versioning == "pinned",
         graceful_shutdown_timeout=timedelta(seconds=LONGEST_CAP_SECONDS),

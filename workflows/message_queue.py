@@ -141,8 +141,8 @@ def _stopped(queue: MessageQueue, kind: str, arguments: Sequence[Any]) -> Messag
 
 def _refused(queue: MessageQueue, name: str, code: str, reason: str) -> MessageQueue:
     if len(queue.refused) >= limits.INBOX_MESSAGES_MAX // 2:
-        # Each refusal copies the others, and thousands of messages can arrive in one workflow task, which the SDK fails
-        # after two seconds.
+        # Each refusal copies the others. Thousands of messages can arrive in one workflow task, and the SDK fails a
+        # task that takes more than two seconds.
         return replace(queue, dropped=queue.dropped + 1)
     shown = name if isinstance(name, str) else "?"
     entry = RefusedMessage(ticket=queue.tickets, name=shown[:100], code=code, reason=reason)

@@ -37,7 +37,7 @@ DYNAMIC_CONFIG = (
     # After this time, Temporal calls a build without pinned runs drained. The default is minutes.
     'matching.wv.VersionDrainageStatusVisibilityGracePeriod="10s"',
     'matching.wv.VersionDrainageStatusRefreshInterval="10s"',
-    # A worker that asks for an activity of its own queue gets it with the answer, and not through the queue.
+    # A worker starts the activities of its own queue itself, and they are not sent through the queue.
     "system.enableActivityEagerExecution=true",
     # A run that has not moved for ten minutes leaves the server's memory. By default the last 128,000 runs stay there.
     'history.cacheTTL="10m"',

@@ -29,12 +29,17 @@ PAGE = ROOT / "docs" / "internals" / "proof.md"
 LOGGED = re.compile(r"(\x1b\[\dm)?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 """What activities and the SDK log beside what a campaign prints."""
 
+PART = "--only"
+"""The option of a campaign that runs a part of it. The record of the whole campaign stays."""
+
 LINES_SHOWN = 32
 """Lines of a campaign's summary that the page shows."""
 
 
 def run(campaign: Campaign, seed: int, options: Sequence[str] = ()) -> dict[str, Any]:
-    """One campaign, with these options or at its full size; its record is written whether it was accepted or not."""
+    """One campaign, with these options or at its full size; its record is written whether it was accepted or not, but
+    not for a part of it.
+    """
     TRIALS.mkdir(parents=True, exist_ok=True)
     out = TRIALS / f"{campaign.id.lower()}.jsonl"
     sized = [campaign.module, *(options or campaign.full)]
@@ -50,8 +55,9 @@ def run(campaign: Campaign, seed: int, options: Sequence[str] = ()) -> dict[str,
         "on": f"{datetime.now(UTC):%Y-%m-%d}",
         "lines": [line for line in done.stdout.strip().splitlines() if line.strip() and not LOGGED.match(line)],
     }
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{campaign.id.lower()}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    if PART not in options:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{campaign.id.lower()}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     print(
         "\n".join(record["lines"]), f"\n{campaign.id}: exit {done.returncode} after {record['seconds']} s", flush=True
     )

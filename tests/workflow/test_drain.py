@@ -117,7 +117,7 @@ async def test_a_worker_takes_no_more_at_once_than_its_heartbeats_say(stack: Sta
 
 
 @pytest.mark.parametrize(("versioning", "by_queue"), [("off", False), ("pinned", True)])
-async def test_a_worker_gets_the_activities_of_its_own_queue_with_the_answer(
+async def test_a_worker_starts_the_activities_of_its_own_queue_itself(
     stack: Stack, versioning: str, by_queue: bool
 ) -> None:
     """Temporal can do so only for builds that are not pinned."""
