@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +68,18 @@ def test_options_are_for_one_campaign_only(monkeypatch: pytest.MonkeyPatch, caps
     with pytest.raises(SystemExit):
         campaigns.main()
     assert "only one campaign" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "recorded"), [("--only", False), ("--jobs", True)])
+def test_a_part_of_a_campaign_is_not_recorded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str, recorded: bool
+) -> None:
+    """The program refuses the value at once, and a refused run of the whole is recorded too."""
+    monkeypatch.setattr(campaigns, "RESULTS", tmp_path)
+    monkeypatch.setattr(campaigns, "TRIALS", tmp_path / "trials")
+    p24 = next(one for one in campaigns.CAMPAIGNS if one.id == "P24")
+    assert campaigns.run(p24, 1, [option, "no such guard"])["exit"] != 0
+    assert (tmp_path / "p24.json").exists() is recorded
 
 
 @pytest.mark.parametrize("blind", sorted(p25.LEAKS))
