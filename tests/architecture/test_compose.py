@@ -172,6 +172,13 @@ def test_the_dynamic_configuration_equals_the_local_servers() -> None:
     )
 
 
+def test_the_guide_says_what_each_dynamic_setting_is_for() -> None:
+    guide = (ROOT / "docs" / "guides" / "deploy.md").read_text(encoding="utf-8")
+    table = [line for line in guide.splitlines() if re.match(r"\| `(matching|system|history|frontend)\.", line)]
+    named = re.findall(r"`([a-z]+\.[A-Za-z.]+)`", "".join(table))
+    assert sorted(named) == sorted(pair.partition("=")[0] for pair in DYNAMIC_CONFIG)
+
+
 def test_the_head_of_the_file_names_the_settings_that_point_there() -> None:
     law = SERVICES["law-database"]["ports"][0].rpartition(":")[0]
     server = SERVICES["temporal"]["ports"][0].rpartition(":")[0]
