@@ -42,8 +42,10 @@ APPROVALS_A_GATE_MAX = 8
 REFUSALS_A_GATE = 20
 """Refused messages at one sovereign gate before the run stops as stopped_signal_flood."""
 
-INBOX_MESSAGES_MAX = 200
-"""Unread messages that a run keeps. It counts further messages and drops them, because Temporal's history has them."""
+INBOX_MESSAGES_MAX = 100
+"""Unread messages of each kind that a run keeps: approvals, orders and refusals, so that none of them keeps out another.
+
+It counts further messages and drops them, because Temporal's history has them."""
 
 RETRIES_A_GATE = 4
 """Failures of a dependency after which one gate is tried again. Each try is a row that people can see (spec "Caps,

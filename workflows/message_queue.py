@@ -126,10 +126,8 @@ def forget(queue: MessageQueue, kb_id: str) -> MessageQueue:
 
 def _is_full(queue: MessageQueue, name: str) -> bool:
     # Approvals and orders have separate limits. A stopped run lets approvals wait, but must still receive its resume.
-    if name == EARLY:
-        return sum(one.name == EARLY for one in queue.messages) >= limits.INBOX_MESSAGES_MAX // 2
-    others = sum(one.name != EARLY for one in queue.messages) + len(queue.refused)
-    return others >= limits.INBOX_MESSAGES_MAX // 2
+    same = sum((one.name == EARLY) == (name == EARLY) for one in queue.messages)
+    return same >= limits.INBOX_MESSAGES_MAX
 
 
 def _stopped(queue: MessageQueue, kind: str, arguments: Sequence[Any]) -> MessageQueue:
@@ -140,7 +138,7 @@ def _stopped(queue: MessageQueue, kind: str, arguments: Sequence[Any]) -> Messag
 
 
 def _refused(queue: MessageQueue, name: str, code: str, reason: str) -> MessageQueue:
-    if len(queue.refused) >= limits.INBOX_MESSAGES_MAX // 2:
+    if len(queue.refused) >= limits.INBOX_MESSAGES_MAX:
         # Each refusal copies the others. Thousands of messages can arrive in one workflow task, and the SDK fails a
         # task that takes more than two seconds.
         return replace(queue, dropped=queue.dropped + 1)

@@ -88,8 +88,9 @@ def test_cancel_outweighs_stop_in_every_order(kinds: list[str], arguments: list[
 def test_a_full_inbox_drops_the_rest_and_still_takes_a_stop() -> None:
     many = 3 * limits.INBOX_MESSAGES_MAX
     box = after([("submit_approval", [f"k/{number}.md"]) for number in range(many)])
+    box = _and(box, [("resume", [f"k/{number}.md"]) for number in range(many)])
     box = _and(box, [("nonsense", []) for _ in range(many)])
-    assert len(box.messages) + len(box.refused) <= limits.INBOX_MESSAGES_MAX
+    assert len(box.messages) + len(box.refused) <= 3 * limits.INBOX_MESSAGES_MAX
     assert box.dropped > 0
     assert message_queue.reduce(box, "stop", []).stop is not None
 
@@ -97,8 +98,16 @@ def test_a_full_inbox_drops_the_rest_and_still_takes_a_stop() -> None:
 def test_no_flood_of_one_document_grows_the_refusals() -> None:
     """Each refusal copies the others: 9,000 of them in one workflow task came close to the SDK's two seconds."""
     box = after([("submit_approval", ["k/1.md"])] * 3 * limits.INBOX_MESSAGES_MAX)
-    assert len(box.refused) == limits.INBOX_MESSAGES_MAX // 2
+    assert len(box.refused) == limits.INBOX_MESSAGES_MAX
     assert len(box.messages) + len(box.refused) + box.dropped == box.tickets
+
+
+def test_a_flood_of_refusals_leaves_room_for_orders() -> None:
+    box = after([("nonsense", [])] * 2 * limits.INBOX_MESSAGES_MAX)
+    box = message_queue.reduce(box, "resume", ["orders/resume.md"])
+    letter, _ = message_queue.take(box, orders=True)
+    assert letter is not None
+    assert letter.kb_id == "orders/resume.md"
 
 
 def test_early_approvals_leave_room_for_orders() -> None:
@@ -107,7 +116,7 @@ def test_early_approvals_leave_room_for_orders() -> None:
     letter, rest = message_queue.take(box, orders=True)
     assert letter is not None
     assert letter.kb_id == "orders/resume.md"
-    assert len(rest.messages) == limits.INBOX_MESSAGES_MAX // 2
+    assert len(rest.messages) == limits.INBOX_MESSAGES_MAX
     emptied = message_queue.without_early(rest)
     assert emptied.messages == ()
     assert not message_queue.reduce(emptied, "submit_approval", ["k/1.md"]).refused
