@@ -265,6 +265,7 @@ async def _serve(config: settings.Settings, role: WorkerRole, readiness: Readine
         asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
         log.info("worker.draining")
     log.info("worker.drained")
+    deps.watches.close()
     for pool in deps.pools.values():
         pool.close()
 

@@ -43,7 +43,7 @@ REFUSALS_A_GATE = 20
 """Refused messages at one sovereign gate before the run stops as stopped_signal_flood."""
 
 INBOX_MESSAGES_MAX = 100
-"""Unread messages of each kind that a run keeps: approvals, orders and refusals, so that none of them keeps out another.
+"""Unread messages of each kind that a run keeps: approvals, orders, and refusals. So none of them keeps out another.
 
 It counts further messages and drops them, because Temporal's history has them."""
 
@@ -658,6 +658,18 @@ remember.
 
 STEER_POLL_SECONDS = 10
 """The time after which a batch's state is read again without a notification."""
+
+BATCH_PART_ITEMS = 500
+"""Items of a batch that are read at once. Each has about a kilobyte."""
+
+WHOLE_LOOK_SHARE = 30
+"""A whole look at a batch is repeated after this many times as long as it took, but not before `STEER_POLL_SECONDS`.
+
+In between only the documents are read that PostgreSQL named. So whole looks take a thirtieth of the time, for a batch
+of any size."""
+
+WATCH_KEPT_SECONDS = 30
+"""How long a worker keeps its view of a batch, and the connection that hears of changes, for the batch's next step."""
 
 STEER_UNHEARD_SECONDS = 30
 """The time after which a registered run that nothing has begun is named to the batch's workflow again. The answer that

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import monotonic, sleep
-from typing import Any
 
 import structlog
 from temporalio import activity
@@ -19,10 +17,12 @@ from activities.batch.documents import overview_of, report_of
 from activities.batch.folder import follow_batch, keep_up
 from activities.outbox import done
 from activities.run.triage import case_of
+from activities.worker.batch_watch import Watch
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.batch import batch_step, documents, ways
 from cutter.batch.batch_step import BatchActions, Entry, Summary
+from cutter.batch.item import REVIEW
 from cutter.batch.state import BatchState
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import Role
@@ -34,7 +34,7 @@ from cutter.registration import mint_run_id
 from cutter.storage import batch_views, effect_policy
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection, connect, single
+from cutter.storage.pools import Connection, single
 from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
 from cutter.storage.records import answer as value_of
@@ -82,15 +82,15 @@ _DECIDE = "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)"
 def steer_batch(deps: Deps, input: SteerInput) -> BatchStep:
     """Say what to do next. Answers when there is something to do or to show, and after a while also without news."""
     began = monotonic()
-    with _changes(deps, input.batch_id) as changed:
+    with deps.watches.watching(deps.settings, input.batch_id) as watch:
         while True:
             waited = monotonic() - began
-            step = _step(deps, input, again=waited > limits.STEER_UNHEARD_SECONDS)
+            step = _step(deps, input, watch, again=waited > limits.STEER_UNHEARD_SECONDS)
             to_do = bool(step.starts or step.stops or step.over)
             news = step.seen != input.seen and (_big(step, input) or waited > limits.STEER_SHOW_SECONDS)
             if to_do or news or waited > limits.STEER_SECONDS or _leaving():
                 return step
-            changed()
+            _until_changed(watch)
 
 
 def halt_batch(deps: Deps, input: HaltInput) -> BatchHalted:
@@ -115,26 +115,17 @@ def _leaving() -> bool:
     return activity.in_activity() and activity.is_worker_shutdown()
 
 
-@contextmanager
-def _changes(deps: Deps, batch_id: str) -> Iterator[Any]:
-    """A function that waits until the batch has changed, the next regular poll is due, or the worker shuts down."""
-    with connect(deps.settings, Role.READ.value) as connection:
-        connection.execute("listen cutter_batch")
-
-        def wait() -> None:
-            ends = monotonic() + limits.STEER_POLL_SECONDS
-            while monotonic() < ends and not _leaving():
-                with translated():
-                    heard = [one.payload for one in connection.notifies(timeout=1.0, stop_after=1)]
-                if batch_id in heard:
-                    # Changes that come together get one answer.
-                    sleep(limits.STEER_PAUSE_SECONDS)
-                    break
-
-        yield wait
+def _until_changed(watch: Watch) -> None:
+    """Wait until the batch has changed, the next regular look is due, or the worker shuts down."""
+    ends = monotonic() + limits.STEER_POLL_SECONDS
+    while monotonic() < ends and not _leaving():
+        if watch.hear(1.0):
+            # Changes that come together get one answer.
+            sleep(limits.STEER_PAUSE_SECONDS)
+            break
 
 
-def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> BatchStep:
+def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -> BatchStep:
     """Look at the batch once, and act on it. With `again`, the answer repeats starts and stops that have had no effect
     yet.
     """
@@ -142,17 +133,20 @@ def _step(deps: Deps, input: SteerInput, *, again: bool = False) -> BatchStep:
         # Only one attempt looks at a time. An attempt that Temporal has given up, or one that a stranger started, may
         # still be looking at the same items.
         connection.execute("select cutter_governance.fn_batch_lock(%s)", (input.batch_id,))
-        view = batch_views.view(connection, input.batch_id)
+        # An empty `seen` means that people have changed something, perhaps without a notification.
+        view = watch.seen(connection, whole=not input.seen)
         attended = view.attended
         reviews = _reviews(deps, connection, view)
-        rooms = {one["tenant"]: one["room"] for one in batch_views.rooms(connection, input.batch_id)}
+        tenants = sorted({one.tenant for one in batch_step.items_of(view)})
+        rooms = {one["tenant"]: one["room"] for one in batch_views.rooms(connection, tenants)}
         capped = {tenant: room for tenant, room in rooms.items() if room is not None}
         orders = batch_step.decide(view, window=limits.BATCH_WINDOW, rooms=capped, reviews=reviews)
         written = _written(connection, view, orders.enters)
         awaited, orders = len(orders.enters) - len(written), replace(orders, enters=tuple(written))
         started = _carry_out(deps, connection, view, orders)
         if orders.anything:
-            view = batch_views.view(connection, input.batch_id)
+            watch.touch(orders.documents)
+            view = watch.seen(connection)
         summary = batch_step.summarise(view, attended=attended)
         if awaited:
             # The batch publishes its present state after the reports of its documents exist.
@@ -192,7 +186,7 @@ def _carry_out(deps: Deps, connection: Connection, view: BatchView, orders: Batc
         connection.execute(
             "select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, orders.halt.kind, orders.halt.reason)
         )
-    by_id = view.by_document()
+    by_id = view.by_document
     with connection.pipeline():
         for document_id, left_as in orders.leaves:
             connection.execute("select cutter_governance.fn_queue_leave(%s, %s, %s)", (batch_id, document_id, left_as))
@@ -262,14 +256,14 @@ def _reviews(deps: Deps, connection: Connection, view: BatchView) -> list[Entry]
     found = []
     for gate in documents.GATE_STEMS:
         for one in batch_step.waiting_at(view, gate):
-            if one.request_kb_id is None or (one.queue, one.queue_state) == (batch_step.REVIEW, one.state):
+            if one.request_kb_id is None or (one.queue, one.queue_state) == (REVIEW, one.state):
                 continue
             reason = _uncovered(deps, connection, view, gate, one)
             if reason:
                 found.append(
                     Entry(
                         document_id=one.document_id,
-                        queue=batch_step.REVIEW,
+                        queue=REVIEW,
                         state=one.state or "",
                         code="STOP_NEEDS_LATE_APPROVAL",
                         reason=reason,
@@ -312,7 +306,7 @@ def _enter(deps: Deps, connection: Connection, view: BatchView, entry: Entry) ->
         kb_id = documents.entry_id(batch_id, entry.queue, one.run_id or entry.document_id, before + 1)
         body = (
             _review_body(connection, view, one, entry)
-            if entry.queue == batch_step.REVIEW
+            if entry.queue == REVIEW
             else _error_body(deps, connection, one, entry)
         )
     connection.execute(
@@ -331,7 +325,7 @@ def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) 
 
     A run without a workflow writes no document. So after a while the batch writes it.
     """
-    by_id = view.by_document()
+    by_id = view.by_document
     return [
         one
         for one in entries

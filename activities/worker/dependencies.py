@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NoReturn
 
+from activities.worker.batch_watch import Watches
 from cutter.approvals import approver_store
 from cutter.approvals.policy import Policy
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
@@ -65,6 +66,7 @@ class Deps:
     take_backup: Callable[..., BackupRecord | BackupRefusal] = _makes_no_backup
     restore_check: Callable[..., RestoreReport | BackupRefusal] = _makes_no_backup
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
+    watches: Watches = field(default_factory=Watches)
 
     def pool(self, role: Role) -> Pool:
         """The pool of a role that this worker holds."""

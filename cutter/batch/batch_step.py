@@ -14,14 +14,14 @@ from typing import Literal
 
 from cutter import limits
 from cutter.batch import plan
-from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
+from cutter.batch.item import REVIEW, Item, Stage
 from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
 from cutter.domain.stop_codes import stop_code
 from cutter.messages import BatchStop
 
-ERROR, QUARANTINE, REVIEW = "error_queue", "quarantine_queue", "human_review_queue"
+ERROR, QUARANTINE = "error_queue", "quarantine_queue"
 QUEUES = (ERROR, QUARANTINE, REVIEW)
 
 BATCH = "batch"
@@ -76,6 +76,12 @@ class BatchActions:
         """True if these orders change the view when they are carried out."""
         return bool(self.halt or self.starts or self.decided or self.stops or self.enters or self.leaves)
 
+    @property
+    def documents(self) -> set[str]:
+        """The documents that these orders are about."""
+        pairs = (*self.decided, *self.stops, *self.leaves)
+        return {*self.starts, *(one[0] for one in pairs), *(one.document_id for one in self.enters)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -92,19 +98,7 @@ class Summary:
 
 def items_of(view: BatchView) -> list[Item]:
     """The view's items in the form that the planner takes, in the order of the queue."""
-    return [_item(one) for one in view.items]
-
-
-def _item(one: ItemRecord) -> Item:
-    stage = stage_of(one.state, outcome=one.outcome, ended=one.ended, approved=one.approved)
-    outcome = outcome_of(one.state, outcome=one.outcome, ended=one.ended)
-    if one.run_id is None and one.decided:
-        stage, outcome = Stage.SETTLED, Outcome(one.decided)
-    return Item(
-        document_id=one.document_id, position=one.position, priority=one.priority,
-        depends_on=tuple(one.depends_on), critical=one.critical, tenant=one.tenant, stage=stage,
-        outcome=outcome, in_review=one.queue == REVIEW, law=one.enacted,
-    )  # fmt: skip
+    return [one.item for one in view.items]
 
 
 def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
@@ -127,7 +121,7 @@ def decide(
     `rooms` says how many items each tenant with a cap may begin now. Further items of that tenant wait.
     """
     batch, items = view.batch, items_of(view)
-    by_id = view.by_document()
+    by_id = view.by_document
     again = [one.document_id for one in view.items if one.included]
     ignored = {*again, *(one.document_id for one in view.items if stopped_by_the_batch(one))}
     halt = _halt(batch, [one for one in items if one.document_id not in ignored], view.age_seconds)
@@ -175,7 +169,7 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
         unanswered = [one for one in at_people if attended or not one.in_review]
         over = not (moving or pending or unanswered)
     # If an item must still leave its queue, the next look removes it, so the batch is not over yet.
-    over = over and not _leaves(items, view.by_document())
+    over = over and not _leaves(items, view.by_document)
     gates = {SOVEREIGN_STAGES[one.stage] for one in at_people}
     awaited = AWAITED.get(state, "")
     return Summary(
@@ -229,7 +223,7 @@ def totals_of(items: Sequence[Item], view: BatchView) -> dict[str, int]:
     """The number of items by stage, by outcome and by queue, without zeros."""
     counts = Counter(one.stage.value for one in items)
     counts.update(one.outcome.value for one in items if one.outcome is not None)
-    gone = {document_id for document_id, _ in _leaves(items, view.by_document())}
+    gone = {document_id for document_id, _ in _leaves(items, view.by_document)}
     counts.update(one.queue for one in view.items if one.queue and one.document_id not in gone)
     return dict(sorted(counts.items()))
 

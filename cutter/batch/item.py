@@ -14,6 +14,9 @@ from cutter.errors import ProgrammingError
 
 DEFAULT_TENANT = "default"
 
+REVIEW = "human_review_queue"
+"""The queue of items that still lack an approval which should already exist."""
+
 
 class Stage(StrEnum):
     """The stage of an item, from the queue file to its end."""

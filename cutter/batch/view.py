@@ -5,9 +5,11 @@ Times are the database's own texts. A malformed value is kept unchanged, so that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
+from cutter.batch.item import REVIEW, Item, Outcome, Stage, outcome_of, stage_of
 from cutter.domain.recorded_values import record
 from cutter.domain.run_state import RunState
 from cutter.messages import Mode
@@ -83,7 +85,7 @@ class ItemRun:
         return RunState(self.state or "").voided
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ItemRecord(ItemRun):
     """An item of a batch, with its newest run in the batch, its open request and its open queue entry.
 
@@ -120,6 +122,19 @@ class ItemRecord(ItemRun):
     queue_kb_id: str | None
     queue_state: str | None
 
+    @cached_property
+    def item(self) -> Item:
+        """The item in the form that the planner takes. A view keeps most records from one look to the next."""
+        stage = stage_of(self.state, outcome=self.outcome, ended=self.ended, approved=self.approved)
+        outcome = outcome_of(self.state, outcome=self.outcome, ended=self.ended)
+        if self.run_id is None and self.decided:
+            stage, outcome = Stage.SETTLED, Outcome(self.decided)
+        return Item(
+            document_id=self.document_id, position=self.position, priority=self.priority,
+            depends_on=tuple(self.depends_on), critical=self.critical, tenant=self.tenant, stage=stage,
+            outcome=outcome, in_review=self.queue == REVIEW, law=self.enacted,
+        )  # fmt: skip
+
     @classmethod
     def of(cls, row: Json) -> ItemRecord:
         """The item from a row of the database's answer."""
@@ -127,7 +142,7 @@ class ItemRecord(ItemRun):
         return record(cls, {**row, "failed_run": None if before is None else record(FailedRun, before)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BatchView:
     """A batch with its items in the order of the queue, and the seconds since it began and since it was halted."""
 
@@ -154,6 +169,12 @@ class BatchView:
         """True if people attend the batch, so that it can ask them for signatures."""
         return not self.batch.unattended
 
+    @cached_property
     def by_document(self) -> dict[str, ItemRecord]:
         """The items by their document ids."""
         return {one.document_id: one for one in self.items}
+
+    def with_newer(self, newer: BatchView) -> BatchView:
+        """This view with a newer batch's row, and with the newer items in the places of the same documents."""
+        found = newer.by_document
+        return replace(newer, items=tuple(found.get(one.document_id, one) for one in self.items))

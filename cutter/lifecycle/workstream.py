@@ -56,7 +56,7 @@ def batch_events(facts: BatchFacts) -> list[Event]:
     for run in facts.runs:
         runs.setdefault(run.document_id, []).append((instant(run.created_at), run.run_id))
     batch = _Batch(
-        facts=facts, row=facts.view.batch, items=facts.view.by_document(), runs=runs,
+        facts=facts, row=facts.view.batch, items=facts.view.by_document, runs=runs,
         moves=tuple(event for event in map(of_audit, facts.batch_moves) if event is not None),
     )  # fmt: skip
     found = [*batch.moves, *_workstreams(batch)]

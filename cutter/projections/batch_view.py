@@ -325,7 +325,7 @@ def _sums(spans: Sequence[Span]) -> dict[str, float]:
 
 def _queues(facts: BatchFacts, seen: BatchView) -> dict[str, list[QueueEntry]]:
     """The entries that wait in each of the three queues. The entry that waits longest comes first."""
-    items = seen.by_document()
+    items = seen.by_document
     queues: dict[str, list[QueueEntry]] = {queue: [] for queue in batch_step.QUEUES}
     for row in facts.queue:
         if row.left_at is None:

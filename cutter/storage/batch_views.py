@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from cutter import limits
 from cutter.batch.facts import BatchFacts
 from cutter.batch.view import BatchView
 from cutter.errors import NotFound
@@ -22,6 +24,7 @@ class BatchMoment:
 
 
 FACTS: Rows[Json] = values("batch_facts")
+DOCUMENTS: Rows[str] = values("batch_documents")
 ROOMS: Rows[Json] = values("tenant_rooms")
 MOMENT = records("batch_state", BatchMoment)
 
@@ -34,12 +37,26 @@ def facts(connection: Connection, batch_id: str) -> BatchFacts:
     return BatchFacts.of(found)
 
 
-def view(connection: Connection, batch_id: str) -> BatchView:
-    """The batch and its items. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    found: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s)", (batch_id,))
+def view(connection: Connection, batch_id: str, documents: Sequence[str] | None = None) -> BatchView:
+    """The batch and its items, or only the items of some documents. Raises STOP_BATCH_NOT_FOUND if the database has no
+    such batch.
+    """
+    asked = (batch_id, None if documents is None else list(documents))
+    found: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s, %s)", asked)
     if found is None:
         raise unknown(batch_id)
     return BatchView.of(found)
+
+
+def in_parts(connection: Connection, batch_id: str) -> BatchView:
+    """The batch and its items, read in parts, because the answer for a large batch has megabytes.
+
+    An item may change between two parts. Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
+    """
+    names = DOCUMENTS.all(connection, {"batch_id": batch_id})
+    firsts = range(0, max(len(names), 1), limits.BATCH_PART_ITEMS)
+    parts = [view(connection, batch_id, names[first : first + limits.BATCH_PART_ITEMS]) for first in firsts]
+    return replace(parts[-1], items=tuple(item for part in parts for item in part.items))
 
 
 def unknown(batch_id: str) -> NotFound:
@@ -51,9 +68,9 @@ def unknown(batch_id: str) -> NotFound:
     )
 
 
-def rooms(connection: Connection, batch_id: str) -> list[Json]:
-    """For each tenant of a batch, in the order of names, the answer of `fn_tenant_room`: how much it may begin now."""
-    return ROOMS.all(connection, {"batch_id": batch_id})
+def rooms(connection: Connection, tenants: Sequence[str]) -> list[Json]:
+    """For each of these tenants the answer of `fn_tenant_room`: how much it may begin now in batches."""
+    return ROOMS.all(connection, {"tenants": list(tenants)})
 
 
 def state_and_mode(connection: Connection, batch_id: str) -> BatchMoment | None:

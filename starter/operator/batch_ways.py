@@ -15,5 +15,5 @@ def step_of(connection: Connection, *, run_id: str, document_id: str, state: str
     """
     if batch_id is None or not RunState(state).failed:
         return None
-    item = batch_views.view(connection, batch_id).by_document().get(document_id)
+    item = batch_views.view(connection, batch_id).by_document.get(document_id)
     return ways.item_step(batch_id, item) if item is not None and item.run_id == run_id else None

@@ -1047,6 +1047,42 @@ BATCHES = (
         "activities/batch/advance.py", "workflow/test_batch_policies.py",
         ("a document that nobody drives", "started += _opened(view, _silent(deps, view), started)", "pass",
          "::test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_does"),
+        ("what people changed unheard", "view = watch.seen(connection, whole=not input.seen)",
+         "view = watch.seen(connection)",
+         "integration/storage/test_batch_steps.py::test_a_step_that_people_asked_for_reads_what_nobody_named"),
+    ),
+    *_of(
+        "activities/worker/batch_watch.py", "integration/storage/test_batch_watch.py",
+        ("a change that nobody names", "or monotonic() > self.whole_again:", "or False:",
+         "::test_facts_that_nobody_names_are_read_after_a_while"),
+        ("a view without the changes of a failed look", "self.view, self.changed = None, set()\n        if whole",
+         "self.changed = set()\n        if whole", "::test_a_look_that_fails_leaves_no_view_that_lacks_changes"),
+        ("a batch that changed as a whole", 'if "" in own or len(self.changed)', "if len(self.changed)",
+         "::test_a_change_of_the_batch_itself_and_a_request_of_people_read_everything_again"),
+        ("names without end", 'if "" in own or len(self.changed) > limits.BATCH_PART_ITEMS:', 'if "" in own:',
+         "::test_too_many_changes_read_everything_again"),
+        ("a watch after a failure", "            watch.close()\n            raise\n", "            raise\n",
+         "::test_after_a_failure_nothing_is_kept"),
+        ("a connection that broke unheard", "            watch.hear(0)\n        except", "            pass\n        except",
+         "::test_a_broken_connection_is_replaced"),
+        ("a watch that nobody takes", "        timer.start()\n", "", "::test_a_watch_that_no_step_takes_is_closed"),
+    ),
+    *_of(
+        f"{_SQL}triggers/batch_item.sql", "integration/storage/test_batch_watch.py",
+        ("a decided item unheard", "after update of decided on", "after update of kept_out on",
+         "::test_a_look_reads_only_the_document_that_has_changed"),
+    ),
+    *_of(
+        f"{_SQL}triggers/batch_queue.sql", "integration/storage/test_batch_watch.py",
+        ("a queued item unheard", "after insert or update on cutter_governance.batch_queue\n    for each row execute "
+         "function cutter_governance.fn_batch_item_notify()", "after update on cutter_governance.batch_queue\n    for "
+         "each row execute function cutter_governance.fn_batch_item_notify()",
+         "::test_a_look_reads_only_the_document_that_has_changed"),
+    ),
+    *_of(
+        f"{_SQL}triggers/outbox.sql", "integration/storage/test_batch_watch.py",
+        ("a request that is put unheard", "new.kind = 'request' and", "new.kind = 'none' and",
+         "::test_a_request_that_is_put_is_heard_too"),
     ),
     *_of(
         "starter/approver/signing_desk.py", "integration/attacks/test_writers_of_the_knowledge_base.py",

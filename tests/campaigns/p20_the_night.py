@@ -26,6 +26,7 @@ import uuid_utils
 
 from cutter import sources
 from cutter.batch import batch_step, documents
+from cutter.batch.item import REVIEW
 from cutter.batch.view import BatchView
 from cutter.catalogue import GATES, PLANNED
 from cutter.types import Json
@@ -72,7 +73,7 @@ class Cast:
         found: dict[str, tuple[str, str | None]] = dict.fromkeys(self.good, ("enacted", None))
         found |= dict.fromkeys(self.poisoned, ("failed", batch_step.QUARANTINE))
         found |= dict.fromkeys(self.dependent, ("blocked", None))
-        return found | dict.fromkeys(self.late, ("at_sg1", batch_step.REVIEW))
+        return found | dict.fromkeys(self.late, ("at_sg1", REVIEW))
 
 
 def cast(count: int, poisoned: int, *, plain: bool) -> Cast:
@@ -285,7 +286,7 @@ class Night:
             shown = self.stack.cutter("queues", "show", entry["run_id"])
             if shown.returncode != 0 or entry["commands"][0] not in shown.stdout:
                 self.problems.append(f"queues show {entry['run_id']}: {shown.stderr[-200:]}")
-            (self._review if entry["queue"] == batch_step.REVIEW else self._correct)(entry)
+            (self._review if entry["queue"] == REVIEW else self._correct)(entry)
         self._say("commands typed", entries=len(entries))
 
     def _review(self, entry: Json) -> None:

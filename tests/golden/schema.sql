@@ -785,6 +785,18 @@ CREATE FUNCTION cutter_governance.fn_batch_item_decide(p_batch_id text, p_docume
     where batch_id = p_batch_id and document_id = p_document_id
 $$;
 
+CREATE FUNCTION cutter_governance.fn_batch_item_notify() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    if pg_notification_queue_usage() < 0.5 then
+        perform pg_notify('cutter_batch', new.batch_id || ' ' || new.document_id);
+    end if;
+    return null;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_batch_item_start(p_batch_id text, p_document_id text, p_run_id text, p_starter text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -956,12 +968,12 @@ begin
 end
 $$;
 
-CREATE FUNCTION cutter_governance.fn_batch_seen(p_batch_id text) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_batch_seen(p_batch_id text, p_documents text[] DEFAULT NULL::text[]) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     -- materialized, because PostgreSQL would otherwise make the view again for each item
-    with v as materialized (select cutter_governance.fn_batch_view(p_batch_id) as view)
+    with v as materialized (select cutter_governance.fn_batch_view(p_batch_id, p_documents) as view)
     select v.view || jsonb_build_object('items', (
         select coalesce(jsonb_agg(one || jsonb_build_object(
             'scope', i.scope, 'actor', coalesce(i.actor, v.view -> 'batch' ->> 'default_actor'),
@@ -988,7 +1000,7 @@ CREATE FUNCTION cutter_governance.fn_batch_seen(p_batch_id text) RETURNS jsonb
     where v.view is not null
 $$;
 
-CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text, p_documents text[] DEFAULT NULL::text[]) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1050,7 +1062,7 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text) RETURNS jsonb
                 on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
             left join cutter_governance.batch_queue q
                 on q.batch_id = i.batch_id and q.document_id = i.document_id and q.left_at is null
-            where i.batch_id = b.batch_id))
+            where i.batch_id = b.batch_id and (p_documents is null or i.document_id = any(p_documents))))
     from cutter_governance.batch b where b.batch_id = p_batch_id
 $$;
 
@@ -3723,6 +3735,17 @@ CREATE FUNCTION cutter_governance.fn_rows_versions(p_docprefix text) RETURNS tex
             and u.deleted_at is null))
 $$;
 
+CREATE FUNCTION cutter_governance.fn_run_document_notify() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform pg_notify('cutter_batch', r.batch_id || ' ' || r.document_id) from cutter_governance.run r
+    where r.run_id = new.run_id and r.batch_id is not null and pg_notification_queue_usage() < 0.5;
+    return null;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_run_ended_by_people() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4444,17 +4467,6 @@ CREATE FUNCTION cutter_governance.fn_stop_is_signed(p_state text) RETURNS boolea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     RETURN ((p_state ~~ 'stopped\_%'::text) AND (p_state !~~ 'stopped\_unavailable\_%'::text) AND (p_state !~~ 'stopped\_soft\_cap\_%'::text) AND (p_state <> ALL (ARRAY['stopped_expired'::text, 'stopped_signal_flood'::text, 'stopped_terminated'::text])));
-
-CREATE FUNCTION cutter_governance.fn_stop_route_notify() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    perform pg_notify('cutter_batch', r.batch_id) from cutter_governance.run r
-    where r.run_id = new.run_id and r.batch_id is not null;
-    return null;
-end
-$$;
 
 CREATE FUNCTION cutter_governance.fn_stop_route_record(p_run_id text, p_kb_id text, p_body text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -6984,9 +6996,13 @@ CREATE TRIGGER trg_audit_event_no_truncate BEFORE TRUNCATE ON cutter_governance.
 
 ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_no_truncate;
 
+CREATE TRIGGER trg_batch_item_notify AFTER UPDATE OF decided ON cutter_governance.batch_item FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_batch_item_notify();
+
 CREATE TRIGGER trg_batch_notification AFTER UPDATE OF halted, ended_at ON cutter_governance.batch FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_notification_of_batch();
 
 CREATE TRIGGER trg_batch_notify AFTER UPDATE OF halted ON cutter_governance.batch FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_batch_notify();
+
+CREATE TRIGGER trg_batch_queue_notify AFTER INSERT OR UPDATE ON cutter_governance.batch_queue FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_batch_item_notify();
 
 CREATE TRIGGER trg_cut_change_set_affected_row_append_only BEFORE DELETE OR UPDATE ON cutter_governance.cut_change_set_affected_row FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
@@ -7122,6 +7138,8 @@ CREATE TRIGGER trg_prepared_decision_no_truncate BEFORE TRUNCATE ON cutter_gover
 
 ALTER TABLE cutter_governance.prepared_decision ENABLE ALWAYS TRIGGER trg_prepared_decision_no_truncate;
 
+CREATE TRIGGER trg_request_put_notify AFTER UPDATE OF done_at ON cutter_governance.outbox FOR EACH ROW WHEN (((new.kind = 'request'::text) AND (new.done_at IS NOT NULL))) EXECUTE FUNCTION cutter_governance.fn_run_document_notify();
+
 CREATE TRIGGER trg_review_decision_begins BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_begins();
 
 CREATE TRIGGER trg_review_decision_once BEFORE DELETE OR UPDATE ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_once();
@@ -7138,7 +7156,7 @@ CREATE TRIGGER trg_revision_row_no_truncate BEFORE TRUNCATE ON cutter_governance
 
 ALTER TABLE cutter_governance.revision_row ENABLE ALWAYS TRIGGER trg_revision_row_no_truncate;
 
-CREATE TRIGGER trg_run_batch_notify AFTER INSERT OR UPDATE OF state, ended_at ON cutter_governance.run FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION cutter_governance.fn_batch_notify();
+CREATE TRIGGER trg_run_batch_notify AFTER INSERT OR UPDATE OF state, ended_at ON cutter_governance.run FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION cutter_governance.fn_batch_item_notify();
 
 CREATE TRIGGER trg_run_ended_by_people BEFORE UPDATE OF state ON cutter_governance.run FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.state = 'failed_rejected'::text) OR ((new.state ~~ 'voided\_%'::text) AND (new.state <> 'voided_cancelled'::text))))) EXECUTE FUNCTION cutter_governance.fn_run_ended_by_people();
 
@@ -7152,7 +7170,7 @@ CREATE TRIGGER trg_schema_baseline_no_truncate BEFORE TRUNCATE ON cutter_governa
 
 ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_baseline_no_truncate;
 
-CREATE TRIGGER trg_stop_route_notify AFTER INSERT ON cutter_governance.outbox FOR EACH ROW WHEN ((new.kind = 'stop_route'::text)) EXECUTE FUNCTION cutter_governance.fn_stop_route_notify();
+CREATE TRIGGER trg_stop_route_notify AFTER INSERT ON cutter_governance.outbox FOR EACH ROW WHEN ((new.kind = 'stop_route'::text)) EXECUTE FUNCTION cutter_governance.fn_run_document_notify();
 
 CREATE TRIGGER trg_unsigned_decision_append_only BEFORE DELETE OR UPDATE ON cutter_governance.unsigned_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

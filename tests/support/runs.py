@@ -162,6 +162,7 @@ class Deployment:
 
     def close(self) -> None:
         for one in self.deps.values():
+            one.watches.close()
             for pool in one.pools.values():
                 pool.close()
 

@@ -102,18 +102,26 @@ def test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others(
         told = step(deployment, batch_id)
         assert [one.document_id for one in told.stops] == ["ICX-1", "ICX-2"]
         assert latched(deployment) == {"ICX-1": False, "ICX-2": True}
-        assert _step(deployment.deps[WorkerRole.CUTTER], asked(batch_id, told)).stops == (), "not again and again"
-        named = _step(deployment.deps[WorkerRole.CUTTER], asked(batch_id, told), again=True)
+        assert look(deployment, batch_id, told).stops == (), "not again and again"
+        named = look(deployment, batch_id, told, again=True)
         assert [one.document_id for one in named.stops] == ["ICX-1", "ICX-2"]
         gate.rollback()
-    assert [one.document_id for one in _step(deployment.deps[WorkerRole.CUTTER], asked(batch_id, told)).stops] == [
-        "ICX-1"
-    ]
+    assert [one.document_id for one in look(deployment, batch_id, told).stops] == ["ICX-1"]
     assert latched(deployment) == {"ICX-1": True, "ICX-2": True}
 
 
-def asked(batch_id: str, told: BatchStep) -> SteerInput:
-    return SteerInput(batch_id=batch_id, seen=told.seen)
+def test_a_step_that_people_asked_for_reads_what_nobody_named(deployment: Deployment, batch_id: str) -> None:
+    told = step(deployment, batch_id)
+    deployment.database.run("update cutter_governance.run set outcome = 'skipped'")
+    assert look(deployment, batch_id, told).totals == told.totals, "an outcome alone is not named"
+    assert step(deployment, batch_id).totals == {"settled": 2, "skipped": 2}
+
+
+def look(deployment: Deployment, batch_id: str, told: BatchStep, *, again: bool = False) -> BatchStep:
+    """One look, without waiting for a change."""
+    deps = deployment.deps[WorkerRole.CUTTER]
+    with deps.watches.watching(deps.settings, batch_id) as watch:
+        return _step(deps, SteerInput(batch_id=batch_id, seen=told.seen), watch, again=again)
 
 
 def run_of(deployment: Deployment, number: int) -> str:

@@ -9,6 +9,7 @@ import pytest
 from cutter.batch import batch_step, documents, ways
 from cutter.batch.batch_step import BatchActions, Halt
 from cutter.batch.documents import ReportLine
+from cutter.batch.item import REVIEW
 from cutter.batch.view import ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
 from cutter.messages import BatchStop
@@ -105,7 +106,7 @@ def test_a_batch_is_over_although_a_signature_takes_in_what_its_dependency_still
     failed, signed = item("ICX-A", "failed_mark"), item("ICX-B", "failed_mark", included=True, depends_on=["ICX-A"])
     assert batch_step.decide(view(failed, signed, age=1.0), window=9).starts == ()
     assert batch_step.summarise(view(failed, signed, age=1.0), attended=True).over
-    waits = item("ICX-A", "awaiting_cut_authorization", queue=batch_step.REVIEW)
+    waits = item("ICX-A", "awaiting_cut_authorization", queue=REVIEW)
     assert not batch_step.summarise(view(waits, signed, age=1.0), attended=False).over, "it may still become law"
     law = replace(failed, state="closeout_reported", enacted=True)
     assert batch_step.decide(view(law, signed, age=1.0), window=9).starts == ("ICX-B",)

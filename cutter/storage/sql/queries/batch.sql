@@ -108,11 +108,13 @@ where d.doc_code = any (%(document_ids)s)
 -- Returns the profiles of the named versions.
 select profile_sha256, profile_body from public.source_version where id = any (%(ids)s)
 
+-- name: batch_documents
+-- Returns the documents of a batch in the order of its queue.
+select document_id from cutter_governance.batch_item where batch_id = %(batch_id)s order by position
+
 -- name: tenant_rooms
--- Returns the room that each tenant of a batch has.
-select cutter_governance.fn_tenant_room(i.tenant, 'batch')
-from (select distinct tenant from cutter_governance.batch_item where batch_id = %(batch_id)s) i
-order by i.tenant
+-- Returns the room that each named tenant has in batches.
+select cutter_governance.fn_tenant_room(t.tenant, 'batch') from unnest(%(tenants)s::text[]) as t (tenant)
 
 -- name: tenant_weights
 -- Returns the weight of each named tenant.

@@ -1,4 +1,4 @@
--- Wakes the waiting worker when a batch changes, at the COMMIT of the change. Any role can fill the server's
+-- Wakes the waiting worker when a batch itself changes, at the COMMIT of the change. Any role can fill the server's
 -- notification queue, and a COMMIT that meets a full queue fails. Therefore from half full on nothing is sent, and
 -- workers find the change when they poll.
 create or replace function cutter_governance.fn_batch_notify() returns trigger

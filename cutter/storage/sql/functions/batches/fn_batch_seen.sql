@@ -2,12 +2,13 @@
 -- `stopped_by`: who set the latch that holds the run; `batch` for its own batch. `corrected`: a version was
 -- registered after the run began. `open_run`: the run of another batch or person that keeps the document busy.
 -- `failed_run`: the newest failed run of a document that was kept out because of it, with that run's batch.
-create or replace function cutter_governance.fn_batch_seen(p_batch_id text) returns jsonb
+-- With documents, only their items.
+create or replace function cutter_governance.fn_batch_seen(p_batch_id text, p_documents text[] default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
     -- materialized, because PostgreSQL would otherwise make the view again for each item
-    with v as materialized (select cutter_governance.fn_batch_view(p_batch_id) as view)
+    with v as materialized (select cutter_governance.fn_batch_view(p_batch_id, p_documents) as view)
     select v.view || jsonb_build_object('items', (
         select coalesce(jsonb_agg(one || jsonb_build_object(
             'scope', i.scope, 'actor', coalesce(i.actor, v.view -> 'batch' ->> 'default_actor'),

@@ -1,6 +1,6 @@
 -- Returns a batch with each item's own row, its newest run in this batch and its open queue entry; null for an
--- unknown batch.
-create or replace function cutter_governance.fn_batch_view(p_batch_id text) returns jsonb
+-- unknown batch. With documents, only their items.
+create or replace function cutter_governance.fn_batch_view(p_batch_id text, p_documents text[] default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -62,6 +62,6 @@ as $$
                 on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
             left join cutter_governance.batch_queue q
                 on q.batch_id = i.batch_id and q.document_id = i.document_id and q.left_at is null
-            where i.batch_id = b.batch_id))
+            where i.batch_id = b.batch_id and (p_documents is null or i.document_id = any(p_documents))))
     from cutter_governance.batch b where b.batch_id = p_batch_id
 $$;
