@@ -83,8 +83,11 @@ def _causes(items: Sequence[Item]) -> dict[str, str]:
     names = {item.document_id for item in items}
     causes = {need: need for item in items for need in item.depends_on if need not in names}
     causes |= {item.document_id: item.document_id for item in items if item.stage is Stage.SETTLED and not item.stands}
+    # An item without dependencies is neither blocked nor in a cycle, and most items have none.
     waiting = {
-        item.document_id: item for item in items if item.stage is Stage.PENDING or item.outcome is Outcome.BLOCKED
+        item.document_id: item
+        for item in items
+        if item.depends_on and (item.stage is Stage.PENDING or item.outcome is Outcome.BLOCKED)
     }
     turn = in_turn({name: item.depends_on for name, item in waiting.items()})
     causes |= {name: name for name in waiting.keys() - set(turn)}
