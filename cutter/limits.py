@@ -656,6 +656,11 @@ BATCH_STARTS = 400
 remember.
 """
 
+BATCH_ORDERS_AT_ONCE = 400
+"""Stops, and open items that are named again, in one answer to a batch's workflow. Each becomes a command of one
+workflow task, and Temporal accepts at most four megabytes of them.
+"""
+
 STEER_POLL_SECONDS = 10
 """The time after which a batch's state is read again without a notification."""
 

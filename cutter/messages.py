@@ -448,7 +448,8 @@ class FinishInput:
 class BatchInput:
     """The input that starts a batch. The queue of the batch is in the database, or in queue.yaml in the batch's folder.
 
-    The other fields apply only to a queue that is read from the folder. 0 lanes means the default.
+    The other fields apply only to a queue that is read from the folder. 0 lanes means the default. If an execution ends
+    before it has named all open items again, `adopt_after` tells the next one the place of the last one.
     """
 
     batch_id: str
@@ -456,6 +457,7 @@ class BatchInput:
     policy: Literal["default", "strict", "quarantine"] = "default"
     overnight: bool = False
     lanes: int = 0
+    adopt_after: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -540,19 +542,20 @@ class BatchStop:
 
 @dataclass(frozen=True, kw_only=True)
 class SteerInput:
-    """Wait until the batch differs from `seen`, then say what to do. With `adopt`, the answer names every open item
-    again.
+    """Wait until the batch differs from `seen`, then say what to do. With `adopt`, the answer names again open items from
+    behind the place `adopt_after` of the queue.
     """
 
     batch_id: str
     seen: str = ""
     adopt: bool = False
+    adopt_after: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStep:
     """The next actions of a batch's workflow, and the data that it shows. `totals` counts items by stage, queue and
-    outcome.
+    outcome. `adopted` is the place of the last open item that is named again, or 0 if no further one is left.
 
     Bounded as `GateOutcome` is.
     """
@@ -570,13 +573,15 @@ class BatchStep:
     report: str = ""
     note: str = ""
     next_command: str = ""
+    adopted: int = 0
 
     def __post_init__(self) -> None:
         _few(self.totals)
         _short(self.state, self.mode, self.gate, *self.totals, most=limits.NAME_CHARACTERS_MAX)
         _short(self.seen, self.overview, self.report, self.note, self.next_command)
         few = max(len(self.starts), len(self.stops)) <= limits.QUEUE_ITEMS_MAX
-        if not few or any(not 0 <= count <= limits.QUEUE_ITEMS_MAX for count in self.totals.values()):
+        counts = (self.adopted, *self.totals.values())
+        if not few or any(not 0 <= count <= limits.QUEUE_ITEMS_MAX for count in counts):
             raise ValueError("more than a batch holds")
 
 

@@ -85,13 +85,14 @@ class Batch:
 
     async def _main(self, start: BatchInput) -> BatchResult:
         await self._begin(start)
-        # After continue-as-new, the batch does not start its open items again. Naming them all would fill the new
-        # history and make another continue-as-new necessary at once.
-        adopt = workflow.info().continued_run_id is None
+        # After continue-as-new, the batch does not start its open items again, except those that the execution before
+        # has not named. Naming them all would fill the new history and make another continue-as-new necessary at once.
+        adopt = workflow.info().continued_run_id is None or start.adopt_after > 0
         while True:
             fresh, self.look_again = self.look_again, False
-            step = await self._steer(adopt=adopt, fresh=fresh)
-            adopt = False
+            step = await self._steer(adopt=adopt, adopt_after=start.adopt_after, fresh=fresh)
+            start = replace(start, adopt_after=step.adopted)
+            adopt = step.adopted > 0
             self._show(step)
             await asyncio.gather(*(self._start_document(one) for one in step.starts))
             await asyncio.gather(*(self._stop_document(one) for one in step.stops))
@@ -121,11 +122,11 @@ class Batch:
             except ActivityFailed as problem:
                 raise ApplicationError(f"the batch was not started: {problem}", non_retryable=True) from None
 
-    async def _steer(self, *, adopt: bool, fresh: bool) -> BatchStep:
+    async def _steer(self, *, adopt: bool, adopt_after: int, fresh: bool) -> BatchStep:
         """Ask the database for the next step. With `fresh` the activity answers at once, else it waits for a change."""
         while True:
             seen = "" if adopt or fresh else self.board.steering.seen
-            asked = SteerInput(batch_id=self.board.batch_id, seen=seen, adopt=adopt)
+            asked = SteerInput(batch_id=self.board.batch_id, seen=seen, adopt=adopt, adopt_after=adopt_after)
             try:
                 step = await self._ask(
                     "steer_batch", asked, BatchStep, self._summary(), seconds=limits.STEER_SECONDS * 2

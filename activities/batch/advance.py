@@ -162,12 +162,15 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
         keep_up(deps, view, news=moved)
     step = _batch_step(view, summary, overview, report)
     stops = batch_step.deliveries(view, orders, again=again or input.adopt or _big(step, input))
+    adopted = 0
     if input.adopt:
-        started += _opened(view, [one for one in view.items if one.run_id and not one.ended], started)
+        opened, adopted = batch_step.adopted(view, input.adopt_after)
+        started += _opened(view, opened, started)
     elif again:
         started += _opened(view, batch_step.unstarted(view, limits.STEER_UNHEARD_SECONDS), started)
         started += _opened(view, _silent(deps, view), started)
-    return replace(step, starts=tuple(started), stops=tuple(stops))
+    some = limits.BATCH_ORDERS_AT_ONCE
+    return replace(step, starts=tuple(started), stops=tuple(stops[:some]), adopted=adopted)
 
 
 def _silent(deps: Deps, view: BatchView) -> list[ItemRecord]:

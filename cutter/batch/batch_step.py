@@ -178,6 +178,13 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
     )  # fmt: skip
 
 
+def adopted(view: BatchView, after: int) -> tuple[list[ItemRecord], int]:
+    """The next open items behind the place `after`, and the place of the last one, or 0 if no further one is left."""
+    opened = [one for one in view.items if one.position > after and one.run_id and not one.ended]
+    some = opened[: limits.BATCH_ORDERS_AT_ONCE]
+    return some, some[-1].position if len(some) < len(opened) else 0
+
+
 def unstarted(view: BatchView, seconds: float) -> list[ItemRecord]:
     """The items whose run was registered more than `seconds` ago and has not begun."""
     return [
@@ -270,12 +277,14 @@ def _stops(items: Sequence[Item], by_id: Mapping[str, ItemRecord], kind: str | N
     if kind is None:
         return []
     touched = ACTIVE_STAGES if kind == "hard_cap" else (*ACTIVE_STAGES, *SOVEREIGN_STAGES)
-    return [
+    stopped: list[tuple[str, str]] = [
         (one.document_id, stop_word(kind))
         for one in items
         if (one.stage in touched and not by_id[one.document_id].latched)
         or (kind == "cancel" and _may_be_cancelled(by_id[one.document_id]))
     ]
+    # The next look finds the others.
+    return stopped[: limits.BATCH_ORDERS_AT_ONCE]
 
 
 def _may_be_cancelled(one: ItemRecord) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from cutter import limits
 from cutter.batch import batch_step, documents, ways
 from cutter.batch.batch_step import BatchActions, Halt
 from cutter.batch.documents import ReportLine
@@ -179,3 +180,27 @@ def test_a_cancelled_batch_is_not_resumed_but_what_it_wrote_is_voided() -> None:
     for halted, command in (("cancel", void), ("stop", resume)):
         seen = view(stopped, halted=halted)
         assert ways.next_command(seen, batch_step.summarise(seen, attended=True)) == command
+
+
+def test_open_items_are_named_again_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BATCH_ORDERS_AT_ONCE", 2)
+    names = ("ICX-A", "ICX-B", "ICX-C", "ICX-D", "ICX-E")
+    items = [replace(item(name, "marked"), position=number) for number, name in enumerate(names, start=1)]
+    items[1] = replace(items[1], ended=True)
+    seen = view(*items, replace(item("ICX-F"), position=6))
+    parts, after = [], 0
+    while True:
+        some, after = batch_step.adopted(seen, after)
+        parts.append([one.document_id for one in some])
+        if not after:
+            break
+    assert parts == [["ICX-A", "ICX-C"], ["ICX-D", "ICX-E"]]
+
+
+def test_a_halt_stops_some_documents_at_each_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BATCH_ORDERS_AT_ONCE", 2)
+    names = ("ICX-A", "ICX-B", "ICX-C")
+    seen = view(*(item(name, "marked") for name in names), halted="stop")
+    first = [name for name, _ in batch_step.decide(seen, window=9).stops]
+    latched = view(*(item(name, "marked", latched=name in first) for name in names), halted="stop")
+    assert [first, [name for name, _ in batch_step.decide(latched, window=9).stops]] == [["ICX-A", "ICX-B"], ["ICX-C"]]
