@@ -667,6 +667,9 @@ STEER_POLL_SECONDS = 10
 BATCH_PART_ITEMS = 500
 """Items of a batch that are read at once. Each has about a kilobyte."""
 
+REQUESTS_AT_ONCE = 50
+"""Requests that are read at once for the overview of a batch. Such a document can have megabytes."""
+
 WHOLE_LOOK_SHARE = 30
 """A whole look at a batch is repeated after this many times as long as it took, but not before `STEER_POLL_SECONDS`.
 

@@ -542,8 +542,9 @@ class BatchStop:
 
 @dataclass(frozen=True, kw_only=True)
 class SteerInput:
-    """Wait until the batch differs from `seen`, then say what to do. With `adopt`, the answer names again open items from
-    behind the place `adopt_after` of the queue.
+    """Wait until the batch differs from `seen`, then say what to do.
+
+    With `adopt`, the answer names open items again, from behind the place `adopt_after` of the queue.
     """
 
     batch_id: str

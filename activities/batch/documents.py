@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from cutter import limits
 from cutter.approvals.request import parse_request
 from cutter.batch import batch_step, documents, ways
 from cutter.batch.batch_step import Summary
@@ -57,9 +58,9 @@ def overview_of(connection: Connection, view: BatchView, gate: str) -> str:
     """Write the overview of all requests of a gate, and return its KB id."""
     batch_id = view.batch_id
     items = batch_step.waiting_at(view, gate)
-    rows = REQUESTS.all(connection, {"run_ids": [one.run_id for one in items], "gate": gate})
-    bodies = {one.run_id: one.body for one in rows}
-    waiting = [shown for one in items if (shown := _waiting(one, bodies.get(one.run_id or "", ""))) is not None]
+    firsts = range(0, len(items), limits.REQUESTS_AT_ONCE)
+    parts = (items[first : first + limits.REQUESTS_AT_ONCE] for first in firsts)
+    waiting = [one for part in parts for one in _waiting_at(connection, gate, part)]
     others = batch_step.totals_of(batch_step.items_of(view), view)
     body = documents.overview(batch_id, gate, waiting, others)
     return _put(connection, batch_id, "batch_overview", gate, body, partial(documents.overview_id, batch_id, gate))
@@ -91,6 +92,12 @@ def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
         batch, listed, summary.totals, batch.halted_reason or "", ways.next_command(view, summary)
     )
     return _put(connection, batch_id, "batch_report", "report", body, partial(documents.report_id, batch_id))
+
+
+def _waiting_at(connection: Connection, gate: str, items: Sequence[ItemRecord]) -> list[Waiting]:
+    rows = REQUESTS.all(connection, {"run_ids": [one.run_id for one in items], "gate": gate})
+    bodies = {one.run_id: one.body for one in rows}
+    return [shown for one in items if (shown := _waiting(one, bodies.get(one.run_id or "", ""))) is not None]
 
 
 def _waiting(item: ItemRecord, body: str) -> Waiting | None:
