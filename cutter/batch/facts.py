@@ -103,10 +103,20 @@ class BatchFacts:
     queue: tuple[QueueRow, ...]
 
     @classmethod
+    def without_history(cls, view: BatchView, answer: Json) -> BatchFacts:
+        """The facts of a large batch: its view, and the answer of the query `batch_facts_without_history`."""
+        history: Json = {"attempts": {}, "moves": {}, "requests": (), "approvals": (), "refused": ()}
+        return cls._of(view, {**history, **answer})
+
+    @classmethod
     def of(cls, answer: Json) -> BatchFacts:
         """The facts from an answer of the query about an existing batch."""
+        return cls._of(BatchView.of(answer["view"]), answer)
+
+    @classmethod
+    def _of(cls, view: BatchView, answer: Json) -> BatchFacts:
         return cls(
-            view=BatchView.of(answer["view"]),
+            view=view,
             runs=tuple(record(RunCore, one) for one in answer["runs"]),
             receipts=answer["receipts"],
             attempts={run: tuple(map(AttemptRecord.of, rows)) for run, rows in answer["attempts"].items()},

@@ -50,17 +50,20 @@ class Contents:
     links: Mapping[str, str]
 
 
-def contents(facts: BatchFacts, texts: Sequence[Sequence[str]]) -> Contents:
-    """The content of a batch's folder, from its facts and the rows of `batch_texts` (kind, KB id, body)."""
+def contents(facts: BatchFacts, texts: Sequence[Sequence[str]], *, with_history: bool = True) -> Contents:
+    """The content of a batch's folder, from its facts and the rows of `batch_texts` (kind, KB id, body).
+
+    If the facts lack the history of the documents, the folder has neither the transitions nor the page.
+    """
     view = batch_view(facts)
     items = planned_items(facts)
     files = {
         STATE: _json(state_json(view)),
-        TRANSITIONS: lines(batch_events(facts)),
         DAG: dag.dag_mermaid(items).encode(),
         PLAN: _json(dag.execution_plan(items, weights=facts.view.batch.weights)),
-        PAGE: batch_report.render(view),
     }
+    if with_history:
+        files |= {TRANSITIONS: lines(batch_events(facts)), PAGE: batch_report.render(view)}
     links = {f"{RUNS}/{run.run_id}": run.run_id for run in facts.runs}
     bodies = {kb_id: body for _, kb_id, body in texts}
     for report in (body for kind, _, body in texts if kind == "batch_report"):

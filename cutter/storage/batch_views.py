@@ -24,6 +24,8 @@ class BatchMoment:
 
 
 FACTS: Rows[Json] = values("batch_facts")
+FEW_FACTS: Rows[Json] = values("batch_facts_without_history")
+SIZE: Rows[int] = values("batch_size")
 DOCUMENTS: Rows[str] = values("batch_documents")
 ROOMS: Rows[Json] = values("tenant_rooms")
 MOMENT = records("batch_state", BatchMoment)
@@ -35,6 +37,18 @@ def facts(connection: Connection, batch_id: str) -> BatchFacts:
     if found["view"] is None:
         raise unknown(batch_id)
     return BatchFacts.of(found)
+
+
+def folder_facts(connection: Connection, batch_id: str) -> tuple[BatchFacts, bool]:
+    """(The facts that the folder of a batch is made of, whether the history of its documents is among them).
+
+    The history of a large batch has hundreds of megabytes. Raises STOP_BATCH_NOT_FOUND if the database has no such
+    batch.
+    """
+    if SIZE.one(connection, {"batch_id": batch_id}) <= limits.BATCH_FOLDER_DOCUMENTS_MAX:
+        return facts(connection, batch_id), True
+    seen = in_parts(connection, batch_id)
+    return BatchFacts.without_history(seen, FEW_FACTS.one(connection, {"batch_id": batch_id})), False
 
 
 def view(connection: Connection, batch_id: str, documents: Sequence[str] | None = None) -> BatchView:

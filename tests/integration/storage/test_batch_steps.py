@@ -6,11 +6,14 @@ import pytest
 import uuid_utils
 
 from activities.batch.advance import _step, steer_batch
+from cutter import limits
 from cutter.batch import batch_step, ways
 from cutter.batch.item import Outcome
 from cutter.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import BatchStep, SteerInput
+from cutter.projections.batch_folder import PAGE, TRANSITIONS
+from cutter.projections.batch_folder_files import read_contents
 from cutter.storage import batch_views
 from cutter.storage import batches as registry
 from tests.support.batch import queue_yaml
@@ -115,6 +118,18 @@ def test_a_step_that_people_asked_for_reads_what_nobody_named(deployment: Deploy
     deployment.database.run("update cutter_governance.run set outcome = 'skipped'")
     assert look(deployment, batch_id, told).totals == told.totals, "an outcome alone is not named"
     assert step(deployment, batch_id).totals == {"settled": 2, "skipped": 2}
+
+
+def test_the_folder_of_a_large_batch_lacks_only_what_needs_the_history(
+    deployment: Deployment, batch_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with deployment.database.connect("cutter_operator") as connection:
+        whole, queue = read_contents(connection, batch_id)
+        monkeypatch.setattr(limits, "BATCH_FOLDER_DOCUMENTS_MAX", 1)
+        few, same_queue = read_contents(connection, batch_id)
+    assert set(whole.files) - set(few.files) == {TRANSITIONS, PAGE}
+    assert few.files == {name: whole.files[name] for name in few.files}
+    assert (few.links, same_queue) == (whole.links, queue)
 
 
 def look(deployment: Deployment, batch_id: str, told: BatchStep, *, again: bool = False) -> BatchStep:

@@ -190,6 +190,26 @@ select jsonb_build_object(
     'queue', (select coalesce(jsonb_agg(to_jsonb(q) order by q.entered_at, q.document_id), '[]')
         from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
 
+-- name: batch_size
+-- Returns the number of documents of a batch.
+select count(*) from cutter_governance.batch_item where batch_id = %(batch_id)s
+
+-- name: batch_facts_without_history
+-- Returns the part of batch_facts that the folder of a large batch is made of, except the view.
+with r as materialized (select * from cutter_governance.run where batch_id = %(batch_id)s)
+select jsonb_build_object(
+    'runs', (select coalesce(jsonb_agg(jsonb_build_object(
+            'run_id', r.run_id, 'document_id', r.document_id, 'state', r.state, 'outcome', r.outcome,
+            'created_at', r.created_at, 'ended_at', r.ended_at) order by r.created_at, r.run_id), '[]') from r),
+    'receipts', (select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (
+        select g.run_id, jsonb_object_agg(g.gate, g.sealed_at) as sealed
+        from r join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.sealed_at is not null
+        group by g.run_id) s),
+    'batch_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
+        where e.chain = %(batch_id)s and e.kind = 'transition'),
+    'queue', (select coalesce(jsonb_agg(to_jsonb(q) order by q.entered_at, q.document_id), '[]')
+        from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
+
 -- name: batch_glance
 -- Returns what the summary of a batch is made of, of one moment.
 select cutter_governance.fn_batch_seen(%(batch_id)s) as view, clock_timestamp() as now, (
