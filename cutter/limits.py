@@ -698,8 +698,13 @@ the documents that have not stopped. Its report names them.
 STEER_SHOW_SECONDS = 5
 """The time after which changed totals of a batch are shown. Everything that people wait for is shown at once."""
 
-SET_DOCUMENTS_MAX = 4_000
-"""Files in the folder of one set of approvals: two for each document that a batch may have."""
+SET_STATEMENTS_MAX = 1_000
+"""Requests of one signing session, and statements of one set. Nobody reads more at one sitting."""
+
+SET_FILES_MAX = 4 * QUEUE_ITEMS_MAX
+"""Files in the folder of approvals that were signed in advance: two for each document of a batch and each of two
+people.
+"""
 
 RECONCILE_SECONDS = 300
 """The time for which the reconciler's schedule asks Temporal which workflows are open."""

@@ -580,7 +580,7 @@ class BatchStep:
         _few(self.totals)
         _short(self.state, self.mode, self.gate, *self.totals, most=limits.NAME_CHARACTERS_MAX)
         _short(self.seen, self.overview, self.report, self.note, self.next_command)
-        few = max(len(self.starts), len(self.stops)) <= limits.QUEUE_ITEMS_MAX
+        few = max(len(self.starts), len(self.stops)) <= limits.BATCH_ORDERS_AT_ONCE + limits.BATCH_LANES_MAX
         counts = (self.adopted, *self.totals.values())
         if not few or any(not 0 <= count <= limits.QUEUE_ITEMS_MAX for count in counts):
             raise ValueError("more than a batch holds")
@@ -642,7 +642,7 @@ class SetAnswer:
 
     def __post_init__(self) -> None:
         _short(self.code, self.reason, *self.missing)
-        if max(len(self.entries), len(self.missing)) > limits.SET_DOCUMENTS_MAX:
+        if len(self.entries) > limits.SET_STATEMENTS_MAX or len(self.missing) > limits.QUEUE_ITEMS_MAX:
             raise ValueError("more than a set holds")
 
 

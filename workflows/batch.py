@@ -268,8 +268,8 @@ class Batch:
         if answer.status == "refused":
             return _no(answer.code, answer.reason)
         accepted = [one for one in answer.entries if one.accepted]
-        for first in range(0, len(accepted), limits.BATCH_WINDOW):
-            some = accepted[first : first + limits.BATCH_WINDOW]
+        for first in range(0, len(accepted), limits.BATCH_ORDERS_AT_ONCE):
+            some = accepted[first : first + limits.BATCH_ORDERS_AT_ONCE]
             await asyncio.gather(*(self._hand_over(one.document_id, one.kb_id) for one in some))
         self.look_again = True
         self.board.say(f"a set: {len(accepted)} accepted, {len(answer.entries) - len(accepted)} refused")

@@ -167,10 +167,9 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
         opened, adopted = batch_step.adopted(view, input.adopt_after)
         started += _opened(view, opened, started)
     elif again:
-        started += _opened(view, batch_step.unstarted(view, limits.STEER_UNHEARD_SECONDS), started)
-        started += _opened(view, _silent(deps, view), started)
-    some = limits.BATCH_ORDERS_AT_ONCE
-    return replace(step, starts=tuple(started), stops=tuple(stops[:some]), adopted=adopted)
+        lost = [*batch_step.unstarted(view, limits.STEER_UNHEARD_SECONDS), *_silent(deps, view)]
+        started += _opened(view, lost[: limits.BATCH_ORDERS_AT_ONCE], started)
+    return replace(step, starts=tuple(started), stops=tuple(stops[: limits.BATCH_ORDERS_AT_ONCE]), adopted=adopted)
 
 
 def _silent(deps: Deps, view: BatchView) -> list[ItemRecord]:

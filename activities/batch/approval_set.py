@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from activities import approval_judge
 from activities.run.approval_requests import judge_read
 from activities.worker.dependencies import Deps
+from cutter import limits
 from cutter.approvals.policy import Policy
 from cutter.approvals.reader import authenticated, read_approval
 from cutter.approvals.verdict import ApprovalDocument
@@ -46,6 +47,9 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     names = set_names(deps.kb, input.folder)
     if not names:
         return SetAnswer(status="refused", code="set_empty", reason=f"no signed statements in {input.folder}")
+    if len(names) > limits.SET_STATEMENTS_MAX:
+        most = f"{input.folder} has {len(names)} statements: hand over at most {limits.SET_STATEMENTS_MAX} in a folder"
+        return SetAnswer(status="refused", code="set_too_large", reason=most)
     documents = {name: _read(deps, name) for name in names}
     if input.listing_sha256 and input.listing_sha256 != _listing(documents):
         return SetAnswer(status="refused", code="set_changed", reason="the folder is not what was handed over")

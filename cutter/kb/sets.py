@@ -12,8 +12,8 @@ from cutter.kb.store import Store
 def set_names(store: Store, folder: str) -> list[str]:
     """The KB ids of the statements of a set. A document of the folder counts if it has a signature."""
     names = store.list(f"{folder.rstrip('/')}/")
-    if len(names) > limits.SET_DOCUMENTS_MAX:
-        raise InvalidInput(f"{folder} holds {len(names)} documents, a set at most {limits.SET_DOCUMENTS_MAX}")
+    if len(names) > limits.SET_FILES_MAX:
+        raise InvalidInput(f"{folder} has {len(names)} files, and may have {limits.SET_FILES_MAX}")
     signed = set(names)
     return [name for name in names if name.endswith(".md") and signature_of(name) in signed]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument, request_sha256
 from cutter.batch import batch_step, documents
@@ -60,8 +61,21 @@ def view_of(settings: Settings, batch_id: str) -> BatchView:
             raise missing from None
 
 
-def waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:
-    """(Whether it is a rehearsal, the requests)."""
+@dataclass(frozen=True, kw_only=True)
+class SessionRequests:
+    """The requests of a session. `before` says that they come from a rehearsal.
+
+    `left_out` names the waiting documents that nobody asked for, and `others` counts those that need another session.
+    """
+
+    before: bool
+    asked: list[Asked]
+    left_out: list[str]
+    others: int
+
+
+def waiting(settings: Settings, batch_id: str, only: Sequence[str] = ()) -> SessionRequests:
+    """The requests that wait in a batch, or only those of some documents. A session has a limited number of them."""
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
     if before:
@@ -70,8 +84,12 @@ def waiting(settings: Settings, batch_id: str) -> tuple[bool, list[Asked]]:
         # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
         asking = [(gate, one) for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate)]
         found = [(gate, one) for gate, one in asking if one.request_kb_id]
-    with progress(f"reading {counted(len(found), 'request')}"):
-        return before, [_asked(settings, one, gate) for gate, one in found]
+    wanted = [(gate, one) for gate, one in found if not only or one.document_id in only]
+    left_out = [one.document_id for _, one in found if only and one.document_id not in only]
+    some = wanted[: limits.SET_STATEMENTS_MAX]
+    with progress(f"reading {counted(len(some), 'request')}"):
+        asked = [_asked(settings, one, gate) for gate, one in some]
+    return SessionRequests(before=before, asked=asked, left_out=left_out, others=len(wanted) - len(some))
 
 
 def _asked(settings: Settings, item: ItemRecord, gate: str) -> Asked:

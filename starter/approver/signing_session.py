@@ -37,6 +37,11 @@ _BEFORE = (
     "asked again."
 )
 
+_OTHERS = (
+    "These are the first {shown} requests, and {others} more wait. After this session, sign them with "
+    "`cutter approve --batch {batch_id}`."
+)
+
 
 def sit(
     settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], show: Show, yes: bool,
@@ -46,13 +51,15 @@ def sit(
 
     Returns the signed, refused and left-out documents.
     """
-    before, asked = waiting(settings, batch_id)
-    wanted = [one for one in asked if not only or one.name in only]
+    requests = waiting(settings, batch_id, only)
+    before, wanted, skipped = requests.before, requests.asked, list(requests.left_out)
     if not wanted:
         seen = f"{batch_id}-dryrun" if before else batch_id
         raise NotFound(f"batch {batch_id} waits for no approval: see `cutter status {seen}`", code="nothing_waits")
     if not on_screen:
         err().print(listing(wanted))
+    if requests.others:
+        err().print(_OTHERS.format(shown=len(wanted), others=requests.others, batch_id=batch_id), soft_wrap=True)
     if before:
         err().print(_BEFORE.format(batch_id=batch_id), soft_wrap=True)
     for gate in documents.GATE_STEMS if before else sorted({one.gate for one in wanted}):
@@ -61,7 +68,6 @@ def sit(
             settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
         )
     signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
-    skipped = [one.name for one in asked if one not in wanted]
     if on_screen:
         # Only here, because the library for screens takes longer to import than most commands take.
         from starter.approver import full_screen_session
@@ -74,6 +80,8 @@ def sit(
     answer = signatures.hand_over()
     approved = [one for one in wanted if one.name in answer.get("accepted", ())]
     step = after(signatures, approved) if answer.get("status") == "accepted" else {}
+    if requests.others:
+        step["next"] = f"cutter approve --batch {batch_id}"
     return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer, **step}
 
 

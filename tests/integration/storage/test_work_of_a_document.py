@@ -9,6 +9,7 @@ import pytest
 import uuid_utils
 
 from activities.outbox import publish
+from cutter import limits
 from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.storage import batches as registry
@@ -79,9 +80,25 @@ def test_a_signing_session_leaves_out_a_request_that_the_worker_has_not_put_yet(
         "update cutter_governance.run set batch_id = %s where run_id = %s",
         (batch_id := batch_of(deployment, [deployment.run_row(run_id)["document_id"]]), run_id),
     )
-    assert [one.item.run_id for one in waiting(deployment.settings, batch_id)[1]] == [run_id]
+    assert [one.item.run_id for one in waiting(deployment.settings, batch_id).asked] == [run_id]
     database.run("update cutter_governance.outbox set done_at = null where kind = 'request'")
-    assert waiting(deployment.settings, batch_id) == (False, [])
+    assert waiting(deployment.settings, batch_id).asked == []
+
+
+def test_a_signing_session_takes_some_of_many_requests_and_counts_the_others(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(3)]
+    for run_id in runs:
+        deployment.request(run_id, Sovereign.CUT)
+    names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
+    batch_id = batch_of(deployment, names)
+    deployment.database.run("update cutter_governance.run set batch_id = %s", (batch_id,))
+    monkeypatch.setattr(limits, "SET_STATEMENTS_MAX", 2)
+    found = waiting(deployment.settings, batch_id)
+    assert ([one.name for one in found.asked], found.left_out, found.others) == (names[:2], [], 1)
+    chosen = waiting(deployment.settings, batch_id, names[2:])
+    assert ([one.name for one in chosen.asked], chosen.left_out, chosen.others) == (names[2:], names[:2], 0)
 
 
 def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:

@@ -14,6 +14,7 @@ RUN = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 START = {"document_id": "ICX-1", "run_id": RUN}
 STOP = {"document_id": "ICX-1", "kind": "stop", "reason": "r"}
 ENTRY = {"document_id": "ICX-1", "kb_id": "a.md", "accepted": True, "code": "accepted", "reason": ""}
+ORDERS = limits.BATCH_ORDERS_AT_ONCE + limits.BATCH_LANES_MAX
 LONG = "x" * (limits.ANSWER_CHARACTERS_MAX + 1)
 
 
@@ -22,7 +23,7 @@ def step(**more: Any) -> dict[str, Any]:
 
 
 def test_a_batch_s_own_answers_are_understood() -> None:
-    full = step(starts=[START] * limits.QUEUE_ITEMS_MAX, stops=[STOP], totals={"settled": limits.QUEUE_ITEMS_MAX})
+    full = step(starts=[START] * ORDERS, stops=[STOP], totals={"settled": limits.QUEUE_ITEMS_MAX})
     assert decode_result(full, BatchStep) is not None
     assert decode_result({"status": "read", "entries": [ENTRY], "missing": ["ICX-2"]}, SetAnswer) is not None
 
@@ -38,9 +39,9 @@ def test_a_batch_s_own_answers_are_understood() -> None:
         step(starts=[{**START, "weight": 0}]), step(starts=[{**START, "weight": 1001}]),
         step(starts=[{**START, "weight": float("nan")}]), step(starts=[{**START, "urgency": 0}]),
         step(starts=[{**START, "urgency": 6}]), step(starts=[{**START, "source_uri": LONG}]),
-        step(starts=[START] * (limits.QUEUE_ITEMS_MAX + 1)),
+        step(starts=[START] * (ORDERS + 1)),
         step(stops=[{**STOP, "document_id": "Y" * 2000}]), step(stops=[{**STOP, "reason": LONG}]),
-        step(stops=[{**STOP, "kind": "terminate"}]), step(stops=[STOP] * (limits.QUEUE_ITEMS_MAX + 1)),
+        step(stops=[{**STOP, "kind": "terminate"}]), step(stops=[STOP] * (ORDERS + 1)),
     ],
 )  # fmt: skip
 def test_a_step_beyond_its_bounds_is_not_understood(answer: dict[str, Any]) -> None:
@@ -52,8 +53,8 @@ def test_a_step_beyond_its_bounds_is_not_understood(answer: dict[str, Any]) -> N
     [
         {"status": "read", "entries": [{**ENTRY, "document_id": "X" * 2000}]},
         {"status": "read", "entries": [{**ENTRY, "kb_id": LONG}]},
-        {"status": "read", "entries": [ENTRY] * (limits.SET_DOCUMENTS_MAX + 1)},
-        {"status": "read", "missing": ["ICX-1"] * (limits.SET_DOCUMENTS_MAX + 1)},
+        {"status": "read", "entries": [ENTRY] * (limits.SET_STATEMENTS_MAX + 1)},
+        {"status": "read", "missing": ["ICX-1"] * (limits.QUEUE_ITEMS_MAX + 1)},
         {"status": "refused", "reason": LONG},
     ],
 )
