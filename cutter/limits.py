@@ -715,9 +715,9 @@ BATCH_FOLDER_ITEM_SECONDS = 0.1
 takes a few milliseconds for each document. So the folder takes about a twentieth of the time, for a batch of any size.
 """
 
-BATCH_FOLDER_DOCUMENTS_MAX = 1_000
-"""Documents of a batch whose folder has the transitions and the page. For a larger batch, these two would take hundreds
-of megabytes of the worker's memory. `cutter transitions export` writes the transitions of every batch.
+BATCH_HISTORY_DOCUMENTS_MAX = 1_000
+"""Documents of a batch whose folder and page show the history of each document. For a larger batch, this would take
+hundreds of megabytes of a worker's memory. `cutter transitions export` writes the transitions of every batch.
 """
 
 BATCH_FOLDER_NEWS = 10

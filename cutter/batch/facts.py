@@ -6,7 +6,7 @@ Times are the database's own texts. A malformed value is kept unchanged, so that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from cutter.batch.view import BatchView
@@ -101,12 +101,14 @@ class BatchFacts:
     approvals: tuple[BatchApproval, ...]
     refused: tuple[RefusedDocument, ...]
     queue: tuple[QueueRow, ...]
+    with_history: bool = True
+    """False if attempts, moves, requests and approvals were not read, because the batch is large."""
 
     @classmethod
     def without_history(cls, view: BatchView, answer: Json) -> BatchFacts:
         """The facts of a large batch: its view, and the answer of the query `batch_facts_without_history`."""
         history: Json = {"attempts": {}, "moves": {}, "requests": (), "approvals": (), "refused": ()}
-        return cls._of(view, {**history, **answer})
+        return replace(cls._of(view, {**history, **answer}), with_history=False)
 
     @classmethod
     def of(cls, answer: Json) -> BatchFacts:

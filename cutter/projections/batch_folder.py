@@ -50,7 +50,7 @@ class Contents:
     links: Mapping[str, str]
 
 
-def contents(facts: BatchFacts, texts: Sequence[Sequence[str]], *, with_history: bool = True) -> Contents:
+def contents(facts: BatchFacts, texts: Sequence[Sequence[str]]) -> Contents:
     """The content of a batch's folder, from its facts and the rows of `batch_texts` (kind, KB id, body).
 
     If the facts lack the history of the documents, the folder has neither the transitions nor the page.
@@ -62,7 +62,7 @@ def contents(facts: BatchFacts, texts: Sequence[Sequence[str]], *, with_history:
         DAG: dag.dag_mermaid(items).encode(),
         PLAN: _json(dag.execution_plan(items, weights=facts.view.batch.weights)),
     }
-    if with_history:
+    if facts.with_history:
         files |= {TRANSITIONS: lines(batch_events(facts)), PAGE: batch_report.render(view)}
     links = {f"{RUNS}/{run.run_id}": run.run_id for run in facts.runs}
     bodies = {kb_id: body for _, kb_id, body in texts}

@@ -42,9 +42,9 @@ TEXTS = records("batch_texts", Text)
 
 def read_contents(connection: Connection, batch_id: str) -> tuple[Contents, str]:
     """(The content of the batch's folder, the sha256 of its queue file)."""
-    facts, with_history = batch_views.folder_facts(connection, batch_id)
+    facts = batch_views.shown_facts(connection, batch_id)
     texts = [(one.kind, one.kb_id, one.body) for one in TEXTS.all(connection, {"batch_id": batch_id})]
-    return projection.contents(facts, texts, with_history=with_history), facts.view.batch.queue_sha256
+    return projection.contents(facts, texts), facts.view.batch.queue_sha256
 
 
 def is_behind(folder: Path, seen: BatchView, *, news: bool = False, pace: bool = True) -> bool:

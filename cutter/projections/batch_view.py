@@ -110,7 +110,9 @@ class GateTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownBatch:
-    """Everything that a reader sees of a batch. `moves` are the batch's own transitions."""
+    """Everything that a reader sees of a batch. `moves` are the batch's own transitions. Without history, the spans,
+    requests, signers and gates are empty.
+    """
 
     batch_id: str
     mode: str
@@ -138,6 +140,7 @@ class ShownBatch:
     refused: list[RefusedDocument]
     gates: list[GateTimes]
     moves: list[Json]
+    with_history: bool
 
     def as_json(self) -> Json:
         """The batch for programs."""
@@ -184,6 +187,7 @@ def batch_view(facts: BatchFacts) -> ShownBatch:
         refused=list(facts.refused),
         gates=_gates(facts),
         moves=[event.as_json() for event in map(of_audit, facts.batch_moves) if event is not None],
+        with_history=facts.with_history,
     )
 
 

@@ -39,16 +39,14 @@ def facts(connection: Connection, batch_id: str) -> BatchFacts:
     return BatchFacts.of(found)
 
 
-def folder_facts(connection: Connection, batch_id: str) -> tuple[BatchFacts, bool]:
-    """(The facts that the folder of a batch is made of, whether the history of its documents is among them).
-
-    The history of a large batch has hundreds of megabytes. Raises STOP_BATCH_NOT_FOUND if the database has no such
-    batch.
+def shown_facts(connection: Connection, batch_id: str) -> BatchFacts:
+    """The facts of a page or a folder about a batch. Those of a large batch lack the history of its documents, which
+    would take hundreds of megabytes. Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
     """
-    if SIZE.one(connection, {"batch_id": batch_id}) <= limits.BATCH_FOLDER_DOCUMENTS_MAX:
-        return facts(connection, batch_id), True
+    if SIZE.one(connection, {"batch_id": batch_id}) <= limits.BATCH_HISTORY_DOCUMENTS_MAX:
+        return facts(connection, batch_id)
     seen = in_parts(connection, batch_id)
-    return BatchFacts.without_history(seen, FEW_FACTS.one(connection, {"batch_id": batch_id})), False
+    return BatchFacts.without_history(seen, FEW_FACTS.one(connection, {"batch_id": batch_id}))
 
 
 def view(connection: Connection, batch_id: str, documents: Sequence[str] | None = None) -> BatchView:

@@ -71,7 +71,7 @@ def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, byt
 
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     with session(settings, OPERATOR) as connection:
-        view = batch_view(batch_views.facts(connection, batch_id))
+        view = batch_view(batch_views.shown_facts(connection, batch_id))
         named = [one.run_id for one in view.documents]
         named += [one.run_id for waiting in view.queues.values() for one in waiting]
         rejected = rejections.read(settings, connection, filter(None, named))

@@ -102,7 +102,7 @@ def batches(request: Request, part: PartNumber = 1) -> Response:
 def one_batch(request: Request, batch: str) -> Response:
     """A batch with its timeline, documents, queues and signatures: `cutter report` shows the same."""
     with reader_of(request).moment() as connection:
-        view = batch_view(batch_views.facts(connection, ids.batch_id(batch)))
+        view = batch_view(batch_views.shown_facts(connection, ids.batch_id(batch)))
     return answer(request, view.as_json, lambda: batch_report.render(view, bar=bar(place_of(request))))
 
 

@@ -125,7 +125,7 @@ def test_the_folder_of_a_large_batch_lacks_only_what_needs_the_history(
 ) -> None:
     with deployment.database.connect("cutter_operator") as connection:
         whole, queue = read_contents(connection, batch_id)
-        monkeypatch.setattr(limits, "BATCH_FOLDER_DOCUMENTS_MAX", 1)
+        monkeypatch.setattr(limits, "BATCH_HISTORY_DOCUMENTS_MAX", 1)
         few, same_queue = read_contents(connection, batch_id)
     assert set(whole.files) - set(few.files) == {TRANSITIONS, PAGE}
     assert few.files == {name: whole.files[name] for name in few.files}

@@ -192,6 +192,23 @@ def test_a_thousand_documents_are_one_readable_page() -> None:
     assert max(len(part.rows) for part in groups["enacted"].parts) == batch_report.CHUNK_ROWS
 
 
+def test_a_page_without_history_says_so_and_shows_every_document() -> None:
+    facts = BatchFacts.of(made.night(NAMES).whole())
+    few = BatchFacts.without_history(
+        facts.view, {**made.night(NAMES).whole(), "attempts": {}, "moves": {}, "requests": [], "approvals": []}
+    )
+    seen = batch_view(few)
+    shown = page(seen)
+    assert "this page lacks their times" in shown
+    assert "Timeline" not in shown
+    assert all(name in shown for name in NAMES)
+    whole = batch_view(facts)
+    assert [(one.shown, one.gates_passed, one.queue, one.commands) for one in seen.documents] == [
+        (one.shown, one.gates_passed, one.queue, one.commands) for one in whole.documents
+    ]
+    assert "this page lacks" not in page(whole)
+
+
 def test_the_shortest_span_is_seen_and_stays_on_the_bar() -> None:
     facts = made.Facts(state_at=made.at(100_000))
     facts.add("ICX-1", gates=made.AT_SG1)
