@@ -22,6 +22,7 @@ from typing import Any, LiteralString
 import psutil
 import structlog
 import uuid_utils
+from temporalio.client import Client
 
 from benchmarks.document import RESULTS, Bench
 from benchmarks.wire import Counted
@@ -72,40 +73,49 @@ class BatchBench:
 
     def batch_of(self, registered: list[str], units: int) -> Json:
         """One batch of these documents; all approvals are given at once, as soon as all are asked for."""
+        return asyncio.run(self._drive(self.admitted(registered), len(registered), units))
+
+    def admitted(self, registered: list[str]) -> str:
+        """The id of a new batch of these documents."""
         data = queue_yaml([{"document_id": name} for name in registered])
         with connect_database(self.settings, OPERATOR) as connection:
-            choice = Options(lanes=LANES, items_max=1000)
+            choice = Options(lanes=LANES, items_max=limits.QUEUE_ITEMS_MAX)
             admission = registry.admit(connection, data, choice)
             caps = asdict(caps_of(self.settings))
             batch_id, _ = registry.register(connection, admission, choice, run_caps=caps, starter="bench")
-        return asyncio.run(self._drive(batch_id, len(registered), units))
+        return batch_id
 
     async def _drive(self, batch_id: str, count: int, units: int) -> Json:
         client = await connect(self.settings)
-        before, began = self._cpu(), time.perf_counter()
+        before, began = self.cpu(), time.perf_counter()
         handle = await batches.start(client, batch_id, "bench")
-        people, waiting = 0.0, self._rss()
+        people, waiting = 0.0, self.rss()
         for gate, size in _sittings(count):
-            await self._until_all_ask(batch_id, gate, size)
-            waiting = {name: max(mib, waiting[name]) for name, mib in self._rss().items()}
-            asked = time.perf_counter()
-            folder = await asyncio.to_thread(self._sign, batch_id, gate)
-            people += time.perf_counter() - asked
-            handed = await batches.hand_over_set(client, batch_id, "bench", folder, "")
-            assert len(handed["accepted"]) == size, handed
+            await self.until_all_ask(batch_id, gate, size)
+            waiting = {name: max(mib, waiting[name]) for name, mib in self.rss().items()}
+            people += await self.signed(client, batch_id, gate, size)
         result = await handle.result()
         total = time.perf_counter() - began - people
         assert result.totals == {"enacted": count, "settled": count}, result
-        after = self._cpu()
+        after = self.cpu()
         sizes = await self._histories(client, batch_id)
         return {
             "kind": "batch", "documents": count, "units": units, "seconds": round(total, 2),
             "people_seconds": round(people, 2), "per_minute": round(count / total * 60, 1),
             "cpu_ms": {name: round((after[name] - before[name]) * 1000 / count, 1) for name in after},
-            "rss_mib": self._rss(), "rss_while_all_wait_mib": waiting, **sizes,
+            "rss_mib": self.rss(), "rss_while_all_wait_mib": waiting, **sizes,
         }  # fmt: skip
 
-    async def _until_all_ask(self, batch_id: str, gate: str, size: int) -> None:
+    async def signed(self, client: Client, batch_id: str, gate: str, size: int) -> float:
+        """Sign that many of the waiting documents and hand them over. Returns the seconds that people needed."""
+        began = time.perf_counter()
+        folder = await asyncio.to_thread(self._sign, batch_id, gate, size)
+        people = time.perf_counter() - began
+        handed = await batches.hand_over_set(client, batch_id, "bench", folder, "")
+        assert len(handed["accepted"]) == size, handed
+        return people
+
+    async def until_all_ask(self, batch_id: str, gate: str, size: int) -> None:
         """Until that many wait at the gate; of a large batch no more are open at once."""
         looked = time.perf_counter()
         with connect_database(self.settings, OPERATOR) as connection:
@@ -118,10 +128,11 @@ class BatchBench:
                     looked = time.perf_counter()
                 await asyncio.sleep(0.1)
 
-    def _sign(self, batch_id: str, gate: str) -> str:
+    def _sign(self, batch_id: str, gate: str, size: int) -> str:
         folder = f"{documents.folder(batch_id)}/bench-{uuid_utils.uuid7()}"
         statements = {}
-        for one in batch_step.waiting_at(batches.view(self.settings, batch_id), gate):
+        waiting = batch_step.waiting_at(batches.view(self.settings, batch_id), gate)
+        for one in [item for item in waiting if item.request_kb_id][:size]:
             document, data = signing_desk.read_request(self.settings, one.run_id or "", one.request_kb_id or "")
             statements[one.document_id] = signing_desk.answer(document, data, self.bench.signer, schema.APPROVE)
         signed = signing_desk.sign(list(statements.values()), self.bench.signer)
@@ -154,13 +165,14 @@ class BatchBench:
             "cpu_ms": {"loop": round((time.process_time() - before) * 1000 / count, 1)},
         }  # fmt: skip
 
-    def _rss(self) -> dict[str, float]:
+    def rss(self) -> dict[str, float]:
+        """Memory of each process in MiB."""
         return {name: round(self._process(name).memory_info().rss / 2**20, 1) for name in PROCESSES}
 
     def _process(self, name: str) -> psutil.Process:
         return psutil.Process(self.stack.process(name).pid)
 
-    def _cpu(self) -> dict[str, float]:
+    def cpu(self) -> dict[str, float]:
         """CPU seconds so far of each process, children that have ended included."""
         return {name: _seconds(self._process(name)) for name in PROCESSES} | {
             "postgres": sum(_seconds(one) for one in (self.postgres, *self.postgres.children()))
@@ -168,8 +180,9 @@ class BatchBench:
 
 
 def _sittings(count: int) -> list[tuple[str, int]]:
-    """Which gate is signed next, for how many documents: as many as may be open at once, from draft to law."""
-    left = [min(limits.BATCH_WINDOW, count - first) for first in range(0, count, limits.BATCH_WINDOW)]
+    """Which gate is signed next, for how many documents: as many as one set may have, from draft to law."""
+    most = min(limits.BATCH_WINDOW, limits.SET_STATEMENTS_MAX)
+    left = [min(most, count - first) for first in range(0, count, most)]
     return [(gate, size) for size in left for gate in GATES]
 
 

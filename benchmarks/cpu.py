@@ -46,7 +46,7 @@ def spent(bench):
         times = psutil.Process(bench.stack.process(name).pid).cpu_times()
         found[name] = times.user + times.system
         found["children of " + name] = times.children_user + times.children_system
-    own, total = psutil.Process().cpu_times(), bench._cpu()
+    own, total = psutil.Process().cpu_times(), (getattr(bench, "cpu", None) or bench._cpu)()
     return found | {{"temporal": total["temporal"], "postgres": total["postgres"], "client": own.user + own.system}}
 
 with stack("bc") as made:

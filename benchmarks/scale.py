@@ -163,7 +163,7 @@ class ScaleBench(BatchBench):
         assert serves, f"the second {role.value} worker does not serve"
         return process
 
-    def _cpu(self) -> dict[str, float]:
+    def cpu(self) -> dict[str, float]:
         """CPU seconds so far by role. Programs that a worker has started count apart, because each of them may use a
         core of its own.
         """
@@ -174,14 +174,14 @@ class ScaleBench(BatchBench):
                 times = psutil.Process(pid).cpu_times()
                 spent[role.value] += times.user + times.system
                 spent[f"{role.value} programs"] += times.children_user + times.children_system
-        total = super()._cpu()
+        total = super().cpu()
         return {**spent, "temporal": total["temporal"], "postgres": total["postgres"]}
 
     def idle(self) -> dict[str, float]:
         """The share of a core that each role uses while nothing happens."""
-        before = self._cpu()
+        before = self.cpu()
         time.sleep(IDLE_SECONDS)
-        after = self._cpu()
+        after = self.cpu()
         return {name: round((after[name] - before[name]) / IDLE_SECONDS, 4) for name in after}
 
     # --- a document -----------------------------------------------------------------------------------------------

@@ -256,9 +256,10 @@ def processors(costs: Json, forecast: list[Json]) -> list[str]:
         "The write lane belongs to leg A, and the enact lane to the enactment. A lane of a batch is something else: an",
         f"overnight batch prepares {limits.OVERNIGHT_LANES} documents at once. Between two steps, a document that is",
         f"alone waits {found['turn_ms']:.0f} ms for Temporal and its workflow.", "",
-        "A batch looks at its documents at most twice a second, while they change. Each document of the batch adds",
-        f"{found['look_item_ms']:.2f} ms of PostgreSQL to a look. So a look at {limits.QUEUE_ITEMS_MAX:,} documents",
-        f"costs {found['look_item_ms'] * limits.QUEUE_ITEMS_MAX:.0f} ms, and large batches cost PostgreSQL more.", "",
+        "A batch looks at its documents at most twice a second, while they change. A look at the whole batch takes",
+        f"{found['look_item_ms']:.2f} ms of PostgreSQL for each document. Such looks take at most",
+        f"{1 / limits.WHOLE_LOOK_SHARE:.0%} of the time. In between, a worker reads only the documents that changed.",
+        "The forecast below still counts every look as a whole one, so it is too low for large batches.", "",
     ]  # fmt: skip
     return lines
 

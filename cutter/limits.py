@@ -699,7 +699,7 @@ STEER_SHOW_SECONDS = 5
 """The time after which changed totals of a batch are shown. Everything that people wait for is shown at once."""
 
 SET_STATEMENTS_MAX = 1_000
-"""Requests of one signing session, and statements of one set. Nobody reads more at one sitting."""
+"""Requests of one signing session, and statements of one set. Few people read so many in a day."""
 
 SET_FILES_MAX = 4 * QUEUE_ITEMS_MAX
 """Files in the folder of approvals that were signed in advance: two for each document of a batch and each of two

@@ -544,7 +544,7 @@ class BatchStop:
 class SteerInput:
     """Wait until the batch differs from `seen`, then say what to do.
 
-    With `adopt`, the answer names open items again, from behind the place `adopt_after` of the queue.
+    With `adopt`, the answer names open items again: those after the place `adopt_after` of the queue.
     """
 
     batch_id: str

@@ -179,7 +179,7 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
 
 
 def adopted(view: BatchView, after: int) -> tuple[list[ItemRecord], int]:
-    """The next open items behind the place `after`, and the place of the last one, or 0 if no further one is left."""
+    """The next open items after the place `after`, and the place of the last one, or 0 if no further one is left."""
     opened = [one for one in view.items if one.position > after and one.run_id and not one.ended]
     some = opened[: limits.BATCH_ORDERS_AT_ONCE]
     return some, some[-1].position if len(some) < len(opened) else 0

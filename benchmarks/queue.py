@@ -1,0 +1,125 @@
+"""IO: one queue of thousands of documents compared with one of a hundred: CPU of a document, and a worker's memory.
+
+    python -m benchmarks.queue --documents 10000 --signed 300
+
+The large queue is not cut to its end, because that would take hours. Its documents are planned until as many wait for
+people as may be open at once. Then some of them are signed and enacted, and as many others take their places. So the
+CPU between these two moments is that of as many documents, from their start to their law.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import LiteralString
+
+import structlog
+
+from benchmarks.batch import GATES, BatchBench, line
+from benchmarks.document import RESULTS
+from cutter import limits
+from cutter.storage.pools import OPERATOR
+from cutter.storage.pools import connect as connect_database
+from cutter.storage.records import answer
+from cutter.types import Json
+from temporal import batches
+from temporal.client import connect
+from tests.support.processes import stack
+
+SMALL, UNITS, WARM_UP = 100, 3, 4
+ENDED: LiteralString = "select count(*) from cutter_governance.run where batch_id = %s and state = 'closeout_reported'"
+
+
+def large(bench: BatchBench, documents: int, signed: int) -> Json:
+    """The record of the large queue."""
+    print(f"registering {documents:,} documents", file=sys.stderr, flush=True)
+    batch_id = bench.admitted([bench.bench.register(UNITS) for _ in range(documents)])
+    return asyncio.run(_measured(bench, batch_id, documents, signed))
+
+
+async def _measured(bench: BatchBench, batch_id: str, documents: int, signed: int) -> Json:
+    client = await connect(bench.settings)
+    handle = await batches.start(client, batch_id, "bench")
+    opened = min(documents, limits.BATCH_WINDOW)
+    planned = await _planned(bench, batch_id, opened)
+    waiting = bench.rss()
+    print(f"{opened:,} wait: {waiting}", file=sys.stderr, flush=True)
+    before, began = bench.cpu(), time.perf_counter()
+    people = 0.0
+    for gate in GATES:
+        await bench.until_all_ask(batch_id, gate, signed)
+        people += await bench.signed(client, batch_id, gate, signed)
+    await _until_ended(bench, batch_id, signed)
+    await bench.until_all_ask(batch_id, GATES[0], min(opened, documents - signed))
+    seconds = time.perf_counter() - began - people
+    after = bench.cpu()
+    await asyncio.to_thread(batches.stop, bench.settings, batch_id, "cancel", "the benchmark is over")
+    await handle.result()
+    return {
+        "kind": "queue", "documents": documents, "units": UNITS, "open": opened, "signed": signed,
+        "per_minute": round(signed / seconds * 60, 1), "rss_mib": waiting, "planned_cpu_ms": planned,
+        "cpu_ms": {name: round((after[name] - before[name]) * 1000 / signed, 1) for name in after},
+    }  # fmt: skip
+
+
+async def _planned(bench: BatchBench, batch_id: str, opened: int) -> list[float]:
+    """The CPU in ms of a planned document, for each thousand."""
+    found = []
+    for first in range(0, opened, limits.SET_STATEMENTS_MAX):
+        last = min(first + limits.SET_STATEMENTS_MAX, opened)
+        before, began = sum(bench.cpu().values()), time.perf_counter()
+        await bench.until_all_ask(batch_id, GATES[0], last)
+        found.append(round((sum(bench.cpu().values()) - before) * 1000 / (last - first), 1))
+        speed = (last - first) / (time.perf_counter() - began) * 60
+        print(f"{last:,} planned: {found[-1]} ms, {speed:.0f} a minute", file=sys.stderr, flush=True)
+    return found
+
+
+async def _until_ended(bench: BatchBench, batch_id: str, count: int) -> None:
+    with connect_database(bench.settings, OPERATOR) as connection:
+        while (await asyncio.to_thread(answer, connection, ENDED, (batch_id,))) < count:
+            await asyncio.sleep(0.5)
+
+
+def measure(documents: int, signed: int) -> list[Json]:
+    """A batch of a hundred, and then the large one, on one stack."""
+    with stack("bq") as made:
+        made.up()
+        bench = BatchBench(made)
+        bench.batch(WARM_UP, UNITS)
+        small = bench.batch(SMALL, UNITS) | {"kind": "queue"}
+        print(line(small), file=sys.stderr, flush=True)
+        return [small, large(bench, documents, signed)]
+
+
+def main() -> None:
+    """Measure, print, write JSON lines."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=limits.QUEUE_ITEMS_MAX, help="documents of the large queue")
+    parser.add_argument("--signed", type=int, default=300, help="how many of them are signed and enacted")
+    parser.add_argument("--output", type=Path, default=RESULTS / "queue.jsonl")
+    asked = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    records = measure(asked.documents, asked.signed)
+    head = {
+        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
+    }  # fmt: skip
+    for one in records:
+        spent = sum(one["cpu_ms"].values())
+        print(
+            f"{one['documents']:,} documents: {spent:.0f} ms a document, {one['per_minute']} a minute, {one['rss_mib']}"
+        )
+    asked.output.parent.mkdir(parents=True, exist_ok=True)
+    asked.output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
