@@ -23,7 +23,7 @@ import structlog
 import uuid_utils
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.worker import Interceptor, Worker, WorkerDeploymentConfig
+from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
 from activities.reconciler.runs import looking_after
 from activities.registry import build_activities, build_batch_activities
@@ -49,7 +49,6 @@ from temporal import names, telemetry
 from temporal.client import connect
 from temporal.preflight import preflight
 from temporal.signal_guard import MessageGuard
-from temporal.workflow_runner import sandbox
 from workflows.batch import Batch
 from workflows.batch_starter import BatchStarter
 from workflows.document_run import DocumentRun
@@ -105,7 +104,7 @@ def make_worker(
     cached_workflows: int = limits.WORKFLOWS_CACHED,
     interceptors: Sequence[Interceptor] = (),
 ) -> Worker:
-    """The worker of one role on its task queue, with the sandbox.
+    """The worker of one role on its task queue.
 
     If `cached_workflows` is 0, each task replays its workflow from the beginning.
     """
@@ -124,7 +123,8 @@ def make_worker(
         # Temporal does not offer this for pinned builds.
         disable_eager_activity_execution=deps.settings.versioning == "pinned",
         graceful_shutdown_timeout=timedelta(seconds=LONGEST_CAP_SECONDS),
-        workflow_runner=sandbox(),
+        # The sandbox would load the modules of workflows again for each run. The tests replay histories in it.
+        workflow_runner=UnsandboxedWorkflowRunner(),
         interceptors=[MessageGuard(), *interceptors],
     )
 

@@ -48,14 +48,15 @@ def decode_result(answer: Any, kind: type[Result]) -> Result | None:
     answer would fail the workflow task again and again.
     """
     try:
-        value: Result = _adapter(kind).validate_python(answer)  # type: ignore[arg-type]
+        value: Result = adapter(kind).validate_python(answer)  # type: ignore[arg-type]
     except ValidationError:
         return None
     return value
 
 
 @cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+def adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    """pydantic's adapter of a type. To make one takes milliseconds, so it is made once in a worker."""
     return TypeAdapter(kind)
 
 

@@ -18,7 +18,7 @@ from temporalio.common import RawValue, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     from cutter import limits
     from cutter.domain import ids
@@ -40,7 +40,14 @@ with workflow.unsafe.imports_passed_through():
     from temporal import names
     from temporal.outcome import closed
     from workflows import batch_display as view
-    from workflows.activity_calls import CONTROL_SECONDS, ActivityFailed, DependencyUnavailable, Result, call_activity
+    from workflows.activity_calls import (
+        CONTROL_SECONDS,
+        ActivityFailed,
+        DependencyUnavailable,
+        Result,
+        adapter,
+        call_activity,
+    )
 
 LOOK_AGAIN = timedelta(seconds=60)
 """The pause before each further question to the database during an outage, until the batch's own cap."""
@@ -311,7 +318,7 @@ def _no(code: str, reason: str) -> Answer:
 
 def _parse(inputs: Sequence[Any]) -> BatchInput:
     try:
-        start: BatchInput = TypeAdapter(BatchInput).validate_python(inputs[0] if len(inputs) == 1 else None)
+        start: BatchInput = adapter(BatchInput).validate_python(inputs[0] if len(inputs) == 1 else None)
         ids.batch_id(start.batch_id)
     except (ValidationError, ids.InvalidId):
         raise ApplicationError(

@@ -15,13 +15,13 @@ from temporalio.common import SearchAttributeKey, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, ChildWorkflowError, WorkflowAlreadyStartedError
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     from cutter.domain.task_priority import Urgency
     from cutter.messages import BatchInput, Caps, NightInput, NightStart
     from temporal import names
     from temporal.outcome import is_failed
-    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity
+    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, adapter, call_activity
 
 SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 """The search attribute in which the server puts the scheduled time, even if the action is caught up later."""
@@ -70,7 +70,7 @@ class BatchStarter:
 
 def _parse(inputs: tuple[Any, ...]) -> NightInput:
     try:
-        night: NightInput = TypeAdapter(NightInput).validate_python(inputs[0] if len(inputs) == 1 else None)
+        night: NightInput = adapter(NightInput).validate_python(inputs[0] if len(inputs) == 1 else None)
     except ValidationError:
         raise ApplicationError('start with one argument such as {"queue_sha256": "…"}', non_retryable=True) from None
     return night

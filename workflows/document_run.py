@@ -14,7 +14,7 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     from cutter import limits
     from cutter.catalogue import GATES, Gate, State
@@ -23,7 +23,7 @@ with workflow.unsafe.imports_passed_through():
     from temporal import names
     from temporal.outcome import closed
     from workflows import message_queue, run_display, run_sidecar
-    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, call_activity
+    from workflows.activity_calls import ActivityFailed, DependencyUnavailable, adapter, call_activity
     from workflows.approval_collector import ApprovalCollector
     from workflows.gate_runner import GateRunner
     from workflows.message_handlers import Answer, MessageHandlers
@@ -207,9 +207,8 @@ class DocumentRun:
 
 
 def _parse(inputs: Sequence[Any]) -> RunInput:
-    adapter = TypeAdapter(RunInput)
     try:
-        return adapter.validate_python(inputs[0] if len(inputs) == 1 else None)
+        start: RunInput = adapter(RunInput).validate_python(inputs[0] if len(inputs) == 1 else None)
     except ValidationError as problem:
         first = problem.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "input"
@@ -217,3 +216,4 @@ def _parse(inputs: Sequence[Any]) -> RunInput:
             f'{field}: {first["msg"]}; start with one argument such as {{"document_id": "ICX-LAW-2026-001"}}',
             non_retryable=True,
         ) from None
+    return start

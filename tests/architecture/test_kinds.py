@@ -12,9 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from temporal.data_converter import DATA_CONVERTER
-from temporal.workflow_runner import PURE_MODULES
-
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("cutter", "temporal", "workflows", "activities", "starter")
 KINDS = ("Pure", "IO", "Orchestration")
@@ -186,13 +183,27 @@ def test_the_kind_is_the_docstrings_first_word(docstring: str, kind: str) -> Non
     assert kind_of(f'"""{docstring}"""') == kind
 
 
-def test_what_a_run_shares_with_all_others_is_pure() -> None:
-    """The sandbox sees nothing of a module that passes through it: chance or a clock there would break a replay."""
-    for name in PURE_MODULES:
-        path = ROOT / f"{name.replace('.', '/')}.py"
-        assert kind_of(path.read_text(encoding="utf-8")) == "Pure", name
+CHANCE_AND_CLOCK_MODULES = frozenset({"time", "random", "secrets", "uuid", "uuid_utils", "os", "threading", "pathlib"})
 
 
-def test_nothing_wants_to_know_whom_a_payload_is_for() -> None:
-    """The sandbox is not asked for it (`temporal.workflow_runner`): a codec or an external store would not be told."""
-    assert (DATA_CONVERTER.payload_codec, DATA_CONVERTER.external_storage) == (None, None)
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if name.startswith("workflows.")))
+def test_a_workflow_takes_time_and_chance_only_from_temporal(name: str) -> None:
+    """Workers run workflows without the sandbox, and another clock would break a replay."""
+    tree = ast.parse(SOURCES[name])
+    assert not imported(tree) & CHANCE_AND_CLOCK_MODULES
+    assert not {one.rpartition(".")[0] for one in imported(tree)} & CHANCE_AND_CLOCK_MODULES
+    assert own_clocks(tree) == []
+
+
+def own_clocks(tree: ast.AST) -> list[str]:
+    """Calls such as `datetime.now()` whose time or chance is not Temporal's."""
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [
+        ast.unparse(call)
+        for call in calls
+        if isinstance(call, ast.Attribute) and call.attr in CLOCK_AND_CHANCE and ast.unparse(call.value) != "workflow"
+    ]
+
+
+def test_the_check_of_clocks_sees_one() -> None:
+    assert own_clocks(ast.parse("datetime.now(UTC); workflow.now(); self.uuid4()")) == ["datetime.now", "self.uuid4"]

@@ -30,7 +30,7 @@ from typing import LiteralString
 
 import psycopg
 from psycopg.rows import dict_row
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from cutter.catalogue import GATES, WorkerRole
 from cutter.stack.processes import until
@@ -38,7 +38,6 @@ from cutter.storage.runs import register_run
 from cutter.types import Json
 from temporal import names
 from temporal.signal_guard import MessageGuard
-from temporal.workflow_runner import sandbox
 from tests.campaigns.p03_crash_points import STEPS, differences, wanted
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
@@ -250,7 +249,7 @@ async def play(stack: Stack, *, trials: int, seed: int, lane: int = 0, fenced: b
     with sleepers(stack) as pair:
         orchestration = Worker(
             stack.client, task_queue=names.TASK_QUEUES[WorkerRole.CUTTER], workflows=[DocumentRun],
-            workflow_runner=sandbox(), interceptors=[MessageGuard()],
+            workflow_runner=UnsandboxedWorkflowRunner(), interceptors=[MessageGuard()],
         )  # fmt: skip
         async with orchestration:
             for number in range(-(-trials // len(GATES))):

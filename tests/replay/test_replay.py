@@ -13,8 +13,8 @@ from temporalio.workflow import NondeterminismError
 
 from temporal.data_converter import DATA_CONVERTER
 from temporal.signal_guard import MessageGuard
-from temporal.workflow_runner import sandbox
 from tests.replay.record import HISTORIES, expectation
+from tests.support.sandbox import sandbox
 from workflows.batch import Batch
 from workflows.document_run import DocumentRun
 from workflows.revoke_approval import RevokeApproval
