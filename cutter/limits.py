@@ -657,12 +657,12 @@ remember.
 """
 
 BATCH_ORDERS_AT_ONCE = 400
-"""Stops, and open items that are named again, in one answer to a batch's workflow. Each becomes a command of one
-workflow task, and Temporal accepts at most four megabytes of them.
+"""Stops, and open items that are named again, in one answer to a batch's workflow, and approvals that are handed over
+together. Each becomes a command of one workflow task, and Temporal accepts at most four megabytes of them.
 """
 
 STEER_POLL_SECONDS = 10
-"""The time after which a batch's state is read again without a notification."""
+"""The time after which a batch is looked at again without a notification."""
 
 BATCH_PART_ITEMS = 500
 """Items of a batch that are read at once. Each has about a kilobyte."""
@@ -676,8 +676,11 @@ WHOLE_LOOK_SHARE = 30
 In between only the documents are read that PostgreSQL named. So whole looks take a thirtieth of the time, for a batch
 of any size."""
 
-WATCH_KEPT_SECONDS = 30
+WATCH_KEPT_SECONDS = 5
 """How long a worker keeps its view of a batch, and the connection that hears of changes, for the batch's next step."""
+
+WATCH_READS = 100
+"""Reads of notifications at once. Each takes what has arrived."""
 
 STEER_UNHEARD_SECONDS = 30
 """The time after which a registered run that nothing has begun is named to the batch's workflow again. The answer that

@@ -117,7 +117,8 @@ def _leaving() -> bool:
 
 def _until_changed(watch: Watch) -> None:
     """Wait until the batch has changed, the next regular look is due, or the worker shuts down."""
-    ends = monotonic() + limits.STEER_POLL_SECONDS
+    now = monotonic()
+    ends = min(now + limits.STEER_POLL_SECONDS, max(now, watch.whole_again))
     while monotonic() < ends and not _leaving():
         if watch.hear(1.0):
             # Changes that come together get one answer.
@@ -133,6 +134,8 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
         # Only one attempt looks at a time. An attempt that Temporal has given up, or one that a stranger started, may
         # still be looking at the same items.
         connection.execute("select cutter_governance.fn_batch_lock(%s)", (input.batch_id,))
+        # What is heard later than this wakes the next look, even if a later part of this one already sees it.
+        watch.hear(0)
         # An empty `seen` means that people have changed something, perhaps without a notification.
         view = watch.seen(connection, whole=not input.seen)
         attended = view.attended
@@ -148,7 +151,14 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
             watch.touch(orders.documents)
             view = watch.seen(connection)
         summary = batch_step.summarise(view, attended=attended)
-        if awaited:
+        unfinished = awaited > 0
+        if summary.over:
+            # A batch ends once, so the whole of it is read. What has changed meanwhile is for the next look.
+            view = watch.seen(connection, whole=True)
+            summary = batch_step.summarise(view, attended=attended)
+            left = batch_step.decide(view, window=limits.BATCH_WINDOW)
+            unfinished = unfinished or bool(left.halt or left.enters)
+        if unfinished:
             # The batch publishes its present state after the reports of its documents exist.
             summary = replace(summary, over=False, state=BatchState(view.batch.state))
         moved = view.batch.state != summary.state.value

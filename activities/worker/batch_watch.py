@@ -30,6 +30,7 @@ class Watch:
 
     batch_id: str
     connection: Connection
+    opened: float = field(default_factory=monotonic)
     changed: set[str] = field(default_factory=set)
     """The documents that have changed since the view was read."""
     view: BatchView | None = None
@@ -41,11 +42,11 @@ class Watch:
         """The batch now. It is read over `connection`, which holds the batch's lock. Some facts change without a
         notification, such as an approval that expires, so the whole batch is read now and then.
         """
-        self.hear(0)
         view, documents = self.view, sorted(self.changed)
         # Until the new view is read, there is none: a failure must not leave one that lacks these changes.
         self.view, self.changed = None, set()
-        if whole or view is None or monotonic() > self.whole_again:
+        many = len(documents) > limits.BATCH_PART_ITEMS
+        if whole or many or view is None or monotonic() > self.whole_again:
             began = monotonic()
             view = batch_views.in_parts(connection, self.batch_id)
             pause = limits.WHOLE_LOOK_SHARE * (monotonic() - began)
@@ -62,21 +63,25 @@ class Watch:
     def hear(self, seconds: float) -> bool:
         """Wait for a notification about the batch, at most this long. True if there was one."""
         own = self._named(seconds)
-        self.changed.update(filter(None, own))
-        if "" in own or len(self.changed) > limits.BATCH_PART_ITEMS:
-            # The batch itself has changed, for example because people resumed it, or most of its documents have.
-            self.view, self.changed = None, set()
+        self.changed |= own
+        if "" in own:
+            # The batch itself has changed, for example because people resumed it.
+            self.view = None
         return bool(own)
 
-    def _named(self, seconds: float) -> list[str]:
-        """What the notifications name: a document of the batch, or an empty text for the batch itself."""
-        payloads: list[str] = []
+    def _named(self, seconds: float) -> set[str]:
+        """What the notifications name: documents of the batch, and an empty text for the batch itself."""
+        found: set[str] = set()
         with translated():
-            while some := [one.payload for one in self.connection.notifies(timeout=seconds, stop_after=1)]:
-                payloads += some
+            # Any role can notify without end. What is not read now is read later.
+            for _ in range(limits.WATCH_READS):
+                some = [one.payload for one in self.connection.notifies(timeout=seconds, stop_after=1)]
+                if not some:
+                    break
+                parts = (one.partition(" ") for one in some)
+                found |= {document_id for batch_id, _, document_id in parts if batch_id == self.batch_id}
                 seconds = 0
-        parts = (one.partition(" ") for one in payloads)
-        return [document_id for batch_id, _, document_id in parts if batch_id == self.batch_id]
+        return found
 
     def close(self) -> None:
         """Stop hearing of changes."""
@@ -86,67 +91,92 @@ class Watch:
 
 @dataclass(slots=True)
 class Watches:
-    """The watches of one worker that no step uses now. If no step takes a watch in time, it is closed, because a
-    connection that hears but does not read fills the server's notification queue.
+    """The watches of one worker. At most `BATCH_SLOTS` connections are open.
+
+    If no step takes a watch in time, it is closed, because a connection that hears but does not read fills the server's
+    notification queue.
     """
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _kept: dict[str, tuple[Watch, threading.Timer]] = field(default_factory=dict)
+    """The watches that no step uses now, the oldest first."""
+    _used: int = 0
 
     @contextmanager
     def watching(self, settings: Settings, batch_id: str) -> Iterator[Watch]:
         """The watch of a batch for the steps of a block. After a failure it is closed, since its view may be wrong."""
-        watch = self._taken(batch_id) or _opened(settings, batch_id)
-        try:
-            yield watch
-        except BaseException:
-            watch.close()
-            raise
-        self._keep(watch)
+        with self._place(batch_id) as kept:
+            watch = kept if kept is not None and _is_usable(kept) else _opened(settings, batch_id)
+            try:
+                yield watch
+            except BaseException:
+                watch.close()
+                raise
+            self._keep(watch)
 
     def close(self) -> None:
         """Close every watch."""
         with self._lock:
             kept, self._kept = self._kept, {}
-        for watch, timer in kept.values():
-            timer.cancel()
-            watch.close()
+        _end(kept.values())
 
-    def _taken(self, batch_id: str) -> Watch | None:
-        watch = self._removed(batch_id)
-        if watch is None:
-            return None
-        try:
-            watch.hear(0)
-        except CutterError:
-            # The connection is broken, so changes may have gone unheard.
-            watch.close()
-            return None
-        return watch
-
-    def _removed(self, batch_id: str) -> Watch | None:
+    @contextmanager
+    def _place(self, batch_id: str) -> Iterator[Watch | None]:
+        """Count one more watch as used for a block. Gives the watch that was kept of this batch."""
         with self._lock:
-            watch, timer = self._kept.pop(batch_id, (None, None))
-        if timer is not None:
-            timer.cancel()
-        return watch
+            kept = self._kept.pop(batch_id, None)
+            others = [] if kept else self._surplus()
+            self._used += 1
+        _end(others)
+        if kept is not None:
+            kept[1].cancel()
+        try:
+            yield kept[0] if kept is not None else None
+        finally:
+            with self._lock:
+                self._used -= 1
+
+    def _surplus(self) -> list[tuple[Watch, threading.Timer]]:
+        """Remove the oldest kept watch if there is no room for another connection."""
+        if not self._kept or self._used + len(self._kept) < limits.BATCH_SLOTS:
+            return []
+        return [self._kept.pop(next(iter(self._kept)))]
 
     def _keep(self, watch: Watch) -> None:
         timer = threading.Timer(limits.WATCH_KEPT_SECONDS, self._expire, (watch,))
         timer.daemon = True
         with self._lock:
             before = self._kept.pop(watch.batch_id, None)
+            timer.start()
             self._kept[watch.batch_id] = watch, timer
-        timer.start()
-        if before is not None:
-            before[1].cancel()
-            before[0].close()
+        _end([before] if before is not None else [])
 
     def _expire(self, watch: Watch) -> None:
         with self._lock:
             if self._kept.get(watch.batch_id, (None,))[0] is not watch:
                 return
             del self._kept[watch.batch_id]
+        watch.close()
+
+
+def _is_usable(watch: Watch) -> bool:
+    """True if the watch has heard everything. Else it is closed."""
+    try:
+        watch.hear(0)
+    except CutterError:
+        # The connection is broken, so changes may have gone unheard.
+        watch.close()
+        return False
+    if monotonic() - watch.opened > limits.STEER_SECONDS:
+        # A network can lose a connection without an error.
+        watch.close()
+        return False
+    return True
+
+
+def _end(watches: Iterable[tuple[Watch, threading.Timer]]) -> None:
+    for watch, timer in watches:
+        timer.cancel()
         watch.close()
 
 

@@ -214,11 +214,14 @@ def deliveries(view: BatchView, orders: BatchActions, *, again: bool) -> list[Ba
     """
     batch, now = view.batch, {document_id for document_id, _ in orders.stops}
     kind = stop_word(orders.halt.kind if orders.halt else batch.halted)
-    return [
-        BatchStop(document_id=one.document_id, kind=kind, reason=reason_of(batch, orders))
+    named = [
+        one.document_id
         for one in view.items
         if (one.document_id in now and (again or one.latched)) or (again and stop_pending(one))
     ]
+    # Those of these orders come first, because an answer has room for some only.
+    named.sort(key=lambda document_id: document_id not in now)
+    return [BatchStop(document_id=one, kind=kind, reason=reason_of(batch, orders)) for one in named]
 
 
 def reason_of(batch: BatchRecord, orders: BatchActions) -> str:

@@ -70,8 +70,9 @@ PERCENT_OF_CONNECTIONS = {
 }
 """The percentage of the server's connections that each role may hold. The superuser and monitoring get the rest.
 
-- As cutter_read, a cutter worker holds a pool of 4, one connection for its heartbeat, and one for each open batch (at
-  most 32). As cutter_backup, it holds a pool of 4, and at each of 8 gates one for the wave and two for pg_dump.
+- As cutter_read, a cutter worker holds a pool of 4, one connection for its heartbeat, and one for each batch that it
+  steers or has just steered (at most 32). As cutter_backup, it holds a pool of 4, and at each of 8 gates one for the
+  wave and two for pg_dump.
 - An exec worker holds a pool of 4, one connection for its heartbeat, and one for each of 8 gates that read back.
 - A verify worker holds a pool of 4 and one connection for its heartbeat.
 

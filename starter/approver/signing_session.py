@@ -67,22 +67,21 @@ def sit(
         signing_desk.require_fit(
             settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
         )
+    then = {"next": f"cutter approve --batch {batch_id}"} if requests.others else {}
     signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
     if on_screen:
         # Only here, because the library for screens takes longer to import than most commands take.
         from starter.approver import full_screen_session
 
         found = full_screen_session.sit(signatures, wanted)
-        return {**found, "left_out": [*skipped, *found["left_out"]]}
+        return {**found, "left_out": [*skipped, *found["left_out"]], **then}
     skipped += _walk(signatures, wanted, None if yes else show)
     if not signatures.signed:
         raise Refused(f"nothing was signed; `cutter approve --batch {batch_id}` asks again", code="not_confirmed")
     answer = signatures.hand_over()
     approved = [one for one in wanted if one.name in answer.get("accepted", ())]
     step = after(signatures, approved) if answer.get("status") == "accepted" else {}
-    if requests.others:
-        step["next"] = f"cutter approve --batch {batch_id}"
-    return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer, **step}
+    return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer, **step, **then}
 
 
 def _walk(signatures: Signatures, wanted: Sequence[Asked], show: Show | None) -> list[str]:

@@ -968,6 +968,17 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_batch_run_notify() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    perform pg_notify('cutter_batch', r.batch_id || ' ' || r.document_id) from cutter_governance.run r
+    where r.run_id = new.run_id and r.batch_id is not null and pg_notification_queue_usage() < 0.5;
+    return null;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_batch_seen(p_batch_id text, p_documents text[] DEFAULT NULL::text[]) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3733,17 +3744,6 @@ CREATE FUNCTION cutter_governance.fn_rows_versions(p_docprefix text) RETURNS tex
          join public.unit_version v on v.unit_id = u.id
          where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
             and u.deleted_at is null))
-$$;
-
-CREATE FUNCTION cutter_governance.fn_run_document_notify() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-begin
-    perform pg_notify('cutter_batch', r.batch_id || ' ' || r.document_id) from cutter_governance.run r
-    where r.run_id = new.run_id and r.batch_id is not null and pg_notification_queue_usage() < 0.5;
-    return null;
-end
 $$;
 
 CREATE FUNCTION cutter_governance.fn_run_ended_by_people() RETURNS trigger
@@ -6988,6 +6988,8 @@ CREATE TRIGGER trg_approval_verdict_no_truncate BEFORE TRUNCATE ON cutter_govern
 
 ALTER TABLE cutter_governance.approval_verdict ENABLE ALWAYS TRIGGER trg_approval_verdict_no_truncate;
 
+CREATE TRIGGER trg_approval_verdict_notify AFTER INSERT ON cutter_governance.approval_verdict FOR EACH ROW WHEN (new.accepted) EXECUTE FUNCTION cutter_governance.fn_batch_run_notify();
+
 CREATE TRIGGER trg_audit_event_append_only BEFORE DELETE OR UPDATE ON cutter_governance.audit_event FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_append_only;
@@ -6996,7 +6998,7 @@ CREATE TRIGGER trg_audit_event_no_truncate BEFORE TRUNCATE ON cutter_governance.
 
 ALTER TABLE cutter_governance.audit_event ENABLE ALWAYS TRIGGER trg_audit_event_no_truncate;
 
-CREATE TRIGGER trg_batch_item_notify AFTER UPDATE OF decided ON cutter_governance.batch_item FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_batch_item_notify();
+CREATE TRIGGER trg_batch_item_notify AFTER UPDATE OF decided ON cutter_governance.batch_item FOR EACH ROW WHEN ((old.decided IS DISTINCT FROM new.decided)) EXECUTE FUNCTION cutter_governance.fn_batch_item_notify();
 
 CREATE TRIGGER trg_batch_notification AFTER UPDATE OF halted, ended_at ON cutter_governance.batch FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_notification_of_batch();
 
@@ -7138,7 +7140,7 @@ CREATE TRIGGER trg_prepared_decision_no_truncate BEFORE TRUNCATE ON cutter_gover
 
 ALTER TABLE cutter_governance.prepared_decision ENABLE ALWAYS TRIGGER trg_prepared_decision_no_truncate;
 
-CREATE TRIGGER trg_request_put_notify AFTER UPDATE OF done_at ON cutter_governance.outbox FOR EACH ROW WHEN (((new.kind = 'request'::text) AND (new.done_at IS NOT NULL))) EXECUTE FUNCTION cutter_governance.fn_run_document_notify();
+CREATE TRIGGER trg_request_put_notify AFTER UPDATE OF done_at ON cutter_governance.outbox FOR EACH ROW WHEN (((new.kind = 'request'::text) AND (new.done_at IS NOT NULL))) EXECUTE FUNCTION cutter_governance.fn_batch_run_notify();
 
 CREATE TRIGGER trg_review_decision_begins BEFORE INSERT ON cutter_governance.review_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_review_decision_begins();
 
@@ -7170,7 +7172,7 @@ CREATE TRIGGER trg_schema_baseline_no_truncate BEFORE TRUNCATE ON cutter_governa
 
 ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_baseline_no_truncate;
 
-CREATE TRIGGER trg_stop_route_notify AFTER INSERT ON cutter_governance.outbox FOR EACH ROW WHEN ((new.kind = 'stop_route'::text)) EXECUTE FUNCTION cutter_governance.fn_run_document_notify();
+CREATE TRIGGER trg_stop_route_notify AFTER INSERT ON cutter_governance.outbox FOR EACH ROW WHEN ((new.kind = 'stop_route'::text)) EXECUTE FUNCTION cutter_governance.fn_batch_run_notify();
 
 CREATE TRIGGER trg_unsigned_decision_append_only BEFORE DELETE OR UPDATE ON cutter_governance.unsigned_decision FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

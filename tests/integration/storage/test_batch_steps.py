@@ -120,6 +120,22 @@ def test_a_step_that_people_asked_for_reads_what_nobody_named(deployment: Deploy
     assert step(deployment, batch_id).totals == {"settled": 2, "skipped": 2}
 
 
+def test_a_batch_that_seems_over_is_read_as_a_whole_first(deployment: Deployment, batch_id: str) -> None:
+    database = deployment.database
+    database.run("update cutter_governance.run set outcome = 'skipped' where document_id = 'ICX-2'")
+    told = step(deployment, batch_id)
+    assert told.totals == {"planning": 1, "settled": 1, "skipped": 1}
+    # An outcome alone is not named, so the view still has the old one.
+    database.run("update cutter_governance.run set outcome = null where document_id = 'ICX-2'")
+    database.run(
+        "update cutter_governance.run set state = 'failed_source_pin', ended_at = clock_timestamp()"
+        " where document_id = 'ICX-1'"
+    )
+    for _ in range(3):
+        told = look(deployment, batch_id, told)
+    assert (told.over, told.totals["planning"], told.totals["failed"]) == (False, 1, 1)
+
+
 def test_the_folder_of_a_large_batch_lacks_only_what_needs_the_history(
     deployment: Deployment, batch_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,8 +112,27 @@ def test_what_changes_between_two_steps_is_seen_by_the_next_one(
     deployment.database.run(CHANGES["a run moves"], role=OWNER)
     with watches.watching(deployment.settings, batch_id) as again:
         assert again is watch
+        assert until(lambda: again.hear(0.1) or bool(again.changed), seconds=5)
         after = look(deployment, again)
     assert new_items(before, after) == ["ICX-1"]
+
+
+def test_what_changes_during_a_look_wakes_the_next_one(deployment: Deployment, batch_id: str, watches: Watches) -> None:
+    with watches.watching(deployment.settings, batch_id) as watch:
+        before = look(deployment, watch)
+        deployment.database.run(CHANGES["a run moves"], role=OWNER)
+        watch.touch(["ICX-1"])
+        assert new_items(before, look(deployment, watch)) == ["ICX-1"]
+        assert watch.hear(5.0)
+
+
+def test_the_same_decision_again_is_not_named(deployment: Deployment, batch_id: str, watches: Watches) -> None:
+    """A document that stays busy would otherwise wake its batch with each of the batch's own looks."""
+    with watches.watching(deployment.settings, batch_id) as watch:
+        deployment.database.run(CHANGES["an item is decided"], role=OWNER)
+        assert watch.hear(5.0)
+        deployment.database.run(CHANGES["an item is decided"], role=OWNER)
+        assert not watch.hear(1.0)
 
 
 def test_a_change_of_the_batch_itself_and_a_request_of_people_read_everything_again(
@@ -153,10 +172,23 @@ def test_too_many_changes_read_everything_again(
     with watches.watching(deployment.settings, batch_id) as watch:
         look(deployment, watch)
         monkeypatch.setattr(limits, "BATCH_PART_ITEMS", 2)
+        before = look(deployment, watch)
         for number in range(3):
             deployment.database.run("select pg_notify('cutter_batch', %s)", (f"{batch_id} invented-{number}",))
-        assert until(lambda: watch.hear(0.1) and watch.view is None, seconds=5)
+        assert until(lambda: len(watch.changed) == 3 or (watch.hear(0.1) and False), seconds=5)
+        assert len(new_items(before, look(deployment, watch))) == 3
         assert watch.changed == set()
+
+
+def test_a_flood_of_notifications_is_read_in_parts(
+    deployment: Deployment, batch_id: str, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "WATCH_READS", 0)
+    with watches.watching(deployment.settings, batch_id) as watch:
+        deployment.database.run("select pg_notify('cutter_batch', %s)", (f"{batch_id} ICX-1",))
+        assert not watch.hear(0.5)
+        monkeypatch.setattr(limits, "WATCH_READS", 1)
+        assert watch.hear(5.0)
 
 
 def test_other_batches_are_not_heard(deployment: Deployment, batch_id: str, watches: Watches) -> None:
@@ -218,6 +250,29 @@ def test_a_watch_that_no_step_takes_is_closed(
     with watches.watching(deployment.settings, batch_id) as watch:
         look(deployment, watch)
     assert until(lambda: watch.connection.closed, seconds=5)
+
+
+def test_an_old_connection_is_replaced(
+    deployment: Deployment, batch_id: str, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A network can lose a connection without an error."""
+    with watches.watching(deployment.settings, batch_id) as watch:
+        pass
+    monkeypatch.setattr(limits, "STEER_SECONDS", 0)
+    with watches.watching(deployment.settings, batch_id) as another:
+        assert another is not watch
+    assert watch.connection.closed
+
+
+def test_the_oldest_watch_makes_room(
+    deployment: Deployment, batch_id: str, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "BATCH_SLOTS", 2)
+    kept = []
+    for name in (batch_id, str(uuid_utils.uuid7()), str(uuid_utils.uuid7())):
+        with watches.watching(deployment.settings, name) as watch:
+            kept.append(watch)
+    assert [one.connection.closed for one in kept] == [True, False, False]
 
 
 def test_of_two_steps_at_once_one_watch_is_kept(deployment: Deployment, batch_id: str, watches: Watches) -> None:

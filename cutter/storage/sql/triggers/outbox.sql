@@ -3,7 +3,7 @@ create trigger trg_ab_form before insert or update on cutter_governance.outbox
     for each row execute function cutter_governance.fn_check_form('subject', 'line', 'kb_id', 'document id', 'body', 'document',
         'sha256', 'digest');
 create trigger trg_stop_route_notify after insert on cutter_governance.outbox
-    for each row when (new.kind = 'stop_route') execute function cutter_governance.fn_run_document_notify();
+    for each row when (new.kind = 'stop_route') execute function cutter_governance.fn_batch_run_notify();
 create trigger trg_request_put_notify after update of done_at on cutter_governance.outbox
     for each row when (new.kind = 'request' and new.done_at is not null)
-    execute function cutter_governance.fn_run_document_notify();
+    execute function cutter_governance.fn_batch_run_notify();

@@ -1,6 +1,6 @@
 -- Wakes the waiting worker when a batch itself changes, at the COMMIT of the change. Any role can fill the server's
 -- notification queue, and a COMMIT that meets a full queue fails. Therefore from half full on nothing is sent, and
--- workers find the change when they poll.
+-- workers find the change when they next look at the whole batch.
 create or replace function cutter_governance.fn_batch_notify() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

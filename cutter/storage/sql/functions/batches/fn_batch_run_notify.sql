@@ -1,6 +1,6 @@
--- Wakes the worker of a batch when one of its documents has written about its stop, or when its request can be read.
--- Like fn_batch_notify, it leaves half of the server's notification queue free.
-create or replace function cutter_governance.fn_run_document_notify() returns trigger
+-- Wakes the waiting worker when something about a run of a batch was recorded, at the COMMIT, and names the document. Like
+-- fn_batch_notify, it leaves half of the server's notification queue free.
+create or replace function cutter_governance.fn_batch_run_notify() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
