@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,8 @@ from cutter.batch import batch_step, documents
 from cutter.batch.view import BatchView, ItemRecord
 from cutter.domain.amounts import counted
 from cutter.errors import NotFound
+from cutter.kb.sets import set_names
+from cutter.kb.store import Store
 from cutter.settings import Settings
 from starter.approver import signing_desk
 from starter.console.terminal import Listing, progress
@@ -79,7 +82,10 @@ def waiting(settings: Settings, batch_id: str, only: Sequence[str] = ()) -> Sess
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
     if before:
-        found = [("SG_cut_authz", one) for one in view.items if one.outcome == "rehearsed"]
+        signed = _signed_before(settings, batch_id)
+        rehearsed = [one for one in view.items if one.outcome == "rehearsed"]
+        # A signature in advance changes no item. So those that have the fewest signatures come first.
+        found = [("SG_cut_authz", one) for one in sorted(rehearsed, key=lambda item: signed[item.document_id])]
     else:
         # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
         asking = [(gate, one) for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate)]
@@ -90,6 +96,13 @@ def waiting(settings: Settings, batch_id: str, only: Sequence[str] = ()) -> Sess
     with progress(f"reading {counted(len(some), 'request')}"):
         asked = [_asked(settings, one, gate) for gate, one in some]
     return SessionRequests(before=before, asked=asked, left_out=left_out, others=len(wanted) - len(some))
+
+
+def _signed_before(settings: Settings, batch_id: str) -> Counter[str]:
+    """The number of approvals of each document that were signed in advance for its last gate."""
+    last = list(documents.PRE_BATCHED.values())[-1]
+    names = set_names(Store(settings.kb), f"{documents.folder(batch_id)}/{last}")
+    return Counter(name.rpartition("/")[2].partition(".")[0] for name in names)
 
 
 def _asked(settings: Settings, item: ItemRecord, gate: str) -> Asked:

@@ -10,8 +10,12 @@ import uuid_utils
 
 from activities.outbox import publish
 from cutter import limits
+from cutter.batch.documents import pre_batched
 from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
 from cutter.domain.run_record import RunRecord
+from cutter.kb.store import Store
+from cutter.kb.write_once import put
+from cutter.messages import Mode
 from cutter.storage import batches as registry
 from cutter.storage.grants import asked
 from starter.approver.session_requests import waiting
@@ -61,11 +65,11 @@ def test_a_run_on_its_way_names_its_last_document_and_those_that_wait(deployment
     ]
 
 
-def batch_of(deployment: Deployment, names: list[str]) -> str:
-    """A batch of these documents; its id."""
+def batch_of(deployment: Deployment, names: list[str], mode: Mode = "live") -> str:
+    """A batch of these documents, or its rehearsal; the batch's id."""
     batch_id = str(uuid_utils.uuid7())
     with deployment.database.connect("cutter_operator") as connection:
-        options = registry.Options()
+        options = registry.Options(mode=mode)
         admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
         registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
     return batch_id
@@ -99,6 +103,26 @@ def test_a_signing_session_takes_some_of_many_requests_and_counts_the_others(
     assert ([one.name for one in found.asked], found.left_out, found.others) == (names[:2], [], 1)
     chosen = waiting(deployment.settings, batch_id, names[2:])
     assert ([one.name for one in chosen.asked], chosen.left_out, chosen.others) == (names[2:], names[:2], 0)
+
+
+def test_after_a_rehearsal_the_documents_with_the_fewest_signatures_come_first(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A signature in advance changes no document, so the next session would take the same ones again."""
+    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(2)]
+    for run_id in runs:
+        deployment.request(run_id, Sovereign.CUT)
+    first, second = names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
+    batch_id = batch_of(deployment, names, "dryrun")
+    deployment.database.run(
+        "update cutter_governance.run set batch_id = %s, outcome = 'rehearsed'", (f"{batch_id}-dryrun",)
+    )
+    monkeypatch.setattr(limits, "SET_STATEMENTS_MAX", 1)
+    assert [one.name for one in waiting(deployment.settings, batch_id).asked] == [first]
+    signed = pre_batched(batch_id, Sovereign.LIFECYCLE.value, first)
+    for name in (signed, f"{signed}.asc"):
+        put(Store(deployment.settings.kb), name, b"x")
+    assert [one.name for one in waiting(deployment.settings, batch_id).asked] == [second]
 
 
 def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:
