@@ -45,7 +45,7 @@ from cutter.types import Json
 from temporal import runs
 from temporal.client import connect
 from tests.campaigns import leaking_worker
-from tests.cases.soak_halves import SAMPLES_MIN, WARM_UP, Halves, Series, together, verdicts
+from tests.cases.soak_halves import SAMPLES_MIN, WARM_UP, Halves, Series, cost, slowdown, together, verdicts
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.laws import law
 from tests.support.processes import (
@@ -65,6 +65,9 @@ PROCESSES = (CUTTER_WORKER, EXEC, VERIFY, TEMPORAL)
 STREAMS, BATCH, UNITS = 2, 8, 12
 SAMPLES = 400
 """So often the sampler looks, but not more than once in a second."""
+
+DONE = "documents"
+"""The name of the series that counts enacted documents."""
 
 KILLS = 24
 """Killed workers in the whole time, but not more than one in twenty seconds."""
@@ -113,7 +116,11 @@ class Sampler:
     made: Stack
     every: float
     began: float = field(default_factory=monotonic)
+    done: Callable[[], int] = lambda: 0
+    """How many documents are law so far."""
     series: defaultdict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    spent: defaultdict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    """CPU seconds of each process so far, and the documents that were done."""
     over: threading.Event = field(default_factory=threading.Event)
     problems: list[str] = field(default_factory=list)
 
@@ -141,6 +148,8 @@ class Sampler:
                 moment = monotonic() - self.began
                 for name, value in (*self._processes(), *self._server(eyes), ("probe", probe())):
                     self.series[name].append((moment, value))
+                for name, value in (*self._cpu(), (DONE, float(self.done()))):
+                    self.spent[name].append((moment, value))
 
     def _processes(self) -> Iterator[tuple[str, float]]:
         for name in PROCESSES:
@@ -148,6 +157,13 @@ class Sampler:
                 process = psutil.Process(self.made.process(name).pid)
                 yield f"memory of {name}, MiB", process.memory_full_info().uss / MIB
                 yield f"open files of {name}", float(process.num_fds())
+
+    def _cpu(self) -> Iterator[tuple[str, float]]:
+        for name in (*PROCESSES, "postgres"):
+            with suppress(psutil.Error):
+                process = psutil.Process(self.made.process(name).pid)
+                living = process.children() if name == "postgres" else []
+                yield name, sum(_cpu_seconds(one) for one in (process, *living))
 
     def _server(self, eyes: psycopg.Connection[Any]) -> Iterator[tuple[str, float]]:
         postmaster = psutil.Process(self.made.process("postgres").pid)
@@ -161,6 +177,14 @@ class Sampler:
         row = cursor.fetchone()
         assert row is not None
         yield from zip((column.name for column in cursor.description), map(float, row), strict=True)
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    try:
+        spent = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0  # a backend that has just ended: its parent has its figure now
+    return float(spent.user + spent.system + spent.children_user + spent.children_system)
 
 
 def probe() -> float:
@@ -309,6 +333,7 @@ class Soaked:
     halves: list[Halves]
     counts: Counter[str]
     problems: list[str]
+    notes: list[str]
 
 
 def soak(seconds: float, seed: int, *, leaking: bool) -> Soaked:
@@ -320,15 +345,28 @@ def soak(seconds: float, seed: int, *, leaking: bool) -> Soaked:
             running.enter_context(leaks(made, seconds))
         started = made.value(NOW)
         load = Load(made=made, dice=Dice(seed, leaking), end=monotonic() + seconds)
-        sampler = Sampler(made=made, every=max(1.0, seconds / SAMPLES))
+        sampler = Sampler(
+            made=made, every=max(1.0, seconds / SAMPLES), done=lambda: load.counts["documents enacted by batches"]
+        )
         with sampler.looking():
             asyncio.run(load.run(max(KILL_EVERY_MIN_SECONDS, seconds / KILLS)))
         latencies = _latencies(made, started)
     probed = sampler.series.pop("probe", [])
     return Soaked(
+        notes=_notes(sampler, probed, seconds),
         halves=verdicts(sampler.series, FLOORS, latencies, probed, seconds=seconds), counts=load.counts,
         problems=[*load.problems, *sampler.problems],
     )  # fmt: skip
+
+
+def _notes(sampler: Sampler, probed: Series, seconds: float) -> list[str]:
+    """What is not judged, but says why a latency is worse: the machine's speed, and the CPU of a document."""
+    done = sampler.spent.pop(DONE, [])
+    notes = [f"the machine: {slowdown(probed, seconds=seconds):.3f} times as slow in the second half"]
+    for name, spent in sampler.spent.items():
+        first, second = cost(spent, done, seconds=seconds)
+        notes.append(f"CPU of {name}, ms for each enacted document: {first:.0f} to {second:.0f}")
+    return notes
 
 
 def _latencies(made: Stack, started: Any) -> dict[str, Series]:
@@ -358,6 +396,7 @@ def summary(soaked: Soaked, control: Soaked) -> Summary:
     )  # fmt: skip
     result.counts.update(soaked.counts)
     result.counts.update(str(one) for one in soaked.halves)
+    result.counts.update(soaked.notes)
     result.counts.update(f"PROBLEM: {one}" for one in (*soaked.problems, *control.problems))
     for leak, measure in LEAKS.items():
         said = next((str(one) for one in control.halves if one.name == measure), f"{measure}: nothing")

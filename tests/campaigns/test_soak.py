@@ -9,7 +9,7 @@ import pytest
 
 from tests.campaigns import __main__ as campaigns
 from tests.campaigns import p25_soak as p25
-from tests.cases.soak_halves import Halves, Series, compared, together, verdicts
+from tests.cases.soak_halves import Halves, Series, compared, cost, together, verdicts
 from tests.cases.trials import Dice
 
 SECONDS = 600.0
@@ -57,6 +57,15 @@ def test_the_gates_of_a_worker_are_one_measure_too() -> None:
     assert "latency of all gates of exec, times the usual" in p25.LEAKS.values()
 
 
+def test_the_cpu_of_a_document_is_that_of_its_half() -> None:
+    moments = [float(t) for t in range(0, 601, 2)]
+    # One document each two seconds. In the second half, which begins at 360 s, each costs twice as much.
+    done = [(t, t / 2) for t in moments]
+    spent = [(t, t / 2 + max(t - 360, 0.0) / 2) for t in moments]
+    assert cost(spent, done, seconds=SECONDS) == (1000.0, 2000.0)
+    assert cost([], [], seconds=SECONDS) == (0.0, 0.0)
+
+
 def test_too_few_samples_are_no_verdict() -> None:
     few = [(t, t) for t, _ in series(0.0)][::40]
     assert not compared("few", few, seconds=SECONDS).worse
@@ -86,8 +95,8 @@ def test_a_part_of_a_campaign_is_not_recorded(
 def test_p25_fails_if_a_measure_is_worse_or_a_leak_is_not_found(blind: str) -> None:
     good = [Halves(name=name, first=1.0, second=1.0, ratio=1.0, worse=False, samples=99) for name in p25.LEAKS.values()]
     bad = [Halves(name=one.name, first=1.0, second=2.0, ratio=2.0, worse=True, samples=99) for one in good]
-    clean, leaking = (p25.Soaked(halves=halves, counts=p25.Counter(), problems=[]) for halves in (good, bad))
+    clean, leaking = (p25.Soaked(halves=halves, counts=p25.Counter(), problems=[], notes=[]) for halves in (good, bad))
     assert p25.summary(clean, leaking).accepted
     assert not p25.summary(leaking, leaking).accepted
     missed = [one if one.name != p25.LEAKS[blind] else good[bad.index(one)] for one in bad]
-    assert not p25.summary(clean, p25.Soaked(halves=missed, counts=p25.Counter(), problems=[])).accepted
+    assert not p25.summary(clean, p25.Soaked(halves=missed, counts=p25.Counter(), problems=[], notes=[])).accepted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 TOLERANCE = 1.05
@@ -78,6 +79,22 @@ def slowdown(probe: Series, *, seconds: float) -> float:
     """How many times longer a fixed piece of work took in the second half, so how much slower the machine was."""
     seen = compared("machine", probe, seconds=seconds)
     return seen.second / seen.first if seen.first else 1.0
+
+
+def cost(spent: Series, done: Series, *, seconds: float) -> tuple[float, float]:
+    """The CPU milliseconds of a document in each half, from the CPU seconds and the documents until each moment."""
+    middle = seconds * (1 + WARM_UP) / 2
+    marks = (seconds * WARM_UP, middle, seconds)
+    first, second = (
+        1000 * (_until(spent, end) - _until(spent, begin)) / max(_until(done, end) - _until(done, begin), 1.0)
+        for begin, end in pairwise(marks)
+    )
+    return first, second
+
+
+def _until(series: Series, moment: float) -> float:
+    """The newest value until a moment."""
+    return max((value for at, value in series if at <= moment), default=0.0)
 
 
 def _blocks(series: Series, begin: float, end: float) -> list[list[float]]:
