@@ -319,7 +319,7 @@ def page() -> str:
         "| --- | --- | --- | --- |",
         *(one.row() for one in (*targets(results), *other_goals(document))),
         "",
-        "## One document",
+        "## Per gate",
         "",
         "The floor is the same functions, SQL and subprocesses in one loop without the engine; full is the run on",
         f"Temporal with three workers. Machine: {machine['cpus']} cores, {machine['machine']}, Python "
