@@ -227,7 +227,8 @@ def test_a_broken_connection_is_replaced(deployment: Deployment, batch_id: str, 
     with watches.watching(deployment.settings, batch_id) as watch:
         look(deployment, watch)
     deployment.database.run(
-        "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen cutter_batch'"
+        "select pg_terminate_backend(pid) from pg_stat_activity"
+        " where query = 'listen cutter_batch' and datname = current_database()"
     )
     assert until(lambda: _is_broken(watch), seconds=10)
     with watches.watching(deployment.settings, batch_id) as another:
