@@ -10,12 +10,8 @@ import argparse
 import asyncio
 import fcntl
 import json
-import os
-import platform
-import sys
 import time
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, LiteralString
 
@@ -24,7 +20,8 @@ import structlog
 import uuid_utils
 from temporalio.client import Client
 
-from benchmarks.document import RESULTS, Bench
+from benchmarks.document import Bench
+from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted
 from cutter import limits
 from cutter.approvals import schema
@@ -174,8 +171,8 @@ class BatchBench:
 
     def cpu(self) -> dict[str, float]:
         """CPU seconds so far of each process, children that have ended included."""
-        return {name: _seconds(self._process(name)) for name in PROCESSES} | {
-            "postgres": sum(_seconds(one) for one in (self.postgres, *self.postgres.children()))
+        return {name: cpu_seconds(self._process(name)) for name in PROCESSES} | {
+            "postgres": sum(cpu_seconds(one) for one in (self.postgres, *self.postgres.children()))
         }
 
 
@@ -186,7 +183,8 @@ def _sittings(count: int) -> list[tuple[str, int]]:
     return [(gate, size) for size in left for gate in GATES]
 
 
-def _seconds(process: psutil.Process) -> float:
+def cpu_seconds(process: psutil.Process) -> float:
+    """CPU seconds of a process so far, those of its ended children included."""
     try:
         spent = process.cpu_times()
     except psutil.NoSuchProcess:
@@ -240,14 +238,10 @@ def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     counts, sizes = ([int(one) for one in text.split(",")] for text in (chosen.documents, chosen.units))
     records = measure(counts, sizes, chosen.serial)
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    head = machine()
     print(json.dumps(head))
     print("\n".join(line(record) for record in records))
-    chosen.output.parent.mkdir(parents=True, exist_ok=True)
-    chosen.output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+    write(chosen.output, (head, *records))
 
 
 if __name__ == "__main__":

@@ -13,18 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import subprocess
-import sys
 from collections import defaultdict
-from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.result_file import RESULTS, machine, write
 from cutter.types import Json
-
-RESULTS = Path(__file__).resolve().parent / "results"
 
 FUNCTIONS = """
 select funcname, calls, round(self_time::numeric, 1)::float8 as self_ms from pg_stat_user_functions
@@ -126,13 +121,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS / "cpu.jsonl")
     asked = parser.parse_args()
     records = measure(asked)
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    head = machine()
     print("\n".join(line(record) for record in records))
-    asked.output.parent.mkdir(parents=True, exist_ok=True)
-    asked.output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+    write(asked.output, (head, *records))
 
 
 if __name__ == "__main__":

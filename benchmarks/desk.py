@@ -14,19 +14,16 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import os
-import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import psutil
 import structlog
 
+from benchmarks.result_file import RESULTS, machine, write
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import OUTLINE
 from cutter.types import Json
@@ -34,7 +31,6 @@ from tests.support import database, desks
 from tests.support.desks import Desk
 from tests.support.runs import Deployment, deployment, drive, keyring, law
 
-RESULTS = Path(__file__).resolve().parent / "results" / "desk.jsonl"
 WARM = 3
 BYTES_MAX, MS_MAX = 300_000, 200.0
 """What the first page of a law of 1,000 units may take."""
@@ -108,7 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--units", default="60,1000")
     parser.add_argument("--repeat", type=int, default=30)
-    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--output", type=Path, default=RESULTS / "desk.jsonl")
     given = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     owns = database.claim()
@@ -124,11 +120,8 @@ def main() -> None:
     finally:
         if owns:
             database.release()
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
-    given.output.write_text("".join(f"{json.dumps(one)}\n" for one in (head, *found)), encoding="utf-8")
+    head = machine()
+    write(given.output, (head, *found))
     print(json.dumps(head))
     show(found)
 

@@ -9,10 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import platform
 import statistics
-import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -29,6 +26,7 @@ from activities.gates.pinned_source import pinned_read
 from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
 from activities.worker.dependencies import Deps
+from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted, relay
 from cutter import sources
 from cutter.approvals import schema
@@ -47,7 +45,6 @@ from tests.support.laws import law
 from tests.support.processes import Stack, stack
 from worker import build_deps
 
-RESULTS = Path(__file__).resolve().parent / "results"
 OPTIONS = {"duplicates": "refuse", "empty": "refuse", "max_candidates": 10_000}
 
 
@@ -298,14 +295,10 @@ def main() -> None:
     chosen = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records = measure([int(size) for size in chosen.units.split(",")], chosen.repetitions)
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    head = machine()
     print(json.dumps(head))
     show(records)
-    chosen.output.parent.mkdir(parents=True, exist_ok=True)
-    chosen.output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+    write(chosen.output, (head, *records))
 
 
 if __name__ == "__main__":

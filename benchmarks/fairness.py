@@ -11,19 +11,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import platform
 import statistics
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import structlog
 from temporalio.client import Client
 
+from benchmarks.result_file import RESULTS, machine, write
 from cutter import sources
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
@@ -40,7 +37,6 @@ from tests.support.batch import queue_yaml
 from tests.support.laws import law
 from tests.support.processes import stack
 
-RESULTS = Path(__file__).resolve().parent / "results"
 OPTIONS = {"duplicates": "refuse", "empty": "refuse", "max_candidates": 10_000}
 LANES = 4
 ONE_BATCH, OWN_BATCHES, CONTROL = "one batch", "own batches", "one batch, one tenant"
@@ -177,13 +173,9 @@ def main() -> None:
     chosen = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records = measure(chosen.large, chosen.small, chosen.repetitions)
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    head = machine()
     print(json.dumps(head))
-    chosen.output.parent.mkdir(parents=True, exist_ok=True)
-    chosen.output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+    write(chosen.output, (head, *records))
 
 
 if __name__ == "__main__":

@@ -7,24 +7,21 @@ one. Both are measured in turn on the same machine. The goal is at most 1.2 time
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 import structlog
 
 from benchmarks.batch import BatchBench, line
-from benchmarks.document import RESULTS, Sample
+from benchmarks.document import Sample
 from benchmarks.filled import UNITS_OF_LAW, UNITS_OF_RUN, fill, seeds
+from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.revision import postgres_seconds
 from cutter.types import Json
 from temporal import names
@@ -202,14 +199,10 @@ def main() -> None:
     records: defaultdict[str, list[Json]] = defaultdict(list)
 
     def keep(record: Json) -> None:
-        head = {
-            "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-            "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-        }  # fmt: skip
+        head = machine()
         print(show(record), flush=True)
         records["all"].append(record)
-        chosen.output.parent.mkdir(parents=True, exist_ok=True)
-        chosen.output.write_text("".join(json.dumps(one) + "\n" for one in (head, *records["all"])), encoding="utf-8")
+        write(chosen.output, (head, *records["all"]))
 
     sizes = {name: [int(one) for one in text.split(",") if one] for name, text in
              (("units", chosen.units), ("runs", chosen.runs))}  # fmt: skip

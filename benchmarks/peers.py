@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -21,7 +19,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,8 +28,9 @@ import psycopg
 import structlog
 
 from benchmarks import peer_temporal
-from benchmarks.document import RESULTS, Bench
+from benchmarks.document import Bench
 from benchmarks.peer_steps import AT_ONCE
+from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted
 from cutter.messages import RunInput
 from cutter.storage import runs as known_runs
@@ -319,13 +317,9 @@ def main() -> None:
         parser.error("the package dbos is missing: type `make bench-peers`, or leave it out with --arms")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records = asyncio.run(measure(arms, chosen.documents, chosen.units, chosen.rounds))
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    head = machine()
     print(show(records))
-    chosen.output.parent.mkdir(parents=True, exist_ok=True)
-    chosen.output.write_text("".join(json.dumps(one) + "\n" for one in (head, *records)), encoding="utf-8")
+    write(chosen.output, (head, *records))
 
 
 if __name__ == "__main__":

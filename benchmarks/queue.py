@@ -12,13 +12,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import platform
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import LiteralString
 
@@ -26,7 +23,7 @@ import structlog
 from temporalio.client import WorkflowFailureError
 
 from benchmarks.batch import GATES, BatchBench, line
-from benchmarks.document import RESULTS
+from benchmarks.result_file import RESULTS, machine
 from cutter import limits
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
@@ -115,10 +112,7 @@ def main() -> None:
     if not SMALL < asked.documents <= limits.QUEUE_ITEMS_MAX:
         parser.error(f"--documents: more than {SMALL}, at most {limits.QUEUE_ITEMS_MAX}")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    head = machine()
     asked.output.parent.mkdir(parents=True, exist_ok=True)
     asked.output.write_text(json.dumps(head) + "\n", encoding="utf-8")
     for one in measure(asked.documents, asked.signed):

@@ -13,14 +13,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import resource
 import statistics
-import sys
 from collections import defaultdict
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +24,8 @@ import psutil
 import structlog
 
 from activities.worker.dependencies import Deps
-from benchmarks.document import OPTIONS, RESULTS, Bench, Sample
+from benchmarks.document import OPTIONS, Bench, Sample
+from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import relay
 from cutter import sources
 from tests.support.laws import law
@@ -167,14 +164,10 @@ def main() -> None:
     chosen = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records = measure(chosen.units, chosen.repetitions)
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    head = machine()
     print(json.dumps(head))
     show(records)
-    chosen.output.parent.mkdir(parents=True, exist_ok=True)
-    chosen.output.write_text("".join(json.dumps(one) + "\n" for one in (head, *records)), encoding="utf-8")
+    write(chosen.output, (head, *records))
 
 
 if __name__ == "__main__":

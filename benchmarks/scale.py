@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import sqlite3
 import statistics
 import sys
@@ -21,7 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from temporalio.api.history.v1 import HistoryEvent
 
 from benchmarks.batch import BatchBench
 from benchmarks.batch import line as batch_line
-from benchmarks.document import RESULTS
+from benchmarks.result_file import RESULTS, machine
 from benchmarks.revision import Revisions
 from benchmarks.wire import Counted
 from cutter.catalogue import BY_NAME, WorkerRole
@@ -439,10 +438,7 @@ def main() -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     for record in measure(Sizes(**given)):
         records.append(record)
-        head = {
-            "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-            "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-        }  # fmt: skip
+        head = machine()
         output.write_text("".join(json.dumps(one) + "\n" for one in (head, *records)), encoding="utf-8")
     print(output)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.document import RESULTS
+from benchmarks.result_file import RESULTS
 from benchmarks.scale_calibration import costs_of, demands, deployment, measured_load, one_host
 from benchmarks.scale_simulation import Costs, Deployment, Load, Result, simulate
 from cutter import limits

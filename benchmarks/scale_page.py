@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from textwrap import wrap
 
-from benchmarks.document import RESULTS
+from benchmarks.result_file import RESULTS
 from benchmarks.scale_forecast import BATCHES, WORKERS_OF_200
 from cutter import limits
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS

@@ -9,17 +9,13 @@ first. The CPU of a document says whether a difference is the machine's.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import structlog
 
 from benchmarks.batch import BatchBench, line
-from benchmarks.document import RESULTS
+from benchmarks.result_file import RESULTS, machine, write
 from cutter.types import Json
 from tests.support.processes import stack
 
@@ -61,14 +57,10 @@ def main() -> None:
     asked = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records = measure(asked.documents, asked.units, asked.batches)
-    head = {
-        "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
-    }  # fmt: skip
+    head = machine()
     print("\n".join(line(record) for record in records))
     print(f"the last batch compared with the first: {ratio(records):.2f} times as fast, CPU {cpu_ratio(records):.2f}")
-    asked.output.parent.mkdir(parents=True, exist_ok=True)
-    asked.output.write_text("".join(json.dumps(record) + "\n" for record in (head, *records)), encoding="utf-8")
+    write(asked.output, (head, *records))
 
 
 if __name__ == "__main__":

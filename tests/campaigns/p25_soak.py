@@ -31,7 +31,7 @@ from typing import Any, LiteralString
 import psutil
 import psycopg
 
-from benchmarks.batch import BatchBench
+from benchmarks.batch import BatchBench, cpu_seconds
 from benchmarks.document import OPTIONS
 from benchmarks.revision import amended
 from cutter import sources
@@ -163,7 +163,7 @@ class Sampler:
             with suppress(psutil.Error):
                 process = psutil.Process(self.made.process(name).pid)
                 living = process.children() if name == "postgres" else []
-                yield name, sum(_cpu_seconds(one) for one in (process, *living))
+                yield name, sum(cpu_seconds(one) for one in (process, *living))
 
     def _server(self, eyes: psycopg.Connection[Any]) -> Iterator[tuple[str, float]]:
         postmaster = psutil.Process(self.made.process("postgres").pid)
@@ -177,14 +177,6 @@ class Sampler:
         row = cursor.fetchone()
         assert row is not None
         yield from zip((column.name for column in cursor.description), map(float, row), strict=True)
-
-
-def _cpu_seconds(process: psutil.Process) -> float:
-    try:
-        spent = process.cpu_times()
-    except psutil.NoSuchProcess:
-        return 0.0  # a backend that has just ended: its parent has its figure now
-    return float(spent.user + spent.system + spent.children_user + spent.children_system)
 
 
 def probe() -> float:
