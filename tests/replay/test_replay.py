@@ -14,6 +14,7 @@ from temporalio.workflow import NondeterminismError
 from temporal.data_converter import DATA_CONVERTER
 from temporal.signal_guard import MessageGuard
 from tests.replay.record import HISTORIES, expectation
+from tests.support.clock_workflow import ClockWorkflow
 from tests.support.sandbox import sandbox
 from workflows.batch import Batch
 from workflows.document_run import DocumentRun
@@ -65,3 +66,11 @@ def test_no_history_holds_law_text_or_a_secret(name: str) -> None:
     text = history.to_json()
     for forbidden in ("Article 1. Scope", "BEGIN PGP", "postgresql://", "password"):
         assert forbidden not in text
+
+
+async def test_the_sandbox_refuses_another_clock() -> None:
+    """The control: workers run without a sandbox, so the replay must find such a call."""
+    history, _ = load("clean")
+    strict = Replayer(workflows=[ClockWorkflow], data_converter=DATA_CONVERTER, workflow_runner=sandbox())
+    with pytest.raises(RuntimeError, match=r"time\.time"):
+        await strict.replay_workflow(history, raise_on_replay_failure=True)
