@@ -1,4 +1,4 @@
-"""Orchestration: a workflow that looks at the system's clock, which would break a replay. The sandbox must refuse it."""
+"""A workflow that looks at the system's clock, which would break a replay. The sandbox must refuse it."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class ClockWorkflow:
     @workflow.run
     async def run(self, *_: Any) -> float:
         """The time that no history has."""
-        return time.time()
+        return time.time()  # noqa: TID251 — this is what the sandbox must refuse
