@@ -25,8 +25,8 @@ PEOPLE = ((1, 30.0), (4, 30.0), (4, 120.0), (16, 120.0))
 """People who sign by day, and the seconds that each of them needs for a document."""
 WORKERS_OF_200 = 2
 """Workers of each role for which a server with 200 connections has room."""
-BATCHES = 10
-"""Batches of a night of 10,000 documents, because a queue has at most 1,000."""
+NIGHT, BATCHES = 10_000, 10
+"""Documents of a night, and the batches that share them. Each batch has its own planning lanes."""
 
 
 def validation(costs: Costs, records: list[Json], cores: int) -> Iterator[Json]:
@@ -53,7 +53,7 @@ def night(
     lanes = limits.OVERNIGHT_LANES
     most = {"workers": WORKERS_OF_200} if few else {}
     place = replace(deployment(costs, hosts, cores, **most), postgres_cores=postgres_cores)
-    load = Load(documents=documents, batches=BATCHES, lanes=lanes, listed=limits.QUEUE_ITEMS_MAX)
+    load = Load(documents=documents, batches=BATCHES, lanes=lanes, listed=NIGHT // BATCHES)
     return {
         "kind": "night", "hosts": hosts, "cores": cores, "postgres_cores": postgres_cores or cores, "lanes": lanes,
         "simulated": documents, "places": _places(place), **_outcome(simulate(costs, place, load)),

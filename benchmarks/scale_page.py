@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from benchmarks.result_file import RESULTS
-from benchmarks.scale_forecast import BATCHES, WORKERS_OF_200
+from benchmarks.scale_forecast import BATCHES, NIGHT, WORKERS_OF_200
 from cutter import limits
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS
 from cutter.types import Json
@@ -22,7 +22,7 @@ from worker import SLOTS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "concepts" / "scale.md"
 
-NIGHT, YEAR = 10_000, 1_000_000
+YEAR = 1_000_000
 NIGHTS = 365
 WINDOW_MINUTES = limits.OVERNIGHT_HARD_CAP_MINUTES
 UNITS = 60
@@ -174,7 +174,7 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
         ("processor time of a night", *(f"{n * total / 3600:.1f} core hours" for n in per_night.values())),
         ("hosts", *(_hosts(forecast, n / WINDOW_MINUTES) for n in per_night.values())),
         ("batches that run at the same time",
-         *(f"{math.ceil(n / limits.QUEUE_ITEMS_MAX)}" for n in per_night.values())),
+         *(f"{math.ceil(n / NIGHT * BATCHES)}" for n in per_night.values())),
         ("`max_connections`", *(f"{_connections_for(forecast, n / WINDOW_MINUTES)}" for n in per_night.values())),
         ("history shards, at least",
          *(f"{shards(costs, n / WINDOW_MINUTES)}" for n in per_night.values())),
@@ -259,7 +259,7 @@ def processors(costs: Json, forecast: list[Json]) -> list[str]:
         "A batch looks at its documents at most twice a second, while they change. A look at the whole batch takes",
         f"{found['look_item_ms']:.2f} ms of PostgreSQL for each document. Such looks take at most",
         f"{1 / limits.WHOLE_LOOK_SHARE:.0%} of the time. In between, a worker reads only the documents that changed.",
-        "The forecast below still counts every look as a whole one, so it is too low for large batches.", "",
+        "The forecast below counts both.", "",
     ]  # fmt: skip
     return lines
 

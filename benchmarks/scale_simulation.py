@@ -81,7 +81,7 @@ class Costs:
 
     `turn` is what lies between two steps. `engine` and `background` are processor time of Temporal and of PostgreSQL
     for each step that nobody waits for. `judge` is one document in a set of approvals. A look of a batch costs `look`
-    and, for each document of the batch, `look_item` of PostgreSQL. `sign` is the machine's part of a signature.
+    and, for each document that it reads, `look_item` of PostgreSQL. `sign` is the machine's part of a signature.
     """
 
     plan: tuple[Step, ...]
@@ -148,7 +148,7 @@ class Load:
     hand_over: float = 0.0
     window: float = float("inf")
     listed: int | None = None
-    """Documents of a batch for the cost of a look, if only a part of the batch is simulated."""
+    """Documents of a batch for the cost of a whole look, if only a part of the batch is simulated."""
 
 
 @dataclass(slots=True)
@@ -231,6 +231,7 @@ class _Batch:
         self.news: simpy.Event = env.event()
         self.backup = simpy.Resource(env, 1)
         self.backup_at = float("-inf")
+        self.changes, self.whole_look_at = 0, 0.0
         self.asking: dict[str, list[simpy.Event]] = {"write": [], "enact": []}
 
     def tell(self) -> None:
@@ -335,6 +336,7 @@ class _World:
             waited += own + used
             waited += yield from self.turn(cutter, node)
             if inside is not None:
+                batch.changes += 1
                 return waited
             self.busy += 1
             self.chance = (self.chance + GOLDEN) % 1
@@ -429,12 +431,9 @@ class _World:
     def steering(self, batch: _Batch) -> Generator[simpy.Event, Any, None]:
         """The batch's workflow: it looks, starts documents for free lanes, and waits for a change."""
         place, node = batch.place % len(self.deployment.cutter), next(self.nodes)
-        listed = self.load.listed or batch.size
-        look = Step(name="look", python=self.costs.look / 2,
-                    postgres=self.costs.look / 2 + self.costs.look_item * listed)  # fmt: skip
         while batch.settled < batch.size:
             batch.news = self.env.event()
-            yield from self.work("cutter", place, look)
+            yield from self.work("cutter", place, self._look(batch))
             if self.env.now > self.load.window and batch.pending:
                 batch.size -= batch.pending
                 batch.pending = 0
@@ -451,6 +450,17 @@ class _World:
             if batch.settled < batch.size:
                 yield batch.news | self.env.timeout(limits.STEER_POLL_SECONDS * 1000)
                 yield self.env.timeout(limits.STEER_PAUSE_SECONDS * 1000)
+
+    def _look(self, batch: _Batch) -> Step:
+        """A look at the documents of the steps that ended since the look before, or now and then at all."""
+        whole = self.load.listed or batch.size
+        read, batch.changes = min(batch.changes, whole), 0
+        if self.env.now >= batch.whole_look_at:
+            read, taken = whole, self.costs.look_item * whole
+            pause = max(limits.STEER_POLL_SECONDS * 1000, limits.WHOLE_LOOK_SHARE * taken)
+            batch.whole_look_at = self.env.now + pause
+        return Step(name="look", python=self.costs.look / 2,
+                    postgres=self.costs.look / 2 + self.costs.look_item * read)  # fmt: skip
 
     def _ask_people(self, batch: _Batch) -> None:
         """Let people sign as soon as every open document of the batch asks at the same gate."""

@@ -602,8 +602,8 @@ SET_SECONDS = 1800
 QUEUE_ITEMS_DEFAULT = 100
 """Documents of a queue, unless the setting says otherwise (seed 001 §2)."""
 
-QUEUE_ITEMS_MAX = 1_000
-"""Documents of a queue at most. The code is tested and measured with so many."""
+QUEUE_ITEMS_MAX = 10_000
+"""Documents of a queue at most. The code is measured with so many (`python -m benchmarks.queue`)."""
 
 QUEUE_BYTES_A_HUNDRED_ITEMS = 64 * 1024
 """The size of queue.yaml for each hundred documents. An item without options has less than 100 bytes."""
@@ -638,12 +638,17 @@ long ones.
 ANSWER_ENTRIES_MAX = 50
 """Facts, counts or names in such an answer. Our largest answer has twenty."""
 
-BATCH_WINDOW = 500
-"""Documents of a batch that are open at once, without those in human review. Temporal's own limit is 2,000."""
+BATCH_WINDOW = 5_000
+"""Documents of a batch that are open at once, without those in human review.
 
-WORKFLOWS_CACHED = BATCH_WINDOW + 100
-"""Runs that a worker keeps in memory between two of their steps. A batch has fewer open. All documents of a signing
-session continue at once. A worker must read a run that is not in memory from its whole history at each step.
+Temporal accepts 2,000 open children of one execution. An execution of a batch starts at most `BATCH_STARTS`.
+"""
+
+WORKFLOWS_CACHED = 600
+"""Runs that a worker keeps in memory between two of their steps, whatever number is open.
+
+A run that is not in memory is read from its whole history at its next step. The number is larger than the number of
+documents that move at once, and it keeps the worker below 200 MiB.
 """
 
 WORKFLOW_TASKS = 16

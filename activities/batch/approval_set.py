@@ -4,7 +4,7 @@ names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from activities import approval_judge
 from activities.run.approval_requests import judge_read
@@ -33,10 +33,12 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     with single(deps.pool(Role.READ)) as connection:
         view = batch_views.view(connection, input.batch_id)
         policy, ring = approval_judge.policy_of(deps, approval_judge.epoch_in_force(connection))
+    # If a worker was killed while it judged the set, some documents are approved but not handed over. They wait too.
+    asking = replace(view, items=tuple(replace(one, approved=False) for one in view.items))
     waiting = {
         one.run_id: _Wanted(document_id=one.document_id, run_id=one.run_id, gate=gate)
         for gate in batch_step.SOVEREIGN_STAGES.values()
-        for one in batch_step.waiting_at(view, gate)
+        for one in batch_step.waiting_at(asking, gate)
         if one.run_id
     }
     failed = {
@@ -56,6 +58,7 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     desk = _Desk(deps=deps, policy=policy, ring=ring, waiting={**failed, **waiting})
     entries = [_judged(desk, name, document) for name, document in documents.items()]
     covered = {one.document_id for one in entries if one.accepted}
+    covered |= {one.document_id for one in view.items if one.approved}
     missing = [one.document_id for one in waiting.values() if one.document_id not in covered]
     return SetAnswer(status="read", entries=tuple(entries), missing=tuple(sorted(missing)))
 

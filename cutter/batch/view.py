@@ -91,7 +91,7 @@ class ItemRecord(ItemRun):
 
     `decided` says why the item gets no run. `kept_out` says that the reason is an earlier failure, in `failed_run`.
     `open_run` is the run of another batch or person that keeps the document busy. `stopped_by` names who set the latch.
-    `approved` says that enough people signed.
+    `signed` is the number of people who approved the open request, and `approved` says that they are enough.
     """
 
     position: int
@@ -116,6 +116,7 @@ class ItemRecord(ItemRun):
     gate: str | None
     request_kb_id: str | None
     expires_at: str | None
+    signed: int
     approved: bool
     queue: str | None
     queue_code: str | None

@@ -90,6 +90,8 @@ def waiting(settings: Settings, batch_id: str, only: Sequence[str] = ()) -> Sess
         # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
         asking = [(gate, one) for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate)]
         found = [(gate, one) for gate, one in asking if one.request_kb_id]
+        # The first of two people finds requests that nobody has signed before those that wait for the second.
+        found.sort(key=lambda asked: asked[1].signed)
     wanted = [(gate, one) for gate, one in found if not only or one.document_id in only]
     left_out = [one.document_id for _, one in found if only and one.document_id not in only]
     some = wanted[: limits.SET_STATEMENTS_MAX]

@@ -868,7 +868,7 @@ BATCHES = (
     *_of(
         "cutter/batch/queue.py", _QUEUE,
         ("too many documents", "if len(items) > items_max:", "if False:",
-         "::test_a_hundred_documents_by_default_a_thousand_by_setting_and_no_more"),
+         "::test_a_hundred_documents_by_default_ten_thousand_by_setting_and_no_more"),
         ("too many bytes", "if len(data) > _bytes_max(len(items)):", "if False:",
          "::test_the_file_has_at_most_64_kib_for_each_hundred_documents"),
         ("a document twice", "if first is not entry:", "if False:", "::test_a_document_stands_once"),
@@ -999,18 +999,34 @@ BATCHES = (
          "::test_a_server_that_still_recovers_is_not_begun_anew"),
     ),
     *_of(
+        "activities/batch/approval_set.py", _STORAGE,
+        ("a set that refuses what a killed worker had judged", "replace(one, approved=False)", "one",
+         f"{_STORAGE}test_work_of_a_document.py::"
+         "test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged"),
+        ("a set that misses what is approved", "covered |= {one.document_id for one in view.items if one.approved}",
+         "pass",
+         f"{_STORAGE}test_work_of_a_document.py::"
+         "test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged"),
+    ),
+    *_of(
         "starter/approver/session_requests.py", _STORAGE,
         ("a session that reads what is not there yet", "for gate, one in asking if one.request_kb_id]",
          "for gate, one in asking]", f"{_STORAGE}test_work_of_a_document.py::"
          "test_a_signing_session_leaves_out_a_request_that_the_worker_has_not_put_yet"),
+        ("a session that takes the same ones again", "found.sort(key=lambda asked: asked[1].signed)", "pass",
+         f"{_STORAGE}test_work_of_a_document.py::"
+         "test_the_first_of_two_people_finds_those_that_nobody_has_signed_first"),
     ),
     *_of(
         f"{_SQL}functions/batches/fn_batch_view.sql", _STORAGE,
-        ("one signer by two keys in a batch", "least(count(distinct v.fingerprint), count(distinct v.approver))",
-         "count(distinct v.fingerprint)", f"{_NIGHT}::test_one_person_whose_key_was_rotated_is_one"),
         ("a request that nobody can read yet", "where o.kb_id = a.kb_id and o.done_at is not null)",
          "where o.kb_id = a.kb_id)",
          f"{_NIGHT}::test_a_batch_shows_a_request_after_it_was_put"),
+    ),
+    *_of(
+        f"{_SQL}functions/approvals/fn_people_signed.sql", _STORAGE,
+        ("one signer by two keys in a batch", "least(count(distinct v.fingerprint), count(distinct v.approver))",
+         "count(distinct v.fingerprint)", f"{_NIGHT}::test_one_person_whose_key_was_rotated_is_one"),
         ("a batch's signature of an epoch before", "v.policy_sha256 = (select e.sha256", "'' <> (select e.sha256",
          f"{_NIGHT}::test_a_signature_that_opens_nothing_does_not_count"),
     ),

@@ -602,14 +602,15 @@ declare
     v_documents text[];
 begin
     if tg_table_name = 'manifest_unit_block' then
-        select array_agg(distinct coalesce(r.document_id, '')) into v_documents
-        from (select distinct envelope_id from inserted) as i
-        left join cutter_governance.manifest_envelope e on e.envelope_id = i.envelope_id
-        left join cutter_governance.run r on r.run_id = e.run_id;
+        -- Not a join: the planner cannot know that all rows have one envelope, and would read all envelopes for many rows.
+        select array_agg(distinct coalesce((
+            select r.document_id from cutter_governance.manifest_envelope e
+            join cutter_governance.run r on r.run_id = e.run_id where e.envelope_id = i.envelope_id), ''))
+        into v_documents from (select distinct envelope_id from inserted) as i;
     else
-        select array_agg(distinct coalesce(r.document_id, '')) into v_documents
-        from (select distinct run_id from inserted) as i
-        left join cutter_governance.run r on r.run_id = i.run_id;
+        select array_agg(distinct coalesce((
+            select r.document_id from cutter_governance.run r where r.run_id = i.run_id), ''))
+        into v_documents from (select distinct run_id from inserted) as i;
     end if;
     if '' = any (v_documents) then
         raise exception '% on %: a row belongs to no document, so no backup would hold it', tg_op, tg_table_name
@@ -1043,23 +1044,8 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text, p_documents tex
                 -- nobody can read a request before the worker has put it, a moment after the row
                 'request_kb_id', (select o.kb_id from cutter_governance.outbox o
                                   where o.kb_id = a.kb_id and o.done_at is not null),
-                -- as many people as the policy asks for have signed, and the gate has not refused them since
-                'approved', a.run_id is not null and (
-                    select least(count(distinct v.fingerprint), count(distinct v.approver))
-                    from cutter_governance.approval_verdict v
-                    where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'approve'
-                        and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
-                        and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e
-                                               order by e.number desc limit 1)
-                        and (select count(*) = 0 from cutter_governance.approval_revocation
-                             where approval_sha256 = v.approval_sha256)
-                        and not exists (select from cutter_governance.gate_attempt t
-                                        join cutter_governance.gate_catalogue c on c.gate = t.gate
-                                        where t.run_id = a.run_id and c.sovereign = a.gate
-                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at
-                                            -- too few people is nobody's fault
-                                            and t.reason not like 'threshold\_missing:%'))
-                    >= cutter_governance.fn_approvals_needed(a.gate, a.tier),
+                'signed', coalesce(s.people, 0),
+                'approved', coalesce(s.people >= cutter_governance.fn_approvals_needed(a.gate, a.tier), false),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -1071,6 +1057,8 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text, p_documents tex
             left join cutter_governance.stop_latch l on l.run_id = r.run_id
             left join cutter_governance.approval_request a
                 on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
+            left join lateral cutter_governance.fn_people_signed(a.run_id, a.gate, a.requested_at) s (people)
+                on a.run_id is not null
             left join cutter_governance.batch_queue q
                 on q.batch_id = i.batch_id and q.document_id = i.document_id and q.left_at is null
             where i.batch_id = b.batch_id and (p_documents is null or i.document_id = any(p_documents))))
@@ -1258,8 +1246,10 @@ declare
     v_runs text[];
 begin
     if tg_table_name = 'manifest_unit_block' then
-        select array_agg(distinct coalesce(e.run_id, '')) into v_runs from (select distinct envelope_id from inserted) as i
-        left join cutter_governance.manifest_envelope e on e.envelope_id = i.envelope_id;
+        -- Not a join: the planner cannot know that all rows have one envelope, and would read all envelopes for many rows.
+        select array_agg(distinct coalesce((
+            select e.run_id from cutter_governance.manifest_envelope e where e.envelope_id = i.envelope_id), ''))
+        into v_runs from (select distinct envelope_id from inserted) as i;
     else
         select array_agg(distinct run_id) into v_runs from inserted;
     end if;
@@ -2841,6 +2831,25 @@ CREATE FUNCTION cutter_governance.fn_outbox_waiting(p_run_id text) RETURNS SETOF
     AS $$
     select * from cutter_governance.outbox o
     where o.run_id = p_run_id and o.done_at is null and cutter_governance.fn_outbox_is_mine(o) order by o.id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_people_signed(p_run_id text, p_gate text, p_since timestamp with time zone) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select least(count(distinct v.fingerprint), count(distinct v.approver))
+    from cutter_governance.approval_verdict v
+    where v.run_id = p_run_id and v.gate = p_gate and v.accepted and v.decision = 'approve'
+        and v.recorded_at >= p_since and v.not_after > clock_timestamp()
+        and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e order by e.number desc limit 1)
+        and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
+        and not exists (
+            select from cutter_governance.gate_attempt t
+            join cutter_governance.gate_catalogue c on c.gate = t.gate
+            where t.run_id = p_run_id and c.sovereign = p_gate and t.outcome = 'approval_refused'
+                and t.started_at >= v.recorded_at
+                -- too few people is nobody's fault
+                and t.reason not like 'threshold\_missing:%')
 $$;
 
 CREATE FUNCTION cutter_governance.fn_pins_name_base(p_run cutter_governance.run, p_pins jsonb) RETURNS boolean
@@ -4996,18 +5005,21 @@ CREATE FUNCTION cutter_governance.fn_wave_backup(p_run_id text, p_batch_id text,
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    -- From the runs of the batch: if the planner walked all receipts from the newest, it would read everything ever done
-    -- for a batch without a backup. A run that took one so recently has also changed its state since.
-    with taken as materialized (
-        select a.id, g.result -> 'pins' as pins from cutter_governance.run r
-        join cutter_governance.action_receipt a on a.run_id = r.run_id and a.connector = 'backup' and a.operation = 'take'
-        join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
-            and g.result -> 'pins' ->> 'backup_artifact' = a.target
-            and g.result -> 'pins' ->> 'backup_sha256' = a.response_metadata ->> 'sha256'
-        where r.batch_id = p_batch_id and r.state_at > clock_timestamp() - make_interval(secs => p_seconds)
-            and a.at > clock_timestamp() - make_interval(secs => p_seconds)
+    -- From the backups of that time, because nothing bounds how many there are of all times. Their index begins with the time
+    -- of the record. An index finds only what is compared with one time, so it is that of the statement.
+    with recent as materialized (
+        select a.id, a.run_id, a.target, a.response_metadata ->> 'sha256' as sha256
+        from cutter_governance.action_receipt a
+        where a.connector = 'backup' and a.operation = 'take'
+            and a.response_metadata ->> 'taken_utc' > to_char(
+                (statement_timestamp() - make_interval(secs => p_seconds)) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            and a.at > statement_timestamp() - make_interval(secs => p_seconds)
             and exists (select from cutter_governance.run mine where mine.run_id = p_run_id and mine.batch_id = p_batch_id))
-    select pins from taken order by id desc limit 1
+    select g.result -> 'pins' from recent a
+    join cutter_governance.run r on r.run_id = a.run_id and r.batch_id = p_batch_id
+    join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
+        and g.result -> 'pins' ->> 'backup_artifact' = a.target and g.result -> 'pins' ->> 'backup_sha256' = a.sha256
+    order by a.id desc limit 1
 $$;
 
 CREATE FUNCTION cutter_governance.fn_wave_lock(p_batch_id text) RETURNS boolean

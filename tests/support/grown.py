@@ -73,6 +73,11 @@ DERIVED = {
     "public.unit_version.body": "t.body",
     "public.unit_version.content_hash": "t.content_hash",
     "cutter_governance.action_receipt.request_metadata": "t.request_metadata",
+    # Each copy is of another time, as each timestamp is. Else an index that begins with this time would have one value.
+    "cutter_governance.action_receipt.response_metadata": """case when not t.response_metadata ? 'taken_utc'
+        then t.response_metadata else t.response_metadata || jsonb_build_object('taken_utc', to_char(
+            (t.response_metadata ->> 'taken_utc')::timestamptz at time zone 'UTC' - m.n * interval '5 minutes',
+            'YYYY-MM-DD"T"HH24:MI:SS"Z"')) end""",
     "cutter_governance.outbox.body": "t.body",
     "cutter_governance.gate_receipt.before_pins": "t.before_pins",
     "cutter_governance.gate_receipt.after_pins": "t.after_pins",

@@ -1,4 +1,4 @@
-"""Each index of migrations 10 to 14 is needed: without it, the statement that it is for scans a table that grows.
+"""Each index of migrations 10 and later is needed: without it, the statement that it is for scans a table that grows.
 
 The indexes of the search are those of migration 11. tests/integration/storage/test_search_growth.py has them.
 """
@@ -114,7 +114,7 @@ class Old:
         return bool(scans or fetched > COPIES // 2)
 
 
-def _row(connection: Connection, statement: LiteralString, parameters: tuple[str, ...]) -> tuple[Any, ...]:
+def _row(connection: Connection, statement: LiteralString, parameters: tuple[str | int, ...]) -> tuple[Any, ...]:
     row = connection.execute(statement, parameters).fetchone()
     assert row is not None
     return row
@@ -125,6 +125,9 @@ def old(enacted_stage: Stage) -> Iterator[Old]:
     with enacted_stage.clone() as database:
         grown.add_rare_rows(database, enacted_stage.run_id, enacted_stage.document_id)
         grown.fill(database, COPIES)
+        with database.connect("postgres") as connection, grown.without_triggers(connection):
+            of_batch: LiteralString = "update cutter_governance.run set batch_id = %s where run_id = %s"
+            connection.execute(of_batch, (grown.BATCH, enacted_stage.run_id))
         with database.connect("postgres") as connection:
             for statement in COVER.split(";"):
                 connection.execute(statement.encode(), {
@@ -143,6 +146,17 @@ def old(enacted_stage: Stage) -> Iterator[Old]:
 def test_a_statement_reads_its_whole_table_only_without_its_index(old: Old, index: str) -> None:
     assert not old.reads_whole(index, dropped=False)
     assert old.reads_whole(index, dropped=True)
+
+
+def test_a_document_of_a_batch_reads_only_recent_backups(old: Old) -> None:
+    """A backup was taken every five minutes, and those of half an hour count."""
+    with old.database.connect("postgres") as connection:
+        asked = (old.parameters["run_id"], grown.BATCH, 1800)
+        (pins,) = _row(connection, "select cutter_governance.fn_wave_backup(%s, %s, %s)", asked)
+        scans, fetched = _row(connection, COUNTERS, ("cutter_governance.action_receipt",))
+    assert pins["backup_artifact"]
+    assert scans == 0
+    assert 0 < fetched < 10
 
 
 def test_each_index_of_the_migration_has_its_statement() -> None:

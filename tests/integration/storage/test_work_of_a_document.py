@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import LiteralString
 
 import pytest
 import uuid_utils
 
+from activities.batch.approval_set import judge_set
 from activities.outbox import publish
 from cutter import limits
+from cutter.approvals import schema
 from cutter.batch.documents import pre_batched
 from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
-from cutter.messages import Mode
+from cutter.messages import Mode, SetInput
 from cutter.storage import batches as registry
 from cutter.storage.grants import asked
+from starter.approver import signing_desk
 from starter.approver.session_requests import waiting
 from tests.support.batch import queue_yaml
 from tests.support.database import Database
+from tests.support.grown import without_triggers
 from tests.support.runs import Deployment, drive, law
 
 CALLS: LiteralString = "select calls from pg_stat_xact_user_functions where funcname = %s"
@@ -105,6 +110,23 @@ def test_a_signing_session_takes_some_of_many_requests_and_counts_the_others(
     assert ([one.name for one in chosen.asked], chosen.left_out, chosen.others) == (names[2:], names[:2], 0)
 
 
+def test_the_first_of_two_people_finds_those_that_nobody_has_signed_first(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first session's documents still wait for the second person, so the next one would take them again."""
+    with deployment.database.connect("postgres") as connection, without_triggers(connection):
+        connection.execute("""update cutter_governance.policy_epoch set thresholds = '{"SG_cut_authz": 2}'""")
+    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(2)]
+    names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
+    batch_id = batch_of(deployment, names)
+    deployment.database.run("update cutter_governance.run set batch_id = %s", (batch_id,))
+    deployment.request(runs[1], Sovereign.CUT)
+    _, verdict = deployment.approve(runs[0], Sovereign.CUT)
+    assert verdict.accepted
+    monkeypatch.setattr(limits, "SET_STATEMENTS_MAX", 1)
+    assert [one.name for one in waiting(deployment.settings, batch_id).asked] == names[1:]
+
+
 def test_after_a_rehearsal_the_documents_with_the_fewest_signatures_come_first(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +145,32 @@ def test_after_a_rehearsal_the_documents_with_the_fewest_signatures_come_first(
     for name in (signed, f"{signed}.asc"):
         put(Store(deployment.settings.kb), name, b"x")
     assert [one.name for one in waiting(deployment.settings, batch_id).asked] == [second]
+
+
+def test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged(deployment: Deployment) -> None:
+    """Its verdicts are in the database, but the batch has not heard of them, and hands over what the answer names."""
+    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(3)]
+    names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
+    batch_id = batch_of(deployment, names)
+    deployment.database.run("update cutter_governance.run set batch_id = %s", (batch_id,))
+    folder, who = f"knowledge/dev/batches/{batch_id}/a-set", deployment.keys.signing()
+    for run_id, name in zip(runs, names, strict=True):
+        document, data = signing_desk.read_request(
+            deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT)
+        )
+        if name != names[2]:
+            statement = signing_desk.answer(document, data, who, schema.APPROVE)
+            signing_desk.sign_and_upload(deployment.settings, statement, who, f"{folder}/{name}.cut.md")
+    order = SetInput(batch_id=batch_id, folder=folder)
+    deployment.judge(runs[0], Sovereign.CUT, f"{folder}/{names[0]}.cut.md")
+    answer = judge_set(deployment.deps[WorkerRole.CUTTER], order)
+    assert [(one.document_id, one.accepted) for one in answer.entries] == [(names[0], True), (names[1], True)]
+    assert answer.missing == (names[2],)
+    # A set of the last document does not miss those that are approved already.
+    last, data = signing_desk.read_request(deployment.settings, runs[2], deployment.request(runs[2], Sovereign.CUT))
+    statement = signing_desk.answer(last, data, who, schema.APPROVE)
+    signing_desk.sign_and_upload(deployment.settings, statement, who, f"{folder}-2/{names[2]}.cut.md")
+    assert judge_set(deployment.deps[WorkerRole.CUTTER], replace(order, folder=f"{folder}-2")).missing == ()
 
 
 def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:

@@ -233,14 +233,15 @@ def test_at_most_twenty_problems_are_shown_and_the_rest_counted() -> None:
     assert str(refusal).endswith("and 10 more")
 
 
-def test_a_hundred_documents_by_default_a_thousand_by_setting_and_no_more() -> None:
+def test_a_hundred_documents_by_default_ten_thousand_by_setting_and_no_more() -> None:
     """Seed 001 §2."""
     assert len(load_queue(many(100).encode()).items) == 100
     assert "at most 100" in refused(many(101)).problems[0].text
     assert len(load_queue(many(1000).encode(), items_max=1000).items) == 1000
-    (problem,) = refused(many(1001), items_max=5000).problems
-    assert "at most 1000" in problem.text
-    assert problem.line == 8 + 1000
+    assert len(load_queue(many(10_000).encode(), items_max=10_000).items) == 10_000
+    (problem,) = refused(many(10_001), items_max=50_000).problems
+    assert "at most 10000" in problem.text
+    assert problem.line == 8 + 10_000
 
 
 def test_the_file_has_at_most_64_kib_for_each_hundred_documents() -> None:

@@ -139,19 +139,7 @@ where q.status = 'requested' and q.kb_id is not null
             select from cutter_governance.approval_verdict v
             where v.run_id = q.run_id and v.gate = q.gate and v.accepted and v.decision = 'reject'
                 and v.recorded_at >= q.requested_at)
-        or (select least(count(distinct v.fingerprint), count(distinct v.approver))
-            from cutter_governance.approval_verdict v
-            where v.run_id = q.run_id and v.gate = q.gate and v.accepted and v.decision = 'approve'
-                and v.recorded_at >= q.requested_at and v.not_after > clock_timestamp()
-                and v.policy_sha256 = (
-                    select e.sha256 from cutter_governance.policy_epoch e order by e.number desc limit 1)
-                and not exists (
-                    select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
-                and not exists (
-                    select from cutter_governance.gate_attempt t
-                    join cutter_governance.gate_catalogue c on c.gate = t.gate
-                    where t.run_id = q.run_id and c.sovereign = q.gate and t.outcome = 'approval_refused'
-                        and t.started_at >= v.recorded_at and t.reason not like 'threshold\_missing:%%'))
+        or cutter_governance.fn_people_signed(q.run_id, q.gate, q.requested_at)
             >= cutter_governance.fn_approvals_needed(q.gate, q.tier))
 
 -- name: exec_worker_beats

@@ -8,14 +8,15 @@ declare
     v_documents text[];
 begin
     if tg_table_name = 'manifest_unit_block' then
-        select array_agg(distinct coalesce(r.document_id, '')) into v_documents
-        from (select distinct envelope_id from inserted) as i
-        left join cutter_governance.manifest_envelope e on e.envelope_id = i.envelope_id
-        left join cutter_governance.run r on r.run_id = e.run_id;
+        -- Not a join: the planner cannot know that all rows have one envelope, and would read all envelopes for many rows.
+        select array_agg(distinct coalesce((
+            select r.document_id from cutter_governance.manifest_envelope e
+            join cutter_governance.run r on r.run_id = e.run_id where e.envelope_id = i.envelope_id), ''))
+        into v_documents from (select distinct envelope_id from inserted) as i;
     else
-        select array_agg(distinct coalesce(r.document_id, '')) into v_documents
-        from (select distinct run_id from inserted) as i
-        left join cutter_governance.run r on r.run_id = i.run_id;
+        select array_agg(distinct coalesce((
+            select r.document_id from cutter_governance.run r where r.run_id = i.run_id), ''))
+        into v_documents from (select distinct run_id from inserted) as i;
     end if;
     if '' = any (v_documents) then
         raise exception '% on %: a row belongs to no document, so no backup would hold it', tg_op, tg_table_name

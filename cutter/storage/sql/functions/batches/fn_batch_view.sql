@@ -32,23 +32,8 @@ as $$
                 -- nobody can read a request before the worker has put it, a moment after the row
                 'request_kb_id', (select o.kb_id from cutter_governance.outbox o
                                   where o.kb_id = a.kb_id and o.done_at is not null),
-                -- as many people as the policy asks for have signed, and the gate has not refused them since
-                'approved', a.run_id is not null and (
-                    select least(count(distinct v.fingerprint), count(distinct v.approver))
-                    from cutter_governance.approval_verdict v
-                    where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'approve'
-                        and v.recorded_at >= a.requested_at and v.not_after > clock_timestamp()
-                        and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e
-                                               order by e.number desc limit 1)
-                        and (select count(*) = 0 from cutter_governance.approval_revocation
-                             where approval_sha256 = v.approval_sha256)
-                        and not exists (select from cutter_governance.gate_attempt t
-                                        join cutter_governance.gate_catalogue c on c.gate = t.gate
-                                        where t.run_id = a.run_id and c.sovereign = a.gate
-                                            and t.outcome = 'approval_refused' and t.started_at >= v.recorded_at
-                                            -- too few people is nobody's fault
-                                            and t.reason not like 'threshold\_missing:%'))
-                    >= cutter_governance.fn_approvals_needed(a.gate, a.tier),
+                'signed', coalesce(s.people, 0),
+                'approved', coalesce(s.people >= cutter_governance.fn_approvals_needed(a.gate, a.tier), false),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -60,6 +45,8 @@ as $$
             left join cutter_governance.stop_latch l on l.run_id = r.run_id
             left join cutter_governance.approval_request a
                 on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
+            left join lateral cutter_governance.fn_people_signed(a.run_id, a.gate, a.requested_at) s (people)
+                on a.run_id is not null
             left join cutter_governance.batch_queue q
                 on q.batch_id = i.batch_id and q.document_id = i.document_id and q.left_at is null
             where i.batch_id = b.batch_id and (p_documents is null or i.document_id = any(p_documents))))

@@ -4,16 +4,19 @@ create or replace function cutter_governance.fn_wave_backup(p_run_id text, p_bat
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-    -- From the runs of the batch: if the planner walked all receipts from the newest, it would read everything ever done
-    -- for a batch without a backup. A run that took one so recently has also changed its state since.
-    with taken as materialized (
-        select a.id, g.result -> 'pins' as pins from cutter_governance.run r
-        join cutter_governance.action_receipt a on a.run_id = r.run_id and a.connector = 'backup' and a.operation = 'take'
-        join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
-            and g.result -> 'pins' ->> 'backup_artifact' = a.target
-            and g.result -> 'pins' ->> 'backup_sha256' = a.response_metadata ->> 'sha256'
-        where r.batch_id = p_batch_id and r.state_at > clock_timestamp() - make_interval(secs => p_seconds)
-            and a.at > clock_timestamp() - make_interval(secs => p_seconds)
+    -- From the backups of that time, because nothing bounds how many there are of all times. Their index begins with the time
+    -- of the record. An index finds only what is compared with one time, so it is that of the statement.
+    with recent as materialized (
+        select a.id, a.run_id, a.target, a.response_metadata ->> 'sha256' as sha256
+        from cutter_governance.action_receipt a
+        where a.connector = 'backup' and a.operation = 'take'
+            and a.response_metadata ->> 'taken_utc' > to_char(
+                (statement_timestamp() - make_interval(secs => p_seconds)) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            and a.at > statement_timestamp() - make_interval(secs => p_seconds)
             and exists (select from cutter_governance.run mine where mine.run_id = p_run_id and mine.batch_id = p_batch_id))
-    select pins from taken order by id desc limit 1
+    select g.result -> 'pins' from recent a
+    join cutter_governance.run r on r.run_id = a.run_id and r.batch_id = p_batch_id
+    join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
+        and g.result -> 'pins' ->> 'backup_artifact' = a.target and g.result -> 'pins' ->> 'backup_sha256' = a.sha256
+    order by a.id desc limit 1
 $$;

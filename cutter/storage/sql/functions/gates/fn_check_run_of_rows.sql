@@ -9,8 +9,10 @@ declare
     v_runs text[];
 begin
     if tg_table_name = 'manifest_unit_block' then
-        select array_agg(distinct coalesce(e.run_id, '')) into v_runs from (select distinct envelope_id from inserted) as i
-        left join cutter_governance.manifest_envelope e on e.envelope_id = i.envelope_id;
+        -- Not a join: the planner cannot know that all rows have one envelope, and would read all envelopes for many rows.
+        select array_agg(distinct coalesce((
+            select e.run_id from cutter_governance.manifest_envelope e where e.envelope_id = i.envelope_id), ''))
+        into v_runs from (select distinct envelope_id from inserted) as i;
     else
         select array_agg(distinct run_id) into v_runs from inserted;
     end if;
