@@ -65,7 +65,7 @@ LEFT_OUT = """
   PostgreSQL and some to Temporal.
 - **Temporal on PostgreSQL.** The local server keeps its data in SQLite. A server of your own needs a database, whose
   processor, disk and shards were not measured. Several Temporal nodes are assumed to share the work equally.
-- **Memory.** A cutter worker needs about 0.25 MiB for each open run ([Limitations](../reference/limitations.md)).
+- **Memory.** A cutter worker keeps 150 open runs in memory ([Limitations](../reference/limitations.md)).
 - **Growth.** A database with much enacted law costs somewhat more. The goal is at most 1.2 times as much
   ([Performance](../internals/performance.md#growth)).
 - **The disk's own limit.** A write to the disk counts as a pause of fixed length, however many wait for the disk.

@@ -1031,6 +1031,13 @@ BATCHES = (
          f"{_NIGHT}::test_a_signature_that_opens_nothing_does_not_count"),
     ),
     *_of(
+        f"{_SQL}functions/batches/fn_wave_backup.sql", _STORAGE,
+        ("a look at every backup ever taken", """a.response_metadata ->> 'taken_utc' > to_char(
+                (statement_timestamp() - make_interval(secs => p_seconds)) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            and a.at > statement_timestamp()""", "a.at > clock_timestamp()",
+         f"{_STORAGE}test_grown_database.py::test_a_document_of_a_batch_reads_only_recent_backups"),
+    ),
+    *_of(
         f"{_SQL}functions/batches/fn_batch_item_start.sql", _STORAGE,
         ("two open runs of a document", "where document_id = p_document_id and ended_at is null order by",
          "where false order by", f"{_STORAGE}test_registration.py::"
