@@ -1033,7 +1033,8 @@ BATCHES = (
     *_of(
         f"{_SQL}functions/batches/fn_wave_backup.sql", _STORAGE,
         ("a look at every backup ever taken", """a.response_metadata ->> 'taken_utc' > to_char(
-                (statement_timestamp() - make_interval(secs => p_seconds)) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                (statement_timestamp() - make_interval(secs => p_seconds)) at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             and a.at > statement_timestamp()""", "a.at > clock_timestamp()",
          f"{_STORAGE}test_grown_database.py::test_a_document_of_a_batch_reads_only_recent_backups"),
     ),

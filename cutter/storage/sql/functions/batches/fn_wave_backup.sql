@@ -11,7 +11,8 @@ as $$
         from cutter_governance.action_receipt a
         where a.connector = 'backup' and a.operation = 'take'
             and a.response_metadata ->> 'taken_utc' > to_char(
-                (statement_timestamp() - make_interval(secs => p_seconds)) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                (statement_timestamp() - make_interval(secs => p_seconds)) at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             and a.at > statement_timestamp() - make_interval(secs => p_seconds)
             and exists (select from cutter_governance.run mine where mine.run_id = p_run_id and mine.batch_id = p_batch_id))
     select g.result -> 'pins' from recent a
