@@ -437,15 +437,17 @@ def test_a_wave_shares_the_backup_that_one_of_it_has_sealed(night: Night) -> Non
     assert found["backup_artifact"] == taken
 
 
-def test_an_older_backup_is_not_shared(night: Night) -> None:
-    night.connection.execute(
-        "update cutter_governance.run set state_at = clock_timestamp() where run_id = %s", (night.run_id,)
-    )
+@pytest.mark.parametrize(("recorded", "taken"), [(100, 100), (0, 100), (100, 0)])
+def test_an_older_backup_is_not_shared(night: Night, recorded: int, taken: int) -> None:
+    """The older of both times counts: the one that the worker wrote, and the one at which PostgreSQL recorded it."""
     night.force(
         "cutter_governance.action_receipt",
-        "update cutter_governance.action_receipt set at = clock_timestamp() - interval '100 seconds'"
+        "update cutter_governance.action_receipt set at = clock_timestamp() - make_interval(secs => %s),"
+        " response_metadata = response_metadata || jsonb_build_object('taken_utc', to_char("
+        "(clock_timestamp() - make_interval(secs => %s)) at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'))"
         " where connector = 'backup'",
-    )
+        recorded, taken,
+    )  # fmt: skip
     assert shared(night, seconds=120) is not None
     assert shared(night, seconds=80) is None
 
