@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from benchmarks import growth, steady
@@ -12,6 +12,31 @@ from cutter.types import Json
 READING = ("IG_source_pin", "IG_mark", "IG_cutplan", "IG_grant_probe", "IG_structural_verify", "IG_closeout")
 CPU_MS, PER_MINUTE, DOCUMENT_MS, MEMORY_MIB, EVENTS, HISTORY_BYTES, TRIPS = 700, 130, 1000, 200, 123, 32 * 1024, 5
 OPEN_RUNS, QUEUE = 5000, 10_000
+
+WHY = {
+    "CPU of a document": "the section about the CPU of a document says what takes it.",
+    "documents a minute, batch of 100": (
+        "the processors are busy all the time, so this follows from the CPU of a document. On two cores, 130 documents "
+        "a minute leave 0.92 s for each."
+    ),
+    "one document of 60 units": (
+        "the gates alone, without the engine, take about as long as the goal. The backup takes the largest part: it "
+        "encrypts the rows with gpg, decrypts them again and restores them. Next: fewer gpg processes."
+    ),
+    "engine's share": (
+        "between two gates Temporal hands out a workflow task and an activity task, and writes both to its disk. Next: "
+        "leave out tasks, without hiding a gate or waiting longer for a lost worker."
+    ),
+    "leg A of": (
+        "leg A also marks the text again, surveys the definitions, and compares the rows with the cut plan. The bare "
+        "calls do not."
+    ),
+    "round trips": (
+        "later checks added statements of their own. Next: let them share the round trip in which a gate claims its "
+        "turn."
+    ),
+}
+"""Why a target is missed and what would help, by the beginning of its name."""
 
 Results = Mapping[str, list[Json]]
 """The records of each result file, by its name without the ending."""
@@ -46,6 +71,14 @@ def targets(results: Results) -> list[Target]:
     ]
 
 
+def missed(found: Collection[Target]) -> Iterator[str]:
+    """A line for each reason, with the first target that it is about."""
+    for start, why in WHY.items():
+        names = [one.name for one in found if one.met is False and one.name.startswith(start)]
+        if names:
+            yield f"- **{names[0]}**: {why}"
+
+
 def _growth(measured: list[Json]) -> Iterator[Target]:
     for axis, size in (("units", 1_000_000), ("runs", 100_000)):
         name = f"60-unit document with {size:,} {axis}, compared with an empty database"
@@ -59,7 +92,7 @@ def _growth(measured: list[Json]) -> Iterator[Target]:
 
 
 def _steady(measured: list[Json]) -> Target:
-    name, asked = "documents a minute after 200 documents of 60 units, compared with the first 40", "≥ 0.95 times"
+    name, asked = "documents a minute after 200 documents of 60 units, compared with a new database", "≥ 0.95 times"
     if len(measured) < 2:
         return Target(name=name, asked=asked)
     records = measured[1:]
