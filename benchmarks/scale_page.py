@@ -58,14 +58,15 @@ VALIDATION_WHY = (
 )  # fmt: skip
 """Why the simulation differs from the newest measurement."""
 
-LEFT_OUT = """
+LEFT_OUT = f"""
 ## What the model leaves out
 
 - **The network.** Everything was measured on one machine. Between hosts, each step waits for about eight round trips to
   PostgreSQL and some to Temporal.
 - **Temporal on PostgreSQL.** The local server keeps its data in SQLite. A server of your own needs a database, whose
   processor, disk and shards were not measured. Several Temporal nodes are assumed to share the work equally.
-- **Memory.** A cutter worker keeps 150 open runs in memory ([Limitations](../reference/limitations.md)).
+- **Memory.** A cutter worker keeps {limits.WORKFLOWS_CACHED} open runs in memory
+  ([Limitations](../reference/limitations.md)).
 - **Growth.** A database with much enacted law costs somewhat more. The goal is at most 1.2 times as much
   ([Performance](../internals/performance.md#growth)).
 - **The disk's own limit.** A write to the disk counts as a pause of fixed length, however many wait for the disk.

@@ -4,7 +4,7 @@ names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from activities import approval_judge
 from activities.run.approval_requests import judge_read
@@ -34,7 +34,7 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
         view = batch_views.view(connection, input.batch_id)
         policy, ring = approval_judge.policy_of(deps, approval_judge.epoch_in_force(connection))
     # If a worker was killed while it judged the set, some documents are approved but not handed over. They wait too.
-    asking = replace(view, items=tuple(replace(one, approved=False) for one in view.items))
+    asking = view.without_approvals()
     waiting = {
         one.run_id: _Wanted(document_id=one.document_id, run_id=one.run_id, gate=gate)
         for gate in batch_step.SOVEREIGN_STAGES.values()

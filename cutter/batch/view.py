@@ -175,6 +175,10 @@ class BatchView:
         """The items by their document ids."""
         return {one.document_id: one for one in self.items}
 
+    def without_approvals(self) -> BatchView:
+        """This view as if nobody had signed an open request yet."""
+        return replace(self, items=tuple(replace(one, approved=False) if one.approved else one for one in self.items))
+
     def with_newer(self, newer: BatchView) -> BatchView:
         """This view with a newer batch's row, and with the newer items in the places of the same documents."""
         found = newer.by_document

@@ -150,7 +150,8 @@ class ShownBatch:
 
 def batch_view(facts: BatchFacts) -> ShownBatch:
     """Everything that a reader sees of a batch."""
-    seen = _without_clock(facts.view)
+    # Whether an approval still counts depends on the clock.
+    seen = facts.view.without_approvals()
     batch, items = seen.batch, batch_step.items_of(seen)
     summary = batch_step.summarise(seen, attended=seen.attended)
     until = _last(facts)
@@ -208,11 +209,6 @@ def planned_items(facts: BatchFacts) -> list[Item]:
 def gates_of(mode: str) -> int:
     """The number of receipts of a successful document in this mode. A rehearsed write leaves no receipt."""
     return len(PLANNED) if mode == "dryrun" else len(GATES)
-
-
-def _without_clock(seen: BatchView) -> BatchView:
-    """The view without approvals that are not used yet, because their validity depends on the clock."""
-    return replace(seen, items=tuple(replace(one, approved=False) for one in seen.items))
 
 
 def _last(facts: BatchFacts) -> str:

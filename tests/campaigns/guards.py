@@ -1000,7 +1000,7 @@ BATCHES = (
     ),
     *_of(
         "activities/batch/approval_set.py", _STORAGE,
-        ("a set that refuses what a killed worker had judged", "replace(one, approved=False)", "one",
+        ("a set that refuses what a killed worker had judged", "view.without_approvals()", "view",
          f"{_STORAGE}test_work_of_a_document.py::"
          "test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged"),
         ("a set that misses what is approved", "covered |= {one.document_id for one in view.items if one.approved}",

@@ -62,11 +62,15 @@ async def test_a_start_says_it_and_goes_on(elsewhere: Settings, capsys: pytest.C
     assert "CutterProgress=Keyword" in capsys.readouterr().err
 
 
-async def test_nothing_is_asked_for_if_the_server_lists_all_of_them(stack: Stack) -> None:
+async def test_nothing_is_asked_for_if_the_server_lists_all_of_them(
+    stack: Stack, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The list is shown, and only the change is refused."""
     with grpc_front.front(str(stack.settings.temporal_address), NO_CHANGE) as address:
         settings = stack.settings.model_copy(update={"temporal_address": address})
         await asyncio.to_thread(search_attributes.ensure, settings)
+        await asyncio.to_thread(search_attributes.ensure_or_say, settings)
+    assert capsys.readouterr().err == ""
 
 
 async def test_no_start_goes_on_without_attributes_that_are_known_to_be_missing(stack: Stack) -> None:
