@@ -25,8 +25,10 @@ from cutter.errors import CutterError, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import document_id_rule
+from cutter.policy.rules import InvalidPolicy, Policy
 from cutter.projections import phase_report, run_folder
 from cutter.projections.state_file import phase_reports
+from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import Attempt, Sealed
 from cutter.storage.outbox import STATE, WAITING, WaitingOfRun
 from cutter.storage.pools import Connection, single
@@ -58,18 +60,21 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
     return _publish(deps, role, run_id)[0]
 
 
-def publish_now(deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None) -> RunSidecar:
+def publish_now(
+    deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None,
+    policy: Policy | InvalidPolicy | None = None,
+) -> RunSidecar:  # fmt: skip
     """Put one document (KB id, bytes) that was committed a moment ago, then all other waiting documents. Returns the
     run's sidecar. Of a run on its way to its next gate it returns only the run and its last documents.
 
     This saves a query of the outbox. Without a document, or if the knowledge base is unavailable, the outbox is
-    queried.
+    queried. `policy` is the effect policy that the caller has read; without it, it is read here.
     """
     run_id = context.run_id or ""
     if document is None:
         return _publish(deps, role, run_id)[1]
     try:
-        put = commands.put_free(deps, context, *document)
+        put = commands.put_free(deps, context, *document, policy)
     except (Unavailable, PolicyDenied):
         # This tries again.
         return _publish(deps, role, run_id)[1]
@@ -91,7 +96,8 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
         put = publish(deps, role, run_id)
         return put.get(name) or _put_before(deps, role, run_id, name)
     context = commands.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
-    sidecar = publish_now(deps, role, context, (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt)))
+    report = (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt))
+    sidecar = publish_now(deps, role, context, report, sealed.policy)
     return _report_of(sidecar, name) or (sealed.kb_id, "")
 
 
@@ -99,6 +105,8 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
     with single(deps.pool(role)) as connection, connection.pipeline():
         waiting = WAITING.sent(connection, {"run_id": run_id})
         state = STATE.sent(connection, {"run_id": run_id})
+        text = effect_policy.TEXT.sent(connection)
+    policy = effect_policy.of(text)
     recorded = the_row(STATE.name, state)
     sidecar = RunSidecar.published(recorded.sidecar)
     subjects: dict[str, tuple[str, str]] = {}
@@ -110,7 +118,7 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
             continue
         context = commands.of_run(sidecar.run, sidecar.pins, recorded.now, entry.subject)
         try:
-            done = commands.put_free(deps, context, entry.kb_id, _render(entry, sidecar))
+            done = commands.put_free(deps, context, entry.kb_id, _render(entry, sidecar), policy)
         except PolicyDenied as problem:
             log.warning("outbox.denied", run_id=run_id, kb_id=entry.kb_id, reason=str(problem))
             continue

@@ -35,8 +35,9 @@ WHY = {
         "bare calls do not."
     ),
     "round trips": (
-        "the reason is not known yet: the record before had at most 9. Next: list the statements of a gate, and let "
-        "some share a round trip."
+        "most gates that read make five. The cutplan reads the text again on a connection of its own, and the closeout "
+        "also publishes what waits, reads what it seals, and records the runs index. Next: let the closeout's reads "
+        "before its transaction share a round trip."
     ),
 }
 """Why a target is missed and what would help, by the beginning of its name."""

@@ -20,8 +20,10 @@ from cutter.gates import closeout as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.projections import phase_report, run_folder
+from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
+from cutter.storage.records import the_row
 from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR
 from cutter.types import Json
 
@@ -47,7 +49,8 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         facts = _answer(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
-        made, found = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
+        policy = effect_policy.read(opened.row(effect_policy.TEXT))
+        made, found = bundles.store(deps, opened, policy, facts, read[0].signed_of(facts), sidecar, frozen)
         evidence = gate.Evidence(
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],
@@ -146,7 +149,8 @@ def _can_be_put(document: DocumentRecord, sidecar: RunSidecar) -> bool:
 
 
 def _reads(attempt: Attempt) -> list[Read]:
-    return [(SIDECAR, {"run_id": attempt.run_id}), (EVIDENCE, {"run_id": attempt.run_id})]
+    run = {"run_id": attempt.run_id}
+    return [(SIDECAR, run), (EVIDENCE, run), (effect_policy.TEXT, {})]
 
 
 def _answer(found: Json | None, run_id: str) -> Json:
@@ -169,13 +173,14 @@ def _finish(deps: Deps, run_id: str) -> None:
     """The steps that must follow COMMIT: sign the bundle, write the runs index, and read back the index, state.json and
     the outbox.
     """
-    with single(deps.pool(Role.READ)) as connection:
-        sidecar = RunSidecar.of(_answer(SIDECAR.first(connection, {"run_id": run_id}), run_id))
+    with single(deps.pool(Role.READ)) as connection, connection.pipeline():
+        closed, text = SIDECAR.sent(connection, {"run_id": run_id}), effect_policy.TEXT.sent(connection)
+    sidecar, policy = RunSidecar.of(_answer(the_row(SIDECAR.name, closed), run_id)), effect_policy.of(text)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), sidecar.pins
     context = commands.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
-    done = commands.put_free(deps, context, kb_id, line)
-    bundles.sign(deps, context, pins["evidence_artifact"])
+    done = commands.put_free(deps, context, kb_id, line, policy)
+    bundles.sign(deps, context, policy, pins["evidence_artifact"])
     stored = commands.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
         for statement, parameters in (commands.receipt_of_put(context, done, "runs_index"), stored):

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.gates.pinned_source import (
+    SNAPSHOT,
     mark_pinned,
     pinned_in,
     pinned_read,
     plan_pinned,
-    read_pinned,
+    require_pinned,
     revision_pinned,
 )
 from activities.gates.runner import GatePassed, GateRefused, run_gate
@@ -29,6 +30,7 @@ from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.law_in_force import LAW
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
+from cutter.storage.snapshots import Snapshot
 from cutter.types import Json
 
 
@@ -60,9 +62,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
         pins = opened.attempt.pins
         marking, plan = plan_of(deps, opened)
         revision = revision_of(opened, plan)
-        with session(deps.settings, Role.READ) as fresh:
-            again = read_pinned(fresh, pins["source_version_id"])
-            law = base_of(pins, LAW.all(fresh, {"run_id": opened.attempt.run_id}))
+        again, law = _read_again(deps, opened.attempt)
         remarked = mark_pinned(again, pins["docprefix"], deps.settings.max_candidates, fresh=True)
         if isinstance(remarked, MarkRefusal):
             raise ProgrammingError("the first marking accepted the text, but the second one refuses it")
@@ -91,6 +91,15 @@ def _reads(attempt: Attempt) -> list[Read]:
     same = {"run_id": attempt.run_id, "docprefix": attempt.pins.get("docprefix")}
     own = {"run_id": attempt.run_id}
     return [pinned_read(attempt), law_read(attempt), (VOCABULARY, {}), (SAME_DIGEST, same), (MAX_WRITES, own)]
+
+
+def _read_again(deps: Deps, attempt: Attempt) -> tuple[Snapshot, Base | None]:
+    """The pinned snapshot and the law in force, read once more on a connection of their own."""
+    version = attempt.pins["source_version_id"]
+    with session(deps.settings, Role.READ) as fresh, fresh.pipeline():
+        snapshot = SNAPSHOT.sent(fresh, {"source_version_id": version})
+        units = LAW.sent(fresh, {"run_id": attempt.run_id})
+        return require_pinned(next(snapshot, None), version), base_of(attempt.pins, list(units))
 
 
 def plan_of(deps: Deps, opened: OpenGate) -> tuple[Marking, CutPlan]:

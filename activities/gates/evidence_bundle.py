@@ -21,8 +21,8 @@ from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence import bundle
 from cutter.evidence.bundle import Bundle, Signed
 from cutter.kb.ids import signature_of
+from cutter.policy.rules import InvalidPolicy, Policy
 from cutter.projections.state_file import render_transitions
-from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import OpenGate
 from cutter.types import Json
 
@@ -38,17 +38,18 @@ def gathered(deps: Deps, facts: Json) -> Signed:
 
 
 def store(
-    deps: Deps, opened: OpenGate, facts: Json, signed: Signed, sidecar: RunSidecar, history: Json | None
-) -> tuple[Bundle, str]:
+    deps: Deps, opened: OpenGate, policy: Policy | InvalidPolicy, facts: Json, signed: Signed, sidecar: RunSidecar,
+    history: Json | None,
+) -> tuple[Bundle, str]:  # fmt: skip
     """Build a run's bundle and store it. Returns the bundle, and the sha256 of the stored file.
 
-    The effect policy is read in the gate's own transaction.
+    `policy` is the effect policy that was read in the gate's own transaction.
     Raises PolicyDenied, and Unavailable if the store is unavailable or holds another object under the bundle's name.
     """
     made = bundle.built(facts, signed, render_transitions(sidecar), history)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
-        context, policy = commands.of_attempt(opened.attempt), effect_policy.in_force(opened.connection)
+        context = commands.of_attempt(opened.attempt)
         commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
         found = sha256_hex(artifacts.get(made.artifact_id))
         if found != made.sha256:
@@ -60,7 +61,7 @@ def store(
     return made, found
 
 
-def sign(deps: Deps, context: Context, artifact_id: str) -> None:
+def sign(deps: Deps, context: Context, policy: Policy | InvalidPolicy, artifact_id: str) -> None:
     """Store the worker's own signature of a bundle, once, if its key home has a private key."""
     artifacts, name = bundle.artifacts(deps.settings.artifacts), signature_of(artifact_id)
     if artifacts.exists(name):
@@ -72,4 +73,4 @@ def sign(deps: Deps, context: Context, artifact_id: str) -> None:
         return
     with suppress(Conflict):  # another attempt has already stored a signature, and one is enough
         signature = signer.gpg.sign_detached(artifacts.get(artifact_id), signer.fingerprint)
-        commands.store_evidence(deps, context, artifacts, name, signature)
+        commands.store_evidence(deps, context, artifacts, name, signature, policy)

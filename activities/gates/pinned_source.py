@@ -13,7 +13,6 @@ from cutter.domain.digests import canonical_json, sha256_hex
 from cutter.errors import NotFound
 from cutter.marking.revision import Base, RevisionPlan, plan_revision
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
-from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.storage.snapshots import Snapshot
 
@@ -53,11 +52,6 @@ class _Kept(Generic[T]):
 _markings: _Kept[marking.Marking | marking.MarkRefusal] = _Kept()
 _plans: _Kept[marking.CutPlan] = _Kept()
 _revisions: _Kept[RevisionPlan] = _Kept()
-
-
-def read_pinned(connection: Connection, source_version_id: str) -> Snapshot:
-    """The snapshot of a version, as stored."""
-    return require_pinned(SNAPSHOT.first(connection, {"source_version_id": source_version_id}), source_version_id)
 
 
 def pinned_read(attempt: Attempt) -> Read:

@@ -81,7 +81,7 @@ def run_gate(
         return sealed_outcome(deps, gate, attempt)
     cap = attempt.run.caps.get("soft_seconds", {}).get(gate.phase) or cap
     context = commands.of_attempt(attempt)
-    permit = commands.decided(deps, context, operations_at(gate.name))
+    permit = commands.decided(deps, context, operations_at(gate.name), attempt.policy)
     try:
         approvals = _allowed(attempt, context, permit, prepare)
         if isinstance(approvals, GateRefused):

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from psycopg import Cursor
+
 from cutter.errors import Conflict, InvalidInput
 from cutter.policy.rules import InvalidPolicy, Policy, Problem
 from cutter.policy.rules_file import parse_rules
 from cutter.storage.pools import Connection
-from cutter.storage.records import answer
+from cutter.storage.records import Rows, answer, the_row, values
 
 NONE = InvalidPolicy(problems=(Problem(line=0, rule="", text="none is installed: type `cutter policy install`"),))
 """The policy before the first one is installed. It denies everything."""
 
 
+TEXT: Rows[str] = values("effect_policy_text")
+"""The text of the policy in force, as a query that can be sent together with others. `of` takes its answer."""
+
+
 def in_force(connection: Connection) -> Policy | InvalidPolicy:
     """Read the policy in force. If it is missing or wrong, the result is `InvalidPolicy`, which denies everything."""
-    return read(answer(connection, "select cutter_governance.fn_effect_policy()"))
+    return of(TEXT.sent(connection))
+
+
+def of(sent: Cursor[str]) -> Policy | InvalidPolicy:
+    """The policy that a `TEXT` has read which was sent before."""
+    return read(the_row(TEXT.name, sent))
 
 
 def read(body: str | None) -> Policy | InvalidPolicy:
     """The policy of the text that PostgreSQL holds. Without a text, none is installed."""
-    return NONE if not body else parse_rules(body.encode())
+    return parse_rules(body.encode()) if body else NONE
 
 
 def install(connection: Connection, data: bytes, *, replace: bool = False) -> Policy:

@@ -21,6 +21,8 @@ from cutter.domain.digests import canonical_digest
 from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
+from cutter.policy.rules import InvalidPolicy, Policy
+from cutter.storage import effect_policy
 from cutter.storage.approval_facts import FACTS, ApprovalFacts
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection, Pool, single
@@ -34,7 +36,8 @@ Read = tuple[Rows[Any], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A registered attempt: its number (the fence), the run's row, the pins of all sealed gates, the database's clock.
+    """A registered attempt: its number (the fence), the run's row, the pins of all sealed gates, the database's clock,
+    and the effect policy in force.
 
     `approval_facts` are the facts for judging approvals, from the same round trip. They are None if the gate needs no
     approvals. `approvers` is the number of people who have approved the gate's work, by tier, and `needed` is the
@@ -48,6 +51,7 @@ class Attempt:
     pins: Json
     prev_hash: str
     now: str
+    policy: Policy | InvalidPolicy
     approval_facts: ApprovalFacts | None = None
     approvers: Mapping[str, int] = field(default_factory=dict)
     needed: Mapping[str, int] = field(default_factory=dict)
@@ -65,13 +69,15 @@ class Attempt:
 class Sealed:
     """A receipt as the database sealed it, also with the pins of the earlier gates.
 
-    `kb_id` is the KB id of its report if this attempt sealed the receipt. It is None if the receipt was found sealed.
+    If this attempt sealed the receipt, `kb_id` is the KB id of its report, and `policy` is the effect policy in force
+    at that time. Both are None if the receipt was found sealed.
     """
 
     receipt: Receipt
     run: RunRecord
     pins: Json = field(default_factory=dict)
     kb_id: str | None = None
+    policy: Policy | InvalidPolicy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +149,7 @@ def begin_attempt(
         )
         if gate.sovereign is not None:
             facts = FACTS.sent(connection, {"run_id": run_id, "gate": gate.sovereign.value})
+        policy = effect_policy.TEXT.sent(connection)
     answer = _json(attempted.fetchone())
     if answer["status"] == "registered":
         return Attempt(
@@ -153,6 +160,7 @@ def begin_attempt(
             pins=answer["pins"],
             prev_hash=answer["prev_hash"],
             now=answer["now"],
+            policy=effect_policy.of(policy),
             approval_facts=ApprovalFacts.of(_json(facts.fetchone())) if facts else None,
             approvers=answer["approvers"],
             needed=answer["needed"],
@@ -249,7 +257,8 @@ def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGat
 def seal(
     opened: OpenGate, report: GateReport, *, extra: Mapping[str, Any], kb_id: str | None
 ) -> Sealed | GateNotOpened:
-    """Make the second survey, seal the gate and COMMIT, in one round trip. Only a passed report may be sealed.
+    """Make the second survey, seal the gate, read the effect policy and COMMIT, in one round trip. Only a passed report
+    may be sealed.
 
     Between seal and COMMIT, a statement fails if the gate was not sealed. Then PostgreSQL does not run the COMMIT.
     """
@@ -262,6 +271,7 @@ def seal(
             _CLOSE, (attempt.run_id, attempt.gate.name, attempt.number, result, kb_id)
         )
         connection.execute(_ONLY_WHEN_SEALED)
+        policy = effect_policy.TEXT.sent(connection)
         connection.execute("commit")
     answer = the_row("fn_gate_close", cursor).answer
     if answer["status"] != "sealed":
@@ -269,7 +279,10 @@ def seal(
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the gate is sealed, but its transaction is still open")
     pins = {**attempt.pins, **report.pins}
-    return Sealed(receipt=Receipt.of(answer["receipt"]), run=attempt.run, pins=pins, kb_id=kb_id)
+    return Sealed(
+        receipt=Receipt.of(answer["receipt"]), run=attempt.run, pins=pins, kb_id=kb_id,
+        policy=effect_policy.of(policy),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

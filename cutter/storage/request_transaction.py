@@ -79,7 +79,6 @@ class Asked:
 OPENED: Rows[Json] = values("request_open")
 FACTS = records("request_facts", Facts)
 SNAPSHOT = records("request_snapshot", Snapshot)
-POLICY: Rows[str] = values("effect_policy_text")
 ENACTED = records("units_enacted_last", EnactedUnit)
 
 
@@ -96,7 +95,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         sealed = SEALED.sent(connection, named)
         terms = TERMS.sent(connection, named)
         law = LAW.sent(connection, named)
-        policy = POLICY.sent(connection, named)
+        policy = effect_policy.TEXT.sent(connection)
     found, answer = facts.fetchone(), opened.fetchone()
     if found is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
@@ -105,7 +104,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         enacted=tuple(enacted.fetchall()),
         stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),
-        policy=effect_policy.read(the_row(POLICY.name, policy)),
+        policy=effect_policy.of(policy),
     )  # fmt: skip
 
 

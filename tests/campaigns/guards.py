@@ -991,9 +991,6 @@ BATCHES = (
          "::test_a_run_that_its_batch_has_not_made_is_none_of_it"),
     ),
     *_of(
-        "activities/outbox.py", _PEOPLE,
-    ),
-    *_of(
         "cutter/stack/postgres.py", "integration/stack/test_embedded_postgres.py",
         ("a recovery that is begun anew", "wanted is not None or alive(process) or", "wanted is not None or",
          "::test_a_server_that_still_recovers_is_not_begun_anew"),
@@ -1338,6 +1335,12 @@ RULES = (
          "::test_what_no_rule_matches_is_denied"),
         ("what is not known", "elif rule.candidates is not None and action.candidates is None:", "elif False:",
          "::test_a_rule_that_asks_for_what_is_not_known_denies_and_is_not_passed_over"),
+    ),
+    *_of(
+        "cutter/storage/gate_transaction.py", "integration/policy/test_policy_on_the_real_path.py",
+        ("a policy that came while a gate was open", "policy=effect_policy.of(policy),\n    )",
+         "policy=attempt.policy,\n    )",
+         "::test_a_policy_that_comes_while_a_gate_is_open_counts_for_its_report"),
     ),
     *_of(
         "cutter/policy/rules_file.py", "unit/policy/test_policy_rules_file.py",

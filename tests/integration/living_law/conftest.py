@@ -12,7 +12,7 @@ import pytest
 from activities.gates.cut_leg_a import revision_rows_of, write_rows
 from activities.gates.cutplan import base_of
 from activities.gates.lifecycle_enact import TO_ENACT
-from activities.gates.pinned_source import mark_pinned, read_pinned
+from activities.gates.pinned_source import SNAPSHOT, mark_pinned
 from cutter.catalogue import Sovereign
 from cutter.marking import Marking, build_plan
 from cutter.marking.revision import plan_revision
@@ -54,7 +54,7 @@ class At:
     def revise(self, connection: Connection, **changed: Any) -> Sequence[str]:
         """Every planned row as leg A writes it; `changed` replaces values of the revised unit."""
         pins = self.pins()
-        pinned = read_pinned(connection, pins["source_version_id"])
+        pinned = SNAPSHOT.one(connection, {"source_version_id": pins["source_version_id"]})
         marking = mark_pinned(pinned, pins["docprefix"], 10_000)
         assert isinstance(marking, Marking)
         cut = build_plan(pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +19,8 @@ from cutter.backup.record import BackupRefusal
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, PolicyDenied
+from cutter.gates import closeout, cutplan
+from cutter.gates.report import GateReport
 from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
 from cutter.policy.command import BY_KEY, Connector
 from cutter.storage.pools import single
@@ -170,6 +174,49 @@ def test_a_denied_document_is_not_put_and_a_request_without_its_document_fails_t
     assert f"line 3: rule r0 says deny to kb put at {CUT}" in view.reason
     assert state_of(deployment, run_id) == "failed_policy"
     assert deployment.database.value("select count(*) from cutter_governance.approval_request") == 0
+
+
+@contextmanager
+def denied_while_open(made: Deployment, gate: ModuleType) -> Iterator[None]:
+    """While the gate evaluates its evidence, a policy comes into force that lets nobody put documents."""
+
+    def meanwhile(evidence: object) -> GateReport:
+        in_force(made.settings, "connector: kb, verdict: deny")
+        report: GateReport = evaluate(evidence)
+        return report
+
+    evaluate = gate.evaluate
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(gate, "evaluate", meanwhile)
+        yield
+    put_in_force(made.settings)
+
+
+def test_a_policy_that_comes_while_a_gate_is_open_counts_for_its_report(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_mark").run_id
+    with denied_while_open(deployment, cutplan):
+        outcome = deployment.gate("IG_cutplan", run_id)
+        assert (outcome.status, outcome.sha256) == ("passed", "")
+    assert waiting(deployment, run_id) == ["IG_cutplan"]
+    assert deployment.gate("IG_cutplan", run_id).sha256
+    assert waiting(deployment, run_id) == []
+
+
+def test_a_policy_that_comes_while_a_run_closes_counts_for_its_line_in_the_index(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_lifecycle_enact_execute").run_id
+    with denied_while_open(deployment, closeout), pytest.raises(PolicyDenied, match="rule r0"):
+        deployment.gate("IG_closeout", run_id)
+    assert state_of(deployment, run_id) == "closeout_reported"
+    assert deployment.gate("IG_closeout", run_id).status == "passed"
+    assert waiting(deployment, run_id) == []
+
+
+def waiting(made: Deployment, run_id: str) -> list[str]:
+    """The subjects of the documents that wait to be put."""
+    return list(made.database.value(
+        "select coalesce(array_agg(subject), '{}') from cutter_governance.outbox where run_id = %s and done_at is null",
+        (run_id,),
+    ))  # fmt: skip
 
 
 def test_a_rehearsal_is_denied_what_the_run_would_be(deployment: Deployment) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from activities.gates.cut_leg_a import create_units
-from activities.gates.pinned_source import mark_pinned, read_pinned
+from activities.gates.pinned_source import SNAPSHOT, mark_pinned
 from cutter.marking import Marking, build_plan
 from cutter.marking.plan import CutPlan
 from cutter.storage.many import many
@@ -69,7 +69,7 @@ class At:
     def plan(self, connection: Connection) -> CutPlan:
         """The approved plan, from the stored snapshot."""
         pins = gates.one(connection, "select cutter_governance.fn_run_pins(%s)", (self.run_id,))
-        pinned = read_pinned(connection, pins["source_version_id"])
+        pinned = SNAPSHOT.one(connection, {"source_version_id": pins["source_version_id"]})
         marking = mark_pinned(pinned, pins["docprefix"], 10_000)
         assert isinstance(marking, Marking)
         return build_plan(

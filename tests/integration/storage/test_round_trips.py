@@ -1,4 +1,4 @@
-"""A request costs a handful of round trips to PostgreSQL, counted on the wire, whatever it shows."""
+"""A request and a gate cost a handful of round trips to PostgreSQL, counted on the wire, whatever they show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from activities.run.approval_requests import open_request
 from benchmarks.wire import Counted, relay
-from cutter.catalogue import Role, Sovereign, WorkerRole
+from cutter.catalogue import BY_NAME, Role, Sovereign, WorkerRole
 from cutter.messages import RequestInput, RequestView
 from cutter.storage.pools import single
 from tests.campaigns.p02_lost_acknowledgement import Behind
@@ -73,3 +73,33 @@ def test_an_approval_that_was_judged_before_is_told_when_the_request_is_found_ag
     assert verdict.accepted, verdict
     _, view = counted_request(made, counted, run_id, Sovereign.CUT)
     assert view.accepted == {verdict.approver: kb_id}
+
+
+GATE_TRIPS = {
+    "IG_source_pin": 5,
+    "IG_mark": 5,
+    "IG_cutplan": 7,
+    "IG_grant_probe": 5,
+    "IG_structural_verify": 5,
+    "IG_closeout": 9,
+}
+"""The gates that only read. A gate registers its attempt, begins and opens its transaction, seals it, and records its
+report as put. The cutplan also reads on a connection of its own, and the closeout reads and records what it stores."""
+
+
+@pytest.mark.parametrize("gate", GATE_TRIPS)
+def test_a_gate_that_reads_makes_few_round_trips(wired: tuple[runs.Deployment, Counted], gate: str) -> None:
+    made, counted = wired
+    before = [one.name for one in runs.GATES[: BY_NAME[gate].number - 1]]
+    document = made.register(runs.law(8))
+    run_id = runs.drive(made, document_id=document, until=before[-1]).run_id if before else made.begin(document)
+    warm(made, gate)
+    begun = counted.round_trips
+    assert made.gate(gate, run_id).status == "passed"
+    assert counted.round_trips - begun == GATE_TRIPS[gate]
+
+
+def warm(made: runs.Deployment, gate: str) -> None:
+    """Let the pool of the gate's role have a connection, because making one is not counted."""
+    with single(made.of(BY_NAME[gate]).pool(BY_NAME[gate].role)) as connection:
+        connection.execute("select 1")
