@@ -60,6 +60,12 @@ IDS: LiteralString = """
 select run_id from cutter_governance.run union select batch_id from cutter_governance.batch order by 1
 """
 
+NUMBERED = (
+    "left({column}, -6) || "
+    "lpad(to_hex((('x' || right({column}, 6))::bit(24)::integer + m.n::integer) & 16777215), 6, '0')"
+)
+"""The id of a copy: the last six hex digits count on from those of the first row. So no copy has its first row's id."""
+
 DERIVED = {
     "public.source_snapshot.bytes": "convert_to(t.sha256 || m.n, 'UTF8')",
     "public.source_snapshot.sha256": "encode(sha256(convert_to(t.sha256 || m.n, 'UTF8')), 'hex')",
@@ -83,9 +89,9 @@ DERIVED = {
     "cutter_governance.gate_receipt.after_pins": "t.after_pins",
     "cutter_governance.gate_receipt.policy": "t.policy",
     # The index of backups has the artifact, so the copies must differ in it.
-    "cutter_governance.gate_receipt.result": """case when t.gate <> 'IG_backup' then t.result else jsonb_set(
-        t.result, '{{pins,backup_artifact}}', to_jsonb(replace(
-            t.result -> 'pins' ->> 'backup_artifact', t.run_id, left(t.run_id, -6) || m.hex))) end""",
+    "cutter_governance.gate_receipt.result": f"""case when t.gate <> 'IG_backup' then t.result else jsonb_set(
+        t.result, '{{{{pins,backup_artifact}}}}', to_jsonb(replace(
+            t.result -> 'pins' ->> 'backup_artifact', t.run_id, {NUMBERED.format(column="t.run_id")}))) end""",
     "cutter_governance.gate_receipt.prev_hash": "t.prev_hash",
     "cutter_governance.gate_receipt.sealed_body": "t.sealed_body",
     "cutter_governance.gate_receipt.receipt_hash": "t.receipt_hash",
@@ -187,8 +193,7 @@ def _copy(table: str, columns: list[tuple[str, str]], ids: list[str]) -> sql.Com
     values = sql.SQL(", ").join(_value(table, name, kind, ids) for name, kind in columns)
     return sql.SQL(
         "insert into {table} ({names}) overriding system value select {values} from {table} t,"
-        " (select n, 'G' || n || '-' as prefix, lpad(to_hex(n), 6, '0') as hex"
-        " from generate_series(1, %(copies)s::bigint) n) m"
+        " (select n, 'G' || n || '-' as prefix from generate_series(1, %(copies)s::bigint) n) m"
         " where {first}"
     ).format(table=sql.Identifier(*table.split(".")), names=names, values=values, first=_first(table))
 
@@ -219,8 +224,9 @@ def _renamed(column: sql.Composable, ids: list[str]) -> sql.Composable:
     """A text of the copy: a uuid or a digest has another end; in any other text the ids and the documents differ."""
     named = column
     for one in ids:
-        named = sql.SQL("replace({}, {}, {} || m.hex)").format(named, sql.Literal(one), sql.Literal(one[:-6]))
+        copied = sql.SQL(NUMBERED).format(column=sql.Literal(one))
+        named = sql.SQL("replace({}, {}, {})").format(named, sql.Literal(one), copied)
     return sql.SQL(
-        "case when {column} ~ '^[0-9a-f-]{{36}}$|^[0-9a-f]{{64}}$' then left({column}, -6) || m.hex"
+        "case when {column} ~ '^[0-9a-f-]{{36}}$|^[0-9a-f]{{64}}$' then {copied}"
         " else replace(replace({named}, {prefix}, m.prefix), lower({prefix}), lower(m.prefix)) end"
-    ).format(column=column, named=named, prefix=sql.Literal(PREFIX))
+    ).format(column=column, copied=sql.SQL(NUMBERED).format(column=column), named=named, prefix=sql.Literal(PREFIX))
