@@ -9,7 +9,7 @@ entry, because a copy of it would wait for people as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import LiteralString
 
@@ -154,14 +154,18 @@ def growing(connection: Connection) -> dict[str, list[tuple[str, str]]]:
     return {table: [(name, kind) for name, kind in columns] for table, columns in rows if table not in BOUNDED}
 
 
-def fill(database: Database, copies: int) -> None:
-    """Copy what the database has into that many documents' worth of rows, and let the planner know."""
+def fill(database: Database, copies: int, *, tables: Collection[str] | None = None) -> None:
+    """Copy what the database has, or only these tables, into that many documents' worth of rows.
+
+    The planner knows of them.
+    """
     with database.connect("postgres") as connection:
         connection.execute("set statement_timeout = 0")
         ids = [one for (one,) in connection.execute(IDS).fetchall()]
         with without_triggers(connection):
             for table, columns in growing(connection).items():
-                connection.execute(_copy(table, columns, ids), {"copies": copies})
+                if tables is None or table in tables:
+                    connection.execute(_copy(table, columns, ids), {"copies": copies})
         connection.execute("select setval('cutter_governance.pin_seq', %s)", (STEP * (copies + 1),))
     database.run("vacuum analyze")
 

@@ -148,6 +148,24 @@ def test_a_statement_reads_its_whole_table_only_without_its_index(old: Old, inde
     assert old.reads_whole(index, dropped=True)
 
 
+@pytest.fixture(scope="module")
+def full(enacted_stage: Stage) -> Iterator[Old]:
+    """A database with 60,000 units, because the planner reads all of a smaller table only if it must."""
+    with enacted_stage.clone() as database:
+        grown.fill(database, 20_000, tables=["public.information_unit"])
+        yield Old(database=database, parameters={"run_id": enacted_stage.run_id, "gate": "SG_lifecycle_authz"})
+
+
+@pytest.mark.parametrize("query", ["units_stored", "units_enacted_last", "units_to_enact", "units_held"])
+def test_the_units_of_a_run_are_found_by_their_addresses(full: Old, query: str) -> None:
+    """The planner does not know the run's prefix when it decides how to find the units below it."""
+    with full.database.connect("postgres") as connection:
+        connection.execute(queries()[query], full.parameters)
+        scans, fetched = _row(connection, COUNTERS, ("public.information_unit",))
+    assert scans == 0
+    assert fetched < 10
+
+
 def test_a_document_of_a_batch_reads_only_recent_backups(old: Old) -> None:
     """A backup was taken every five minutes, and those of half an hour count."""
     with old.database.connect("postgres") as connection:

@@ -92,16 +92,18 @@ where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and
 -- name: units_stored
 -- Returns the units that a run wrote, as the view of a request shows them, in order of their addresses. `run_id` is
 -- the run's, `gate` the sovereign gate of the request: before leg A there are none. Of a revision they are the units of
--- the new text.
+-- the new text. The prefix is a subquery, because the planner expects too many units below a column and reads them all.
+with law as materialized (
+    select r.docprefix as prefix from cutter_governance.run r
+    where r.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and r.mode = 'live' and r.operation_kind = 'first_cut')
 select u.canonical_address as address, u.id::text as unit_id, u.version_anchor_ref::text as version_id,
     u.identity_profile ->> 'title' as title, p.canonical_address as parent_address,
     (select v.content_hash from public.unit_version v where v.id = u.version_anchor_ref) as content_hash
-from cutter_governance.run r
-join public.information_unit u
-    on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
+from public.information_unit u
 left join public.information_unit p on p.id = u.parent_or_container_ref
-where r.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and r.mode = 'live' and u.deleted_at is null
-    and r.operation_kind = 'first_cut' and u.version_anchor_ref is not null
+where u.canonical_address >= (select prefix || '/' from law) collate "C"
+    and u.canonical_address < (select prefix || '0' from law) collate "C"
+    and u.deleted_at is null and u.version_anchor_ref is not null
 union all
 select w.address, w.unit_id::text, v.id::text, v.title, p.canonical_address, v.content_hash
 from cutter_governance.revision_row w
@@ -122,12 +124,14 @@ order by g.pin_seq
 -- name: units_enacted_last
 -- Returns the enacted units of the document of a first cut whose open request has no document yet. A revision names its
 -- changes itself.
+with law as materialized (
+    select r.docprefix as prefix from cutter_governance.approval_request q
+    join cutter_governance.run r on r.run_id = q.run_id
+    where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null
+        and r.operation_kind = 'first_cut')
 select u.canonical_address as address, u.identity_profile ->> 'title' as title,
     (select v.content_hash from public.unit_version v where v.id = u.version_anchor_ref) as content_hash
-from cutter_governance.approval_request q
-join cutter_governance.run r on r.run_id = q.run_id
-join public.information_unit u
-    on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
-where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null
-    and r.operation_kind = 'first_cut' and u.deleted_at is null and u.lifecycle_status = 'enacted'
-    and u.version_anchor_ref is not null
+from public.information_unit u
+where u.canonical_address >= (select prefix || '/' from law) collate "C"
+    and u.canonical_address < (select prefix || '0' from law) collate "C"
+    and u.deleted_at is null and u.lifecycle_status = 'enacted' and u.version_anchor_ref is not null

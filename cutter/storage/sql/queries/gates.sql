@@ -241,10 +241,12 @@ select public.fn_iu_enact(%(address)s, %(actor)s, %(review_decision_id)s, %(targ
 -- name: units_to_enact
 -- Returns the address of every unit that the enactment of a run changes, with the status that it gets, in order. A first
 -- cut enacts every unit under its prefix.
-select u.canonical_address as address, 'enacted' as target from cutter_governance.run r
-join public.information_unit u
-    on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
-where r.run_id = %(run_id)s and r.operation_kind = 'first_cut' and u.deleted_at is null
+with law as materialized (
+    select r.docprefix as prefix from cutter_governance.run r
+    where r.run_id = %(run_id)s and r.operation_kind = 'first_cut')
+select u.canonical_address as address, 'enacted' as target from public.information_unit u
+where u.canonical_address >= (select prefix || '/' from law) collate "C"
+    and u.canonical_address < (select prefix || '0' from law) collate "C" and u.deleted_at is null
 union all
 select w.address, case w.operation when 'repeal' then 'retired' else 'enacted' end
 from cutter_governance.revision_row w where w.run_id = %(run_id)s and w.operation <> 'keep'

@@ -77,11 +77,11 @@ where r.run_id = %(run_id)s and r.docprefix is not null
 
 -- name: units_held
 -- Returns how many units there are now below the prefix of a run, by their lifecycle status.
+with law as materialized (select r.docprefix as prefix from cutter_governance.run r where r.run_id = %(run_id)s)
 select u.lifecycle_status as status, count(*) as units
-from cutter_governance.run r
-join public.information_unit u
-    on u.canonical_address >= r.docprefix || '/' collate "C" and u.canonical_address < r.docprefix || '0' collate "C"
-where r.run_id = %(run_id)s and u.deleted_at is null
+from public.information_unit u
+where u.canonical_address >= (select prefix || '/' from law) collate "C"
+    and u.canonical_address < (select prefix || '0' from law) collate "C" and u.deleted_at is null
 group by u.lifecycle_status order by u.lifecycle_status
 
 -- name: asked_by_run
