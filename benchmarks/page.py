@@ -280,6 +280,23 @@ def _what_grew(measured: list[Json]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
+def rebuilt(measured: list[Json]) -> list[str]:
+    """The section about a database that was destroyed and rebuilt; empty if none was measured."""
+    if not measured:
+        return []
+    machine, one = measured
+    return [
+        "## Rebuild", "",
+        f"A database of {one['units']:,} units in {one['documents']:,} documents ({one['rows']:,} rows of the tables",
+        "that segments hold) was backed up, destroyed, and rebuilt by the steps of "
+        "[Restore](../runbooks/restore.md). The first",
+        f"backup of everything, as {one['segments']} segments and a companion of "
+        f"{one['companion_bytes'] / 1e6:,.0f} MB, took {one['backup_seconds']:,} s. The rebuild with {one['jobs']}",
+        f"jobs took **{one['rebuild_seconds']:,.0f} s**. Content fingerprint and all other tables equal: "
+        f"**{'yes' if one['equal'] else 'no'}**. {machine['at']}, load {machine['load']} at the end.", "",
+    ]  # fmt: skip
+
+
 def peers(measured: list[Json]) -> list[str]:
     """The section about other engines; empty if none was measured."""
     if not measured:
@@ -341,6 +358,7 @@ def page() -> str:
         *revisions(read("revision.jsonl")),
         *desk(read("desk.jsonl")),
         *grown(read("growth.jsonl")),
+        *rebuilt(read("rebuild.jsonl")),
         *peers(read("peers.jsonl")),
     ]  # fmt: skip
     return "\n".join(lines)

@@ -1,6 +1,6 @@
 """IO: a database is filled, backed up, destroyed, and rebuilt by the documented steps: how long, and is it the same?
 
-Run: python -m benchmarks.rebuild [--units 5000] [--segments 16] [--jobs 4]
+Run: python -m benchmarks.rebuild [--units 5000] [--segments 16] [--jobs 4] [--output FILE]
 
 Method: one law of 60 units is cut and enacted by the real gates. Its rows are copied until the database has enough
 units. `cutter backup take` seals them, in as many segments as asked, because a database of years has many. Then the
@@ -19,11 +19,13 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, LiteralString
 from urllib.parse import unquote, urlsplit
 
 from psycopg import sql
 
+from benchmarks.result_file import RESULTS, machine, write
 from cutter.backup.companion.rows import described
 from cutter.backup.fingerprint import content_fingerprint
 from cutter.settings import Settings
@@ -118,20 +120,29 @@ def main() -> int:
     parser.add_argument("--units", type=int, default=5_000)
     parser.add_argument("--segments", type=int, default=16)
     parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--output", type=Path, default=RESULTS / "rebuild.jsonl")
     given = parser.parse_args()
     started = time.monotonic()
     with filled(given.units) as place:
         print(f"filled in {time.monotonic() - started:.0f} s", flush=True)
         started = time.monotonic()
         companion = back_up(place, given.segments)
-        print(f"backed up in {time.monotonic() - started:.0f} s", flush=True)
+        backed_up = round(time.monotonic() - started)
+        print(f"backed up in {backed_up} s", flush=True)
         before = contents(place.database)
         told = destroyed_and_rebuilt(place, given.jobs)
         after = contents(place.database)
     other = [name for name in before.others if after.others.get(name) != before.others[name]]
+    record = {
+        "kind": "rebuild", "units": told["row_counts"]["public.information_unit"], "documents": told["documents"],
+        "rows": sum(told["row_counts"].values()), "companion_bytes": companion["size_bytes"], "jobs": given.jobs,
+        "segments": given.segments, "backup_seconds": backed_up, "rebuild_seconds": told["seconds"],
+        "equal": before == after,
+    }  # fmt: skip
+    write(given.output, (machine(), record))
     print(
-        f"units {told['row_counts']['public.information_unit']}, documents {told['documents']}, "
-        f"rows {sum(told['row_counts'].values())}, companion {companion['size_bytes'] / 1e6:.1f} MB",
+        f"units {record['units']}, documents {record['documents']}, rows {record['rows']}, "
+        f"companion {companion['size_bytes'] / 1e6:.1f} MB",
         f"rebuilt in {told['seconds']} s with {given.jobs} jobs from {given.segments} segments",
         f"content fingerprint equal: {before.fingerprint == after.fingerprint} ({after.fingerprint})",
         f"other tables equal: {not other} {other or ''}",
