@@ -117,10 +117,10 @@ def batches(runs: list[list[Json]]) -> list[str]:
         return []
     lines = [
         "## Batches", "",
-        "The benchmark approves each request at once, and does not count the signing. The batch has four lanes, and the",
-        "runs that need a backup at the same time share one. The serial loop runs the same functions for one document",
-        "after the other, each with its own backup, on the same stack. Its record is a JSON file under a lock. The",
-        "machine's speed changes from day to day, so compare only figures of one day.", "",
+        "The benchmark approves each request at once, and does not count the signing. The batch has four lanes, and",
+        "the runs that need a backup at the same time share one. The serial loop runs the same functions for one",
+        "document after the other, each with its own backup, on the same stack. Its record is a JSON file under a lock.",
+        "The machine's speed changes from day to day, so compare only figures of one day.", "",
     ]  # fmt: skip
     for records in runs:
         lines += _batch_run(records)

@@ -16,8 +16,8 @@ OPEN_RUNS, QUEUE = 5000, 10_000
 WHY = {
     "CPU of a document": "the section about the CPU of a document says what takes it.",
     "documents a minute, batch of 100": (
-        "both cores are always busy, so the CPU of a document limits the speed. At 130 documents a minute, each document "
-        "may use 0.92 s of CPU."
+        "both cores are always busy, so the CPU of a document limits the speed. At 130 documents a minute, each "
+        "document may use 0.92 s of CPU."
     ),
     "documents a minute, compared with DBOS": (
         "a quick look with few samples, so the difference may be chance. Next: measure it at its full size."
