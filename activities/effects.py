@@ -94,8 +94,9 @@ def decided(
 ) -> Permit:
     """The present decision of the policy in force for each effect.
 
-    A caller that holds a connection reads the `policy` with it and gives it. If several callers held a connection and
-    waited for a second one, the pool would be empty, and all of them would wait until its timeout.
+    A caller that reads other facts reads the `policy` with them and gives it. A caller that holds a connection must do
+    so: if several callers held a connection and waited for a second one, the pool would be empty, and all of them would
+    wait until its timeout.
     """
     present = policy_in_force(deps) if policy is None else policy
     return permit(present, [context.proposed(one) for one in operations])
@@ -259,7 +260,7 @@ def record_backup(connection: Connection, context: Context, taken: BackupRecord,
 
 
 def store_evidence(
-    deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: Policy | InvalidPolicy | None = None
+    deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: Policy | InvalidPolicy
 ) -> None:
     """Store an evidence bundle or its signature; write-once like a document. `policy` is as in `decided`.
 

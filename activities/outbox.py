@@ -54,21 +54,21 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
     """Put every waiting document that this role may put. Returns {subject: (kb id, sha256)} of the documents that were
     put now.
 
-    Raises the error of the knowledge base, but first records the documents that were put before it and writes the
-    folder of a run at rest. Documents that the policy denies continue to wait.
+    One read of the effect policy decides about all waiting documents. Documents that it denies continue to wait. Raises
+    the error of the knowledge base, but first records the documents that were put before it and writes the folder of a
+    run at rest.
     """
     return _publish(deps, role, run_id)[0]
 
 
 def publish_now(
-    deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None,
-    policy: Policy | InvalidPolicy | None = None,
-) -> RunSidecar:  # fmt: skip
+    deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None, policy: Policy | InvalidPolicy | None
+) -> RunSidecar:
     """Put one document (KB id, bytes) that was committed a moment ago, then all other waiting documents. Returns the
     run's sidecar. Of a run on its way to its next gate it returns only the run and its last documents.
 
     This saves a query of the outbox. Without a document, or if the knowledge base is unavailable, the outbox is
-    queried. `policy` is the effect policy that the caller has read; without it, it is read here.
+    queried. `policy` is the effect policy at the time of the commit. If it is None, it is read here.
     """
     run_id = context.run_id or ""
     if document is None:

@@ -119,8 +119,8 @@ def batches(runs: list[list[Json]]) -> list[str]:
         "## Batches", "",
         "The benchmark approves each request at once, and does not count the signing. The batch has four lanes, and",
         "the runs that need a backup at the same time share one. The serial loop runs the same functions for one",
-        "document after the other, each with its own backup, on the same stack. Its record is a JSON file under a lock.",
-        "The machine's speed changes from day to day, so compare only figures of one day.", "",
+        "document after the other, each with its own backup, on the same stack. Its record is a JSON file under a",
+        "lock. The machine's speed changes from day to day, so compare only figures of one day.", "",
     ]  # fmt: skip
     for records in runs:
         lines += _batch_run(records)
@@ -291,9 +291,9 @@ def rebuilt(measured: list[Json]) -> list[str]:
         f"A database of {one['units']:,} units in {one['documents']:,} documents ({one['rows']:,} rows of the tables",
         "that segments hold) was backed up, destroyed, and rebuilt by the steps of "
         "[Restore](../runbooks/restore.md). The first",
-        f"backup of everything, as {one['segments']} segments and a companion of "
-        f"{one['companion_bytes'] / 1e6:,.0f} MB, took {one['backup_seconds']:,} s. The rebuild with {one['jobs']}",
-        f"jobs took **{one['rebuild_seconds']:,.0f} s**. Content fingerprint and all other tables equal: "
+        f"backup of everything, with a companion of {one['companion_bytes'] / 1e6:,.0f} MB, took "
+        f"{one['backup_seconds']:,} s. The rebuild from {one['segments']} segments with {one['jobs']} jobs",
+        f"took **{one['rebuild_seconds']:,.0f} s**. Content fingerprint and all other tables equal: "
         f"**{'yes' if one['equal'] else 'no'}**. {machine['at']}, load {machine['load']} at the end.", "",
     ]  # fmt: skip
 

@@ -61,7 +61,7 @@ VALIDATION_WHY = (
 LEFT_OUT = f"""
 ## What the model leaves out
 
-- **The network.** Everything was measured on one machine. Between hosts, each step waits for about eight round trips to
+- **The network.** Everything was measured on one machine. Between hosts, each step waits for about seven round trips to
   PostgreSQL and some to Temporal.
 - **Temporal on PostgreSQL.** The local server keeps its data in SQLite. A server of your own needs a database, whose
   processor, disk and shards were not measured. Several Temporal nodes are assumed to share the work equally.

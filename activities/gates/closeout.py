@@ -49,8 +49,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         facts = _answer(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
-        policy = effect_policy.read(opened.row(effect_policy.TEXT))
-        made, found = bundles.store(deps, opened, policy, facts, read[0].signed_of(facts), sidecar, frozen)
+        made, found = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
         evidence = gate.Evidence(
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.gates.pinned_source import (
-    SNAPSHOT,
     mark_pinned,
     pinned_in,
     pinned_read,
@@ -29,7 +28,7 @@ from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.law_in_force import LAW
 from cutter.storage.pools import session
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Rows, records, together, values
 from cutter.storage.snapshots import Snapshot
 from cutter.types import Json
 
@@ -95,11 +94,10 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 def _read_again(deps: Deps, attempt: Attempt) -> tuple[Snapshot, Base | None]:
     """The pinned snapshot and the law in force, read once more on a connection of their own."""
-    version = attempt.pins["source_version_id"]
-    with session(deps.settings, Role.READ) as fresh, fresh.pipeline():
-        snapshot = SNAPSHOT.sent(fresh, {"source_version_id": version})
-        units = LAW.sent(fresh, {"run_id": attempt.run_id})
-        return require_pinned(next(snapshot, None), version), base_of(attempt.pins, list(units))
+    with session(deps.settings, Role.READ) as fresh:
+        snapshots, units = together(fresh, [pinned_read(attempt), law_read(attempt)])
+    snapshot = require_pinned(next(iter(snapshots), None), attempt.pins["source_version_id"])
+    return snapshot, base_of(attempt.pins, units)
 
 
 def plan_of(deps: Deps, opened: OpenGate) -> tuple[Marking, CutPlan]:

@@ -23,6 +23,7 @@ from cutter.evidence.bundle import Bundle, Signed
 from cutter.kb.ids import signature_of
 from cutter.policy.rules import InvalidPolicy, Policy
 from cutter.projections.state_file import render_transitions
+from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import OpenGate
 from cutter.types import Json
 
@@ -38,18 +39,17 @@ def gathered(deps: Deps, facts: Json) -> Signed:
 
 
 def store(
-    deps: Deps, opened: OpenGate, policy: Policy | InvalidPolicy, facts: Json, signed: Signed, sidecar: RunSidecar,
-    history: Json | None,
-) -> tuple[Bundle, str]:  # fmt: skip
+    deps: Deps, opened: OpenGate, facts: Json, signed: Signed, sidecar: RunSidecar, history: Json | None
+) -> tuple[Bundle, str]:
     """Build a run's bundle and store it. Returns the bundle, and the sha256 of the stored file.
 
-    `policy` is the effect policy that was read in the gate's own transaction.
+    The effect policy is the one that was read with the gate's opening.
     Raises PolicyDenied, and Unavailable if the store is unavailable or holds another object under the bundle's name.
     """
     made = bundle.built(facts, signed, render_transitions(sidecar), history)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
-        context = commands.of_attempt(opened.attempt)
+        context, policy = commands.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
         commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
         found = sha256_hex(artifacts.get(made.artifact_id))
         if found != made.sha256:

@@ -55,7 +55,7 @@ _revisions: _Kept[RevisionPlan] = _Kept()
 
 
 def pinned_read(attempt: Attempt) -> Read:
-    """The same snapshot as a read that is sent together with a gate's opening. `pinned_in` takes the answer."""
+    """The snapshot of the pinned version, as a read that is sent with others. `pinned_in` takes a gate's answer."""
     return SNAPSHOT, {"source_version_id": attempt.pins.get("source_version_id")}
 
 

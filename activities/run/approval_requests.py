@@ -74,7 +74,7 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
         if asked.answer["status"] not in ("opened", "requested"):
             connection.rollback()
             return _not_requested(input, asked.answer)
-        request = asked.answer["request"]
+        request, policy = asked.answer["request"], asked.policy
         context = commands.of_run(asked.run, asked.facts.pins, asked.facts.now, input.gate)
         tier = approving.tier_asked(request["tier"], _writes_ahead(asked, Sovereign(input.gate)))
         try:
@@ -82,7 +82,7 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
             if asked.answer["status"] == "opened":
                 document, snapshot = request_document(deps, asked, context, tier)
                 put = (document.kb_id, render_request(document))
-                bind(
+                policy = bind(
                     connection, request["request_id"], put[0], put[1].decode(), tier=tier.value if tier else None,
                     receipts=[commands.receipt_of_put(context, snapshot, "snapshot")],
                 )  # fmt: skip
@@ -97,7 +97,7 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
             )
             return RequestView(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
     approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request["tier"], tier)
-    sidecar = publish_now(deps, Role.READ, context, put)
+    sidecar = publish_now(deps, Role.READ, context, put, policy)
     # The knowledge base may have stored the document under another name.
     names = {one.request_id: one.kb_id for one in sidecar.requests}
     request |= {"kb_id": names[request["request_id"]]}

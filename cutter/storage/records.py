@@ -60,6 +60,13 @@ def values(name: str, *, named: Named = query) -> Rows[Any]:
     return Rows(name, scalar_row, named, None)
 
 
+def together(connection: Connection, reads: Sequence[tuple[Rows[Any], Mapping[str, Any]]]) -> list[list[Any]]:
+    """The rows of each query, all of them sent in one round trip."""
+    with connection.pipeline():
+        cursors = [asked.sent(connection, parameters) for asked, parameters in reads]
+    return [cursor.fetchall() for cursor in cursors]
+
+
 def the_row(name: str, cursor: psycopg.Cursor[T]) -> T:
     """The row of a query that always has one."""
     row = cursor.fetchone()

@@ -110,8 +110,9 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
 
 def bind(
     connection: Connection, request_id: str, kb_id: str, body: str, *, tier: str | None, receipts: Sequence[Receipt]
-) -> None:
-    """Bind the rendered document to its request and COMMIT. If the request has its document already, roll back.
+) -> Policy | InvalidPolicy:
+    """Bind the rendered document to its request and COMMIT. If the request has its document already, roll back. Returns
+    the effect policy in force at that time.
 
     `tier` is the tier that the effect policy demands. `receipts` are those of the side effects that stored the
     document.
@@ -122,6 +123,8 @@ def bind(
         )
         for statement, parameters in receipts:
             connection.execute(statement, parameters)
+        policy = effect_policy.TEXT.sent(connection)
         connection.execute("commit")
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the request is bound, but its transaction is still open")
+    return effect_policy.of(policy)

@@ -1343,6 +1343,12 @@ RULES = (
          "::test_a_policy_that_comes_while_a_gate_is_open_counts_for_its_report"),
     ),
     *_of(
+        "activities/gates/evidence_bundle.py", "integration/policy/test_policy_on_the_real_path.py",
+        ("a policy that came before a closeout was open", "effect_policy.read(opened.row(effect_policy.TEXT))",
+         "opened.attempt.policy",
+         "::test_a_policy_that_comes_before_a_closeout_is_open_counts_for_its_evidence"),
+    ),
+    *_of(
         "cutter/policy/rules_file.py", "unit/policy/test_policy_rules_file.py",
         ("a rule that never matches", "if not matched:", "if False:",
          "::test_a_rule_that_no_command_can_match_is_refused"),

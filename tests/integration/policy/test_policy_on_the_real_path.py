@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from activities import effects as commands
+from activities.gates import closeout as closeout_gate
 from activities.gates.backup import refresh_backup
 from activities.run.approval_requests import open_request, resume_run
 from activities.run.void import void_run
@@ -209,6 +210,22 @@ def test_a_policy_that_comes_while_a_run_closes_counts_for_its_line_in_the_index
     assert state_of(deployment, run_id) == "closeout_reported"
     assert deployment.gate("IG_closeout", run_id).status == "passed"
     assert waiting(deployment, run_id) == []
+
+
+def test_a_policy_that_comes_before_a_closeout_is_open_counts_for_its_evidence(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = drive(deployment, law(2), until="IG_lifecycle_enact_execute").run_id
+
+    def meanwhile(*given: Any) -> Any:
+        in_force(deployment.settings, "connector: evidence, verdict: deny")
+        return fetched(*given)
+
+    fetched = closeout_gate._fetched
+    monkeypatch.setattr(closeout_gate, "_fetched", meanwhile)
+    refused = deployment.gate("IG_closeout", run_id)
+    assert (refused.status, refused.state) == ("needs_approval", "stopped_unavailable_policy")
+    assert not list(Path(deployment.settings.runs).rglob("evidence*"))
 
 
 def waiting(made: Deployment, run_id: str) -> list[str]:

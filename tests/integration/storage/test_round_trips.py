@@ -24,8 +24,8 @@ class Wired(Behind):
         return f"{super().address}?sslmode=disable&gssencmode=disable"
 
 
-TRIPS_MAX = 5
-"""Opened with what it shows, bound and committed, recorded as put: four. One to spare, for a pool that reconnects."""
+TRIPS_MAX = 4
+"""A transaction begins, the request is opened with what it shows, bound and committed, and recorded as put."""
 
 
 @pytest.fixture

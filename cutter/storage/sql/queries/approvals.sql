@@ -93,7 +93,7 @@ where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and
 -- Returns the units that a run wrote, as the view of a request shows them, in order of their addresses. `run_id` is
 -- the run's, `gate` the sovereign gate of the request: before leg A there are none. Of a revision they are the units of
 -- the new text. The prefix is a subquery, because the planner expects too many units below a column and reads them all.
-with law as materialized (
+with law as (
     select r.docprefix as prefix from cutter_governance.run r
     where r.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and r.mode = 'live' and r.operation_kind = 'first_cut')
 select u.canonical_address as address, u.id::text as unit_id, u.version_anchor_ref::text as version_id,
@@ -124,7 +124,7 @@ order by g.pin_seq
 -- name: units_enacted_last
 -- Returns the enacted units of the document of a first cut whose open request has no document yet. A revision names its
 -- changes itself.
-with law as materialized (
+with law as (
     select r.docprefix as prefix from cutter_governance.approval_request q
     join cutter_governance.run r on r.run_id = q.run_id
     where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null

@@ -241,7 +241,7 @@ select public.fn_iu_enact(%(address)s, %(actor)s, %(review_decision_id)s, %(targ
 -- name: units_to_enact
 -- Returns the address of every unit that the enactment of a run changes, with the status that it gets, in order. A first
 -- cut enacts every unit under its prefix.
-with law as materialized (
+with law as (
     select r.docprefix as prefix from cutter_governance.run r
     where r.run_id = %(run_id)s and r.operation_kind = 'first_cut')
 select u.canonical_address as address, 'enacted' as target from public.information_unit u

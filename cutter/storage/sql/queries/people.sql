@@ -77,7 +77,7 @@ where r.run_id = %(run_id)s and r.docprefix is not null
 
 -- name: units_held
 -- Returns how many units there are now below the prefix of a run, by their lifecycle status.
-with law as materialized (select r.docprefix as prefix from cutter_governance.run r where r.run_id = %(run_id)s)
+with law as (select r.docprefix as prefix from cutter_governance.run r where r.run_id = %(run_id)s)
 select u.lifecycle_status as status, count(*) as units
 from public.information_unit u
 where u.canonical_address >= (select prefix || '/' from law) collate "C"
