@@ -24,7 +24,7 @@ def in_force(connection: Connection) -> Policy | InvalidPolicy:
 
 
 def of(sent: Cursor[str]) -> Policy | InvalidPolicy:
-    """The policy that a `TEXT` has read which was sent before."""
+    """The policy in the answer to a `TEXT` that was sent before."""
     return read(the_row(TEXT.name, sent))
 
 

@@ -157,7 +157,7 @@ def growing(connection: Connection) -> dict[str, list[tuple[str, str]]]:
 def fill(database: Database, copies: int, *, tables: Collection[str] | None = None) -> None:
     """Copy what the database has, or only these tables, into that many documents' worth of rows.
 
-    The planner knows of them.
+    Afterwards PostgreSQL counts the rows, so the planner knows of them.
     """
     with database.connect("postgres") as connection:
         connection.execute("set statement_timeout = 0")
