@@ -586,6 +586,11 @@ begin
         raise exception '% on %: the row belongs to no document, so no backup would hold it', tg_op, tg_table_name
             using errcode = 'CU021';
     end if;
+    -- Most rows are not the first one of their document in this transaction. To look is cheaper than to insert.
+    if exists (select from cutter_governance.backup_coverage c
+               where c.document_id = v_document and c.changed_by = pg_current_xact_id()) then
+        return null;
+    end if;
     insert into cutter_governance.backup_coverage as c (document_id, changes, changed_by)
     values (v_document, 1, pg_current_xact_id())
     on conflict (document_id) do update set changes = c.changes + 1, changed_by = excluded.changed_by
@@ -4246,17 +4251,21 @@ CREATE FUNCTION cutter_governance.fn_search_grams(p_form text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    with letter as (
-        select a, lead(a) over following as b, lead(a, 2) over following as c
-        from unnest(string_to_array(
-            (select string_agg(distinct word, ' ') from string_to_table(p_form, ' ') word), null)) with ordinality l(a, n)
-        window following as (order by n))
-    select coalesce(array_agg(distinct gram), '{}')
-    from letter cross join lateral (values
-        (a || b || c, a <> ' ' and b <> ' ' and c <> ' '),
-        (a || b, ascii(a) >= 3584 and ascii(b) >= 3584),
-        (a, ascii(a) >= 3584)) as part (gram, wanted)
-    where wanted
+    with word as materialized (select distinct word from string_to_table(p_form, ' ') as word),
+    piece as (
+        select word from word where length(word) <= 300
+        union all
+        select small from word cross join cutter_governance.fn_search_pieces(word, 30000) as large
+        cross join cutter_governance.fn_search_pieces(large, 300) as small
+        where length(word) > 300)
+    select coalesce(array_agg(distinct gram), '{}') from (
+        select substr(word, n, 3) as gram from piece cross join generate_series(1, length(word) - 2) as n
+        union all
+        select substr(word, n, size) from piece cross join generate_series(1, 2) as size
+        cross join generate_series(1, length(word) - size + 1) as n
+        -- Such a letter has three bytes, so the first condition is quick and rules out most words.
+        where octet_length(word) > length(word) + 1
+            and ascii(substr(word, n, 1)) >= 3584 and ascii(substr(word, n + size - 1, 1)) >= 3584) as part
 $$;
 
 CREATE FUNCTION cutter_governance.fn_search_hits(p_query tsquery, p_grams text[], p_document text) RETURNS TABLE(version_id uuid, is_word boolean)
@@ -4301,6 +4310,13 @@ begin
     perform cutter_governance.fn_search_enter(new.change_set_id);
     return null;
 end
+$$;
+
+CREATE FUNCTION cutter_governance.fn_search_pieces(p_word text, p_letters integer) RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select substr(p_word, first, p_letters) from generate_series(1, length(p_word), p_letters - 2) as first
 $$;
 
 CREATE FUNCTION cutter_governance.fn_search_query(p_words text) RETURNS tsquery
