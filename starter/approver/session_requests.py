@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from cutter import limits
-from cutter.approvals import schema
+from cutter.approvals import schema, statement
 from cutter.approvals.request import RequestDocument, request_sha256
 from cutter.batch import batch_step, documents
 from cutter.batch.view import BatchView, ItemRecord
@@ -17,9 +17,15 @@ from cutter.errors import NotFound
 from cutter.kb.sets import set_names
 from cutter.kb.store import Store
 from cutter.settings import Settings
+from cutter.storage.pools import OPERATOR, session
+from cutter.storage.records import Rows, values
+from cutter.types import Refusal
 from starter.approver import signing_desk
 from starter.console.terminal import Listing, progress
 from temporal import batches
+
+SIGNED_BY: Rows[str] = values("runs_signed_by")
+UUID_LETTERS = 36
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,43 +74,79 @@ def view_of(settings: Settings, batch_id: str) -> BatchView:
 class SessionRequests:
     """The requests of a session. `before` says that they come from a rehearsal.
 
-    `left_out` names the waiting documents that nobody asked for, and `others` counts those that need another session.
+    `left_out` names the waiting documents that nobody asked for, `others` counts those that need another session, and
+    `done` those that this approver has signed.
     """
 
     before: bool
     asked: list[Asked]
     left_out: list[str]
     others: int
+    done: int
 
 
-def waiting(settings: Settings, batch_id: str, only: Sequence[str] = ()) -> SessionRequests:
-    """The requests that wait in a batch, or only those of some documents. A session has a limited number of them."""
+def waiting(settings: Settings, batch_id: str, only: Sequence[str] = (), approver: str = "") -> SessionRequests:
+    """The requests of a batch that wait for an approver, or only those of some documents. A session has a limited
+    number of them.
+
+    It leaves out what this approver has signed, unless `only` names the document.
+    """
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
-    if before:
-        signed = _signed_before(settings, batch_id)
-        rehearsed = [one for one in view.items if one.outcome == "rehearsed"]
-        # A signature in advance changes no item. So those that have the fewest signatures come first.
-        found = [("SG_cut_authz", one) for one in sorted(rehearsed, key=lambda item: signed[item.document_id])]
-    else:
-        # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
-        asking = [(gate, one) for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate)]
-        found = [(gate, one) for gate, one in asking if one.request_kb_id]
-        # The first of two people finds requests that nobody has signed before those that wait for the second.
-        found.sort(key=lambda asked: asked[1].signed)
-    wanted = [(gate, one) for gate, one in found if not only or one.document_id in only]
-    left_out = [one.document_id for _, one in found if only and one.document_id not in only]
+    found = _rehearsed(settings, view, batch_id, approver) if before else _asking(settings, view, approver)
+    wanted = [(gate, one) for gate, one, done in found if (one.document_id in only if only else not done)]
+    left_out = [one.document_id for _, one, _ in found if only and one.document_id not in only]
     some = wanted[: limits.SET_STATEMENTS_MAX]
     with progress(f"reading {counted(len(some), 'request')}"):
         asked = [_asked(settings, one, gate) for gate, one in some]
-    return SessionRequests(before=before, asked=asked, left_out=left_out, others=len(wanted) - len(some))
+    return SessionRequests(
+        before=before, asked=asked, left_out=left_out, others=len(wanted) - len(some),
+        done=sum(done for _, _, done in found),
+    )  # fmt: skip
 
 
-def _signed_before(settings: Settings, batch_id: str) -> Counter[str]:
-    """The number of approvals of each document that were signed in advance for its last gate."""
+def _asking(settings: Settings, view: BatchView, approver: str) -> list[tuple[str, ItemRecord, bool]]:
+    """The open requests of a batch: gate, item, and whether this approver has signed it."""
+    with session(settings, OPERATOR) as connection:
+        mine = SIGNED_BY.all(connection, {"batch_id": view.batch.batch_id, "approver": approver})
+    # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
+    found = [
+        (gate, one, one.run_id in mine and one.signed > 0)
+        for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate) if one.request_kb_id
+    ]  # fmt: skip
+    # The first of two people finds requests that nobody has signed before those that wait for the second.
+    return sorted(found, key=lambda asked: asked[1].signed)
+
+
+def _rehearsed(
+    settings: Settings, view: BatchView, batch_id: str, approver: str
+) -> list[tuple[str, ItemRecord, bool]]:  # fmt: skip
+    """The rehearsed documents, as `_asking` gives the requests. A signature in advance changes no item."""
+    store = Store(settings.kb)
+    signed = _signed_before(store, batch_id)
+    found = [
+        ("SG_cut_authz", one, approver in {_approver_of(store, name) for name in signed[one.document_id]})
+        for one in view.items if one.outcome == "rehearsed"
+    ]  # fmt: skip
+    return sorted(found, key=lambda asked: len(signed[asked[1].document_id]))
+
+
+def _signed_before(store: Store, batch_id: str) -> Mapping[str, list[str]]:
+    """The approvals of each document that were signed in advance for its last gate."""
     last = list(documents.PRE_BATCHED.values())[-1]
-    names = set_names(Store(settings.kb), f"{documents.folder(batch_id)}/{last}")
-    return Counter(name.rpartition("/")[2].partition(".")[0] for name in names)
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name in set_names(store, f"{documents.folder(batch_id)}/{last}"):
+        found[name.rpartition("/")[2].partition(".")[0]].append(name)
+    return found
+
+
+def _approver_of(store: Store, kb_id: str) -> str:
+    """The approver that a statement names. It only decides what a session offers; the batch judges the statement."""
+    _, _, more = kb_id.rpartition("/")[2].removesuffix(".md").partition(".")
+    if more:
+        return more[: -UUID_LETTERS - 1]
+    said = statement.parse(store.get(kb_id, limit=limits.STATEMENT_BYTES_MAX))
+    return "" if isinstance(said, Refusal) else said.approver
 
 
 def _asked(settings: Settings, item: ItemRecord, gate: str) -> Asked:

@@ -51,11 +51,14 @@ def sit(
 
     Returns the signed, refused and left-out documents.
     """
-    requests = waiting(settings, batch_id, only)
+    requests = waiting(settings, batch_id, only, signer.approver)
     before, wanted, skipped = requests.before, requests.asked, list(requests.left_out)
     if not wanted:
         seen = f"{batch_id}-dryrun" if before else batch_id
-        raise NotFound(f"batch {batch_id} waits for no approval: see `cutter status {seen}`", code="nothing_waits")
+        done = f" of yours, because you have signed {counted(requests.done, 'request')}" if requests.done else ""
+        raise NotFound(
+            f"batch {batch_id} waits for no approval{done}: see `cutter status {seen}`", code="nothing_waits"
+        )
     if not on_screen:
         err().print(listing(wanted))
     if requests.others:

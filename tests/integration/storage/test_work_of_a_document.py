@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import LiteralString
 
@@ -23,6 +24,7 @@ from cutter.storage import batches as registry
 from cutter.storage.grants import asked
 from starter.approver import signing_desk
 from starter.approver.session_requests import waiting
+from starter.approver.session_signatures import Signatures
 from tests.support.batch import queue_yaml
 from tests.support.database import Database
 from tests.support.grown import without_triggers
@@ -125,6 +127,52 @@ def test_the_first_of_two_people_finds_those_that_nobody_has_signed_first(
     assert verdict.accepted
     monkeypatch.setattr(limits, "SET_STATEMENTS_MAX", 1)
     assert [one.name for one in waiting(deployment.settings, batch_id).asked] == names[1:]
+
+
+def offered(deployment: Deployment, batch_id: str, by: int, only: Sequence[str] = ()) -> tuple[list[str], int, int]:
+    """What the next session offers an approver, how many others it counts, and how many the approver has signed."""
+    found = waiting(deployment.settings, batch_id, only, deployment.keys.signing(by).approver)
+    return [one.name for one in found.asked], found.others, found.done
+
+
+def test_a_session_leaves_out_what_its_approver_has_signed(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The documents that wait for the second person would otherwise keep the first one from all others."""
+    with deployment.database.connect("postgres") as connection, without_triggers(connection):
+        connection.execute("""update cutter_governance.policy_epoch set thresholds = '{"SG_cut_authz": 2}'""")
+    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(2)]
+    first, second = names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
+    batch_id = batch_of(deployment, names)
+    deployment.database.run("update cutter_governance.run set batch_id = %s", (batch_id,))
+    monkeypatch.setattr(limits, "SET_STATEMENTS_MAX", 1)
+    assert deployment.approve(runs[0], Sovereign.CUT)[1].accepted
+    assert deployment.approve(runs[1], Sovereign.CUT, by=1)[1].accepted
+    assert offered(deployment, batch_id, 0) == ([second], 0, 1)
+    assert offered(deployment, batch_id, 1) == ([first], 0, 1)
+    assert offered(deployment, batch_id, 0, [first]) == ([first], 0, 1)
+    with deployment.database.connect("postgres") as connection, without_triggers(connection):
+        connection.execute("update cutter_governance.approval_verdict set not_after = now()")
+    assert offered(deployment, batch_id, 0) == ([first], 1, 0)
+
+
+def test_a_session_leaves_out_what_its_approver_has_signed_in_advance(deployment: Deployment) -> None:
+    """The first statement about a document has no approver in its name, and the second one has."""
+    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(2)]
+    for run_id in runs:
+        deployment.request(run_id, Sovereign.CUT)
+    first, second = names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
+    batch_id = batch_of(deployment, names, "dryrun")
+    deployment.database.run(
+        "update cutter_governance.run set batch_id = %s, outcome = 'rehearsed'", (f"{batch_id}-dryrun",)
+    )
+    for by in (0, 1):
+        assert offered(deployment, batch_id, by) == ([second, first] if by else [first, second], 0, 0)
+        signer = deployment.keys.signing(by)
+        signatures = Signatures(settings=deployment.settings, batch_id=batch_id, signer=signer, before=True)
+        [asked] = waiting(deployment.settings, batch_id, [first], signer.approver).asked
+        list(signatures.sign([signatures.approval(asked)]))
+        assert offered(deployment, batch_id, by) == ([second], 0, 1)
 
 
 def test_after_a_rehearsal_the_documents_with_the_fewest_signatures_come_first(

@@ -128,6 +128,14 @@ join lateral (
 join public.source_snapshot s on s.sha256 = v.content_checksum
 where d.doc_code = %(document_id)s
 
+-- name: runs_signed_by
+-- Returns the runs of a batch whose open request one approver has approved, if the approval may still open the gate.
+select q.run_id
+from cutter_governance.run r
+join cutter_governance.approval_request q on q.run_id = r.run_id and q.status = 'requested'
+where r.batch_id = %(batch_id)s
+    and exists (select from cutter_governance.fn_request_approvals(q) v where v.approver = %(approver)s)
+
 -- name: answered_runs
 -- Returns the runs whose open request has every signature that it needs, or a rejection, and that its gate has not
 -- refused since.
