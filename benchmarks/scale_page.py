@@ -75,8 +75,8 @@ LEFT_OUT = f"""
   ([Performance](../internals/performance.md#per-gate)), and all others wait for it.
 - **Threads of a worker.** A worker's process uses one core at a time in the model. Its parts that are not Python can
   use another one.
-- **Schedules.** One schedule makes one batch a night. The model begins ten batches at the same time, so it needs ten
-  schedules or ten commands.
+- **Schedules.** One schedule makes one batch a night. The model begins ten batches of 1,000 documents at the same
+  time. So it needs ten schedules or ten commands, and `CUTTER_BATCH_ITEMS_MAX=1000`.
 """
 
 
@@ -182,7 +182,7 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
         ("new bytes that stay", f"{NIGHT * kept / GB:.1f} GB a night", f"{YEAR * kept / GB:.0f} GB a year"),
         ("Temporal's histories, kept for 30 days",
          *(f"{30 * n * sizes['temporal'] / GB:.0f} GB" for n in per_night.values())),
-        ("signatures of people", f"{SIGNATURES * NIGHT:,} a night", f"{SIGNATURES * YEAR:,} a year"),
+        ("statements that people sign", f"{SIGNATURES * NIGHT:,} a night", f"{SIGNATURES * YEAR:,} a year"),
         (f"work of the people who sign, {READING_SECONDS} s a document",
          *(f"{_people_hours(forecast, n):.0f} hours a night" for n in per_night.values())),
         (f"people who sign at the same time, within {limits.PRE_BATCHED_HOURS} hours",
@@ -192,8 +192,8 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
         f"| | {NIGHT:,} documents a night | {YEAR:,} documents a year, {YEAR / NIGHTS:,.0f} a night |",
         "| --- | --- | --- |", *(f"| {' | '.join(row)} |" for row in rows), "",
         "The hosts are those that the processors need. [Trust](trust.md) asks for one more, because the exec worker",
-        f"has a host of its own. Each document needs {SIGNATURES} signatures, one for each sovereign gate, if the",
-        "policy asks for one person. For a night, a person signs both gates of a document after the rehearsal. The",
+        f"has a host of its own. Each document needs {SIGNATURES} signed statements, one for each sovereign gate,",
+        "if the policy asks for one person. For a night, a person signs both gates of a document after the rehearsal. The",
         f"statements are valid for {limits.PRE_BATCHED_HOURS} hours, so this work must fit into the afternoon. The",
         f"rehearsal passes the first five gates and leg A, which take {_rehearsal(costs):.0%} of the time of all",
         "steps. People are the first bottleneck of so many documents, long before the hosts.", "",
@@ -243,7 +243,7 @@ def processors(costs: Json, forecast: list[Json]) -> list[str]:
     lines = [
         "## Processors and lanes", "",
         f"Processor time of one document in a batch of {costs['batch']['documents']}, without what the processes use",
-        "while nothing happens. One core serves so many documents a minute:", "",
+        "while nothing happens. The third column is the number of documents that one core serves in a minute:", "",
         "| part | ms a document | a core's documents a minute | cores for 10,000 in six hours |",
         "| --- | --- | --- | --- |",
     ]  # fmt: skip
@@ -274,7 +274,7 @@ def nights(forecast: list[Json]) -> list[str]:
         f"signed before. {records[0]['simulated']:,} documents are simulated. From four hosts on, PostgreSQL,",
         "Temporal, the exec workers, and the cutter workers with the verify workers each have hosts of their own. Each",
         "further host goes where the processors are busiest. The first bottleneck is the resource with the highest",
-        "utilisation. While a document that holds a resource waits for another one, the first resource does not count",
+        "utilisation. While a document that holds a resource waits for another resource, the first one does not count",
         "as used.", "",
         "| hosts × cores | PostgreSQL's cores | Temporal, cutter, exec, verify | documents a minute | in six hours | "
         "first bottleneck | next |",
@@ -298,7 +298,7 @@ def nights(forecast: list[Json]) -> list[str]:
 def _more_is_less(records: list[Json]) -> list[str]:
     """What an operator must know if more hosts are slower."""
     slower = [
-        f"{more['hosts']} hosts with {more['cores']} cores are slower than {few['hosts']}"
+        f"{more['hosts']} hosts are slower than {few['hosts']} if each has {more['cores']} cores"
         for few, more in pairwise(records)
         if few["cores"] == more["cores"]
         and more["per_minute"] < few["per_minute"]

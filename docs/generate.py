@@ -73,7 +73,7 @@ def gates() -> str:
         "",
         diagram(),
         "",
-        "There are also three families of states: `failed_<gate>`, `failed_rejected`, `failed_policy` (terminal),",
+        "There are also three families of states: `failed_<phase>`, `failed_rejected`, `failed_policy` (terminal),",
         "`stopped_<reason>` (the workflow stays open and waits) and `voided_<reason>` (terminal). `cutter status`",
         "names the next command. [A run and its gates](../concepts/run.md) explains them.",
         "",
