@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -16,11 +17,22 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def machine() -> Json:
-    """The first line of a file: the machine, its load now, and the day."""
+    """The first line of a file: the machine, its load now, the day, and the commit that was measured."""
     return {
         "kind": "machine", "python": sys.version.split()[0], "machine": platform.machine(), "cpus": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}",
+        "load": round(os.getloadavg()[0], 1), "at": f"{datetime.now(UTC):%Y-%m-%d}", "code": _commit(),
     }  # fmt: skip
+
+
+def _commit() -> str:
+    """Such as `37610c46`, with a `+` if another file than a result differs from it. Empty outside a checkout."""
+    head, changed = _git("rev-parse", "--short=8", "HEAD"), _git("status", "--porcelain", "--", ":/", f":!{RESULTS}")
+    return head + "+" * bool(changed)
+
+
+def _git(*arguments: str) -> str:
+    told = subprocess.run(["git", *arguments], cwd=RESULTS, capture_output=True, text=True, check=False)
+    return told.stdout.strip()
 
 
 def write(file: Path, records: Iterable[Json]) -> None:

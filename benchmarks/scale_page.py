@@ -193,8 +193,8 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
         "| --- | --- | --- |", *(f"| {' | '.join(row)} |" for row in rows), "",
         "The hosts are those that the processors need. [Trust](trust.md) asks for one more, because the exec worker",
         f"has a host of its own. Each document needs {SIGNATURES} signed statements, one for each sovereign gate,",
-        "if the policy asks for one person. For a night, a person signs both gates of a document after the rehearsal. The",
-        f"statements are valid for {limits.PRE_BATCHED_HOURS} hours, so this work must fit into the afternoon. The",
+        "if the policy asks for one person. For a night, a person signs both gates of a document after the rehearsal.",
+        f"The statements are valid for {limits.PRE_BATCHED_HOURS} hours, so this work must fit into the afternoon. The",
         f"rehearsal passes the first five gates and leg A, which take {_rehearsal(costs):.0%} of the time of all",
         "steps. People are the first bottleneck of so many documents, long before the hosts.", "",
     ]  # fmt: skip

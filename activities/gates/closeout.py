@@ -23,7 +23,6 @@ from cutter.projections import phase_report, run_folder
 from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
-from cutter.storage.records import the_row
 from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR
 from cutter.types import Json
 
@@ -174,7 +173,7 @@ def _finish(deps: Deps, run_id: str) -> None:
     """
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
         closed, text = SIDECAR.sent(connection, {"run_id": run_id}), effect_policy.TEXT.sent(connection)
-    sidecar, policy = RunSidecar.of(_answer(the_row(SIDECAR.name, closed), run_id)), effect_policy.of(text)
+    sidecar, policy = RunSidecar.of(_answer(next(iter(closed), None), run_id)), effect_policy.of(text)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), sidecar.pins
     context = commands.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)

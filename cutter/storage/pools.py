@@ -144,7 +144,10 @@ def check_quiet(connection: Connection) -> None:
 
 @contextmanager
 def single(pool: Pool) -> Iterator[Connection]:
-    """A connection on which each statement is a transaction of its own. This takes one round trip instead of three."""
+    """A connection on which each statement is a transaction of its own. This takes one round trip instead of three.
+
+    The statements of a pipeline are one transaction: if one fails, none counts.
+    """
     with translated(), pool.connection() as connection:
         connection.autocommit = True
         try:

@@ -1,7 +1,7 @@
 """IO: the transaction of a request. `ask` opens the request and reads the facts for its document, and `bind` commits.
 
-It takes two round trips for a law of any length. The facts are read right after the opening, in the same transaction.
-If the request already has its document, the snapshot is not read.
+It takes three round trips for a law of any length: one begins the transaction. The facts are read right after the
+opening, in the same transaction. If the request already has its document, the snapshot is not read.
 """
 
 from __future__ import annotations

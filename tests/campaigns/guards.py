@@ -1034,6 +1034,8 @@ BATCHES = (
                 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             and a.at > statement_timestamp()""", "a.at > clock_timestamp()",
          f"{_STORAGE}test_grown_database.py::test_a_document_of_a_batch_reads_only_recent_backups"),
+        ("a backup that the receipt did not pin", "g.result -> 'pins' ->> 'backup_sha256' = a.sha256", "true",
+         f"{_NIGHT}::test_only_what_the_receipt_pinned_is_shared"),
     ),
     *_of(
         f"{_SQL}functions/batches/fn_batch_item_start.sql", _STORAGE,
@@ -1341,6 +1343,11 @@ RULES = (
         ("a policy that came while a gate was open", "policy=effect_policy.of(policy),\n    )",
          "policy=attempt.policy,\n    )",
          "::test_a_policy_that_comes_while_a_gate_is_open_counts_for_its_report"),
+    ),
+    *_of(
+        "activities/run/approval_requests.py", "integration/policy/test_policy_on_the_real_path.py",
+        ("a policy that came while a request was made", "policy = bind(", "bind(",
+         "::test_a_policy_that_comes_while_a_request_is_made_counts_for_its_document"),
     ),
     *_of(
         "activities/gates/evidence_bundle.py", "integration/policy/test_policy_on_the_real_path.py",

@@ -586,15 +586,14 @@ begin
         raise exception '% on %: the row belongs to no document, so no backup would hold it', tg_op, tg_table_name
             using errcode = 'CU021';
     end if;
-    -- Most rows are not the first one of their document in this transaction. To look is cheaper than to insert.
+    -- A transaction counts once. To look for its count is cheaper than an insert that changes nothing.
     if exists (select from cutter_governance.backup_coverage c
                where c.document_id = v_document and c.changed_by = pg_current_xact_id()) then
         return null;
     end if;
     insert into cutter_governance.backup_coverage as c (document_id, changes, changed_by)
     values (v_document, 1, pg_current_xact_id())
-    on conflict (document_id) do update set changes = c.changes + 1, changed_by = excluded.changed_by
-        where c.changed_by is distinct from excluded.changed_by;
+    on conflict (document_id) do update set changes = c.changes + 1, changed_by = excluded.changed_by;
     return null;
 end
 $$;
@@ -4263,7 +4262,7 @@ CREATE FUNCTION cutter_governance.fn_search_grams(p_form text) RETURNS text[]
         union all
         select substr(word, n, size) from piece cross join generate_series(1, 2) as size
         cross join generate_series(1, length(word) - size + 1) as n
-        -- Such a letter has three bytes, so the first condition is quick and rules out most words.
+        -- Such a letter has at least three bytes, so the first condition is quick and rules out most words.
         where octet_length(word) > length(word) + 1
             and ascii(substr(word, n, 1)) >= 3584 and ascii(substr(word, n + size - 1, 1)) >= 3584) as part
 $$;

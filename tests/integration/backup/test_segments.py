@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -42,6 +43,8 @@ from tests.integration.backup.segment_rig import Laws, content, cutter, laws, se
 from tests.support import runs
 from tests.support.database import TestCluster
 from worker import build_deps
+
+CHANGES: LiteralString = "select changes from cutter_governance.backup_coverage where document_id = %s"
 
 
 @pytest.fixture(scope="module")
@@ -307,7 +310,9 @@ def test_a_change_that_commits_during_a_backup_is_in_the_next_one(world: Laws) -
         assert isinstance(before, BackupRecord)
         report = sealed(world, before)
         assert report.header.documents == {}
+        changes = world.database.value(CHANGES, (name,))
         writer.commit()
+    assert world.database.value(CHANGES, (name,)) == changes + 1
     assert world.uncovered() == [name]
     after = world.take("after-commit.gpg")
     assert isinstance(after, BackupRecord)

@@ -13,15 +13,18 @@ import pytest
 from activities import effects as commands
 from activities.gates import closeout as closeout_gate
 from activities.gates.backup import refresh_backup
+from activities.run import approval_requests
 from activities.run.approval_requests import open_request, resume_run
 from activities.run.void import void_run
 from cutter.approvals import schema
+from cutter.approvals.request import RequestDocument
 from cutter.backup.record import BackupRefusal
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, PolicyDenied
 from cutter.gates import closeout, cutplan
 from cutter.gates.report import GateReport
+from cutter.kb.store import Store
 from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
 from cutter.policy.command import BY_KEY, Connector
 from cutter.storage.pools import single
@@ -226,6 +229,25 @@ def test_a_policy_that_comes_before_a_closeout_is_open_counts_for_its_evidence(
     refused = deployment.gate("IG_closeout", run_id)
     assert (refused.status, refused.state) == ("needs_approval", "stopped_unavailable_policy")
     assert not list(Path(deployment.settings.runs).rglob("evidence*"))
+
+
+def test_a_policy_that_comes_while_a_request_is_made_counts_for_its_document(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+
+    def meanwhile(document: RequestDocument) -> bytes:
+        in_force(deployment.settings, "connector: kb, verdict: deny")
+        return rendered(document)
+
+    rendered = approval_requests.render_request
+    monkeypatch.setattr(approval_requests, "render_request", meanwhile)
+    kb_id = deployment.request(run_id, CUT)
+    assert not Store(deployment.settings.kb).exists(kb_id)
+    assert CUT in waiting(deployment, run_id)
+    put_in_force(deployment.settings)
+    deployment.request(run_id, CUT)
+    assert Store(deployment.settings.kb).exists(kb_id)
 
 
 def waiting(made: Deployment, run_id: str) -> list[str]:

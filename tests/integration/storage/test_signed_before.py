@@ -463,7 +463,7 @@ def test_a_backup_is_shared_within_its_own_batch_alone(night: Night) -> None:
     "change",
     [
         "target = 'other'",
-        "response_metadata = jsonb_build_object('sha256', 'other')",
+        "response_metadata = response_metadata || jsonb_build_object('sha256', 'other')",
         "operation = 'restore'",
         "connector = 'other'",
     ],

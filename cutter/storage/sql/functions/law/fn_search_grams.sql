@@ -17,7 +17,7 @@ as $$
         union all
         select substr(word, n, size) from piece cross join generate_series(1, 2) as size
         cross join generate_series(1, length(word) - size + 1) as n
-        -- Such a letter has three bytes, so the first condition is quick and rules out most words.
+        -- Such a letter has at least three bytes, so the first condition is quick and rules out most words.
         where octet_length(word) > length(word) + 1
             and ascii(substr(word, n, 1)) >= 3584 and ascii(substr(word, n + size - 1, 1)) >= 3584) as part
 $$;
