@@ -31,9 +31,9 @@ WHY = {
         "leave out tasks, without hiding a gate or waiting longer for a lost worker."
     ),
     "leg A of": (
-        "the gate also verifies the approvals, makes the cut plan of the pinned text, and surveys the definitions. The "
-        "bare calls do not. These steps do not explain all of it: before PostgreSQL had counted the rows of the "
-        "tables, it was 1.5 times. Next: find the statement whose plan becomes worse."
+        "the gate also verifies the approvals, makes the cut plan of the pinned text, and surveys the definitions. At "
+        "COMMIT, PostgreSQL checks each new row again: a gate was open, the anchors agree, and the backup counts the "
+        "change. The bare calls do none of this. Next: let one check at COMMIT read what several of them read."
     ),
     "round trips": (
         "most gates that read make five; IG_backup is not counted. IG_cutplan makes seven, because it reads the text "
