@@ -184,8 +184,8 @@ def done(connection: Connection, wanted: str, put: Put) -> Cursor[Json]:
 
 def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:
     with single(deps.pool(role)) as connection:
-        answer = SIDECAR.one(connection, {"run_id": run_id})
-    return _report_of(RunSidecar.of(answer), name) or ("", "")
+        answer = SIDECAR.first(connection, {"run_id": run_id})
+    return (_report_of(RunSidecar.of(answer), name) if answer else None) or ("", "")
 
 
 def _report_of(sidecar: RunSidecar, name: str) -> tuple[str, str] | None:

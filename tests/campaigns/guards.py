@@ -1007,12 +1007,17 @@ BATCHES = (
     ),
     *_of(
         "starter/approver/session_requests.py", _STORAGE,
-        ("a session that reads what is not there yet", "for gate, one in asking if one.request_kb_id]",
-         "for gate, one in asking]", f"{_STORAGE}test_work_of_a_document.py::"
+        ("a session that reads what is not there yet", "batch_step.waiting_at(view, gate) if one.request_kb_id",
+         "batch_step.waiting_at(view, gate)", f"{_STORAGE}test_work_of_a_document.py::"
          "test_a_signing_session_leaves_out_a_request_that_the_worker_has_not_put_yet"),
-        ("a session that takes the same ones again", "found.sort(key=lambda asked: asked[1].signed)", "pass",
+        ("a session that takes the same ones again", "sorted(found, key=lambda asked: asked[1].signed)", "found",
          f"{_STORAGE}test_work_of_a_document.py::"
          "test_the_first_of_two_people_finds_those_that_nobody_has_signed_first"),
+        ("a session that offers what its approver has signed", "one.run_id in mine and one.signed > 0", "False",
+         f"{_STORAGE}test_work_of_a_document.py::test_a_session_leaves_out_what_its_approver_has_signed"),
+        ("a rehearsal that offers what its approver has signed",
+         "approver in {_approver_of(store, name) for name in signed[one.document_id]}", "False",
+         f"{_STORAGE}test_work_of_a_document.py::test_a_session_leaves_out_what_its_approver_has_signed_in_advance"),
     ),
     *_of(
         f"{_SQL}functions/batches/fn_batch_view.sql", _STORAGE,
