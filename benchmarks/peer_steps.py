@@ -11,6 +11,7 @@ from pathlib import Path
 from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
 from benchmarks.document import every_role
+from cutter import log_lines
 from cutter.catalogue import BY_NAME, GATES, WorkerRole
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput
 from tests.support.processes import Stack
@@ -29,6 +30,8 @@ class Steps:
     """The three kinds of step, in one process with the passwords and keys of all three workers."""
 
     def __init__(self, state: Path) -> None:
+        # The standard output is a pipe that nobody reads after "ready": a full one would stop the gates.
+        log_lines.to_standard_error()
         self.deps = every_role(Stack(state=state).settings)
 
     def request(self, gate: str, run_id: str) -> None:

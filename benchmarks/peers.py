@@ -184,11 +184,12 @@ def _seconds(pid: int) -> float:
 
 @contextmanager
 def _served(module: str, made: Stack) -> Iterator[subprocess.Popen[str]]:
-    """A peer's own process, ready to work; it ends with the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"benchmarks.{module}", str(made.state)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        text=True, env=made.shell(),
-    )  # fmt: skip
+    """A peer's own process, ready to work; it ends with the block. Its log is a file, as a worker's is."""
+    with made.state.joinpath("logs", f"{module}.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"benchmarks.{module}", str(made.state)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=log, text=True, env=made.shell(),
+        )  # fmt: skip
     try:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == "ready", f"{module} did not start"
