@@ -27,7 +27,7 @@ from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, Wo
 
 from activities.reconciler.runs import looking_after
 from activities.registry import build_activities, build_batch_activities
-from activities.worker import health_server
+from activities.worker import allocator, health_server
 from activities.worker.dependencies import ROLES_OF, Deps, open_pools, signer_of
 from activities.worker.history_digest import freezing
 from activities.worker.metrics import Gauges
@@ -324,6 +324,7 @@ def main() -> int:
         "--role", required=True, type=WorkerRole, choices=list(WorkerRole), help="cutter, exec or verify"
     )
     role = parser.parse_args().role
+    allocator.limit_arenas()
     try:
         asyncio.run(run(settings.load(), role))
     except CutterError as problem:

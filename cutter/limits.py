@@ -650,6 +650,11 @@ WORKFLOWS_CACHED = 150
 A run that is not in memory is read from its whole history at its next step, which takes about 40 ms of CPU.
 """
 
+ARENAS = 2
+"""Arenas of glibc's allocator in a worker: one for each thread that really runs at the same time. Python's threads take
+turns, and small objects have an allocator of their own.
+"""
+
 WORKFLOW_TASKS = 16
 """Steps of workflows that a worker takes at once. Python runs them one after the other. If a worker took a hundred of
 them together, each would last longer than the server waits, and the server would hand it out again.

@@ -755,6 +755,11 @@ TABLES = (
          "::test_a_build_that_cannot_serve_says_that_it_leaves"),
     ),
     *_of(
+        "worker.py", "acceptance/test_worker_memory.py",
+        ("an arena for each thread", "    allocator.limit_arenas()\n", "",
+         "::test_the_threads_of_a_worker_share_a_few_arenas"),
+    ),
+    *_of(
         "cutter/storage/grants.yaml", _ALONE,
         ("a reader who may write units", "      - cutter_governance.fn_run_version\n",
          "      - cutter_governance.fn_run_version\n      - public.fn_iu_create\n",

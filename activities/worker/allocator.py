@@ -1,0 +1,21 @@
+"""IO: limits the arenas of glibc's allocator in this process."""
+
+from __future__ import annotations
+
+import ctypes
+
+from cutter import limits
+
+M_ARENA_MAX = -8
+"""The name of this limit for `mallopt`, from glibc's malloc.h."""
+
+
+def limit_arenas() -> None:
+    """Let all threads share `limits.ARENAS`. Call this before the first thread starts.
+
+    Without it, glibc gives almost each thread an arena of its own, up to eight for each core. A worker has about thirty
+    threads, and each arena keeps what its thread has freed. Other C libraries have no arenas, so this does nothing.
+    """
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_option is not None:
+        set_option(M_ARENA_MAX, limits.ARENAS)
