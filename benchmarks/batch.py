@@ -26,7 +26,6 @@ from benchmarks.wire import Counted
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import batch_step, documents
-from cutter.batch.state import FAILURES
 from cutter.registration import caps_of
 from cutter.storage import batches as registry
 from cutter.storage.batches import Options
@@ -43,16 +42,22 @@ from tests.support.processes import Stack, stack
 LANES = 4
 GATES = ("SG_cut_authz", "SG_lifecycle_authz")
 PROCESSES = ("worker-cutter", "worker-exec", "worker-verify", "temporal")
-LOOK_SECONDS = 10.0
-"""Between two looks for failed documents."""
+LOOK_SECONDS, LOOK_SHARE = 0.1, 50
+"""The pause between two looks at a batch. It is at least this many times as long as a look took, because the looks at
+thousands of documents would cost what is measured here.
+"""
 
 ASKED: LiteralString = """
-select count(*) from cutter_governance.run r
-join cutter_governance.approval_request a on a.run_id = r.run_id and a.gate = %s and a.status = 'requested'
-join cutter_governance.outbox o on o.kb_id = a.kb_id and o.done_at is not null
-where r.batch_id = %s
+select jsonb_build_array(
+    (select count(*) from cutter_governance.run r
+     join cutter_governance.approval_request a on a.run_id = r.run_id and a.gate = %s and a.status = 'requested'
+     join cutter_governance.outbox o on o.kb_id = a.kb_id and o.done_at is not null
+     where r.batch_id = b.batch_id),
+    (select count(*) from cutter_governance.run r
+     where r.batch_id = b.batch_id and (r.state like 'failed\\_%%' or r.state like 'stopped\\_%%')))
+from cutter_governance.batch b where b.batch_id = %s
 """
-"""How many documents of a batch wait at a gate, with a request that can be read."""
+"""How many documents of a batch wait at a gate with a request that can be read, and how many failed or stopped."""
 
 
 class BatchBench:
@@ -114,16 +119,14 @@ class BatchBench:
 
     async def until_all_ask(self, batch_id: str, gate: str, size: int) -> None:
         """Until that many wait at the gate; of a large batch no more are open at once."""
-        looked = time.perf_counter()
         with connect_database(self.settings, OPERATOR) as connection:
-            while (await asyncio.to_thread(answer, connection, ASKED, (gate, batch_id))) < size:
-                # A look at the whole batch would cost what is measured here, so it is rare.
-                if time.perf_counter() - looked > LOOK_SECONDS:
-                    seen = await asyncio.to_thread(batches.view, self.settings, batch_id)
-                    failed = [one.document_id for one in batch_step.items_of(seen) if one.outcome in FAILURES]
-                    assert not failed, failed
-                    looked = time.perf_counter()
-                await asyncio.sleep(0.1)
+            while True:
+                began = time.perf_counter()
+                waiting, failed = await asyncio.to_thread(answer, connection, ASKED, (gate, batch_id))
+                assert not failed, f"{failed} documents of {batch_id} failed or stopped"
+                if waiting >= size:
+                    return
+                await asyncio.sleep(max(LOOK_SECONDS, LOOK_SHARE * (time.perf_counter() - began)))
 
     def _sign(self, batch_id: str, gate: str, size: int) -> str:
         folder = f"{documents.folder(batch_id)}/bench-{uuid_utils.uuid7()}"

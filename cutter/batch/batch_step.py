@@ -254,7 +254,7 @@ def stopped_by_the_batch(one: ItemRecord) -> bool:
     """True for an item that its own batch has stopped. Such a stop is the effect of a halt, so it must not cause
     another halt.
     """
-    return one.stopped and one.stopped_by == BATCH
+    return one.stopped_by == BATCH and one.stopped
 
 
 def _halt(batch: BatchRecord, items: Sequence[Item], age_seconds: float) -> Halt | None:

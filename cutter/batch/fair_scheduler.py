@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from heapq import heappop, heappush
+from heapq import heapify, heappop
 
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.errors import ProgrammingError
@@ -35,13 +35,16 @@ class Shares:
         self._holds: Counter[str] = Counter()
         self._given: Counter[str] = Counter()
         self._waiting: dict[str, list[tuple[int, int, Item]]] = {}
-        for item in items:
-            self._holds[item.tenant] += item.stage is Stage.PLANNING
-            self._given[item.tenant] += item.started or item.outcome not in NEVER_RAN
+        began = [item for item in items if item.started or item.outcome not in NEVER_RAN]
+        self._given.update(item.tenant for item in began)
+        self._holds.update(item.tenant for item in began if item.stage is Stage.PLANNING)
 
-    def offer(self, item: Item) -> None:
-        """Let an item wait for a lane. An item whose tenant has no room left is ignored."""
-        heappush(self._waiting.setdefault(item.tenant, []), (item.priority, item.position, item))
+    def offer(self, items: Iterable[Item]) -> None:
+        """Let items wait for a lane. An item whose tenant has no room left is ignored."""
+        for item in items:
+            self._waiting.setdefault(item.tenant, []).append((item.priority, item.position, item))
+        for waiting in self._waiting.values():
+            heapify(waiting)
 
     def take(self, *, holds: bool = True) -> Item | None:
         """The next item, or None if no item may begin. With `holds`, the item's lane counts as held from now on."""

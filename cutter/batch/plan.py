@@ -31,12 +31,14 @@ def next_starts(
     with the lower priority number begins first, then the item that is first in the file. Between tenants, see `Shares`.
     `rooms` says how many items a tenant may begin now; a tenant without an entry has no cap.
     """
-    shares = Shares(items, weights, rooms)
-    for item in startable(items):
-        shares.offer(item)
-    planning = sum(item.stage is Stage.PLANNING for item in items)
-    is_open = sum(item.started and not item.in_review for item in items)
+    under_way = [item for item in items if item.started]
+    planning = sum(item.stage is Stage.PLANNING for item in under_way)
+    is_open = sum(not item.in_review for item in under_way)
     free = min(lanes - planning, window - is_open)
+    if free <= 0:
+        return []
+    shares = Shares(items, weights, rooms)
+    shares.offer(startable(items))
     begun: list[str] = []
     while len(begun) < free and (one := shares.take()):
         begun.append(one.document_id)
@@ -45,8 +47,11 @@ def next_starts(
 
 def startable(items: Sequence[Item]) -> list[Item]:
     """The pending items whose dependencies are all enacted, in the given order."""
+    pending = [item for item in items if item.stage is Stage.PENDING]
+    if not any(item.depends_on for item in pending):
+        return pending
     good = {item.document_id for item in items if item.stands}
-    return [item for item in items if item.stage is Stage.PENDING and good.issuperset(item.depends_on)]
+    return [item for item in pending if good.issuperset(item.depends_on)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,9 @@ def blocked(items: Sequence[Item]) -> dict[str, Blocked]:
     A dependency that is not in the batch, or that waits for its own dependent, also blocks, because it will never be
     enacted.
     """
+    # Each look asks this about all items of a batch, and most batches have no dependencies.
+    if not any(item.depends_on for item in items):
+        return {}
     causes = _causes(items)
     return {
         item.document_id: Blocked(
@@ -126,8 +134,7 @@ def order(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) 
     shares = Shares(items, weights)
     places: list[Place] = []
     for wave, members in enumerate(_waves(items), start=1):
-        for item in members:
-            shares.offer(item)
+        shares.offer(members)
         left = {item.document_id: item for item in sorted(members, key=_rank)}
         while one := shares.take(holds=False):
             places.append(_place(one, _reason(one, list(islice(left.values(), 2))), number=len(places) + 1, wave=wave))
