@@ -193,7 +193,8 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
         "| --- | --- | --- |", *(f"| {' | '.join(row)} |" for row in rows), "",
         "The hosts are those that the processors need. [Trust](trust.md) asks for one more, because the exec worker",
         f"has a host of its own. Each document needs {SIGNATURES} signed statements, one for each sovereign gate,",
-        "if the policy asks for one person. For a night, a person signs both gates of a document after the rehearsal.",
+        "if the approver policy asks for one person. For a night, a person signs both gates of a document after the",
+        "rehearsal.",
         f"The statements are valid for {limits.PRE_BATCHED_HOURS} hours, so this work must fit into the afternoon. The",
         f"rehearsal passes the first five gates and leg A, which take {_rehearsal(costs):.0%} of the time of all",
         "steps. People are the first bottleneck of so many documents, long before the hosts.", "",
@@ -255,8 +256,8 @@ def processors(costs: Json, forecast: list[Json]) -> list[str]:
         "| one at a time in the whole deployment | held for | documents a minute, at most |", "| --- | --- | --- |",
         *(f"| the {lane} lane | {ms:.0f} ms | {60_000 / ms:.0f} |" for lane, ms in held.items()), "",
         "The write lane belongs to leg A, and the enact lane to the enactment. A lane of a batch is something else: an",
-        f"overnight batch prepares {limits.OVERNIGHT_LANES} documents at once. Between two steps, a document that is",
-        f"alone waits {found['turn_ms']:.0f} ms for Temporal and its workflow.", "",
+        f"overnight batch prepares {limits.OVERNIGHT_LANES} documents at once. A document that is alone in the",
+        f"deployment waits {found['turn_ms']:.0f} ms between two steps, for Temporal and its workflow.", "",
         "A batch looks at its documents at most twice a second, while they change. A look at the whole batch takes",
         f"{found['look_item_ms']:.2f} ms of PostgreSQL for each document. Such looks take at most",
         f"{1 / limits.WHOLE_LOOK_SHARE:.0%} of the time. In between, a worker reads only the documents that changed.",
@@ -290,7 +291,8 @@ def nights(forecast: list[Json]) -> list[str]:
         )
     return [
         *lines, "",
-        f"The last row has {WORKERS_OF_200} workers of each role. The shares of 200 connections are for them.", "",
+        f"The last row has {WORKERS_OF_200} workers of each role. The shares of 200 connections are enough for these.",
+        "",
         *_waits(_ordinary(forecast)), "", *_more_is_less(_ordinary(forecast)),
     ]  # fmt: skip
 
@@ -298,7 +300,7 @@ def nights(forecast: list[Json]) -> list[str]:
 def _more_is_less(records: list[Json]) -> list[str]:
     """What an operator must know if more hosts are slower."""
     slower = [
-        f"{more['hosts']} hosts are slower than {few['hosts']} if each has {more['cores']} cores"
+        f"{more['hosts']} hosts of {more['cores']} cores are slower than {few['hosts']}"
         for few, more in pairwise(records)
         if few["cores"] == more["cores"]
         and more["per_minute"] < few["per_minute"]

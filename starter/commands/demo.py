@@ -54,7 +54,7 @@ def demo(
     laws: Annotated[str | None, typer.Option(help="A folder of laws to cut instead of the model laws.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Cut laws on the real engine: one law with approvals by the temporal CLI, then a batch in two signing sessions.
+    """Cut laws on the real servers: one law with approvals by the temporal CLI, then a batch in two signing sessions.
 
     It has a stack of its own, in the folder `demo` of the state folder.
 

@@ -887,7 +887,7 @@ BATCHES = (
         "cutter/batch/plan.py", "property/test_batch_properties.py",
         ("more than the lanes", "free = min(lanes - planning, window - is_open)", "free = window - is_open",
          "::test_every_night_comes_to_an_end_within_its_lanes"),
-        ("what it depends on", " and good.issuperset(item.depends_on)", "",
+        ("what it depends on", "[item for item in pending if good.issuperset(item.depends_on)]", "pending",
          "unit/batch/test_batch_plan.py::test_a_dependent_begins_when_all_it_needs_is_law"),
     ),
     *_of(
