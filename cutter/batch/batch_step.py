@@ -110,6 +110,8 @@ def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
         for one in view.items
         if one.included or (one.decided == "blocked" and one.run_id is None and not one.kept_out)
     }
+    if not names:
+        return list(items)
     return [replace(one, stage=Stage.PENDING, outcome=None) if one.document_id in names else one for one in items]
 
 
@@ -145,7 +147,7 @@ def decide(
         decided=tuple(decided),
         stops=tuple(_stops(items, by_id, kind)),
         enters=(*_failures(batch, items, by_id, kind), *reviews),
-        leaves=tuple(_leaves(items, by_id)),
+        leaves=tuple(_leaves(view)),
     )
 
 
@@ -169,7 +171,7 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
         unanswered = [one for one in at_people if attended or not one.in_review]
         over = not (moving or pending or unanswered)
     # If an item must still leave its queue, the next look removes it, so the batch is not over yet.
-    over = over and not _leaves(items, view.by_document)
+    over = over and not _leaves(view)
     gates = {SOVEREIGN_STAGES[one.stage] for one in at_people}
     awaited = AWAITED.get(state, "")
     return Summary(
@@ -231,9 +233,9 @@ def reason_of(batch: BatchRecord, orders: BatchActions) -> str:
 
 def totals_of(items: Sequence[Item], view: BatchView) -> dict[str, int]:
     """The number of items by stage, by outcome and by queue, without zeros."""
-    counts = Counter(one.stage.value for one in items)
-    counts.update(one.outcome.value for one in items if one.outcome is not None)
-    gone = {document_id for document_id, _ in _leaves(items, view.by_document)}
+    stages, outcomes = Counter(one.stage for one in items), Counter(one.outcome for one in items if one.outcome)
+    counts = Counter({name.value: count for name, count in (*stages.items(), *outcomes.items())})
+    gone = {document_id for document_id, _ in _leaves(view)}
     counts.update(one.queue for one in view.items if one.queue and one.document_id not in gone)
     return dict(sorted(counts.items()))
 
@@ -308,10 +310,12 @@ def _failures(
     queue = QUARANTINE if batch.policy == "quarantine" else ERROR
     found = []
     for item in items:
+        if item.outcome not in FAILURES:
+            continue
         one = by_id[item.document_id]
         state = one.state or ""
         ours = kind is not None and state in ("stopped_stop", "stopped_cancel")
-        if item.outcome in FAILURES and not ours and (one.queue, one.queue_state) != (queue, state):
+        if not ours and (one.queue, one.queue_state) != (queue, state):
             found.append(
                 Entry(
                     document_id=item.document_id,
@@ -324,15 +328,14 @@ def _failures(
     return found
 
 
-def _leaves(items: Sequence[Item], by_id: Mapping[str, ItemRecord]) -> list[tuple[str, str]]:
+def _leaves(view: BatchView) -> list[tuple[str, str]]:
     """The items that have continued since they entered their queue, with their present state."""
     gone = []
-    for item in items:
-        one = by_id[item.document_id]
+    for one in view.items:
         if one.queue is None:
             continue
-        still_waits = one.queue == REVIEW and item.stage in SOVEREIGN_STAGES
-        still_failed = one.queue != REVIEW and item.outcome in FAILURES
+        still_waits = one.queue == REVIEW and one.item.stage in SOVEREIGN_STAGES
+        still_failed = one.queue != REVIEW and one.item.outcome in FAILURES
         if not still_waits and not still_failed:
-            gone.append((item.document_id, one.state or "decided"))
+            gone.append((one.document_id, one.state or "decided"))
     return gone
