@@ -258,16 +258,24 @@ async def _serve(config: settings.Settings, role: WorkerRole, readiness: Readine
     async with serving(client, deps) as presence:
         address = client.service_client.config.target_host
         leave_out_of_collections()
+        giving_back = asyncio.create_task(_give_memory_back())
         log.info("worker.ready", pid=os.getpid(), address=address, metrics=metrics, probes=probes)
         _say_ready(config, role)
         await readiness.keep(presence)
         _on_signals(partial(_end_at_once, "told twice"))
         asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
         log.info("worker.draining")
+    giving_back.cancel()
     log.info("worker.drained")
     deps.watches.close()
     for pool in deps.pools.values():
         pool.close()
+
+
+async def _give_memory_back() -> NoReturn:
+    while True:
+        await asyncio.sleep(limits.GIVE_BACK_SECONDS)
+        await asyncio.to_thread(allocator.give_back)
 
 
 def leave_out_of_collections() -> None:

@@ -655,6 +655,10 @@ ARENAS = 2
 turns, and small objects have an allocator of their own.
 """
 
+GIVE_BACK_SECONDS = 30
+"""The pause after which a worker gives unused memory back to the system again. A look at a large batch frees megabytes.
+"""
+
 WORKFLOW_TASKS = 16
 """Steps of workflows that a worker takes at once. Python runs them one after the other. If a worker took a hundred of
 them together, each would last longer than the server waits, and the server would hand it out again.

@@ -47,6 +47,7 @@ class Watch:
         self.view, self.changed = None, set()
         many = len(documents) > limits.BATCH_PART_ITEMS
         if whole or many or view is None or monotonic() > self.whole_again:
+            view = None  # so that a batch of thousands is not in memory twice
             began = monotonic()
             view = batch_views.in_parts(connection, self.batch_id)
             pause = limits.WHOLE_LOOK_SHARE * (monotonic() - began)

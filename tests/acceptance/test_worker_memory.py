@@ -1,8 +1,10 @@
-"""How the allocator of a real worker process keeps memory."""
+"""How the allocator keeps memory, in a real worker and in a process of its own."""
 
 from __future__ import annotations
 
 import platform
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -36,3 +38,27 @@ def test_the_threads_of_a_worker_share_a_few_arenas(standing: Stack, name: str) 
     assert psutil.Process(pid).num_threads() > 2 * limits.ARENAS, "too few threads to prove anything"
     # A heap of an arena that grew beyond its size is a second one of the same arena.
     assert len(list(arenas(pid))) <= 2 * limits.ARENAS
+
+
+FREED = """
+from pathlib import Path
+from activities.worker import allocator
+
+def resident():
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096
+
+kept = [bytes(2_000) for _ in range(20_000)]
+full = resident()
+kept = kept[::100]
+before = resident()
+allocator.give_back()
+print(full - before, before - resident())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps such pages")
+def test_free_pages_between_used_ones_go_back_to_the_system() -> None:
+    done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, check=True, timeout=60)
+    freed_alone, given_back = map(int, done.stdout.split())
+    assert freed_alone < 4_000_000, "glibc gave them back by itself"
+    assert given_back > 20_000_000

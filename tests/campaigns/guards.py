@@ -760,6 +760,11 @@ TABLES = (
          "::test_the_threads_of_a_worker_share_a_few_arenas"),
     ),
     *_of(
+        "activities/worker/allocator.py", "acceptance/test_worker_memory.py",
+        ("free pages that a worker keeps", "        trim(0)", "        pass",
+         "::test_free_pages_between_used_ones_go_back_to_the_system"),
+    ),
+    *_of(
         "cutter/storage/grants.yaml", _ALONE,
         ("a reader who may write units", "      - cutter_governance.fn_run_version\n",
          "      - cutter_governance.fn_run_version\n      - public.fn_iu_create\n",
