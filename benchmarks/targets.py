@@ -45,6 +45,15 @@ WHY = {
         "again on a connection of its own. IG_closeout makes nine, because it also publishes waiting documents, reads "
         "the evidence that it seals, and writes the index of runs. Next: let its two first reads share a round trip."
     ),
+    "worker's memory": (
+        "much of it was free memory that the allocator kept. Since this measurement a worker gives it back. Next: "
+        "measure it again."
+    ),
+    "one queue of": (
+        "a run that is not in the worker's memory is read from its history at each signature, and the batch looks at all "
+        "of its items up to twice a second. Since this measurement a look costs about half. Next: keep the counts of "
+        "items from one look to the next, instead of visiting each item."
+    ),
 }
 """Why a target is missed and what would help, by the beginning of its name."""
 
