@@ -50,9 +50,9 @@ WHY = {
         "measure it again."
     ),
     "one queue of": (
-        "a run that is not in the worker's memory is read from its history at each signature, and the batch looks at all "
-        "of its items up to twice a second. Since this measurement a look costs about half. Next: keep the counts of "
-        "items from one look to the next, instead of visiting each item."
+        "a run that is not in the worker's memory is read from its history at each signature, and the batch looks at "
+        "all of its items up to twice a second. Since this measurement a look visits them less often. Next: keep the "
+        "counts of items from one look to the next, instead of visiting each item."
     ),
 }
 """Why a target is missed and what would help, by the beginning of its name."""
