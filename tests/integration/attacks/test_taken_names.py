@@ -126,6 +126,9 @@ async def test_a_document_gets_no_name_but_its_own_others(stack: Stack) -> None:
     for free in ("elsewhere.md", report, of_nobody, *(request.replace(".md", ending) for ending in others)):
         with pytest.raises(psycopg.Error, match="is not another name of"):
             reader.execute(RENAME, (request, free))
+    writer = stack.database.connect("cutter_exec", autocommit=True)
+    with pytest.raises(psycopg.Error, match="is not for cutter_exec to put"):
+        writer.execute(RENAME, (request, request.replace(".md", "-other2.md")))
     with pytest.raises(psycopg.Error, match="no outbox row"):
         reader.execute(RENAME, ("elsewhere.md", "elsewhere-other2.md"))
     assert (await run.sidecar())["documents"] == documents

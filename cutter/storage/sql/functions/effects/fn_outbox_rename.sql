@@ -12,9 +12,7 @@ begin
     if not found then
         raise exception 'no outbox row for %', p_kb_id using errcode = 'CU006';
     end if;
-    if entry.body is null and session_user <> 'cutter_read' and not exists (
-        select from cutter_governance.gate_catalogue where gate = entry.subject and role = session_user)
-    then
+    if not cutter_governance.fn_outbox_is_mine(entry) then
         raise exception '% is not for % to put', p_kb_id, session_user using errcode = 'CU006';
     end if;
     if left(p_free, length(v_stem)) <> v_stem or substr(p_free, length(v_stem) + 1) !~ '^-other[0-9a-f]{1,12}\.md$' then
