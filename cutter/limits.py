@@ -235,9 +235,6 @@ VOID_WORDS_CHARACTERS_MAX = 40
 `cutter status`. The database has the same limit.
 """
 
-DIFF_LINES_MAX = 40
-"""Lines of a drift's readable diff that are stored and shown."""
-
 POLL_SECONDS = 0.05
 """The time between two looks at a process or a file that somebody waits for. It is short compared with every start, and
 a look costs little.

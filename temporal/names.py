@@ -1,4 +1,4 @@
-"""Orchestration: task queues, workflow ids and their inverses, retry policies, search attributes."""
+"""Orchestration: task queues, workflow ids, retry policies, search attributes."""
 
 from __future__ import annotations
 
@@ -67,11 +67,6 @@ def sooner(before: Priority, urgency: Urgency) -> Priority:
 def document_workflow_id(document_id: str) -> str:
     """The id of a document's workflow. Because it names the document, the server refuses a second open run of it."""
     return f"document/{document_id}"
-
-
-def document_of(workflow_id: str) -> str:
-    """The document id in a workflow id. The inverse of `document_workflow_id`."""
-    return workflow_id.removeprefix("document/")
 
 
 def batch_workflow_id(batch_id: str) -> str:

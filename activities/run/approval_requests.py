@@ -14,7 +14,7 @@ from activities import approval_judge as approving
 from activities import effects as commands
 from activities.outbox import publish, publish_now
 from activities.run.request_document import request_document
-from activities.worker.dependencies import Deps, day_of, folder_of
+from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.policy import Tier
@@ -23,7 +23,7 @@ from cutter.approvals.verdict import ACCEPTED, Verdict, verdict_record
 from cutter.approvals.verify import Authentication
 from cutter.catalogue import GATES, Role, Sovereign, stands_on
 from cutter.domain import ids
-from cutter.domain.run_record import RunRecord, RunSidecar
+from cutter.domain.run_record import RunSidecar
 from cutter.errors import PolicyDenied
 from cutter.messages import (
     NOT_SO,
@@ -272,8 +272,3 @@ def resume_run(deps: Deps, input: ResumeInput) -> Resumed:
         reason = f"{answer['have']} of {answer['needed']} people have signed a resume"
         return Resumed(state=answer["state"], code="more_needed", reason=reason)
     return Resumed(state=answer.get("state", ""), code=answer["status"], reason=answer.get("decision", ""))
-
-
-def folder_and_day(run: RunRecord, pins: Json) -> tuple[str, datetime]:
-    """The folder of a run's documents, and the day in their names."""
-    return folder_of(run, pins.get("content_sha256")), day_of(run)

@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -111,8 +110,3 @@ def _address_bytes(line: str) -> bytes:
 def chain(previous: str, body: str) -> str:
     """The next link of a hash chain: sha256 over the hex characters of the link before it, then the body."""
     return sha256_hex(previous + body)
-
-
-def digest_of_fields(fields: Mapping[str, Any]) -> str:
-    """The digest of a flat record. Its own name shows a reader what is bound."""
-    return canonical_digest(dict(fields))

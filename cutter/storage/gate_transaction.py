@@ -114,7 +114,7 @@ class GateTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenGate:
-    """An open gate: the connection in its transaction, the pins before it, and the answers of the first queries.
+    """An open gate: the connection in its transaction, and the answers of the first queries.
 
     `principal` is the user of the session. `transaction` is the transaction's id, and a gate that writes compares it
     with the transaction of its writes.
@@ -122,9 +122,6 @@ class OpenGate:
 
     connection: Connection
     attempt: Attempt
-    docprefix: str
-    before_pins: Json
-    now: str
     principal: str
     transaction: str
     answers: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -245,9 +242,6 @@ def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGat
     return OpenGate(
         connection=connection,
         attempt=attempt,
-        docprefix=answer["docprefix"],
-        before_pins=answer["before_pins"],
-        now=answer["now"],
         principal=opening.session,
         transaction=opening.transaction,
         answers={name: one.fetchall() for name, one in cursors},

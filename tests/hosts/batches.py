@@ -22,7 +22,6 @@ UNITS = 3
 
 WAIT_SECONDS = 420
 SIGN_AGAIN_SECONDS = 2
-DECIDED = ("failed_", "stopped_", "voided_")
 
 
 @dataclass(slots=True)

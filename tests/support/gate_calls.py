@@ -79,17 +79,6 @@ def close_gate(connection: Connection, gate: str, run_id: str, number: int, pins
     return answer
 
 
-def pass_gate(connection: Connection, gate: str, run_id: str, pins: Json) -> Json:
-    """Open, close and commit a gate whose body is nothing but these pins; its receipt."""
-    opened = open_gate(connection, gate, run_id)
-    assert opened["status"] == "opened", opened
-    closed = close_gate(connection, gate, run_id, opened["attempt"], pins)
-    assert closed["status"] == "sealed", closed
-    connection.commit()
-    receipt: Json = closed["receipt"]
-    return receipt
-
-
 @contextmanager
 def meanwhile(waiting: Connection, work: Callable[[], Any]) -> Iterator[Future[Any]]:
     """Run `work` on that connection in a thread; the block starts when it waits for a lock. Answers a future."""

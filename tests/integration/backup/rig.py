@@ -10,7 +10,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -227,6 +227,3 @@ def holds_plaintext(folders: list[Path], canary: str = CANARY) -> list[Path]:
                 if canary.encode() in data or data.startswith(b"PGDMP"):
                     found.append(path)
     return found
-
-
-Defect = Callable[[Rig], None]

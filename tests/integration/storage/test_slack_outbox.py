@@ -35,9 +35,6 @@ where connector = 'notification'
 """
 
 
-LAST_TRY = "update cutter_governance.notification_delivery set attempts = %s"
-
-
 def caller(slack: FakeSlack, token: str = TOKEN) -> SlackChannel:
     return SlackChannel(channel=CHANNEL, client=client(slack.url, token))
 

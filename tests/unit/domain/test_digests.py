@@ -12,7 +12,6 @@ from cutter.domain.digests import (
     canonical_digest,
     canonical_json,
     chain,
-    digest_of_fields,
     is_digest,
     sha256_hex,
     writer_digest,
@@ -81,9 +80,7 @@ def test_numbers_by_another_name_are_their_numbers() -> None:
 
 def test_tuples_are_lists_and_order_of_making_is_nothing() -> None:
     assert canonical_json((1, (2,))) == canonical_json([1, [2]])
-    assert (
-        canonical_digest({"a": 1, "b": 2}) == canonical_digest({"b": 2, "a": 1}) == digest_of_fields({"b": 2, "a": 1})
-    )
+    assert canonical_digest({"a": 1, "b": 2}) == canonical_digest({"b": 2, "a": 1})
 
 
 def test_text_is_not_normalised() -> None:
