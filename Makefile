@@ -27,7 +27,7 @@ test: venv ## the whole suite on the real parts, in parallel (JOBS=2)
 	@$(BIN)/cutter doctor --fetch
 	@$(PYTEST) -n $(JOBS) --dist loadgroup $(ARGS)
 
-test-fast: venv ## the tests that need no server
+test-fast: venv ## the tests that need no Temporal
 	@$(PYTEST) -n $(JOBS) tests/unit tests/property tests/architecture $(ARGS)
 
 test-hosts: venv ## as root: a cluster with TLS and a standby, of which everything is killed; less than 30 minutes, for each night

@@ -173,10 +173,12 @@ async def serving(
             else:
                 workers.append(make_worker(client, deps, executor, interceptors=[counting, *interceptors], **changed))
         keeping = asyncio.create_task(presence.keep())
+        giving_back = asyncio.create_task(_give_memory_back())
         try:
             async with running(workers, presence.busy):
                 yield presence
         finally:
+            giving_back.cancel()
             presence.end()
             await keeping
 
@@ -258,14 +260,12 @@ async def _serve(config: settings.Settings, role: WorkerRole, readiness: Readine
     async with serving(client, deps) as presence:
         address = client.service_client.config.target_host
         leave_out_of_collections()
-        giving_back = asyncio.create_task(_give_memory_back())
         log.info("worker.ready", pid=os.getpid(), address=address, metrics=metrics, probes=probes)
         _say_ready(config, role)
         await readiness.keep(presence)
         _on_signals(partial(_end_at_once, "told twice"))
         asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
         log.info("worker.draining")
-    giving_back.cancel()
     log.info("worker.drained")
     deps.watches.close()
     for pool in deps.pools.values():

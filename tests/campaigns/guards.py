@@ -753,6 +753,8 @@ TABLES = (
         "worker.py", "acceptance/cli/test_workers.py",
         ("a start that failed and says nothing", "exits.push_async_callback(presence.say, SHUTDOWN)", "pass",
          "::test_a_build_that_cannot_serve_says_that_it_leaves"),
+        ("a worker that keeps unused memory", "        await asyncio.to_thread(allocator.give_back)", "        pass",
+         "::test_a_worker_gives_unused_memory_back_while_it_serves"),
     ),
     *_of(
         "worker.py", "acceptance/test_worker_memory.py",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import platform
 from typing import Any
 
+import psutil
 import pytest
 
+from cutter import limits
 from cutter.catalogue import WorkerRole
 from cutter.lifecycle import events
 from cutter.lifecycle.declarations import WORKER
@@ -101,6 +104,23 @@ async def test_a_worker_that_falls_silent_is_recorded_once_and_may_come_back(
     moved = [json.loads(line)["to_state"] for line in lines if "verify" in json.loads(line)["entity_id"]]
     assert moved == ["idle", "unresponsive", "idle", "shutdown"]
     follow(lines)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps such pages")
+async def test_a_worker_gives_unused_memory_back_while_it_serves(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "GIVE_BACK_SECONDS", 0.2)
+    async with stack.workers():
+        kept = [bytes(2_000) for _ in range(40_000)]
+        process = psutil.Process()
+        full = process.memory_info().rss
+        # Of its own, glibc gives nothing back between the texts that are still in use.
+        kept = kept[::100]
+
+        async def gave_back() -> bool:
+            return process.memory_info().rss < full - 40_000_000
+
+        await until(gave_back, seconds=30)
+        assert len(kept) == 400
 
 
 async def test_a_build_that_cannot_serve_says_that_it_leaves(stack: Stack) -> None:
