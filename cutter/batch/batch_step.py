@@ -125,7 +125,7 @@ def decide(
     batch, items = view.batch, items_of(view)
     by_id = view.by_document
     again = [one.document_id for one in view.items if one.included]
-    ignored = {*again, *(one.document_id for one in view.items if stopped_by_the_batch(one))}
+    ignored = {*again, *(one.document_id for one in view.items if one.stopped_by and stopped_by_the_batch(one))}
     halt = _halt(batch, [one for one in items if one.document_id not in ignored], view.age_seconds)
     kind = halt.kind if halt else batch.halted
     reason = (halt.reason if halt else batch.halted_reason) or ""
@@ -160,7 +160,7 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
     planned = _for_the_planner(view, items)
     # Documents that were included again, and those whose dependency is now enacted, begin as soon as a lane is free.
     signed = {one.document_id for one in view.items if one.included} - set(plan.blocked(planned))
-    pending = bool(signed) or any(one.stage is Stage.PENDING for one in (*items, *plan.startable(planned)))
+    pending = bool(signed or plan.startable(planned)) or Stage.PENDING in {one.stage for one in items}
     late = batch.halted is not None and (view.halted_seconds or 0.0) > HEARD_BY_SECONDS
     if batch.halted and (late or not moving):
         # The batch can end although some documents have not started, wait for people, or do not react to a stop.

@@ -30,6 +30,10 @@ class Stage(StrEnum):
     SETTLED = "settled"
 
 
+NOT_UNDER_WAY = (Stage.PENDING, Stage.SETTLED)
+"""The stages before the start of an item's run, and after its end."""
+
+
 class Outcome(StrEnum):
     """The end of a settled item.
 
@@ -87,7 +91,7 @@ class Item:
     @property
     def started(self) -> bool:
         """True from the start of its run until the run is settled."""
-        return self.stage not in (Stage.PENDING, Stage.SETTLED)
+        return self.stage not in NOT_UNDER_WAY
 
 
 _AT = {Sovereign.CUT: (Stage.AT_SG1, Stage.WRITING), Sovereign.LIFECYCLE: (Stage.AT_SG2, Stage.ENACTING)}

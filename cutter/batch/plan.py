@@ -13,7 +13,7 @@ from itertools import islice
 from cutter import limits
 from cutter.batch.dependencies import in_turn
 from cutter.batch.fair_scheduler import Shares
-from cutter.batch.item import Item, Outcome, Stage
+from cutter.batch.item import NOT_UNDER_WAY, Item, Outcome, Stage
 
 
 def next_starts(
@@ -31,10 +31,7 @@ def next_starts(
     with the lower priority number begins first, then the item that is first in the file. Between tenants, see `Shares`.
     `rooms` says how many items a tenant may begin now; a tenant without an entry has no cap.
     """
-    under_way = [item for item in items if item.started]
-    planning = sum(item.stage is Stage.PLANNING for item in under_way)
-    is_open = sum(not item.in_review for item in under_way)
-    free = min(lanes - planning, window - is_open)
+    free = free_places(items, lanes=lanes, window=window)
     if free <= 0:
         return []
     shares = Shares(items, weights, rooms)
@@ -45,9 +42,17 @@ def next_starts(
     return begun
 
 
+def free_places(items: Sequence[Item], *, lanes: int, window: int) -> int:
+    """How many items may begin now. Zero or less if none may."""
+    under_way = [item for item in items if item.stage not in NOT_UNDER_WAY]
+    planning = sum(item.stage is Stage.PLANNING for item in under_way)
+    return min(lanes - planning, window - sum(not item.in_review for item in under_way))
+
+
 def startable(items: Sequence[Item]) -> list[Item]:
     """The pending items whose dependencies are all enacted, in the given order."""
-    pending = [item for item in items if item.stage is Stage.PENDING]
+    stage = Stage.PENDING  # looked up once, because a queue may have thousands of items
+    pending = [item for item in items if item.stage is stage]
     if not any(item.depends_on for item in pending):
         return pending
     good = {item.document_id for item in items if item.stands}

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from cutter import limits
 from cutter.batch.item import Item, Outcome, Stage
-from cutter.batch.plan import next_starts
+from cutter.batch.plan import free_places, startable
 
 
 class BatchState(StrEnum):
@@ -63,7 +63,8 @@ def batch_state(
     if not started or not items:
         return BatchState.PENDING
     stages = {item.stage for item in items}
-    if Stage.PLANNING not in stages and not halted and next_starts(items, lanes=1, window=window):
+    idle = Stage.PLANNING not in stages and not halted
+    if idle and free_places(items, lanes=1, window=window) > 0 and startable(items):
         return BatchState.PLANNING
     for stage, state in _MOVING:
         if stage in stages:
@@ -92,7 +93,7 @@ def is_partial(items: Sequence[Item]) -> bool:
     (`batch_partial`).
     """
     stages = {item.stage for item in items}
-    enacted = any(item.outcome is Outcome.ENACTED for item in items)
+    enacted = Outcome.ENACTED in {item.outcome for item in items}
     behind_sg1 = enacted or not stages.isdisjoint(_PASSED_SG1)
     behind_sg2 = enacted or Stage.ENACTING in stages
     return (Stage.AT_SG1 in stages and behind_sg1) or (Stage.AT_SG2 in stages and behind_sg2)

@@ -892,7 +892,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/plan.py", "property/test_batch_properties.py",
-        ("more than the lanes", "free = min(lanes - planning, window - is_open)", "free = window - is_open",
+        ("more than the lanes", "return min(lanes - planning, ", "return max(0, ",
          "::test_every_night_comes_to_an_end_within_its_lanes"),
         ("what it depends on", "[item for item in pending if good.issuperset(item.depends_on)]", "pending",
          "unit/batch/test_batch_plan.py::test_a_dependent_begins_when_all_it_needs_is_law"),
@@ -908,7 +908,7 @@ BATCHES = (
          '(one.decided == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
         ("blocked once, blocked for ever", " and one.run_id is None and not one.kept_out)", " and False)",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
-        ("over before the last has begun", "(*items, *plan.startable(planned))", "items",
+        ("over before the last has begun", "bool(signed or plan.startable(planned))", "bool(signed)",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
         ("stops without end", "return stopped[: limits.BATCH_ORDERS_AT_ONCE]", "return stopped",
          "::test_a_halt_stops_some_documents_at_each_look"),
@@ -917,7 +917,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/batch_step.py", "unit/batch/test_ways.py",
-        ("a halt because of what a halt has stopped", "if stopped_by_the_batch(one))}", "if False)}",
+        ("a halt because of what a halt has stopped", "if one.stopped_by and stopped_by_the_batch(one))}", "if False)}",
          "::test_what_the_batch_itself_has_stopped_does_not_halt_it_again"),
     ),
     *_of(

@@ -1042,14 +1042,14 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text, p_documents tex
                 'enacted', exists (
                     select from cutter_governance.gate_receipt g
                     where g.run_id = r.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null),
-                'kept_out', cutter_governance.fn_item_kept_out(i),
+                'kept_out', i.kept_out and cutter_governance.fn_item_kept_out(i),
                 'latched', coalesce(l.stopped, false), 'latch_kind', case when l.stopped then l.kind end,
                 'gate', a.gate, 'expires_at', a.expires_at,
                 -- nobody can read a request before the worker has put it, a moment after the row
                 'request_kb_id', (select o.kb_id from cutter_governance.outbox o
                                   where o.kb_id = a.kb_id and o.done_at is not null),
                 'signed', coalesce(s.people, 0),
-                'approved', coalesce(s.people >= cutter_governance.fn_approvals_needed(a.gate, a.tier), false),
+                'approved', s.people is not null and s.people >= cutter_governance.fn_approvals_needed(a.gate, a.tier),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -1061,11 +1061,18 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text, p_documents tex
             left join cutter_governance.stop_latch l on l.run_id = r.run_id
             left join cutter_governance.approval_request a
                 on a.run_id = r.run_id and a.status = 'requested' and a.kb_id is not null
-            left join lateral cutter_governance.fn_people_signed(a.run_id, a.gate, a.requested_at) s (people)
-                on a.run_id is not null
+            -- to count is the costliest part of an item, and most items have no approval; `offset 0` makes PostgreSQL
+            -- count once, and not once for each field
+            left join lateral (
+                select cutter_governance.fn_people_signed(a.run_id, a.gate, a.requested_at) as people
+                where exists (select from cutter_governance.approval_verdict v
+                              where v.run_id = a.run_id and v.gate = a.gate and v.accepted)
+                offset 0) s
+                on true
             left join cutter_governance.batch_queue q
                 on q.batch_id = i.batch_id and q.document_id = i.document_id and q.left_at is null
-            where i.batch_id = b.batch_id and (p_documents is null or i.document_id = any(p_documents))))
+            where i.batch_id = b.batch_id and i.document_id = any(coalesce(p_documents, array(
+                select document_id from cutter_governance.batch_item where batch_id = p_batch_id)))))
     from cutter_governance.batch b where b.batch_id = p_batch_id
 $$;
 

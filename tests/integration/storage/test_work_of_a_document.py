@@ -232,6 +232,23 @@ def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:
         assert connection.execute(CALLS, ("fn_batch_view",)).fetchone() == (1,)
 
 
+def test_a_look_counts_the_people_only_of_a_request_that_somebody_approved(deployment: Deployment) -> None:
+    """To count them is the costliest part of an item, and a queue may have thousands of items."""
+    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(2)]
+    names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
+    batch_id = batch_of(deployment, [*names, deployment.register(law(2), document_id="ICX-LAST")])
+    deployment.database.run("update cutter_governance.run set batch_id = %s", (batch_id,))
+    for run_id in runs:
+        deployment.request(run_id, Sovereign.CUT)
+    assert deployment.approve(runs[0], Sovereign.CUT)[1].accepted
+    with deployment.database.connect("postgres") as connection:
+        connection.execute("set track_functions = 'all'")
+        row = connection.execute("select cutter_governance.fn_batch_view(%s)", (batch_id,)).fetchone()
+        assert row is not None
+        assert [(one["signed"], one["approved"]) for one in row[0]["items"]] == [(1, True), (0, False), (0, False)]
+        assert connection.execute(CALLS, ("fn_people_signed",)).fetchone() == (1,)
+
+
 @pytest.mark.parametrize(
     ("gate", "until", "surveys"), [(Sovereign.CUT, "IG_grant_probe", 1), (Sovereign.LIFECYCLE, "IG_write_verify", 2)]
 )
