@@ -50,9 +50,9 @@ WHY = {
         "measure it again."
     ),
     "one queue of": (
-        "a run that is not in the worker's memory is read from its history at each signature, and the batch looks at "
-        "all of its items up to twice a second. Since this measurement a look visits them less often. Next: keep the "
-        "counts of items from one look to the next, instead of visiting each item."
+        "while 300 documents were signed, a third of PostgreSQL's time and a quarter of the cutter worker's went into "
+        "looks of the batch at its items. Since this measurement a look counts signatures only where there are some, "
+        "and visits the items less often. The batch's folder no longer needs a look of its own. Next: measure it again."
     ),
 }
 """Why a target is missed and what would help, by the beginning of its name."""

@@ -21,11 +21,13 @@ from cutter.storage.faults import translated
 log = structlog.get_logger()
 
 
-def project_batch(deps: Deps, batch_id: str) -> tuple[Path, bool]:
-    """Write the folder. Returns its path, and whether it holds the registered queue.yaml."""
+def project_batch(deps: Deps, batch_id: str, seen: BatchView | None = None) -> tuple[Path, bool]:
+    """Write the folder. Returns its path, and whether it holds the registered queue.yaml. `seen` is a view of a moment
+    ago, if the caller has one.
+    """
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
-        contents, queue_sha256 = batch_folder.read_contents(connection, batch_id)
+        contents, queue_sha256 = batch_folder.read_contents(connection, batch_id, seen)
     there = batch_queue_file.has_queue(batch_queue_file.find(settings.batches, batch_id), queue_sha256)
     queue = None if there else _queue(deps, batch_id, queue_sha256)
     folder = batch_folder.write(settings.batches, settings.runs, contents, queue=queue)
@@ -38,15 +40,15 @@ def keep_up(deps: Deps, view: BatchView, *, news: bool) -> None:
     batch_id = view.batch_id
     folder = batch_queue_file.find(deps.settings.batches, batch_id)
     if batch_folder.is_behind(folder, view, news=news):
-        follow_batch(deps, batch_id)
+        follow_batch(deps, batch_id, view)
 
 
-def follow_batch(deps: Deps, batch_id: str) -> None:
+def follow_batch(deps: Deps, batch_id: str, seen: BatchView | None = None) -> None:
     """Write the folder if that is possible. A failure is only logged."""
     # The folder is only a projection of the database, so a fault in it does not change how the batch ended. `cutter
     # rebuild` writes it again.
     try:
-        project_batch(deps, batch_id)
+        project_batch(deps, batch_id, seen)
     except Exception as problem:
         log.warning("batch_folder.behind", batch_id=batch_id, code=getattr(problem, "code", type(problem).__name__))
 

@@ -39,13 +39,14 @@ def facts(connection: Connection, batch_id: str) -> BatchFacts:
     return BatchFacts.of(found)
 
 
-def shown_facts(connection: Connection, batch_id: str) -> BatchFacts:
+def shown_facts(connection: Connection, batch_id: str, seen: BatchView | None = None) -> BatchFacts:
     """The facts of a page or a folder about a batch. Those of a large batch lack the history of its documents, which
-    would take hundreds of megabytes. Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
+    would take hundreds of megabytes, and have the items of `seen` if it is given, because to read them takes seconds.
+    Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
     """
     if SIZE.one(connection, {"batch_id": batch_id}) <= limits.BATCH_HISTORY_DOCUMENTS_MAX:
         return facts(connection, batch_id)
-    seen = in_parts(connection, batch_id)
+    seen = seen or in_parts(connection, batch_id)
     return BatchFacts.without_history(seen, FEW_FACTS.one(connection, {"batch_id": batch_id}))
 
 

@@ -6,14 +6,16 @@ import pytest
 import uuid_utils
 
 from activities.batch.advance import _step, steer_batch
+from activities.batch.folder import keep_up
 from cutter import limits
 from cutter.batch import batch_step, ways
 from cutter.batch.item import Outcome
 from cutter.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import BatchStep, SteerInput
-from cutter.projections.batch_folder import PAGE, TRANSITIONS
+from cutter.projections.batch_folder import PAGE, STATE, TRANSITIONS
 from cutter.projections.batch_folder_files import read_contents
+from cutter.projections.batch_queue_file import find
 from cutter.storage import batch_views
 from cutter.storage import batches as registry
 from tests.support.batch import queue_yaml
@@ -146,6 +148,27 @@ def test_the_folder_of_a_large_batch_lacks_only_what_needs_the_history(
     assert set(whole.files) - set(few.files) == {TRANSITIONS, PAGE}
     assert few.files == {name: whole.files[name] for name in few.files}
     assert (few.links, same_queue) == (whole.links, queue)
+
+
+def test_the_folder_of_a_large_batch_needs_no_look_of_its_own(
+    deployment: Deployment, batch_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "BATCH_HISTORY_DOCUMENTS_MAX", 1)
+    deps = deployment.deps[WorkerRole.CUTTER]
+    with deployment.database.connect("cutter_operator") as connection:
+        seen = batch_views.in_parts(connection, batch_id)
+        whole, _ = read_contents(connection, batch_id)
+        monkeypatch.setattr(batch_views, "in_parts", unreachable)
+        from_look, _ = read_contents(connection, batch_id, seen)
+    assert from_look == whole
+    state = find(deps.settings.batches, batch_id) / STATE
+    state.unlink()
+    keep_up(deps, seen, news=True)
+    assert state.read_bytes() == whole.files[STATE]
+
+
+def unreachable(*_: object) -> None:
+    pytest.fail("all items were read again")
 
 
 def look(deployment: Deployment, batch_id: str, told: BatchStep, *, again: bool = False) -> BatchStep:
