@@ -52,7 +52,8 @@ WHY = {
     "one queue of": (
         "while 300 documents were signed, a third of PostgreSQL's time and a quarter of the cutter worker's went into "
         "looks of the batch at its items. Since this measurement a look counts signatures only where there are some, "
-        "and visits the items less often. The batch's folder no longer needs a look of its own. Next: measure it again."
+        "and visits the items less often. The folder of a working batch needs no look of its own. Next: measure "
+        "it again."
     ),
 }
 """Why a target is missed and what would help, by the beginning of its name."""

@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 def project_batch(deps: Deps, batch_id: str, seen: BatchView | None = None) -> tuple[Path, bool]:
     """Write the folder. Returns its path, and whether it holds the registered queue.yaml. `seen` is a view of a moment
-    ago, if the caller has one.
+    ago, and saves the reading of a large batch's items.
     """
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:

@@ -41,8 +41,8 @@ TEXTS = records("batch_texts", Text)
 
 
 def read_contents(connection: Connection, batch_id: str, seen: BatchView | None = None) -> tuple[Contents, str]:
-    """(The content of the batch's folder, the sha256 of its queue file). `seen` is a view of a moment ago, if the
-    caller has one.
+    """(The content of the batch's folder, the sha256 of its queue file). `seen` is a view of a moment ago, and
+    saves the reading of a large batch's items.
     """
     facts = batch_views.shown_facts(connection, batch_id, seen)
     texts = [(one.kind, one.kb_id, one.body) for one in TEXTS.all(connection, {"batch_id": batch_id})]

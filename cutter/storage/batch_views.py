@@ -40,13 +40,15 @@ def facts(connection: Connection, batch_id: str) -> BatchFacts:
 
 
 def shown_facts(connection: Connection, batch_id: str, seen: BatchView | None = None) -> BatchFacts:
-    """The facts of a page or a folder about a batch. Those of a large batch lack the history of its documents, which
-    would take hundreds of megabytes, and have the items of `seen` if it is given, because to read them takes seconds.
-    Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
+    """The facts of a page or a folder about a batch. Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
+
+    Those of a large batch lack the history of its documents, which would take hundreds of megabytes. If `seen`, a view
+    of a moment ago, is given, a large batch has its items, because to read them again takes seconds.
     """
     if SIZE.one(connection, {"batch_id": batch_id}) <= limits.BATCH_HISTORY_DOCUMENTS_MAX:
         return facts(connection, batch_id)
-    seen = seen or in_parts(connection, batch_id)
+    # The batch's own row is always read: its end may have come or gone since the look.
+    seen = seen.with_newer(view(connection, batch_id, [])) if seen else in_parts(connection, batch_id)
     return BatchFacts.without_history(seen, FEW_FACTS.one(connection, {"batch_id": batch_id}))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import uuid_utils
 
@@ -158,13 +160,27 @@ def test_the_folder_of_a_large_batch_needs_no_look_of_its_own(
     with deployment.database.connect("cutter_operator") as connection:
         seen = batch_views.in_parts(connection, batch_id)
         whole, _ = read_contents(connection, batch_id)
-        monkeypatch.setattr(batch_views, "in_parts", unreachable)
-        from_look, _ = read_contents(connection, batch_id, seen)
-    assert from_look == whole
+    monkeypatch.setattr(batch_views, "in_parts", unreachable)
     state = find(deps.settings.batches, batch_id) / STATE
     state.unlink()
     keep_up(deps, seen, news=True)
     assert state.read_bytes() == whole.files[STATE]
+
+
+def test_the_folder_of_a_large_batch_knows_an_end_after_the_look(
+    deployment: Deployment, batch_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look moves the batch after it has read it."""
+    monkeypatch.setattr(limits, "BATCH_HISTORY_DOCUMENTS_MAX", 1)
+    with deployment.database.connect("cutter_operator") as connection:
+        seen = batch_views.in_parts(connection, batch_id)
+    deployment.database.value(
+        "select cutter_governance.fn_batch_move(%s, 'batch_voided', 'items')", (batch_id,), role="cutter_read"
+    )
+    with deployment.database.connect("cutter_operator") as connection:
+        contents, _ = read_contents(connection, batch_id, seen)
+    shown = json.loads(contents.files[STATE])
+    assert (contents.archived, shown["state"], shown["ended_utc"] is None) == (True, "batch_voided", False)
 
 
 def unreachable(*_: object) -> None:
