@@ -125,7 +125,7 @@ def decide(
     batch, items = view.batch, items_of(view)
     by_id = view.by_document
     again = [one.document_id for one in view.items if one.included]
-    ignored = {*again, *(one.document_id for one in view.items if one.stopped_by and stopped_by_the_batch(one))}
+    ignored = {*again, *(one.document_id for one in view.items if stopped_by_the_batch(one))}
     halt = _halt(batch, [one for one in items if one.document_id not in ignored], view.age_seconds)
     kind = halt.kind if halt else batch.halted
     reason = (halt.reason if halt else batch.halted_reason) or ""

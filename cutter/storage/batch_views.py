@@ -42,8 +42,9 @@ def facts(connection: Connection, batch_id: str) -> BatchFacts:
 def shown_facts(connection: Connection, batch_id: str, seen: BatchView | None = None) -> BatchFacts:
     """The facts of a page or a folder about a batch. Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
 
-    Those of a large batch lack the history of its documents, which would take hundreds of megabytes. If `seen`, a view
-    of a moment ago, is given, a large batch has its items, because to read them again takes seconds.
+    Those of a large batch lack the history of its documents, which would take hundreds of megabytes. If `seen` is
+    given, which is a view of a moment ago, the items of a large batch are those of the view, because to read them again
+    takes seconds.
     """
     if SIZE.one(connection, {"batch_id": batch_id}) <= limits.BATCH_HISTORY_DOCUMENTS_MAX:
         return facts(connection, batch_id)

@@ -917,7 +917,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/batch_step.py", "unit/batch/test_ways.py",
-        ("a halt because of what a halt has stopped", "if one.stopped_by and stopped_by_the_batch(one))}", "if False)}",
+        ("a halt because of what a halt has stopped", "if stopped_by_the_batch(one))}", "if False)}",
          "::test_what_the_batch_itself_has_stopped_does_not_halt_it_again"),
     ),
     *_of(
