@@ -15,11 +15,11 @@ from activities.run.escalate import escalate
 from cutter.catalogue import GATES, Sovereign, WorkerRole
 from cutter.errors import Unavailable
 from cutter.messages import EscalateInput, GateOutcome, JudgeInput, RequestInput, StopInput
-from starter.approver import signing_desk
 from tests.campaigns.p02_lost_acknowledgement import Behind
 from tests.support import runs
 from tests.support.database import TestCluster
 from tests.support.proxy import CommitProxy, Cut
+from tests.support.signatures import sign_answer
 
 STATEMENTS_MAX = 200
 LANE_WAIT_SECONDS = 60
@@ -98,9 +98,7 @@ def approved(made: runs.Deployment, proxy: CommitProxy, run_id: str, gate: Sover
     deps = made.deps[CUTTER]
     _, request = outages(proxy, lambda: open_request(deps, RequestInput(run_id=run_id, gate=gate.value)), cut)
     assert request.status == "requested", request
-    document, data = signing_desk.read_request(made.settings, run_id, request.kb_id)
-    statement = signing_desk.answer(document, data, made.keys.signing(), "approve")
-    kb_id = signing_desk.sign_and_upload(made.settings, statement, made.keys.signing(), document.approval_kb_id)
+    kb_id = sign_answer(made.settings, made.keys.signing(), run_id, request.kb_id)
     judged = JudgeInput(run_id=run_id, gate=gate.value, kb_id=kb_id)
     count, verdict = outages(proxy, lambda: judge_approval(deps, judged), cut)
     assert verdict.accepted, verdict

@@ -30,19 +30,18 @@ from psycopg.rows import dict_row
 from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
 from activities.run.begin import begin_run
-from cutter.approvals import schema
 from cutter.catalogue import BY_NAME, GATES, Sovereign, WorkerRole
 from cutter.errors import Unavailable
 from cutter.messages import BeginInput, GateInput, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
 from cutter.stack.processes import until
 from cutter.types import Json
-from starter.approver import signing_desk
 from tests.campaigns.p02_lost_acknowledgement import COUNTS, RETRY_SECONDS, UNITS, WRITTEN, naive
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
 from tests.support.database import Database, own_cluster
 from tests.support.proxy import CommitProxy, Cut
+from tests.support.signatures import sign_answer
 from worker import build_deps
 
 WORKERS = 2
@@ -245,10 +244,8 @@ class Story:
         assert self.run_id is not None
         assert step.sovereign is not None
         request = self.made.request(self.run_id, step.sovereign)
-        document, data = signing_desk.read_request(self.made.settings, self.run_id, request)
         who = self.made.keys.signing(self.number % 2)
-        statement = signing_desk.answer(document, data, who, schema.APPROVE)
-        self.approval = signing_desk.sign_and_upload(self.made.settings, statement, who, document.approval_kb_id)
+        self.approval = sign_answer(self.made.settings, who, self.run_id, request)
 
     def _differences(self, step: Step, done: Sequence[Step], **more: int) -> list[str]:
         expected = wanted(done) | more | ({"receipts": int(step in done)} if step.activity in BY_NAME else {})

@@ -16,6 +16,7 @@ from cutter.stack.processes import until
 from tests.hosts.cluster import APPROVER, Cluster
 from tests.hosts.ground import give
 from tests.support.batch import law, queue_yaml
+from tests.support.processes import WAITS_IN
 
 UNITS = 3
 """Of each law: an act and two articles."""
@@ -82,12 +83,7 @@ class Desk:
 
     def waits_in(self, run_id: str) -> str:
         """The state in which a run waits or has ended; empty while it moves or its documents are on their way."""
-        return str(self.cluster.value(
-            "select state from cutter_governance.run r where run_id = %s and not exists (select from"
-            " cutter_governance.outbox o where o.run_id = r.run_id and o.done_at is null) and (state !~ '^awaiting_' or"
-            " exists (select from cutter_governance.approval_request q where q.run_id = r.run_id and q.status ="
-            " 'requested' and q.kb_id is not null))", (run_id,),
-        ) or "")  # fmt: skip
+        return str(self.cluster.value(WAITS_IN, (run_id,)) or "")
 
     def sealed(self, batch_id: str) -> int:
         """Gates of the batch that are sealed. -1 while the database does not answer."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, LiteralString
 
 import uuid_utils
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from cutter.approvals import schema
 from cutter.batch import batch_step, documents
 from cutter.batch.batch_step import Summary
 from cutter.batch.view import BatchView, ItemRecord
@@ -29,8 +28,9 @@ from starter.approver import signing_session as sitting
 from starter.approver.signing_desk import Signing
 from starter.operator import batch_resume
 from temporal import batches, runs
+from tests.support.signatures import sign_answer
 from tests.support.stack import THREE_UNITS, Stack
-from tests.support.temporal import until
+from tests.support.temporal import seen_when, until
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
@@ -85,19 +85,21 @@ class Batch:
 
     async def until_state(self, state: str, *, seconds: float = 90) -> Json:
         """Wait until the database has that state of the batch; its view then."""
-        seen: Json = {}
 
-        async def there() -> bool:
-            nonlocal seen
+        async def look() -> Json:
+            query: LiteralString = "select state from cutter_governance.batch where batch_id = %s"
+            there = await asyncio.to_thread(self.stack.database.look, query, (self.batch_id,)) == state
+            return await self.view() if there else {}
+
+        def holds(seen: Json) -> bool:
+            return bool(seen) and seen["batch"]["state"] == state
+
+        async def otherwise(_: Json) -> str:
             seen = await self.view()
-            return bool(seen["batch"]["state"] == state)
-
-        try:
-            await until(there, seconds=seconds)
-        except AssertionError:
             items = [(one["document_id"], one["state"], one["decided"], one["queue"]) for one in seen["items"]]
-            raise AssertionError(f"not {state} within {seconds} s, but {seen['batch']['state']}: {items}") from None
-        return seen
+            return f"not {state}, but {seen['batch']['state']}: {items}"
+
+        return await seen_when(look, holds, seconds=seconds, otherwise=otherwise)
 
     async def status(self) -> Json:
         """Answer of the workflow's query, once it shows the state that the database has."""
@@ -129,9 +131,8 @@ class Batch:
 
     def _sign(self, waiting: Sequence[ItemRecord], folder: str, who: Signing) -> None:
         for one in waiting:
-            document, data = signing_desk.read_request(self.stack.settings, one.run_id or "", one.request_kb_id or "")
-            statement = signing_desk.answer(document, data, who, schema.APPROVE)
-            signing_desk.sign_and_upload(self.stack.settings, statement, who, f"{folder}/{one.document_id}.md")
+            kb_id = f"{folder}/{one.document_id}.md"
+            sign_answer(self.stack.settings, who, one.run_id or "", one.request_kb_id or "", kb_id=kb_id)
 
     async def sign_before(self, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> Json:
         """The sitting after a rehearsal: both gates of its documents, for the live batch."""
@@ -167,19 +168,18 @@ class Batch:
 
     async def until_stage(self, document_id: str, stage: str, *, seconds: float = 90) -> Json:
         """Wait until an item is at that stage; its row of the view then."""
-        seen: Json = {}
 
-        async def there() -> bool:
-            nonlocal seen
-            view = await self.view()
-            seen = next(one for one in view["items"] if one["document_id"] == document_id)
-            return self.outcomes(view)[document_id] == stage and (not stage.startswith("at_") or seen["request_kb_id"])
+        def item(view: Json) -> Json:
+            return next(one for one in view["items"] if one["document_id"] == document_id)
 
-        try:
-            await until(there, seconds=seconds)
-        except AssertionError:
-            raise AssertionError(f"{document_id} is not {stage} within {seconds} s, but {seen}") from None
-        return seen
+        def holds(view: Json) -> bool:
+            asked = not stage.startswith("at_") or bool(item(view)["request_kb_id"])
+            return asked and self.outcomes(view)[document_id] == stage
+
+        async def otherwise(view: Json) -> str:
+            return f"{document_id} is not {stage}, but {item(view)}"
+
+        return item(await seen_when(self.view, holds, seconds=seconds, otherwise=otherwise))
 
     async def result(self) -> BatchResult:
         """How the batch ended."""

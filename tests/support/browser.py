@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,30 +35,39 @@ def installed() -> str | None:
 
 
 @dataclass(slots=True)
-class Page:
-    """One open page. Every call waits for the browser's answer. `asked` has what a page of `listen` asked for."""
+class Browser:
+    """A running browser. Every call waits for its answer."""
 
     read: int
     write: int
-    session: str = ""
     number: int = 0
     left: bytes = b""
-    asked: list[str] = field(default_factory=list)
 
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One command; of what the browser says in between only requests are kept."""
+    def call(
+        self, method: str, parameters: Mapping[str, Any], *, session: str = "", asked: list[str] | None = None
+    ) -> Any:
+        """One command. Of what the browser says in between, only the addresses that the session asks for are kept."""
         self.number += 1
         message: dict[str, Any] = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
+        if session:
+            message["sessionId"] = session
         os.write(self.write, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._next()
-            if answer.get("method") == "Network.requestWillBeSent":
-                self.asked.append(str(answer["params"]["request"]["url"]))
+            requested = answer.get("method") == "Network.requestWillBeSent" and answer.get("sessionId") == session
+            if requested and asked is not None:
+                asked.append(str(answer["params"]["request"]["url"]))
             if answer.get("id") == self.number:
-                result: dict[str, Any] = answer.get("result", {})
-                return result
+                return answer.get("result", {})
+
+    @contextmanager
+    def page(self) -> Iterator[Page]:
+        """An empty page that shares no cookies, storage or cache with the other pages. It is closed at the end."""
+        context = self.call("Target.createBrowserContext", {})["browserContextId"]
+        target = self.call("Target.createTarget", {"url": "about:blank", "browserContextId": context})["targetId"]
+        session = self.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
+        yield Page(browser=self, context=context, session=session)
+        self.call("Target.disposeBrowserContext", {"browserContextId": context})
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self.left:
@@ -68,6 +77,21 @@ class Page:
         message, self.left = self.left.split(b"\0", 1)
         found: dict[str, Any] = json.loads(message)
         return found
+
+
+@dataclass(slots=True, kw_only=True)
+class Page:
+    """One open page. `asked` has the addresses that it asked for since `listen`."""
+
+    browser: Browser
+    context: str
+    session: str
+    asked: list[str] = field(default_factory=list)
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """One command to the page."""
+        answer: dict[str, Any] = self.browser.call(method, parameters, session=self.session, asked=self.asked)
+        return answer
 
     def listen(self) -> None:
         """Keep in `asked` the address of each request from now on."""
@@ -122,7 +146,14 @@ class Page:
 
 @contextmanager
 def page(program: str, folder: Path, *flags: str) -> Iterator[Page]:
-    """A browser with one page and more `flags`; its profile is in `folder`."""
+    """A page in a browser of its own."""
+    with started(program, folder, *flags) as browser, browser.page() as opened:
+        yield opened
+
+
+@contextmanager
+def started(program: str, folder: Path, *flags: str) -> Iterator[Browser]:
+    """A browser with more `flags`. Its profile is in `folder`."""
     theirs_in, ours_out = os.pipe()
     ours_in, theirs_out = os.pipe()
     redirect = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}'
@@ -135,10 +166,7 @@ def page(program: str, folder: Path, *flags: str) -> Iterator[Page]:
     os.close(theirs_in)
     os.close(theirs_out)
     try:
-        opened = Page(ours_in, ours_out)
-        target = opened.call("Target.createTarget", url="about:blank")["targetId"]
-        opened.session = opened.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        yield opened
+        yield Browser(ours_in, ours_out)
     finally:
         process.kill()
         process.wait()

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any, LiteralString
 
 import psycopg
@@ -123,6 +124,8 @@ class Database:
     server: TestCluster
     name: str
     _open: list[Connection] = field(default_factory=list)
+    _eye: Connection | None = None
+    _looking: Lock = field(default_factory=Lock)
 
     def url(self, role: str) -> str:
         return self.server.url(role, self.name)
@@ -148,6 +151,23 @@ class Database:
         """The first column of the first row, committed at once; None when there is no row."""
         with psycopg.connect(self.url(role), autocommit=True) as connection:
             row = connection.execute(query, parameters).fetchone()
+        return row[0] if row else None
+
+    def look(self, query: LiteralString, parameters: Any = None) -> Any:
+        """The same as `value`, for waits: on a connection that is kept, because a new one costs more than the answer.
+
+        A connection that was lost is replaced once.
+        """
+        with self._looking:
+            try:
+                return self._looked(query, parameters)
+            except psycopg.OperationalError:
+                return self._looked(query, parameters)
+
+    def _looked(self, query: LiteralString, parameters: Any) -> Any:
+        if self._eye is None or self._eye.closed:
+            self._eye = self.connect(postgres.SUPERUSER, autocommit=True)
+        row = self._eye.execute(query, parameters).fetchone()
         return row[0] if row else None
 
     def run(self, statement: LiteralString, parameters: Any = None, *, role: str = postgres.SUPERUSER) -> None:

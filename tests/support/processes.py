@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, LiteralString
 
 import psycopg
@@ -27,11 +28,23 @@ from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import demo
 from tests.support import forked, run_sidecar
+from tests.support.pace import pause
 from tests.support.proxy import CommitProxy
+from tests.support.signatures import sign_answer
 
 ROOT = Path(__file__).resolve().parents[2]
 POSTGRES, TEMPORAL = "postgres", "temporal"
 EXEC, VERIFY, CUTTER_WORKER = "worker-exec", "worker-verify", "worker-cutter"
+
+WAITS_IN: LiteralString = """
+select state from cutter_governance.run r
+where run_id = %s
+    and not exists (select from cutter_governance.outbox o where o.run_id = r.run_id and o.done_at is null)
+    and (state !~ '^awaiting_' or exists (
+        select from cutter_governance.approval_request q
+        where q.run_id = r.run_id and q.status = 'requested' and q.kb_id is not null))
+"""
+"""The state in which a run waits for a person, or has ended. No row while it works or still puts documents."""
 
 Done = subprocess.CompletedProcess[str]
 
@@ -125,12 +138,8 @@ class Stack:
     def approve(self, run_id: str) -> str:
         """Sign what the run waits with, upload it; the KB id. Nothing is sent yet."""
         home = self.state / "demo" / "gpg"
-        document, data = signing_desk.read_request(
-            self.settings, run_id, signing_desk.open_request(self.settings, run_id)
-        )
         who = signing_desk.who(self.settings, demo.APPROVER, None, home)
-        statement = signing_desk.answer(document, data, who, "approve")
-        return signing_desk.sign_and_upload(self.settings, statement, who, document.approval_kb_id)
+        return sign_answer(self.settings, who, run_id, signing_desk.open_request(self.settings, run_id))
 
     def signal(self, document_id: str, kb_id: str, *, code: int | None = 0) -> Done:
         """Hand an approval over with the real `temporal` command."""
@@ -156,10 +165,7 @@ class Stack:
 
     def waits_in(self, run_id: str) -> str:
         """The state in which the run waits for a person, or has ended; empty while it works or still puts documents."""
-        seen = self.sidecar(run_id)
-        state = str(seen["run"]["state"])
-        asked = any(one["status"] == "requested" and one["kb_id"] for one in seen["requests"])
-        return "" if self.unpublished(run_id) or (state.startswith("awaiting_") and not asked) else state
+        return str(self.value(WAITS_IN, (run_id,)) or "")
 
     def unpublished(self, run_id: str) -> int:
         """Documents of the run that are not yet in the knowledge base."""
@@ -190,14 +196,14 @@ def kill(process: Process) -> None:
 
 def wait(condition: Callable[[], Any], *, seconds: float, what: str) -> Any:
     """The condition's first true answer; an AssertionError that says what was waited for."""
-    last: list[Any] = [None]
-
-    def asked() -> bool:
-        last[0] = condition()
-        return bool(last[0])
-
-    assert until(asked, seconds=seconds), f"not within {seconds:.0f} s: {what}"
-    return last[0]
+    end = monotonic() + seconds
+    while True:
+        began = monotonic()
+        answer = condition()
+        if answer:
+            return answer
+        assert monotonic() < end, f"not within {seconds:.0f} s: {what}"
+        sleep(pause(monotonic() - began))
 
 
 def extra_worker(made: Stack, role: WorkerRole, *, database_url: str) -> Process:

@@ -38,6 +38,7 @@ from starter.local.keys import ensure_throwaway_keys
 from tests.support import stand_in_backup
 from tests.support.database import Database, TestCluster, short_folder
 from tests.support.policies import put_in_force
+from tests.support.signatures import sign_answer
 from worker import build_deps
 
 OPTIONS = {"duplicates": "refuse", "empty": "heading_only", "max_candidates": 10_000}
@@ -128,10 +129,8 @@ class Deployment:
         self, run_id: str, sovereign: Sovereign | str, *, by: int = 0, decision: str = schema.APPROVE
     ) -> tuple[str, JudgeResult]:
         """Open the request, sign it with an approver's own key, upload it, have it judged: (KB id, verdict)."""
-        document, data = signing_desk.read_request(self.settings, run_id, self.request(run_id, sovereign))
-        who = self.keys.signing(by)
-        statement = signing_desk.answer(document, data, who, decision)
-        kb_id = signing_desk.sign_and_upload(self.settings, statement, who, document.approval_kb_id)
+        request = self.request(run_id, sovereign)
+        kb_id = sign_answer(self.settings, self.keys.signing(by), run_id, request, decision=decision)
         return kb_id, self.judge(run_id, str(sovereign), kb_id)
 
     def order(self, run_id: str, decision: str, *, by: int = 0, **fields: str) -> JudgeResult:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
@@ -20,6 +20,7 @@ from temporalio.service import RPCError
 from cutter.settings import Settings
 from cutter.stack import temporal, temporal_server
 from starter.commands.search_attributes import ensure
+from tests.support.pace import pause
 
 T = TypeVar("T")
 
@@ -49,11 +50,30 @@ async def until(condition: Callable[[], Awaitable[T]], *, seconds: float = 90, w
     """The condition's first true answer; AssertionError with the last one when the time is over."""
     end = monotonic() + seconds
     while True:
+        began = monotonic()
         answer = await condition()
         if answer:
             return answer
         assert monotonic() < end, f"not within {seconds} s: {what or condition} (last: {answer!r})"
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(pause(monotonic() - began))
+
+
+async def seen_when(
+    look: Callable[[], Awaitable[T]], holds: Callable[[T], Any], *, seconds: float,
+    otherwise: Callable[[T], Awaitable[str]],
+) -> T:  # fmt: skip
+    """What `look` sees as soon as it `holds`. After `seconds`, an AssertionError with what `otherwise` says."""
+    seen: list[T] = []
+
+    async def there() -> Any:
+        seen[:] = [await look()]
+        return holds(seen[0])
+
+    try:
+        await until(there, seconds=seconds)
+    except AssertionError:
+        raise AssertionError(f"within {seconds} s: {await otherwise(seen[0])}") from None
+    return seen[0]
 
 
 async def end_all(client: Client) -> None:

@@ -16,11 +16,11 @@ from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents
 from cutter.storage.batches import Options
-from starter.approver import signing_desk
 from temporal import batches
 from temporal.names import batch_workflow_id
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
+from tests.support.signatures import sign_answer
 from tests.support.stack import Stack, workflow_id
 
 POISON = b"A text that has no heading at all.\n"
@@ -252,9 +252,8 @@ async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own_and
         batch = await support.start(stack, [*support.small_laws(stack, 2), needs_it])
         seen = await batch.until_state("batch_awaiting_cut_authz_set")
         first = seen["items"][0]
-        document, data = signing_desk.read_request(stack.settings, first["run_id"], first["request_kb_id"])
-        reject = signing_desk.answer(document, data, stack.kit.alice, schema.REJECT, text="not yet")
-        name = signing_desk.sign_and_upload(stack.settings, reject, stack.kit.alice, document.approval_kb_id)
+        asked = (stack.settings, stack.kit.alice, first["run_id"], first["request_kb_id"])
+        name = sign_answer(*asked, decision=schema.REJECT, text="not yet")
         await stack.run_of(seen["items"][0]["run_id"], "ICX-B-1").handle.signal("submit_approval", name)
         await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-B-1"]))
         await batch.until_state("batch_awaiting_lifecycle_authz_set")

@@ -15,10 +15,10 @@ from cutter.approvals.signed_list import SignatureFile, read_signature
 from cutter.batch import documents
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
-from starter.approver import signing_desk
 from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter, Told
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch, Json
+from tests.support.signatures import sign_answer
 from tests.support.stack import Stack
 from tests.support.temporal import until
 
@@ -47,11 +47,8 @@ def set_here(stack: Stack, waiting: Sequence[Json], name: str) -> Path:
     folder = stack.settings.state / name
     folder.mkdir()
     for one in waiting:
-        document, data = signing_desk.read_request(stack.settings, one["run_id"], one["request_kb_id"])
-        statement = signing_desk.answer(document, data, stack.kit.alice, "approve")
-        kb_id = signing_desk.sign_and_upload(
-            stack.settings, statement, stack.kit.alice, f"knowledge/dev/{name}/{one['document_id']}.md"
-        )
+        kb_id = f"knowledge/dev/{name}/{one['document_id']}.md"
+        sign_answer(stack.settings, stack.kit.alice, one["run_id"], one["request_kb_id"], kb_id=kb_id)
         for suffix in ("", ".asc"):
             source = Path(str(stack.settings.kb).removeprefix("file://")) / f"{kb_id}{suffix}"
             (folder / f"{one['document_id']}.md{suffix}").write_bytes(source.read_bytes())

@@ -47,10 +47,9 @@ def test_it_fits_each_width_and_everything_has_a_name_and_contrast(
 
 def test_the_script_adds_a_button_that_copies_the_command(office: Office, page: browser.Page) -> None:
     page.visit(f"{office.desk.url}/inbox")
-    grant = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": office.desk.url}
-    session, page.session = page.session, ""
-    page.call("Browser.grantPermissions", **grant)
-    page.session = session
+    allowed = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+    grant = {"permissions": allowed, "origin": office.desk.url, "browserContextId": page.context}
+    page.browser.call("Browser.grantPermissions", grant)
     page.call("Page.bringToFront")
     copied = page.run(
         "const button = document.querySelector('button.copy'); button.click();"

@@ -94,12 +94,19 @@ def standing() -> Iterator[Checkout]:
     yield from checkout()
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[browser.Page]:
-    """An empty page of a real browser; the test is skipped where there is none."""
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
+    """A real browser, which all tests of the process share; they are skipped where there is none."""
     program = browser.installed()
     if program is None:
         pytest.skip(f"none of {', '.join(browser.NAMES)} is installed")
-    with browser.page(program, tmp_path / "browser") as opened:
+    with browser.started(program, tmp_path_factory.mktemp("browser")) as shared:
+        yield shared
+
+
+@pytest.fixture
+def page(chromium: browser.Browser) -> Iterator[browser.Page]:
+    """An empty page of it."""
+    with chromium.page() as opened:
         opened.call("Page.enable")
         yield opened

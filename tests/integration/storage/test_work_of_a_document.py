@@ -13,7 +13,6 @@ import uuid_utils
 from activities.batch.approval_set import judge_set
 from activities.outbox import publish
 from cutter import limits
-from cutter.approvals import schema
 from cutter.batch.documents import pre_batched
 from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
 from cutter.domain.run_record import RunRecord
@@ -22,13 +21,13 @@ from cutter.kb.write_once import put
 from cutter.messages import Mode, SetInput
 from cutter.storage import batches as registry
 from cutter.storage.grants import asked
-from starter.approver import signing_desk
 from starter.approver.session_requests import waiting
 from starter.approver.session_signatures import Signatures
 from tests.support.batch import queue_yaml
 from tests.support.database import Database
 from tests.support.grown import without_triggers
 from tests.support.runs import Deployment, drive, law
+from tests.support.signatures import sign_answer
 
 CALLS: LiteralString = "select calls from pg_stat_xact_user_functions where funcname = %s"
 STATES = (*State, SKIPPED, "stopped_manual", "stopped_drift_grants", "failed_mark", "voided_cancelled")
@@ -203,21 +202,16 @@ def test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged(deploy
     deployment.database.run("update cutter_governance.run set batch_id = %s", (batch_id,))
     folder, who = f"knowledge/dev/batches/{batch_id}/a-set", deployment.keys.signing()
     for run_id, name in zip(runs, names, strict=True):
-        document, data = signing_desk.read_request(
-            deployment.settings, run_id, deployment.request(run_id, Sovereign.CUT)
-        )
+        request = deployment.request(run_id, Sovereign.CUT)
         if name != names[2]:
-            statement = signing_desk.answer(document, data, who, schema.APPROVE)
-            signing_desk.sign_and_upload(deployment.settings, statement, who, f"{folder}/{name}.cut.md")
+            sign_answer(deployment.settings, who, run_id, request, kb_id=f"{folder}/{name}.cut.md")
     order = SetInput(batch_id=batch_id, folder=folder)
     deployment.judge(runs[0], Sovereign.CUT, f"{folder}/{names[0]}.cut.md")
     answer = judge_set(deployment.deps[WorkerRole.CUTTER], order)
     assert [(one.document_id, one.accepted) for one in answer.entries] == [(names[0], True), (names[1], True)]
     assert answer.missing == (names[2],)
     # A set of the last document does not miss those that are approved already.
-    last, data = signing_desk.read_request(deployment.settings, runs[2], deployment.request(runs[2], Sovereign.CUT))
-    statement = signing_desk.answer(last, data, who, schema.APPROVE)
-    signing_desk.sign_and_upload(deployment.settings, statement, who, f"{folder}-2/{names[2]}.cut.md")
+    sign_answer(deployment.settings, who, runs[2], request, kb_id=f"{folder}-2/{names[2]}.cut.md")
     assert judge_set(deployment.deps[WorkerRole.CUTTER], replace(order, folder=f"{folder}-2")).missing == ()
 
 
