@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaigns.p22_canaries import decoded, files
 from tests.support.laws import law
+from tests.support.left_texts import decoded, files
 from tests.support.processes import Stack, wait
 
 BODY, HEADING = "zqbodyxcanary", "Zqheadxcanary"

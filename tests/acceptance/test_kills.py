@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.campaigns.kills import shortcomings
 from tests.cases.kill_moments import MOMENTS, Moment, come
+from tests.cases.whole_run import shortcomings
 from tests.support.laws import law
 from tests.support.processes import CUTTER_WORKER, EXEC, POSTGRES, TEMPORAL, VERIFY, Stack, wait
 

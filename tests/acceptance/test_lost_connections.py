@@ -15,9 +15,8 @@ from activities.run.escalate import escalate
 from cutter.catalogue import GATES, Sovereign, WorkerRole
 from cutter.errors import Unavailable
 from cutter.messages import EscalateInput, GateOutcome, JudgeInput, RequestInput, StopInput
-from tests.campaigns.p02_lost_acknowledgement import Behind
 from tests.support import runs
-from tests.support.database import TestCluster
+from tests.support.database import Behind, TestCluster
 from tests.support.proxy import CommitProxy, Cut
 from tests.support.signatures import sign_answer
 

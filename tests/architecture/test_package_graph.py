@@ -90,3 +90,19 @@ def test_the_worker_does_not_import_the_command_line() -> None:
 )
 def test_the_search_sees_a_cycle(edges: dict[str, set[str]], wanted: int) -> None:
     assert len(cycle(edges)) == wanted
+
+
+MAY_USE_CAMPAIGNS = {
+    "tests/replay/record.py": "it records the histories that the forgeries and resets of P13 and P14 make",
+    "tests/architecture/test_guards.py": "it is about the table of P24",
+}
+
+
+def test_no_other_test_needs_a_campaign() -> None:
+    """What a campaign and a test share is in tests/cases or tests/support."""
+    files = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in ROOT.glob("tests/**/*.py")}
+    users = {
+        name for name, text in files.items()
+        if "\nfrom tests.campaigns" in text and not name.startswith("tests/campaigns/")
+    }  # fmt: skip
+    assert users == set(MAY_USE_CAMPAIGNS)

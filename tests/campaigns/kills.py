@@ -20,10 +20,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from cutter.catalogue import GATES, WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.stack.processes import until
 from tests.cases.kill_moments import MOMENT_SECONDS, MOMENTS, Moment, come
 from tests.cases.trials import Summary, write_lines
+from tests.cases.whole_run import shortcomings
 from tests.support.laws import law
 from tests.support.processes import EXEC, POSTGRES, TEMPORAL, Stack, behind_proxy, stack, wait
 from tests.support.proxy import Armed, CommitProxy, Cut
@@ -128,32 +129,6 @@ class Story:
         # The last report is put after its gate's COMMIT, perhaps by a retry.
         until(lambda: not self.stack.unpublished(self.run_id), seconds=60)
         self.problems += shortcomings(self.stack, self.run_id, self.document_id, self.units)
-
-
-def shortcomings(made: Stack, run_id: str, document_id: str, units: int) -> list[str]:
-    """What is not exactly as it must be after a run; empty when nothing was lost and nothing doubled."""
-    counts = made.rows(
-        """
-        select (select state from cutter_governance.run where run_id = %(run)s) as state,
-            (select count(*) from public.information_unit
-             where canonical_address like %(prefix)s || '/%%' and lifecycle_status = 'enacted') as enacted,
-            (select count(*) from public.information_unit where canonical_address like %(prefix)s || '/%%') as units,
-            (select count(distinct canonical_address) from public.information_unit
-             where canonical_address like %(prefix)s || '/%%') as addresses,
-            (select count(*) from cutter_governance.gate_receipt
-             where run_id = %(run)s and sealed_at is not null) as receipts,
-            (select count(*) from cutter_governance.gate_receipt where run_id = %(run)s) as claims,
-            (select count(*) from cutter_governance.approval_consumption where run_id = %(run)s) as consumed,
-            (select count(distinct gate) from cutter_governance.approval_consumption where run_id = %(run)s) as opened,
-            (select count(*) from cutter_governance.outbox where run_id = %(run)s and done_at is null) as unpublished
-        """,
-        {"run": run_id, "prefix": document_id},
-    )[0]
-    wanted = {
-        "state": "closeout_reported", "enacted": units, "units": units, "addresses": units, "receipts": len(GATES),
-        "claims": len(GATES), "consumed": 2, "opened": 2, "unpublished": 0,
-    }  # fmt: skip
-    return [f"{name}: {counts[name]} instead of {value}" for name, value in wanted.items() if counts[name] != value]
 
 
 def run(*, runs: int, units: int, seed: int = 1, out: Path | None = None) -> Summary:

@@ -35,7 +35,7 @@ from cutter.stack.processes import until
 from cutter.types import Json
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support import runs
-from tests.support.database import Database, TestCluster, own_cluster, short_folder
+from tests.support.database import Behind, Database, TestCluster, own_cluster, short_folder
 from tests.support.laws import law
 from tests.support.proxy import CommitProxy, Cut
 
@@ -81,17 +81,6 @@ select (select count(*) from unit) as units,
     (select count(*) from cutter_governance.gate_receipt
      where run_id = %(run)s and gate = %(gate)s and sealed_at is not null) as receipts
 """
-
-
-@dataclass(slots=True, kw_only=True)
-class Behind(Database):
-    """A database whose clients come through a proxy."""
-
-    port: int
-
-    @property
-    def address(self) -> str:
-        return f"postgresql://127.0.0.1:{self.port}/{self.name}"
 
 
 @dataclass(slots=True, kw_only=True)

@@ -31,7 +31,7 @@ from cutter.backup.connection import client
 from cutter.backup.record import BackupRefusal, RestoreReport
 from cutter.backup.tables import BACKUP_TABLES
 from cutter.errors import Unavailable
-from tests.campaigns import segment_chain
+from tests.cases import segment_chain
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import ROLE, Rig
 

@@ -14,7 +14,6 @@ The control arm puts one more word into each of these places: the search must fi
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import re
@@ -25,7 +24,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from cutter.approvals import schema
 from cutter.approvals.statement import render
@@ -39,6 +37,7 @@ from tests.cases.canary_cases import LAW, word
 from tests.cases.kill_moments import MOMENTS, come
 from tests.cases.trials import Summary, command_line, write_lines
 from tests.support.batch import queue_yaml
+from tests.support.left_texts import decoded, files
 from tests.support.processes import CUTTER_WORKER, Stack, kill, stack, wait
 
 WAIT_SECONDS = 240
@@ -244,27 +243,6 @@ def _decoded_text(text: str) -> list[str]:
     with suppress(ValueError):
         return list(decoded(json.loads(text)))
     return []
-
-
-def decoded(value: Any) -> Iterator[str]:
-    """Every string in a history that is base64 of text, decoded: payloads are written so."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for one in value:
-            yield from decoded(one)
-    elif isinstance(value, str):
-        with suppress(ValueError):
-            yield base64.b64decode(value, validate=True).decode("utf-8")
-
-
-def files(folder: Path) -> Iterator[Path]:
-    """Regular files below a folder, which may change meanwhile."""
-    for root, _, names in os.walk(folder):
-        for name in sorted(names):
-            path = Path(root, name)
-            if path.is_file() and not path.is_symlink():
-                yield path
 
 
 @contextmanager

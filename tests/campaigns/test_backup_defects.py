@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.campaigns import p18_backup_defects, segment_chain
+from tests.campaigns import p18_backup_defects
+from tests.cases import segment_chain
 
 
 def test_backup_defects_are_caught(tmp_path: Path) -> None:

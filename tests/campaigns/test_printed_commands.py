@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.campaigns.p31_next_commands import WORKS, play
 from tests.cases import printed_states as states
 from tests.cases.printed_batches import batch_at_the_cut
+from tests.cases.printed_commands import WORKS, play
 from tests.cases.printed_mistakes import mistakes
 from tests.cases.printed_states import Builder
 from tests.support.stack import Stack

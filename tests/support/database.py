@@ -185,6 +185,17 @@ class Database:
         self._open.clear()
 
 
+@dataclass(slots=True, kw_only=True)
+class Behind(Database):
+    """A database whose clients come through a proxy."""
+
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"postgresql://127.0.0.1:{self.port}/{self.name}"
+
+
 def session_cluster() -> TestCluster:
     """The session's cluster; the first caller of all workers makes it, the others wait for it."""
     folder = Path(os.environ[FOLDER_VARIABLE])

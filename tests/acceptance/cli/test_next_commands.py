@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.cli.conftest import Cutter
-from tests.campaigns.p31_next_commands import UNREACHED, WORKS, control, play
 from tests.cases import printed_states as states
 from tests.cases.printed_batches import batch_at_the_cut, batch_of
+from tests.cases.printed_commands import UNREACHED, WORKS, control, play
 from tests.cases.printed_states import Builder, World
 from tests.support.stack import Stack
 

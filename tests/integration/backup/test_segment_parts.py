@@ -17,7 +17,7 @@ from cutter.backup.segments.restore import SegmentReport
 from cutter.backup.segments.scrub import Scrubbed, scrub
 from cutter.backup.segments.tree import EMPTY
 from cutter.backup.tables import SEGMENT_TABLES
-from tests.campaigns.segment_chain import LAWS, sealed_as
+from tests.cases.segment_chain import LAWS, sealed_as
 from tests.integration.backup.rig import ROLE, Rig
 
 NAMES = sorted(f"ICX-LAW-{number}" for number in LAWS)

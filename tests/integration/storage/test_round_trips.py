@@ -11,9 +11,8 @@ from benchmarks.wire import Counted, relay
 from cutter.catalogue import BY_NAME, Role, Sovereign, WorkerRole
 from cutter.messages import RequestInput, RequestView
 from cutter.storage.pools import single
-from tests.campaigns.p02_lost_acknowledgement import Behind
 from tests.support import runs
-from tests.support.database import TestCluster
+from tests.support.database import Behind, TestCluster
 
 
 class Wired(Behind):
