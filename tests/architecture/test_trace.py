@@ -15,6 +15,7 @@ import pytest
 
 from cutter.lifecycle.declarations import BY_NAME
 from docs.trace import Line, arrows, as_the_seed, lines
+from tests.architecture.test_style import PHRASE, WORDS_MAX
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ROOT.parent / "shared" / "seeds"
@@ -150,6 +151,11 @@ def test_each_line_has_a_test_that_names_it(line: Line) -> None:
     """Seed 002 "Migration Notes"."""
     assert line.tests
     assert {test: why for test in line.tests if (why := uncited(line.cite, test))} == {}
+
+
+def test_no_statement_is_in_the_older_dialect() -> None:
+    """The page of the trace is not read by the test of style, because names of tests fill it."""
+    assert [line.what for line in lines() if PHRASE.search(line.what) or len(line.what.split()) > WORDS_MAX] == []
 
 
 def test_what_names_nothing_is_seen() -> None:
