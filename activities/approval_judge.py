@@ -37,9 +37,6 @@ from cutter.storage.records import Rows, records, values
 ORDER_TTL_SECONDS = 24 * 3600
 """The longest life of a signed resume, void, acknowledgement or revocation."""
 
-TOLD = "stopped_error_"
-"""The stop of a run whose gate met an unexpected error. The reason says what the error was."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentFacts:
@@ -93,7 +90,7 @@ def require_signed_orders(deps: Deps, role: Role, facts: ApprovalFacts) -> None:
             raise _unverified(f"have put back what was signed: {what}, is not what was used{reason}")
         if not verdict.accepted:
             wrong = f"{what}, does not hold ({verdict.code}: {verdict.reason})"
-        elif order.decision == schema.RESUME and order.stopped_state.startswith(TOLD):
+        elif order.decision == schema.RESUME and RunState(order.stopped_state).broken:
             wrong = ""
     if wrong:
         raise _unverified(f"sign a resume if it may continue nevertheless: {wrong}")
@@ -185,7 +182,7 @@ def decisions_of(run: RunRecord, gate: str, request: OpenRequest | None) -> froz
     if run.batch_id and RunState(run.state).failed:
         allowed |= {schema.INCLUDE_FAILED}
     if stopped:
-        allowed |= {schema.ACKNOWLEDGE_DRIFT if "stopped_drift_" in run.state else schema.RESUME}
+        allowed |= {schema.ACKNOWLEDGE_DRIFT if RunState(run.state).drifted else schema.RESUME}
     elif request is not None and gate in tuple(Sovereign):
         allowed |= {schema.APPROVE, schema.REJECT}
     return frozenset(allowed)

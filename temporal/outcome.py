@@ -8,11 +8,11 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
+    from cutter.domain.run_state import RunState
     from cutter.messages import BatchResult, RunResult
 
 Result = TypeVar("Result", RunResult, BatchResult)
 
-FAILED_RUN = "failed_"
 FAILED_BATCH = "batch_failed_"
 
 
@@ -21,7 +21,7 @@ def closed(result: Result, next_command: str) -> Result:
 
     The message of the failure has the reason and the next command.
     """
-    if not result.state.startswith((FAILED_RUN, FAILED_BATCH)):
+    if not (RunState(result.state).failed or result.state.startswith(FAILED_BATCH)):
         return result
     reason = result.reason.removeprefix(result.state).removeprefix(": ")
     message = ": ".join(part for part in (result.state, reason) if part) + f"; next: {next_command}"
@@ -30,4 +30,4 @@ def closed(result: Result, next_command: str) -> Result:
 
 def is_failed(kind: str | None) -> bool:
     """True if `kind` is the type of a failure that `closed` raises."""
-    return (kind or "").startswith((FAILED_RUN, FAILED_BATCH))
+    return RunState(kind or "").failed or (kind or "").startswith(FAILED_BATCH)

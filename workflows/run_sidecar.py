@@ -8,8 +8,9 @@ workflow.
 from __future__ import annotations
 
 from cutter.catalogue import BY_NAME, GATES, Sovereign
+from cutter.domain.run_state import RunState
 from cutter.projections import phase_report
-from cutter.projections.state_file import FAILED, HALTED, PASSED, RUNNING, SCHEMA_VERSION
+from cutter.projections.state_file import FAILED, PASSED, RUNNING, SCHEMA_VERSION
 from cutter.types import Json
 from workflows.run_display import RunDisplay
 
@@ -58,7 +59,7 @@ def _reached(board: RunDisplay) -> set[str]:
 
 def _phase(board: RunDisplay, gate: str) -> Json:
     passed = gate in board.passed
-    failed = not passed and (board.state.startswith(HALTED) or bool(board.ended.get(gate)))
+    failed = not passed and (RunState(board.state).halted or bool(board.ended.get(gate)))
     document = board.documents.get(gate) or (board.documents.get("SG_failure_escalation") if failed else None)
     digest = board.digests.get(gate)
     return {

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from cutter import limits
 from cutter.catalogue import GATES, Sovereign, State
+from cutter.domain.run_state import RunState
 from cutter.errors import ProgrammingError
 
 DEFAULT_TENANT = "default"
@@ -110,7 +111,6 @@ def _stages() -> dict[str, Stage]:
 
 
 _STAGE_OF = _stages()
-_ENDS = {"failed_": Outcome.FAILED, "stopped_": Outcome.STOPPED, "voided_": Outcome.VOIDED}
 _RUN_OUTCOMES = {"rehearsed": Outcome.REHEARSED, "skipped": Outcome.SKIPPED}
 
 
@@ -125,10 +125,12 @@ def outcome_of(state: str | None, *, outcome: str | None = None, ended: bool = F
         return _RUN_OUTCOMES[outcome]
     if state == State.CLOSEOUT_REPORTED:
         return Outcome.ENACTED
-    for family, end in _ENDS.items():
-        if state.startswith(family):
-            return end
-    return Outcome.STOPPED if ended else None
+    run = RunState(state)
+    if run.failed:
+        return Outcome.FAILED
+    if run.voided:
+        return Outcome.VOIDED
+    return Outcome.STOPPED if run.stopped or ended else None
 
 
 def stage_of(state: str | None, *, outcome: str | None = None, ended: bool = False, approved: bool = False) -> Stage:

@@ -13,7 +13,6 @@ from cutter.catalogue import State
 from cutter.domain.run_state import RunState
 
 AWAITING = (State.AWAITING_CUT_AUTHORIZATION.value, State.AWAITING_LIFECYCLE_AUTHORIZATION.value)
-UNSIGNED_PREFIXES = ("stopped_unavailable_", "stopped_soft_cap_")
 UNSIGNED_STATES = ("stopped_expired", "stopped_signal_flood", "stopped_terminated")
 
 
@@ -132,6 +131,6 @@ def _stopped(run_id: str, document_id: str, state: str, *, latched: bool) -> Ste
     if state == "stopped_cancel":
         # What had written nothing ended with the cancel. A signed resume is for a cancel that was a mistake.
         return Step(needs=Needs.SIGNED_VOID, commands=(f"cutter void {run_id} --reason TEXT",))
-    if not latched and (state.startswith(UNSIGNED_PREFIXES) or state in UNSIGNED_STATES):
+    if not latched and (RunState(state).unavailable or RunState(state).over_soft_cap or state in UNSIGNED_STATES):
         return Step(needs=Needs.RESUME, commands=(f"cutter orchestrate resume --run-id {run_id}",))
     return Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {run_id} --decision resume --reason TEXT",))

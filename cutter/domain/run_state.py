@@ -52,7 +52,12 @@ class RunState(str):
     @property
     def over_cap(self) -> bool:
         """A gate took longer than its cap, or the whole run longer than its own."""
-        return self == "stopped_hard_cap" or (self.stopped and self.reason.startswith("soft_cap_"))
+        return self == "stopped_hard_cap" or self.over_soft_cap
+
+    @property
+    def over_soft_cap(self) -> bool:
+        """A gate took longer than its cap."""
+        return self.stopped and self.reason.startswith("soft_cap_")
 
     @property
     def broken(self) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-DRIFT = "stopped_drift_"
-OVER_A_CAP = ("stopped_soft_cap_", "stopped_hard_cap")
+from cutter.domain.run_state import RunState
 
 
 def stop_code(state: str) -> str | None:
     """STOP_DRIFT_<dimension> or STOP_AND_ESCALATE for a state that the specification names so. None for every other
     state.
     """
-    if state.startswith(DRIFT):
-        return f"STOP_DRIFT_{state.removeprefix(DRIFT)}"
-    return "STOP_AND_ESCALATE" if state.startswith(OVER_A_CAP) else None
+    run = RunState(state)
+    if run.drifted:
+        return f"STOP_DRIFT_{run.reason.removeprefix('drift_')}"
+    return "STOP_AND_ESCALATE" if run.over_cap else None

@@ -16,7 +16,6 @@ from cutter.domain.run_state import RunState
 
 _PASSED = frozenset({"passed", "skipped"})
 _AFTER = {gate.to_state.value: gate.number for gate in GATES}
-_HALTED = ("stopped_", "failed_", "voided_")
 
 
 class Activity(StrEnum):
@@ -133,7 +132,7 @@ def after(facts: RunFacts, change: Change) -> RunFacts:
 
 
 def _counts(facts: RunFacts, gate: str) -> bool:
-    held = facts.over or facts.state.startswith(_HALTED)
+    held = facts.over or RunState(facts.state).halted
     return not held and facts.gate is not None and facts.gate.name == gate
 
 
@@ -154,7 +153,7 @@ def _moved(facts: RunFacts, to: str) -> RunFacts:
     facts = replace(facts, begun=True)
     if RunState(to).stopped:
         return _stopped(facts, to)
-    if to.startswith(_HALTED):
+    if RunState(to).halted:
         failed = facts.failed or RunState(to).failed
         return replace(facts, state=to, failed=failed, activity=Activity.NONE, queued=False)
     if facts.stopped:

@@ -11,6 +11,7 @@ from typing import Any
 from cutter.catalogue import BY_NAME, GATES
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import AttemptRecord, Receipt, RequestRecord, RunRecord, RunSidecar, VerdictRecord
+from cutter.domain.run_state import RunState
 from cutter.gates.seed_names import PROBE, PROBED, parted
 from cutter.lifecycle.events import lines
 from cutter.lifecycle.history import run_events
@@ -25,8 +26,6 @@ TRIED_AGAIN = frozenset({None, "unavailable", "lane_busy", "backup_stale", "appr
 
 None is an attempt that still runs, or that died with its worker.
 """
-
-HALTED = ("stopped_", "failed_", "voided_")
 
 _PINS_OUT = frozenset({"section_type_cardinality"})
 
@@ -135,7 +134,7 @@ def _result(run: RunRecord, receipt: Receipt | None, attempts: list[AttemptRecor
     outcome = attempts[-1].outcome
     if outcome == "rehearsed":
         return PASSED
-    return RUNNING if outcome in TRIED_AGAIN and not run.state.startswith(HALTED) else FAILED
+    return RUNNING if outcome in TRIED_AGAIN and not RunState(run.state).halted else FAILED
 
 
 def _artifacts(run: RunRecord, gate: str, receipt: Receipt | None, reports: dict[str, bytes]) -> list[dict[str, str]]:

@@ -12,6 +12,7 @@ from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs
 from cutter.domain.run_record import RunRecord
+from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused
 from cutter.request_view import RequestView
 from cutter.settings import Settings, load
@@ -185,7 +186,7 @@ def _require_waiting(settings: Settings, seen: RunRecord, decision: str) -> None
     that has all its signatures accepts no other approval.
     """
     step = step_of(settings, seen.run_id)
-    if seen.state.startswith("stopped_"):
+    if RunState(seen.state).stopped:
         raise Refused(
             f"{seen.run_id} is {seen.state} and takes no `{decision}` before it goes on: type `{step.command}`",
             code="run_is_stopped",
