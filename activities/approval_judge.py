@@ -34,9 +34,6 @@ from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import Rows, records, values
 
-ORDER_TTL_SECONDS = 24 * 3600
-"""The longest life of a signed resume, void, acknowledgement or revocation."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentFacts:
@@ -114,7 +111,7 @@ def _judged_order(deps: Deps, role: Role, facts: ApprovalFacts, order: OrderTake
                 document_id=run.document_id,
                 decisions=frozenset((order.decision,)),
                 now=datetime.fromisoformat(order.consumed_at),
-                ttl_run_seconds=ORDER_TTL_SECONDS,
+                ttl_run_seconds=limits.ORDER_LIFE_SECONDS_MAX,
                 consumed_by_another=known.consumed_by_another,
                 written_by_us=known.written_by_us,
                 starter=run.starter,
@@ -212,7 +209,7 @@ def _expected_for(connection: Connection, facts: ApprovalFacts, gate: str) -> Ex
             request=RequestTuple(**request.tuple) if request else None,
             request_sha256=request.request_sha256 if request else None,
             request_expires=datetime.fromisoformat(request.expires_at) if request else None,
-            ttl_run_seconds=int(ttl or 0) if request else ORDER_TTL_SECONDS,
+            ttl_run_seconds=int(ttl or 0) if request else limits.ORDER_LIFE_SECONDS_MAX,
             revoked=known.revoked,
             consumed_by_another=known.consumed_by_another,
             written_by_us=known.written_by_us,

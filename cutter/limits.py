@@ -835,3 +835,53 @@ DESK_END_SECONDS = 3
 
 DESK_USER_CHARACTERS_MAX = 254
 """A user's name in the header of a proxy: an e-mail address at most."""
+
+CONTROL_ACTIVITY_SECONDS = 120
+"""The cap of one activity that is no gate: a request, a verdict, a report."""
+
+PARKED_SECONDS = 30 * 24 * 3600
+"""The workflow of a stopped run closes after this time. The run stays stopped, and `cutter orchestrate resume` starts a
+new workflow.
+"""
+
+UPDATE_ANSWER_SECONDS = 60
+"""The caller of an update waits this long for the verdict. After that, the document waits in the queue."""
+
+BATCH_OUTAGE_PAUSE_SECONDS = 60
+"""The pause of a batch before each further question to the database during an outage, until the batch's own cap."""
+
+BATCH_ORDERS_WAITING_MAX = 50
+"""Stops and cancels of a batch that wait. A batch needs no other message from people."""
+
+CLOCKS_APART_SECONDS = 1
+CLOCK_CHECKS_MAX = 5
+"""How often the workflow checks whether a request has expired by the database's clock too, and the time between two
+checks.
+"""
+
+START_GRACE_SECONDS = 60
+"""A workflow starts a moment after its run's row is written. So the reconciler ignores a younger run that has tried no
+gate.
+"""
+
+ORDER_LIFE_SECONDS = 12 * 3600
+"""The life of an order that cutter writes for a person to sign: a resume, void, acknowledgement or revocation. The
+run's limit for approvals at its gate may be shorter.
+"""
+
+ORDER_LIFE_SECONDS_MAX = 24 * 3600
+"""The longest life of a signed order that a worker accepts."""
+
+ORDER_ANSWER_SECONDS = 120
+"""How long a command waits for the verdict on an order. It is longer than the workflow's own answer takes, so that only
+an absent worker exceeds it.
+"""
+
+YAML_DEPTH_MAX = 6
+"""Levels of mappings and lists in a YAML file of people."""
+
+YAML_FLAWS_MAX = 100
+"""Flaws of a YAML file after which its reader stops."""
+
+DATABASE_CONNECT_SECONDS = 5
+"""The time for a connection to PostgreSQL, and for a pool to try again before it reports that none is possible."""

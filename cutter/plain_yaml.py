@@ -17,11 +17,8 @@ from typing import Any, NoReturn
 
 import yaml
 
+from cutter import limits
 from cutter.errors import InvalidInput
-
-DEPTH_MAX = 6
-FLAWS_MAX = 100
-"""The number of flaws after which the reader stops."""
 
 NULLS = ("", "~", "null", "Null", "NULL")
 
@@ -147,13 +144,13 @@ class _Reader:
 
     def _flaw(self, line: int, rule: str) -> None:
         self.flaws.append(Flaw(line=line, rule=rule))
-        if len(self.flaws) >= FLAWS_MAX:
+        if len(self.flaws) >= limits.YAML_FLAWS_MAX:
             raise _Enough
 
     def _node(self, event: yaml.Event, *, depth: int) -> Node:
         line = _line(event)
-        if depth > DEPTH_MAX:
-            self._flaw(line, f"nested deeper than {DEPTH_MAX}")
+        if depth > limits.YAML_DEPTH_MAX:
+            self._flaw(line, f"nested deeper than {limits.YAML_DEPTH_MAX}")
             raise _Enough
         if getattr(event, "anchor", None):  # an alias event has one too
             self._flaw(line, "anchors and aliases are not allowed")

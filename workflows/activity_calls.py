@@ -21,9 +21,6 @@ with workflow.unsafe.imports_passed_through():
 
 Result = TypeVar("Result")
 
-CONTROL_SECONDS = 120
-"""The cap of one control activity (a request, a verdict, a report)."""
-
 
 class DependencyUnavailable(Exception):
     """A dependency is unavailable and no retry is left. The run stops as stopped_unavailable_<dependency>."""
@@ -92,7 +89,7 @@ def state_suffix(text: str) -> str:
 
 async def call_activity(
     name: str, argument: Any, result: type[Result], caps: Caps, *, summary: str, role: WorkerRole = WorkerRole.CUTTER,
-    queue: str = "", seconds: float = CONTROL_SECONDS, tries: int = limits.RETRIES_A_GATE + 1,
+    queue: str = "", seconds: float = limits.CONTROL_ACTIVITY_SECONDS, tries: int = limits.RETRIES_A_GATE + 1,
     waits: Callable[[str], None] = lambda _: None,
 ) -> Result:  # fmt: skip
     """Run a control activity. It is idempotent, so it is tried again after a lost worker or an outage.

@@ -50,12 +50,6 @@ NO_REQUEST = frozenset(
 database again.
 """
 
-CLOCKS_APART_SECONDS = 1
-CLOCK_LOOKS = 5
-"""How often the workflow checks whether a request has expired by the database's clock too, and the time between two
-checks.
-"""
-
 
 class ApprovalCollector:
     """Waits for people at a sovereign gate."""
@@ -166,7 +160,7 @@ class ApprovalCollector:
         # The server accepts 10,000 signals in one execution, and a flood of signals must not keep out a good approval.
         self.control.continue_as_new_when_long()
         # The shown expiry is cut to the second.
-        left = run_display.expiry(request) + timedelta(seconds=CLOCKS_APART_SECONDS) - workflow.now()
+        left = run_display.expiry(request) + timedelta(seconds=limits.CLOCKS_APART_SECONDS) - workflow.now()
         try:
             await workflow.wait_condition(
                 self.control.has_news,
@@ -204,13 +198,13 @@ class ApprovalCollector:
 
     async def _expire(self, request: RequestView) -> None:
         ended = EndRequestInput(run_id=self.progress.run_id, gate=request.gate, status="expired")
-        for _ in range(CLOCK_LOOKS):
+        for _ in range(limits.CLOCK_CHECKS_MAX):
             done = await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: expired")
             if not done.not_so:
                 await self.control.hold(
                     "stopped_expired", f"{request.gate} expired at {request.expires_utc}", request.gate
                 )
-            await self.control.pause(CLOCKS_APART_SECONDS, "the database's clock is slower than ours")
+            await self.control.pause(limits.CLOCKS_APART_SECONDS, "the database's clock is slower than ours")
         raise RestartFromReceipts
 
     async def _reject(self, request: RequestView, verdict: JudgeResult) -> None:

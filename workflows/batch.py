@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, Literal
 
 from temporalio import workflow
@@ -41,19 +40,12 @@ with workflow.unsafe.imports_passed_through():
     from temporal.outcome import closed
     from workflows import batch_display as view
     from workflows.activity_calls import (
-        CONTROL_SECONDS,
         ActivityFailed,
         DependencyUnavailable,
         Result,
         adapter,
         call_activity,
     )
-
-LOOK_AGAIN = timedelta(seconds=60)
-"""The pause before each further question to the database during an outage, until the batch's own cap."""
-
-ORDERS_MAX = 50
-"""The greatest number of waiting stops and cancels. A batch needs no other message from people."""
 
 Answer = dict[str, Any]
 
@@ -150,7 +142,13 @@ class Batch:
         return f"{step.state.removeprefix('batch_')}: {settled} of {items} settled"
 
     async def _ask(
-        self, name: str, argument: Any, result: type[Result], summary: str, *, seconds: float = CONTROL_SECONDS
+        self,
+        name: str,
+        argument: Any,
+        result: type[Result],
+        summary: str,
+        *,
+        seconds: float = limits.CONTROL_ACTIVITY_SECONDS,
     ) -> Result:
         return await call_activity(
             name, argument, result, self.caps, summary=summary, queue=names.BATCH_QUEUE, seconds=seconds
@@ -159,7 +157,7 @@ class Batch:
     async def _outage(self, reason: str) -> None:
         self.board.outage = f"waiting: {reason}"
         workflow.set_current_details(view.details(self.board))
-        await workflow.sleep(LOOK_AGAIN, summary="ask the database again")
+        await workflow.sleep(limits.BATCH_OUTAGE_PAUSE_SECONDS, summary="ask the database again")
 
     async def _start_document(self, start: BatchStart) -> None:
         run = RunInput(
@@ -220,7 +218,7 @@ class Batch:
     def _order(self, kind: Literal["stop", "cancel"], argument: Any) -> None:
         reason = argument.get("reason") if isinstance(argument, dict) else argument
         text = " ".join(reason.split()) if isinstance(reason, str) else ""
-        if len(self.orders) < ORDERS_MAX:
+        if len(self.orders) < limits.BATCH_ORDERS_WAITING_MAX:
             said = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
             self.orders.append(HaltInput(batch_id=self.board.batch_id, kind=kind, reason=said))
 

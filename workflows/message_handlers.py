@@ -8,17 +8,14 @@ If a handler raised, the run would hang, and everyone who may signal could cause
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from cutter import limits
     from workflows import message_queue
     from workflows.run_progress import RunProgress
-
-ANSWER_WITHIN = timedelta(seconds=60)
-"""The caller of an update waits this long for the verdict. After that, the document waits in the queue."""
 
 Answer = dict[str, str]
 
@@ -64,7 +61,9 @@ class MessageHandlers:
         self.waiting.add(ticket)
         try:
             await workflow.wait_condition(
-                lambda: ticket in self.answers or self.ended, timeout=ANSWER_WITHIN, timeout_summary="verdict"
+                lambda: ticket in self.answers or self.ended,
+                timeout=limits.UPDATE_ANSWER_SECONDS,
+                timeout_summary="verdict",
             )
         except TimeoutError:
             return {"status": "queued", "code": "early", "reason": "the document waits until its gate asks for it"}

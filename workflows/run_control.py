@@ -38,11 +38,6 @@ with workflow.unsafe.imports_passed_through():
     from workflows.run_progress import RunProgress
     from workflows.web_ui import WebUi
 
-PARKED_AFTER = timedelta(days=30)
-"""The workflow of a stopped run closes after this time. The run stays stopped, and `cutter orchestrate resume` starts a
-new workflow.
-"""
-
 
 class RunEnded(Exception):
     """Raised when the run is over. It carries the result."""
@@ -142,7 +137,7 @@ class RunControl:
         while True:
             self.continue_as_new_when_long()
             try:
-                await workflow.wait_condition(self._has_orders, timeout=PARKED_AFTER, timeout_summary="parked")
+                await workflow.wait_condition(self._has_orders, timeout=limits.PARKED_SECONDS, timeout_summary="parked")
             except TimeoutError:
                 raise RunEnded(
                     self.result(self.progress.display.state, outcome="parked", reason="stopped for 30 days")
@@ -307,7 +302,7 @@ class RunControl:
         self.ui.upsert_search_attributes()
         began = workflow.now()
         while not await self._told(registered, workflow.now() - began):
-            if workflow.now() - began >= PARKED_AFTER:
+            if workflow.now() - began >= timedelta(seconds=limits.PARKED_SECONDS):
                 raise RunEnded(self.result(state, outcome="parked", reason=reason))
             if records or not registered or RunState(before).stopped:
                 break

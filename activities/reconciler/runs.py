@@ -38,11 +38,6 @@ from temporal import foreign_workflows as foreign
 from temporal.executions import Execution, is_ours, open_execution_of, tell
 from temporal.runs import resume
 
-START_GRACE_SECONDS = 60
-"""A workflow starts a moment after its run's row is written. So the reconciler ignores a younger run that has tried no
-gate.
-"""
-
 OUTAGE = "stopped_unavailable_"
 """The beginning of the state that a workflow shows while it waits for the end of an outage."""
 
@@ -97,7 +92,7 @@ def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -
 
     def look() -> Reconciled:
         put, waiting = drain(deps)
-        asked = asyncio.run_coroutine_threadsafe(runs(client, deps, START_GRACE_SECONDS), loop)
+        asked = asyncio.run_coroutine_threadsafe(runs(client, deps, limits.START_GRACE_SECONDS), loop)
         try:
             seen = asked.result(limits.RECONCILE_SECONDS)
         except TimeoutError:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from cutter import limits
 from cutter.approvals import manual_instructions, schema
 from cutter.catalogue import Sovereign
 from cutter.domain.markdown import cell, fenced, json_block, prose
@@ -18,9 +19,6 @@ from cutter.domain.run_record import RunSidecar
 from cutter.domain.stop_codes import stop_code
 from cutter.projections.state_file import state_json
 from cutter.types import Json
-
-ORDER_SECONDS = 12 * 3600
-"""The longest validity of a signed order, in seconds. The run's limit for approvals at its gate may be shorter."""
 
 _SIGNED = {
     Needs.SIGNED_RESUME: (schema.RESUME, "resume_stopped"),
@@ -130,7 +128,7 @@ def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -
 
 def _life_seconds(caps: Json, gate: Sovereign) -> int:
     own = caps.get("ttl_lifecycle_seconds" if gate is Sovereign.LIFECYCLE else "ttl_cut_seconds")
-    return min(ORDER_SECONDS, int(own or ORDER_SECONDS))
+    return min(limits.ORDER_LIFE_SECONDS, int(own or limits.ORDER_LIFE_SECONDS))
 
 
 def _dumps(sidecar: RunSidecar) -> Iterator[str]:

@@ -73,7 +73,9 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
     connect, if the user is not a superuser, or if the server is too old.
     """
     try:
-        with psycopg.connect(superuser_dsn, autocommit=True, connect_timeout=10) as connection:
+        with psycopg.connect(
+            superuser_dsn, autocommit=True, connect_timeout=limits.DATABASE_CONNECT_SECONDS
+        ) as connection:
             _check(connection)
             renewed = tuple(role for role in ROLES if not (secrets_dir / f"{role}.password").exists())
             passwords = {role: password_file(secrets_dir, role) for role in ROLES}
@@ -166,7 +168,7 @@ def guard(superuser_dsn: str, database: str) -> None:
     `superuser_dsn` names the database to change, and `database` says which of cutter's databases it stands for. A dump
     contains these rights, and a superuser who restores the dump restores them too.
     """
-    with psycopg.connect(superuser_dsn, connect_timeout=10) as connection:
+    with psycopg.connect(superuser_dsn, connect_timeout=limits.DATABASE_CONNECT_SECONDS) as connection:
         for one in GUARDED.all(connection):
             signature = sql.SQL(one.function)
             connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(signature))

@@ -120,11 +120,16 @@ def open_pool(settings: Settings, role: str, *, size: int = 4, timeout: float = 
         max_size=size,
         timeout=timeout,
         max_idle=60,
-        reconnect_timeout=5,
+        reconnect_timeout=limits.DATABASE_CONNECT_SECONDS,
         open=True,
         name=role,
         connection_class=_Session,
-        kwargs={"options": SESSION, "application_name": f"cutter:{role}", "connect_timeout": 5, "autocommit": False},
+        kwargs={
+            "options": SESSION,
+            "application_name": f"cutter:{role}",
+            "connect_timeout": limits.DATABASE_CONNECT_SECONDS,
+            "autocommit": False,
+        },
         check=check_quiet,
     )
     return pool
@@ -161,7 +166,11 @@ def connect(settings: Settings, role: str) -> Connection:
     """A new connection outside the pool, for example to read back the written rows."""
     with translated():
         return _Session.connect(
-            dsn(settings, role), options=SESSION, application_name=f"cutter:{role}", connect_timeout=5, autocommit=True
+            dsn(settings, role),
+            options=SESSION,
+            application_name=f"cutter:{role}",
+            connect_timeout=limits.DATABASE_CONNECT_SECONDS,
+            autocommit=True,
         )
 
 

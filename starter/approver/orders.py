@@ -14,6 +14,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
+from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.statement import Statement
 from cutter.catalogue import Sovereign
@@ -28,11 +29,6 @@ from temporal import foreign_workflows as foreign
 from temporal import names, runs
 from temporal.client import connect, unanswered
 from temporal.executions import open_execution_of
-
-ANSWER_SECONDS = 120
-"""How long to wait for a verdict. It is longer than the workflow's own answer takes, so that only an absent worker
-exceeds it.
-"""
 
 
 class Keys(NamedTuple):
@@ -95,7 +91,7 @@ def sign(settings: Settings, order: Order) -> str:
 def hand_over(settings: Settings, run: RunRecord, kb_id: str) -> Json:
     """Give a signed document to its run and wait for the verdict. If the run's workflow was lost, start it again."""
     try:
-        return asyncio.run(asyncio.wait_for(_hand_over(settings, run, kb_id), ANSWER_SECONDS))
+        return asyncio.run(asyncio.wait_for(_hand_over(settings, run, kb_id), limits.ORDER_ANSWER_SECONDS))
     except (Unavailable, TimeoutError):
         raise Unavailable(
             f"{kb_id} is signed and stored, but no worker answered: see `cutter doctor`, then type "
@@ -154,7 +150,9 @@ def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str)
     order = RevokeInput(run_id=run.run_id, kb_id=kb_id)
     short = _Short(names.REVOKE_APPROVAL, names.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
     try:
-        done: JudgeResult = asyncio.run(asyncio.wait_for(_carried_out(settings, run, order, short), ANSWER_SECONDS))
+        done: JudgeResult = asyncio.run(
+            asyncio.wait_for(_carried_out(settings, run, order, short), limits.ORDER_ANSWER_SECONDS)
+        )
     except TimeoutError:
         raise Unavailable(
             f"no worker has recorded the revocation yet, so it may come too late: see `cutter doctor`; meanwhile "

@@ -33,8 +33,6 @@ from cutter.storage.records import Rows, records, values
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.types import Json, Refusal
 
-ORDER_HOURS = 12
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedWith:
@@ -236,8 +234,8 @@ def order(run: RunRecord, deployment_id: str, gate: str, signing: Signing, decis
     now = datetime.now(UTC).replace(microsecond=0)
     made = Statement(
         deployment_id=deployment_id, gate=gate, decision=decision, binding=schema.RUN, signed_utc=now,
-        not_after=now + timedelta(hours=ORDER_HOURS), approver=signing.approver, document_id=run.document_id,
-        run_id=run.run_id, reason=" ".join(reason.split()),
+        not_after=now + timedelta(seconds=limits.ORDER_LIFE_SECONDS), approver=signing.approver,
+        document_id=run.document_id, run_id=run.run_id, reason=" ".join(reason.split()),
     )  # fmt: skip
     return replace(made, **fields)  # type: ignore[arg-type]
 

@@ -25,7 +25,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.reconciler import runs as looking_after
-from activities.reconciler.runs import START_GRACE_SECONDS, View, nothing
+from activities.reconciler.runs import View, nothing
 from activities.worker.dependencies import Deps, Signer
 from cutter import __version__, limits
 from cutter import log_lines as logs
@@ -45,7 +45,7 @@ from temporal.client import connect, unanswered
 def reconcile(
     grace_seconds: Annotated[
         float, typer.Option(help="Ignore runs that are younger and have tried no gate")
-    ] = START_GRACE_SECONDS,
+    ] = limits.START_GRACE_SECONDS,
     every: Annotated[
         int | None,
         typer.Option(help="Let a Temporal schedule do this every so many minutes; 0 removes it", min=0, max=24 * 60),

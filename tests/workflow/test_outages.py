@@ -38,7 +38,6 @@ from temporal.client import connect
 from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
 from tests.support.worker_process import is_ready, worker_process
-from workflows.activity_calls import CONTROL_SECONDS
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 SECOND = 1 / 60
@@ -201,7 +200,7 @@ async def test_a_database_that_is_away_is_retried_in_sight_then_the_run_stops(st
         scheduled = [one.activity_task_scheduled_event_attributes for one in history.events]
         judged = [one.start_to_close_timeout.seconds for one in scheduled if one.activity_type.name == "judge_approval"]
         assert len(judged) > limits.RETRIES_A_GATE
-        assert set(judged) == {CONTROL_SECONDS}, "a try after an outage has as much time as the first"
+        assert set(judged) == {limits.CONTROL_ACTIVITY_SECONDS}, "a try after an outage has as much time as the first"
 
 
 @changed(outage_look_seconds=0.2)

@@ -256,7 +256,7 @@ def test_the_file_has_at_most_64_kib_for_each_hundred_documents() -> None:
 
 def test_the_first_hostile_lines_end_the_reading() -> None:
     repeated = "k: v\n" * 10_000
-    assert len(refused(repeated).problems) <= plain_yaml.FLAWS_MAX
+    assert len(refused(repeated).problems) <= limits.YAML_FLAWS_MAX
     assert "longer than" in refused("[" * 60_000).problems[0].text
 
 
