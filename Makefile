@@ -49,6 +49,7 @@ nightly: venv ## tests that take too long for every commit: small campaigns, the
 check: lint test ## lint and the whole suite
 
 bench: venv ## the benchmarks (benchmarks/README.md)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-bench.lock
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 bench-batch: venv ## batches of 10 and 100 documents compared with the serial loop; ARGS="--documents 1000" for more

@@ -1,11 +1,14 @@
-"""IO: `python -m benchmarks`: all of them, one after the other, each a process of its own."""
+"""IO: `python -m benchmarks`: those of `make bench`, one after the other, each a process of its own."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-ALL = ("benchmarks.marking", "benchmarks.backup", "benchmarks.document", "benchmarks.revision", "benchmarks.desk")
+ALL = (
+    "benchmarks.marking", "benchmarks.backup", "benchmarks.document", "benchmarks.cpu", "benchmarks.survey",
+    "benchmarks.revision", "benchmarks.desk",
+)  # fmt: skip
 
 if __name__ == "__main__":
     for name in ALL:

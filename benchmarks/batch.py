@@ -20,6 +20,7 @@ import structlog
 import uuid_utils
 from temporalio.client import Client
 
+from benchmarks import process_cpu
 from benchmarks.document import Bench
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted
@@ -41,7 +42,6 @@ from tests.support.processes import Stack, stack
 
 LANES = 4
 GATES = ("SG_cut_authz", "SG_lifecycle_authz")
-PROCESSES = ("worker-cutter", "worker-exec", "worker-verify", "temporal")
 LOOK_SECONDS, LOOK_SHARE = 0.1, 50
 """The pause between two looks at a batch. It is at least this many times as long as a look took, because the looks at
 thousands of documents would cost what is measured here.
@@ -67,7 +67,6 @@ class BatchBench:
         self.stack, self.settings = made, made.settings
         port = int(made.settings.state.joinpath("postgres.url").read_text().rsplit(":", 1)[1].split("/")[0])
         self.bench = Bench(made, port, Counted())
-        self.postgres = _postmaster(made)
 
     def batch(self, count: int, units: int) -> Json:
         """One batch of that many new documents."""
@@ -104,7 +103,7 @@ class BatchBench:
         return {
             "kind": "batch", "documents": count, "units": units, "seconds": round(total, 2),
             "people_seconds": round(people, 2), "per_minute": round(count / total * 60, 1),
-            "cpu_ms": {name: round((after[name] - before[name]) * 1000 / count, 1) for name in after},
+            "cpu_ms": process_cpu.per_document(before, after, count),
             "rss_mib": self.rss(), "rss_while_all_wait_mib": waiting, **sizes,
         }  # fmt: skip
 
@@ -167,16 +166,14 @@ class BatchBench:
 
     def rss(self) -> dict[str, float]:
         """Memory of each process in MiB."""
-        return {name: round(self._process(name).memory_info().rss / 2**20, 1) for name in PROCESSES}
+        return {name: round(self._process(name).memory_info().rss / 2**20, 1) for name in process_cpu.PROCESSES}
 
     def _process(self, name: str) -> psutil.Process:
         return psutil.Process(self.stack.process(name).pid)
 
     def cpu(self) -> dict[str, float]:
         """CPU seconds so far of each process, children that have ended included."""
-        return {name: cpu_seconds(self._process(name)) for name in PROCESSES} | {
-            "postgres": sum(cpu_seconds(one) for one in (self.postgres, *self.postgres.children()))
-        }
+        return process_cpu.by_process(self.stack)
 
 
 def _sittings(count: int) -> list[tuple[str, int]]:
@@ -184,20 +181,6 @@ def _sittings(count: int) -> list[tuple[str, int]]:
     most = min(limits.BATCH_WINDOW, limits.SET_STATEMENTS_MAX)
     left = [min(most, count - first) for first in range(0, count, most)]
     return [(gate, size) for size in left for gate in GATES]
-
-
-def cpu_seconds(process: psutil.Process) -> float:
-    """CPU seconds of a process so far, those of its ended children included."""
-    try:
-        spent = process.cpu_times()
-    except psutil.NoSuchProcess:
-        return 0.0  # a backend that ended a moment ago: its parent has its figure now
-    return float(spent.user + spent.system + spent.children_user + spent.children_system)
-
-
-def _postmaster(made: Stack) -> psutil.Process:
-    pid = int((made.settings.state / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
-    return psutil.Process(pid)
 
 
 def measure(counts: list[int], sizes: list[int], serial: int) -> list[Json]:

@@ -1,5 +1,6 @@
-"""IO: what one document costs: the floor (the same functions, SQL and subprocesses in one loop, no engine) beside the
-full run on Temporal with three workers; for several sizes, interleaved, medians.
+"""IO: what one document costs: the floor (the same functions, SQL and subprocesses in one loop, no engine) next to the
+full run on Temporal with three workers; for several sizes, interleaved, medians. Also the CPU of the full run by
+process, and the functions in which PostgreSQL spends the time of leg A.
 
     python -m benchmarks.document --units 3,60,1000 --repetitions 3
 """
@@ -9,9 +10,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import statistics
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +23,8 @@ from typing import Any
 import psutil
 import psycopg
 import structlog
+from psycopg.rows import dict_row
+from temporalio.api.enums.v1 import EventType
 
 from activities.gates.cut_leg_a import create_units
 from activities.gates.cutplan import plan_of
@@ -27,16 +32,18 @@ from activities.gates.pinned_source import pinned_read
 from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
 from activities.worker.dependencies import Deps
+from benchmarks import process_cpu, profile
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted, relay
 from cutter import sources
-from cutter.approvals import schema
-from cutter.catalogue import GATES, PLANNED, REHEARSED, WorkerRole
+from cutter.catalogue import GATES, PLANNED, REHEARSED, Role, WorkerRole
 from cutter.domain.run_record import RequestRecord
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
 from cutter.storage import runs as known_runs
 from cutter.storage.gate_transaction import Attempt, GateTerms, OpenGate, begin_attempt, gate_transaction
+from cutter.storage.pools import open_pool
+from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import demo
 from temporal import runs
@@ -44,7 +51,18 @@ from temporal.client import connect
 from tests.support.gate_calls import allowed
 from tests.support.laws import law
 from tests.support.processes import Stack, stack
+from tests.support.signatures import sign_answer
 from worker import build_deps
+
+QUICK_LOOKS, RARE_LOOKS = 0.005, 0.25
+"""Seconds between two looks at a request. Quick looks keep the time small in which nobody has seen the request yet, but
+PostgreSQL works for them. So the CPU is measured in a run of its own with rare looks.
+"""
+TASKS = {
+    "workflow tasks": EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
+    "activity tasks": EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED,
+}
+"""What Temporal hands out and writes down for a run, by the event that ends it."""
 
 OPTIONS = {"duplicates": "refuse", "empty": "refuse", "max_candidates": 10_000}
 
@@ -58,6 +76,7 @@ class Sample:
     bytes: dict[str, int] = field(default_factory=dict)
     people: float = 0.0
     total: float = 0.0
+    cpu: dict[str, float] = field(default_factory=dict)
     more: dict[str, float] = field(default_factory=dict)
 
 
@@ -71,6 +90,9 @@ def every_role(settings: Settings) -> dict[WorkerRole, Deps]:
         role: build_deps(settings.model_copy(update={"secrets_dir": held / role.value / "secrets"}), role)
         for role in WorkerRole
     }
+
+
+LEG_A = "IG_cut_leg_a_execute"
 
 
 class Bench:
@@ -95,9 +117,7 @@ class Bench:
         return document_id
 
     def sign(self, run_id: str, kb_id: str) -> str:
-        document, data = signing_desk.read_request(self.settings, run_id, kb_id)
-        statement = signing_desk.answer(document, data, self.signer, schema.APPROVE)
-        return signing_desk.sign_and_upload(self.settings, statement, self.signer, document.approval_kb_id)
+        return sign_answer(self.settings, self.signer, run_id, kb_id)
 
     # --- the floor ------------------------------------------------------------------------------------------------
 
@@ -163,16 +183,16 @@ class Bench:
 
     # --- the full run ---------------------------------------------------------------------------------------------
 
-    async def full(self, units: int) -> Sample:
+    async def full(self, units: int, *, look_seconds: float = QUICK_LOOKS) -> Sample:
         """The run on the engine, approvals given at once; people's time is taken out."""
         document_id, sample = self.register(units), Sample()
-        client = await connect(self.settings)
+        client, before = await connect(self.settings), self.cpu()
         run_id = known_runs.register_run(self.settings, document_id, "live")
         began = time.perf_counter()
         handle = await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="bench"))
         signalled: dict[str, datetime] = {}
         for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
-            request = await self._request(run_id, gate)
+            request = await self._request(run_id, gate, look_seconds)
             seen = time.perf_counter()
             kb_id = await asyncio.to_thread(self.sign, run_id, request.kb_id or "")
             sample.people += (time.perf_counter() - seen) * 1000
@@ -181,14 +201,20 @@ class Bench:
         result = await handle.result()
         sample.total = (time.perf_counter() - began) * 1000 - sample.people
         assert result.state == "closeout_reported", result
+        sample.cpu = process_cpu.per_document(before, self.cpu(), 1)
         self._read(sample, run_id, signalled)
         seen_history = (await handle.describe()).raw_description.workflow_execution_info
         sample.more["history events"] = seen_history.history_length
         sample.more["history bytes"] = seen_history.history_size_bytes
+        events = Counter(event.event_type for event in (await handle.fetch_history()).events)
+        sample.more |= {name: float(events[event]) for name, event in TASKS.items()}
         return sample
 
-    async def _request(self, run_id: str, gate: str) -> RequestRecord:
-        # Asked often, so that the time in which nobody has seen the request yet stays small.
+    def cpu(self) -> dict[str, float]:
+        """CPU seconds so far of each process of the stack, and of the approver, which is this process."""
+        return {**process_cpu.by_process(self.stack), "approver": process_cpu.seconds(os.getpid())}
+
+    async def _request(self, run_id: str, gate: str, look_seconds: float) -> RequestRecord:
         while True:
             seen = await asyncio.to_thread(known_runs.sidecar, self.settings, run_id)
             for request in seen.requests:
@@ -196,7 +222,7 @@ class Bench:
                 if request.gate == gate and put:
                     return request
             assert not seen.run.state.startswith(("failed", "stopped")), seen.run.last_error
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(look_seconds)
 
     def _read(self, sample: Sample, run_id: str, signalled: dict[str, datetime]) -> None:
         seen = known_runs.sidecar(self.settings, run_id)
@@ -207,6 +233,31 @@ class Bench:
                 if gate.name == attempt.gate and gate.sovereign is not None:
                     waited = start - signalled[gate.sovereign.value]
                     sample.more[f"{gate.sovereign.value} signal to gate ms"] = waited.total_seconds() * 1000
+
+
+class Profiled(Bench):
+    """Has PostgreSQL count the time in its functions while leg A runs. This costs time, so no time is taken."""
+
+    functions: Sequence[Json] = ()
+
+    def _timed(self, sample: Sample, name: str, deps: Deps, function: Any, argument: Any) -> Any:
+        if name != LEG_A:
+            return super()._timed(sample, name, deps, function, argument)
+        with psycopg.connect(self.stack.superuser(), autocommit=True, row_factory=dict_row) as eyes:
+            for statement in (profile.TRACK, profile.RELOAD, profile.RESET):
+                eyes.execute(statement)
+            answer = super()._timed(sample, name, deps, function, argument)
+            self._close(deps)
+            self.functions = profile.top(profile.counted(eyes), 1)
+            for statement in (profile.UNTRACK, profile.RELOAD):
+                eyes.execute(statement)
+        return answer
+
+    def _close(self, deps: Deps) -> None:
+        # A connection hands over what it has counted when it ends, which takes a moment.
+        deps.pools[Role.EXEC].close()
+        deps.pools[Role.EXEC] = open_pool(deps.settings, Role.EXEC.value)
+        time.sleep(1)
 
 
 def memory(made: Stack) -> dict[str, float]:
@@ -233,14 +284,22 @@ def measure(sizes: list[int], repetitions: int) -> list[dict[str, Any]]:
                 for units in sizes:
                     samples["floor", units].append(bench.floor(units))
                     samples["full", units].append(asyncio.run(bench.full(units)))
+                    samples["cpu", units].append(asyncio.run(bench.full(units, look_seconds=RARE_LOOKS)))
                     bare[units].append(bench.bare_calls(units))
             counts = {units: bench.floor(units, counting=True) for units in sizes}
             for (kind, units), taken in samples.items():
+                if kind == "cpu":
+                    records.append(_cpu(units, taken))
+                    continue
                 records.append(
                     _median(kind, units, taken)
                     | {"bare_calls_ms": statistics.median(bare[units])}
                     | {"round_trips": counts[units].round_trips, "bytes": counts[units].bytes}
                 )
+            profiled = Profiled(made, port, counted)
+            profiled.number = bench.number
+            profiled.floor(max(sizes))
+            records.append({"kind": "leg A", "units": max(sizes), "functions": profiled.functions})
             records.append({"kind": "memory", **{name: round(mib, 1) for name, mib in memory(made).items()}})
     return records
 
@@ -252,6 +311,11 @@ def analyse(made: Stack) -> None:
     """
     with psycopg.connect(made.superuser(), autocommit=True) as connection:
         connection.execute("analyze")
+
+
+def _cpu(units: int, taken: list[Sample]) -> dict[str, Any]:
+    spent = {name: round(statistics.median(one.cpu[name] for one in taken)) for name in taken[0].cpu}
+    return {"kind": "cpu", "units": units, "n": len(taken), "cpu_ms": spent}
 
 
 def _median(kind: str, units: int, taken: list[Sample]) -> dict[str, Any]:
@@ -287,13 +351,20 @@ def show(records: list[dict[str, Any]]) -> None:
     for units in sizes:
         floor, full = runs_of["floor", units], runs_of["full", units]
         share = 1 - floor["total_ms"] / full["total_ms"]
-        bare = floor["gates_ms"]["IG_cut_leg_a_execute"] / full["bare_calls_ms"]
+        bare = floor["gates_ms"][LEG_A] / full["bare_calls_ms"]
         print(
             f"\n{units} units: floor {floor['total_ms']:.0f} ms, full {full['total_ms']:.0f} ms (without people), "
             f"engine's share {share:.0%}; leg A {bare:.2f} times the bare calls ({full['bare_calls_ms']:.0f} ms)"
         )
         print("  " + ", ".join(f"{name} {value:.0f}" for name, value in sorted(full["more"].items())))
     for record in records:
+        if record["kind"] == "cpu":
+            spent = ", ".join(f"{name} {ms}" for name, ms in record["cpu_ms"].items())
+            print(f"\nCPU of one document of {record['units']} units by process, ms: {spent}")
+        if record["kind"] == "leg A":
+            print(f"\nFunctions of PostgreSQL in leg A of {record['units']} units:")
+            for one in record["functions"]:
+                print(f"  {one['self_ms']:8.1f} ms {one['share']:6.1%} {one['calls']:8.0f} calls: {one['name']}")
         if record["kind"] == "memory":
             print("\nRSS, MiB: " + ", ".join(f"{name} {value}" for name, value in record.items() if name != "kind"))
 

@@ -12,16 +12,16 @@ import argparse
 import gc
 import json
 import os
-import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.result_file import RESULTS, machine, write
 from cutter.marking import Marking, MarkRefusal, Options, build_plan, examine, load_profile
 from cutter.marking.suggestion import suggest
+from cutter.types import Json
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = "fr-code-minier-nouveau.md"
@@ -141,12 +141,12 @@ def measure(found: list[Case], repetitions: int) -> dict[str, list[Took]]:
     return times
 
 
-def rows(found: list[Case], times: dict[str, list[Took]]) -> list[dict[str, object]]:
+def rows(found: list[Case], times: dict[str, list[Took]]) -> list[Json]:
     """One record a case."""
     sizes = {case.name: len(case.data) for case in found}
-    records: list[dict[str, object]] = []
+    records: list[Json] = []
     for case in found:
-        record: dict[str, object] = {
+        record: Json = {
             "case": case.name,
             "bytes": sizes[case.name],
             "units": case.run(case.data),
@@ -165,24 +165,20 @@ def main() -> None:
     """Measure, print the table, write the JSON lines."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results" / "marking.jsonl")
+    parser.add_argument("--output", type=Path, default=RESULTS / "marking.jsonl")
     chosen = parser.parse_args()
     named = os.environ.get("CUTTER_LAWS")
     folder = Path(named) if named else ROOT.parent / "shared" / "laws"
     found = cases(folder if folder.is_dir() else None)
     records = rows(found, measure(found, chosen.repetitions))
-    head = {"python": sys.version.split()[0], "machine": platform.machine(), "processors": os.cpu_count(),
-            "repetitions": chosen.repetitions}  # fmt: skip
+    head = {**machine(), "repetitions": chosen.repetitions}
     print(json.dumps(head))
     print(f"{'case':26} {'bytes':>10} {'units':>6} {'cpu ms':>8} {'wall ms':>8} {'text x':>7} {'time x':>7}")
     for record in records:
         print("{case:26} {bytes:>10} {units:>6} {cpu_ms:>8} {wall_ms:>8} ".format(**record)
               + f"{record.get('times_the_text', '')!s:>7} {record.get('times_the_time', '')!s:>7}")  # fmt: skip
     print(f"goals: fr-code-minier ≤ {GOAL_MS} ms; ten times the text ≤ {GOAL_RATIO} times the time")
-    if chosen.output is not None:
-        chosen.output.parent.mkdir(exist_ok=True)
-        lines = [json.dumps(record, ensure_ascii=False) for record in (head, *records)]
-        chosen.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write(chosen.output, (head, *records))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import psutil
 import psycopg
 import structlog
 
-from benchmarks import peer_temporal
+from benchmarks import peer_temporal, process_cpu
 from benchmarks.document import Bench
 from benchmarks.peer_steps import AT_ONCE
 from benchmarks.result_file import RESULTS, machine, write
@@ -171,15 +171,7 @@ class Arm:
         made = self.bench.stack.process("postgres").pid
         backends = [made, *(one.pid for one in psutil.Process(made).children(recursive=True))]
         groups = {**self.processes, "postgres": backends, "approver": [os.getpid()]}
-        return {name: sum(map(_seconds, pids)) for name, pids in groups.items()}
-
-
-def _seconds(pid: int) -> float:
-    try:
-        spent = psutil.Process(pid).cpu_times()
-    except psutil.NoSuchProcess:
-        return 0.0  # a backend that ended a moment ago: its parent has its figure now
-    return float(spent.user + spent.system + spent.children_user + spent.children_system)
+        return {name: sum(map(process_cpu.seconds, pids)) for name, pids in groups.items()}
 
 
 @contextmanager
@@ -285,6 +277,8 @@ def summary(records: list[Json]) -> list[Json]:
         found.append({
             "arm": arm, "n": len(mine), "per_minute": round(statistics.median(one["per_minute"] for one in mine), 1),
             "cpu_ms": round(statistics.median(map(cost, mine))),
+            "processes_ms": {name: round(statistics.median(one["cpu_ms"][name] for one in mine))
+                             for name in mine[0]["cpu_ms"] if name != "approver"},
             "speed_ratio": _middle([one["per_minute"] / base["per_minute"] for one, base in pairs]),
             "cpu_ratio": _middle([cost(one) / cost(base) for one, base in pairs]),
         })  # fmt: skip

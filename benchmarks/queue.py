@@ -2,17 +2,14 @@
 
     python -m benchmarks.queue --documents 1000 --signed 300
 
-The large queue is not cut to its end, because that would take hours. Its documents are planned until as many wait for
-people as may be open at once. Then some of them are signed and enacted, and as many others take their places. So the
-CPU between these two moments is that of as many documents, from their start to their law. The stack is then taken down
-with the batch in it.
+`METHOD` says how. The CPU between the first and the last signature is that of as many documents, because others take
+the places of the signed ones. The stack is then taken down with the batch in it.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -21,8 +18,9 @@ from typing import LiteralString
 
 import structlog
 
+from benchmarks import process_cpu
 from benchmarks.batch import GATES, BatchBench, line
-from benchmarks.result_file import RESULTS, machine
+from benchmarks.result_file import RESULTS, machine, write
 from cutter import limits
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
@@ -31,6 +29,14 @@ from cutter.types import Json
 from temporal import batches
 from temporal.client import connect
 from tests.support.processes import stack
+
+METHOD = (
+    "The large queue is not cut to its end, because that would take hours. Its documents are planned until as many "
+    "wait for people as may be open at once. Then some of them are signed and enacted, and as many others take their "
+    "places. So its CPU is that of as many documents, from their start to their end. That of the first documents is "
+    "not in it."
+)
+"""How the large queue is measured, also for the page."""
 
 SMALL, UNITS, WARM_UP = 100, 3, 4
 ENDED: LiteralString = "select count(*) from cutter_governance.run where batch_id = %s and state = 'closeout_reported'"
@@ -62,7 +68,7 @@ async def _measured(bench: BatchBench, batch_id: str, documents: int, signed: in
     return {
         "kind": "queue", "documents": documents, "units": UNITS, "open": opened, "signed": signed,
         "per_minute": round(signed / seconds * 60, 1), "rss_mib": waiting, "planned_cpu_ms": planned,
-        "cpu_ms": {name: round((after[name] - before[name]) * 1000 / signed, 1) for name in after},
+        "cpu_ms": process_cpu.per_document(before, after, signed),
     }  # fmt: skip
 
 
@@ -107,12 +113,10 @@ def main() -> None:
     if not SMALL < asked.documents <= limits.QUEUE_ITEMS_MAX:
         parser.error(f"--documents: more than {SMALL}, at most {limits.QUEUE_ITEMS_MAX}")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    head = machine()
-    asked.output.parent.mkdir(parents=True, exist_ok=True)
-    asked.output.write_text(json.dumps(head) + "\n", encoding="utf-8")
+    records: list[Json] = []
     for one in measure(asked.documents, asked.signed):
-        with asked.output.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(one) + "\n")
+        records.append(one)
+        write(asked.output, (machine(), *records))
         spent = sum(one["cpu_ms"].values())
         print(
             f"{one['documents']:,} documents: {spent:.0f} ms a document, {one['per_minute']} a minute, {one['rss_mib']}"

@@ -4,8 +4,8 @@ Run: python -m benchmarks.rebuild [--units 5000] [--segments 16] [--jobs 4] [--o
 
 Method: one law of 60 units is cut and enacted by the real gates. Its rows are copied until the database has enough
 units. `cutter backup take` seals them, in at least as many segments as asked, because a database of years has many.
-Then the steps of docs/runbooks/restore.md follow: `take --whole`, DROP DATABASE, `restore --all --whole`. The cluster
-has fsync off. The content fingerprint (nine tables) and the digest of each other table are compared before and after.
+Then `take --whole`, DROP DATABASE and `restore --all --whole` follow. The content fingerprint (nine tables) and the
+digest of each other table are compared before and after. `LIMITS` says what this does not show.
 """
 
 from __future__ import annotations
@@ -34,6 +34,15 @@ from tests.support.database import OWNER, Database, own_cluster
 from tests.support.laws import law
 
 UNITS_A_LAW = 60
+
+LIMITS = (
+    "The server has fsync off, so it does not wait for the disk. A server with fsync takes longer.",
+    f"All documents are copies of one law of {UNITS_A_LAW} units.",
+    "Only a part of the steps of [Restore](../runbooks/restore.md) is run: the companion, the loss of the database, "
+    "the rebuild, and the old name for the new database. `cutter up`, `cutter migrate --check`, `cutter reconcile` and "
+    "the comparison of the audit chain's head are not run.",
+)
+"""What this benchmark does not show. The page repeats it."""
 
 AGAIN: LiteralString = """
 select count(cutter_governance.fn_backup_again(document_id)) from cutter_governance.backup_coverage

@@ -16,14 +16,13 @@ import json
 import resource
 import statistics
 from collections import defaultdict
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import structlog
 
 from activities.worker.dependencies import Deps
+from benchmarks import process_cpu
 from benchmarks.document import OPTIONS, Bench, Sample
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import relay
@@ -90,13 +89,8 @@ def amended(text: str, units: int) -> str:
 
 
 def postgres_seconds(made: Stack) -> float:
-    """CPU seconds of PostgreSQL so far. The postmaster's own figure holds those of backends that ended."""
-    postgres, total = psutil.Process(made.process("postgres").pid), 0.0
-    for process in (postgres, *postgres.children(recursive=True)):
-        with suppress(psutil.NoSuchProcess):  # a backend that ended a moment ago: its parent has its figure now
-            times = process.cpu_times()
-            total += times.user + times.system + times.children_user + times.children_system
-    return total
+    """CPU seconds of PostgreSQL so far."""
+    return process_cpu.tree_seconds(made.process("postgres").pid)
 
 
 def python_seconds() -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import sqlite3
 import statistics
@@ -31,7 +30,7 @@ from temporalio.api.history.v1 import HistoryEvent
 
 from benchmarks.batch import BatchBench
 from benchmarks.batch import line as batch_line
-from benchmarks.result_file import RESULTS, machine
+from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.revision import Revisions
 from benchmarks.wire import Counted
 from cutter.catalogue import BY_NAME, WorkerRole
@@ -435,11 +434,9 @@ def main() -> None:
     output: Path = given.pop("output")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records: list[Json] = []
-    output.parent.mkdir(parents=True, exist_ok=True)
     for record in measure(Sizes(**given)):
         records.append(record)
-        head = machine()
-        output.write_text("".join(json.dumps(one) + "\n" for one in (head, *records)), encoding="utf-8")
+        write(output, (machine(), *records))
     print(output)
 
 

@@ -10,22 +10,20 @@ finds five units should cost the same in both databases. As a control, `frequent
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import LiteralString
 
 import psycopg
 
+from benchmarks.result_file import RESULTS, machine, write
 from tests.support import grown
 from tests.support.database import Database, own_cluster
 from tests.support.runs import Keys, deployment, drive, keyring, law
 
-RESULTS = Path(__file__).resolve().parent / "results" / "search.jsonl"
 LAW_UNITS = 50
 DOCUMENT = "ICX-SEARCH-1"
 RARE = "quokkaburg"
@@ -57,15 +55,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--units", default="1000,50000")
     parser.add_argument("--repeat", type=int, default=15)
+    parser.add_argument("--output", type=Path, default=RESULTS / "search.jsonl")
     given = parser.parse_args()
     sizes = [int(one) for one in given.units.split(",")]
     with own_cluster() as cluster, keyring() as keys, ExitStack() as stack:
         databases = {units: stack.enter_context(cluster.database(prefix="search")) for units in sizes}
         entered = {units: filled(keys, database, units) for units, database in databases.items()}
         rows = list(measured(databases, given.repeat))
-    stamp = datetime.now(UTC).date().isoformat()
-    lines = [{**row, "measured_at": stamp, "enter_ms_a_unit": entered} for row in rows]
-    RESULTS.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write(given.output, (machine(), *({**row, "enter_ms_a_unit": entered} for row in rows)))
 
 
 def filled(keys: Keys, database: Database, units: int) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import random  # noqa: TID251 - seeded: the same file every time
 import resource
 import subprocess
@@ -21,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from benchmarks.result_file import RESULTS, machine, write
 from cutter.lifecycle.declarations import TASK
 from cutter.lifecycle.events import transition
 
@@ -79,18 +79,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--lines", default="10000,100000,1000000")
     parser.add_argument("--entities", default="1000,100000")
-    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results" / "transitions.jsonl")
+    parser.add_argument("--output", type=Path, default=RESULTS / "transitions.jsonl")
     asked = parser.parse_args()
     print(f"{'lines':>9} {'living at once':>15} {'file, MB':>9} {'CPU, s':>7} {'µs a line':>10} {'RSS, MB':>8}")
     rows = []
     for lines in map(int, asked.lines.split(",")):
         for entities in map(int, asked.entities.split(",")):
             row = measured(lines, entities)
-            rows.append({"machine": platform.machine(), "python": platform.python_version(), **row})
+            rows.append(row)
             each = 1e6 * row["cpu_seconds"] / lines
             print(f"{lines:>9} {entities:>15} {row['megabytes']:>9} {row['cpu_seconds']:>7} {each:>10.0f} "
                   f"{row['rss_megabytes']:>8}", flush=True)  # fmt: skip
-    asked.output.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write(asked.output, (machine(), *rows))
 
 
 if __name__ == "__main__":

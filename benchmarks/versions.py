@@ -13,13 +13,14 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from benchmarks.corpus import blob, git
+from benchmarks.result_file import machine
 from cutter import sources
 from cutter.domain.digests import sha256_hex
 from cutter.law import export_forms
@@ -166,7 +167,8 @@ def exported(connection: Connection, known: list[LawVersion], meant: LawVersion,
 
 
 def plain(one: Version) -> dict[str, Any]:
-    return {**asdict(one), "day": one.day.isoformat(), "measured_at": datetime.now(UTC).date().isoformat()}
+    head = machine()
+    return {**asdict(one), "day": one.day.isoformat(), "measured_at": head["at"], "code": head["code"]}
 
 
 def shown(law: Law, versions: list[Version]) -> Iterator[Version]:
