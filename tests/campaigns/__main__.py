@@ -32,7 +32,7 @@ LOGGED = re.compile(r"(\x1b\[\dm)?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 PART = "--only"
 """The option of a campaign that runs a part of it. The record of the whole campaign stays."""
 
-LINES_SHOWN = 32
+LINES_SHOWN = 72
 """Lines of a campaign's summary that the page shows."""
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.campaigns.p25_soak --minutes 120 --seed 1 --out p25.jsonl
 
-Two streams of batches cut new laws and revise the laws of their batch before. A third stream starts runs and cancels
-them while they wait for a person. Now and then another worker joins and is killed at a random moment. Meanwhile a
+Two streams of batches cut new laws and revise the laws of their batch before. A third stream starts runs that a person
+stops, resumes with a signature, and cancels. Now and then another worker joins and is killed at a random moment. A
 sampler looks at each process (memory, open files), at PostgreSQL (memory, connections, dead tuples, the oldest
 transaction), and measures the CPU of a fixed piece of work, which shows how fast the machine is. The gates' latencies
 come from their own records. After a warm-up, the second half of the time must not be worse than the first by more than
@@ -32,10 +32,12 @@ from typing import Any, LiteralString
 import psutil
 import psycopg
 
-from benchmarks.batch import BatchBench, cpu_seconds
+from benchmarks import process_cpu
+from benchmarks.batch import BatchBench
 from benchmarks.document import OPTIONS
 from benchmarks.revision import amended
 from cutter import sources
+from cutter.approvals import schema
 from cutter.catalogue import BY_NAME, WorkerRole
 from cutter.limits import MIB
 from cutter.messages import RunInput
@@ -61,9 +63,13 @@ from tests.support.processes import (
     stack,
     wait,
 )
+from tests.support.signatures import sign_order
 
 PROCESSES = (CUTTER_WORKER, EXEC, VERIFY, TEMPORAL)
 STREAMS, BATCH, UNITS = 2, 8, 12
+LASTING_SECONDS = 60
+"""A process of PostgreSQL that was seen so long ago belongs to a worker that stays."""
+
 SAMPLES = 400
 """So often the sampler looks, but not more than once in a second."""
 
@@ -122,6 +128,8 @@ class Sampler:
     series: defaultdict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
     spent: defaultdict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
     """CPU seconds of each process so far, and the documents that were done."""
+    met: dict[int, float] = field(default_factory=dict)
+    """When each process of PostgreSQL was first seen, by its pid."""
     over: threading.Event = field(default_factory=threading.Event)
     problems: list[str] = field(default_factory=list)
 
@@ -164,14 +172,16 @@ class Sampler:
             with suppress(psutil.Error):
                 process = psutil.Process(self.made.process(name).pid)
                 living = process.children() if name == "postgres" else []
-                yield name, sum(cpu_seconds(one) for one in (process, *living))
+                yield name, sum(process_cpu.seconds(one.pid) for one in (process, *living))
 
     def _server(self, eyes: psycopg.Connection[Any]) -> Iterator[tuple[str, float]]:
         postmaster = psutil.Process(self.made.process("postgres").pid)
-        own = 0.0
+        own, now = 0.0, monotonic()
         for process in (postmaster, *postmaster.children()):
             with suppress(psutil.Error):
-                own += process.memory_full_info().uss / MIB
+                # Connections of the extra workers, of commands and of backups come and go.
+                if now - self.met.setdefault(process.pid, now) > LASTING_SECONDS:
+                    own += process.memory_full_info().uss / MIB
         yield "memory of postgres, MiB", own
         cursor = eyes.execute(SERVER)
         assert cursor.description is not None
@@ -212,7 +222,7 @@ class Load:
         """All streams at once; the first problem ends them."""
         bench = BatchBench(self.made)
         streams = [self._stream(self.batches, bench) for _ in range(STREAMS)]
-        await asyncio.gather(*streams, self._stream(self.cancelled), self._stream(self.kills, kill_every))
+        await asyncio.gather(*streams, self._stream(self.interrupted, bench), self._stream(self.kills, kill_every))
 
     async def _stream(self, stream: Callable[..., Any], *arguments: Any) -> None:
         try:
@@ -241,25 +251,35 @@ class Load:
         )  # fmt: skip
         return name
 
-    async def cancelled(self) -> None:
-        """Runs that a person cancels while they wait for a signature."""
-        client = await connect(self.made.settings)
+    async def interrupted(self, bench: BatchBench) -> None:
+        """Runs that a person stops and resumes, and then cancels, each while they wait for a signature."""
+        client, settings = await connect(self.made.settings), self.made.settings
         while not self.over:
             name = f"ICX-CANCELLED-{self.counts['runs cancelled']}"
             text = law(3, title=name).encode()
-            sources.register(self.made.settings, text, document_id=name, docprefix=name, profile="generic-markdown",
+            sources.register(settings, text, document_id=name, docprefix=name, profile="generic-markdown",
                              options=OPTIONS)  # fmt: skip
-            run_id = known_runs.register_run(self.made.settings, name, "live")
+            run_id = known_runs.register_run(settings, name, "live")
             handle = await runs.start(client, RunInput(document_id=name, run_id=run_id, starter="bench"))
-            await asyncio.to_thread(
-                wait, lambda run_id=run_id: self.made.state_of(run_id).startswith("awaiting_"), seconds=240, what=name
+            await self._until_waits(run_id, "awaiting_cut_authorization")
+            await handle.signal("stop", {"reason": "a person wants to think"})
+            await self._until_waits(run_id, "stopped_stop")
+            order = await asyncio.to_thread(
+                sign_order, settings, bench.bench.signer, run_id, schema.RESUME, "it is right"
             )
+            answer = await runs.resume(client, name, order)
+            assert answer["status"] == "accepted", answer
+            self.counts["runs stopped and resumed"] += 1
+            await self._until_waits(run_id, "awaiting_cut_authorization")
             await handle.signal("cancel", {"reason": "a person changed their mind"})
-            await asyncio.wait_for(asyncio.shield(asyncio.gather(handle.result(), return_exceptions=True)), 240)
-            state = self.made.state_of(run_id)
-            assert state == "voided_cancelled", state
+            await self._until_waits(run_id, "voided_cancelled")
             self.counts["runs cancelled"] += 1
             await asyncio.sleep(2)
+
+    async def _until_waits(self, run_id: str, state: str) -> None:
+        await asyncio.to_thread(
+            wait, lambda: self.made.waits_in(run_id) == state, seconds=240, what=f"{run_id} is {state}"
+        )
 
     async def kills(self, every: float) -> None:
         """Another worker joins, and dies at a random moment."""

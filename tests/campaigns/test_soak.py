@@ -66,6 +66,15 @@ def test_the_cpu_of_a_document_is_that_of_its_half() -> None:
     assert cost([], [], seconds=SECONDS) == (0.0, 0.0)
 
 
+def test_what_is_larger_by_chance_is_not_called_no_worse() -> None:
+    trembles = compared("trembles", [(t, 100 + 9 * (t > 360) - 18 * (int(t) % 120 < 60)) for t, _ in series(0.0)],
+                        seconds=SECONDS)  # fmt: skip
+    assert (trembles.worse, trembles.ratio > 1.05) == (False, True)
+    assert "not beyond chance (higher in " in str(trembles)
+    assert str(compared("grows", series(3.0), seconds=SECONDS)).endswith("WORSE")
+    assert str(compared("same", series(0.0), seconds=SECONDS)).endswith("no worse")
+
+
 def test_too_few_samples_are_no_verdict() -> None:
     few = [(t, t) for t, _ in series(0.0)][::40]
     assert not compared("few", few, seconds=SECONDS).worse
@@ -93,8 +102,13 @@ def test_a_part_of_a_campaign_is_not_recorded(
 
 @pytest.mark.parametrize("blind", sorted(p25.LEAKS))
 def test_p25_fails_if_a_measure_is_worse_or_a_leak_is_not_found(blind: str) -> None:
-    good = [Halves(name=name, first=1.0, second=1.0, ratio=1.0, worse=False, samples=99) for name in p25.LEAKS.values()]
-    bad = [Halves(name=one.name, first=1.0, second=2.0, ratio=2.0, worse=True, samples=99) for one in good]
+    good = [
+        Halves(name=name, first=1.0, second=1.0, ratio=1.0, separation=0.5, worse=False, samples=99)
+        for name in p25.LEAKS.values()
+    ]
+    bad = [
+        Halves(name=one.name, first=1.0, second=2.0, ratio=2.0, separation=1.0, worse=True, samples=99) for one in good
+    ]
     clean, leaking = (p25.Soaked(halves=halves, counts=p25.Counter(), problems=[], notes=[]) for halves in (good, bad))
     assert p25.summary(clean, leaking).accepted
     assert not p25.summary(leaking, leaking).accepted

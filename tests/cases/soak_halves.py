@@ -28,18 +28,25 @@ Series = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halves:
-    """A measure in both halves: the medians, the ratio, and whether the second one is worse beyond chance."""
+    """A measure in both halves: medians, ratio, separation, and whether the second is worse beyond chance."""
 
     name: str
     first: float
     second: float
     ratio: float
+    separation: float
     worse: bool
     samples: int
 
     def __str__(self) -> str:
-        said = "WORSE" if self.worse else "no worse" if self.samples >= SAMPLES_MIN else "TOO FEW SAMPLES"
-        return f"{self.name}: {self.first:.4g} to {self.second:.4g}, {self.ratio:.3f} times, {said}"
+        return f"{self.name}: {self.first:.4g} to {self.second:.4g}, {self.ratio:.3f} times, {self._said()}"
+
+    def _said(self) -> str:
+        if self.samples < SAMPLES_MIN:
+            return "TOO FEW SAMPLES"
+        if self.worse or self.ratio <= TOLERANCE:
+            return "WORSE" if self.worse else "no worse"
+        return f"not beyond chance (higher in {self.separation:.0%} of the pairs of blocks)"
 
 
 def compared(name: str, series: Series, *, seconds: float, floor: float = 0.0, machine: float = 1.0) -> Halves:
@@ -54,12 +61,13 @@ def compared(name: str, series: Series, *, seconds: float, floor: float = 0.0, m
     values = [[value for block in half for value in block] for half in (first, second)]
     fewest = min(map(len, values))
     if not fewest:
-        return Halves(name=name, first=0.0, second=0.0, ratio=1.0, worse=False, samples=0)
+        return Halves(name=name, first=0.0, second=0.0, ratio=1.0, separation=0.0, worse=False, samples=0)
     before, after = median(values[0]), median(values[1])
     larger = after > before * TOLERANCE and after - before > floor
+    apart = separation(first, second)
     return Halves(
         name=name, first=before, second=after, ratio=after / before if before else float(after > floor) + 1.0,
-        worse=larger and separation(first, second) >= SEPARATED and fewest >= SAMPLES_MIN, samples=fewest,
+        separation=apart, worse=larger and apart >= SEPARATED and fewest >= SAMPLES_MIN, samples=fewest,
     )  # fmt: skip
 
 
