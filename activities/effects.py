@@ -16,8 +16,9 @@ from psycopg.types.json import Jsonb
 
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import limits
+from cutter.backup import archiver
 from cutter.backup.artifacts import open_store
-from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
+from cutter.backup.record import RESTORE_POINT, BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import read_record
 from cutter.backup.segments import coverage
 from cutter.backup.segments.restore import SegmentReport
@@ -26,6 +27,7 @@ from cutter.backup.segments.take import damaged_tree
 from cutter.backup.segments.tree import TreeDamaged
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain.digests import canonical_digest, sha256_hex
+from cutter.domain.restore_point import RestorePoint
 from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import ApprovalNeeded, PolicyDenied
 from cutter.kb import folder as kb_folder
@@ -39,8 +41,11 @@ from cutter.storage import effect_policy
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, call
 from cutter.storage.pools import Connection, single
+from cutter.storage.records import Rows, values
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
+
+MARKED: Rows[Json] = values("restore_point")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,8 +196,27 @@ def backup_on_record(deps: Deps, run_id: str, artifact_id: str) -> bool:
     return bool(recorded)
 
 
+def mark_restore_point(deps: Deps, context: Context) -> RestorePoint | BackupRefusal | None:
+    """Mark a restore point for the backup that follows. None if the deployment asks for none.
+
+    It is a part of the backup, so the rule about backups allows it, and the backup's receipt names it. Raises
+    PolicyDenied, ApprovalNeeded, and Unavailable if the archiver has a problem that can end.
+    """
+    if not deps.settings.backup_restore_point:
+        return None
+    _required(deps, context, BACKUP_TAKE)
+    asked = {"run_id": context.run_id, "late_seconds": float(limits.ARCHIVER_LATE_SECONDS)}
+    with translated(), deps.pool(Role.BACKUP).connection() as connection:
+        return archiver.judged(MARKED.one(connection, asked))
+
+
 def take_backup(
-    deps: Deps, context: Context, artifact_id: str, recipient: str, seconds: float
+    deps: Deps,
+    context: Context,
+    artifact_id: str,
+    recipient: str,
+    seconds: float,
+    restore_point: RestorePoint | None = None,
 ) -> tuple[BackupRecord | BackupRefusal, Json]:
     """Take a backup, or find the recorded one of that name and key. Returns it with the rule that allowed it.
 
@@ -207,6 +231,7 @@ def take_backup(
         dsn=dsn(settings, Role.BACKUP.value), pg_bin=backup_programs(settings), gpg_home=settings.key_home("backup"),
         recipient_fingerprint=recipient, artifacts_url=settings.artifacts, artifact_id=artifact_id,
         deadline_seconds=seconds, verified_max_seconds=settings.backup_verified_max_days * limits.DAY_SECONDS,
+        restore_point=restore_point,
     )  # fmt: skip
     return answer, policy
 
@@ -249,14 +274,14 @@ def scrub_backups(deps: Deps) -> Scrubbed | None:
     )  # fmt: skip
 
 
-def record_backup(connection: Connection, context: Context, taken: BackupRecord, policy: Json) -> str:
-    """Record the backup's receipt. Gate 6 reads the newest one. Returns the sha256 that the database has for the
-    backup.
-    """
-    response = {"sha256": taken.sha256, "taken_utc": taken.taken_utc, "size_bytes": taken.size_bytes}
+def record_backup(connection: Connection, context: Context, taken: BackupRecord, policy: Json) -> Json:
+    """Record the backup's receipt. Gate 6 reads the newest one. Returns what the database has on record about it."""
+    response: Json = {"sha256": taken.sha256, "taken_utc": taken.taken_utc, "size_bytes": taken.size_bytes}
+    if taken.restore_point is not None:
+        response[RESTORE_POINT] = taken.restore_point.as_json()
     request = {"recipient": taken.recipient, "policy": policy}
     command = backup_command(taken.artifact_id, taken.recipient)
-    return str(call(connection, *_receipt(context, command, request, response))["sha256"])
+    return call(connection, *_receipt(context, command, request, response))
 
 
 def store_evidence(

@@ -306,6 +306,11 @@ BACKUP_RETENTION_DAYS = 400
 BACKUP_RETENTION_DAYS_MAX = 36_500
 """The most that a person may set, a hundred years."""
 
+ARCHIVER_LATE_SECONDS = 600
+"""No restore point is marked if a complete file of the write-ahead log waits longer for the archiver. An archiver takes
+seconds for a file. Until the file of a point is archived, a lost disk loses the point too.
+"""
+
 BACKUP_VERIFIED_MAX_DAYS = 30
 """No backup is taken if a segment was verified longer ago. A daily scrub of a thirtieth of the segments suffices."""
 
@@ -333,8 +338,11 @@ SCRUB_EVERYTHING = 100_000_000
 RESTORE_DEADLINE_SECONDS = 4 * 3600.0
 """A restore of everything, from the segments of years."""
 
+RESTORE_DROP_SECONDS = 60.0
+"""The time in which a restore that failed drops its tables again, also after its own deadline."""
+
 RESTORE_JOBS = 4
-"""Segments that a rebuild restores at the same time. Each takes a gpg, a connection and a part of this process."""
+"""Segments that a restore loads at the same time. Each takes a gpg, a connection and a part of this process."""
 
 RESTORE_JOBS_MAX = 32
 """The most that a person may ask for. Each job holds one connection of the superuser."""

@@ -166,6 +166,11 @@ class Settings(BaseSettings):
         "segments",
         description="`segments` dumps the documents that changed since the last backup, `full` dumps every document",
     )
+    backup_restore_point: bool = Field(
+        False,
+        description="Before each backup of a gate, also mark a restore point in the write-ahead log of PostgreSQL, "
+        "which must archive this log (docs/guides/backup.md)",
+    )
     pg_bin_dir: Path | None = Field(
         None,
         description="Folder of pg_dump and pg_restore for backup_form=full; default: those of the embedded "

@@ -14,15 +14,17 @@ from psycopg.types.json import Jsonb
 from activities import effects as commands
 from activities.effects import Context
 from activities.gates import recorded_backups
-from activities.gates.runner import GatePassed, GateRefused, run_gate
+from activities.gates.runner import GatePassed, GateRefused, backup_damaged, run_gate
 from activities.gates.shared_backup import alone_in_wave, shared_backup
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.backup.artifacts import open_store
 from cutter.backup.pipeline import Deadline
-from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
+from cutter.backup.record import RESTORE_POINT, BackupRecord, BackupRefusal, RefusalCode, RestoreReport
 from cutter.backup.restore import digest, read_record
 from cutter.catalogue import BY_NAME, Role, State
+from cutter.domain import restore_point
+from cutter.domain.restore_point import RestorePoint
 from cutter.domain.run_record import RunRecord
 from cutter.errors import ApprovalNeeded, Conflict, InvalidInput, NotFound, PolicyDenied, Unavailable
 from cutter.gates import backup as gate
@@ -85,7 +87,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         artifact_id = _free_name(deps, attempt)
         answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id, pinned)
         if isinstance(answer, BackupRefusal):
-            return GateRefused(status="failed", code=answer.code.value, reason=answer.message)
+            return _refused(answer)
         # The artifact is read back here, before the transaction, because reading a large backup takes longer than the
         # transaction's idle timeout.
         stored = _as_stored(deps, artifact_id)
@@ -94,12 +96,12 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
         record, restored_fingerprint, policy, pinned, stored, beside = checked[0]
-        context = commands.of_attempt(opened.attempt)
+        noted = commands.record_backup(opened.connection, commands.of_attempt(opened.attempt), record, policy)
         evidence = gate.Evidence(
             artifact_id=record.artifact_id,
             stored_sha256=stored,
             backup_sha256=record.sha256,
-            recorded_sha256=commands.record_backup(opened.connection, context, record, policy),
+            recorded_sha256=str(noted["sha256"]),
             size_bytes=record.size_bytes,
             taken_utc=record.taken_utc,
             beside=beside,
@@ -107,12 +109,22 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
             pinned_recipient=pinned,
             snapshot_fingerprint=record.content_fingerprint,
             restored_fingerprint=restored_fingerprint,
+            restore_point_asked=deps.settings.backup_restore_point,
+            restore_point=record.restore_point,
+            recorded_restore_point=restore_point.recorded(noted.get(RESTORE_POINT)),
         )
         return GatePassed(report=gate.evaluate(evidence))
 
     # The lock is held until the receipt is sealed, because the other runs of the wave look for a sealed receipt.
     with wave:
         return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
+
+
+def _refused(refusal: BackupRefusal) -> GateRefused:
+    """A damaged segment only stops the run, because people mend it. Every other refusal fails the run."""
+    if refusal.code is RefusalCode.SEGMENT_DAMAGED:
+        return backup_damaged(refusal.observed)
+    return GateRefused(status="failed", code=refusal.code.value, reason=refusal.message)
 
 
 def _free_name(deps: Deps, attempt: Attempt) -> str:
@@ -149,7 +161,7 @@ def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
         reason = answer.message[: limits.REASON_CHARACTERS_MAX]
         return GateOutcome(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        if commands.record_backup(connection, context, answer[0], answer[2]) != answer[0].sha256:
+        if commands.record_backup(connection, context, answer[0], answer[2])["sha256"] != answer[0].sha256:
             raise Conflict(f"backup {answer[0].artifact_id} is recorded with another sha256")
     return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": answer[0].sha256})
 
@@ -168,7 +180,7 @@ def _young(deps: Deps, run_id: str) -> GateOutcome | None:
     if not backups:
         return GateOutcome(gate=gate.GATE, status="out_of_order", code="backup_missing")
     limit = run.backup_max_age_seconds or float(deps.settings.backup_max_age_minutes * 60)
-    young = [one for one in backups if one.age_seconds <= limit]
+    young = recorded_backups.young(backups, limit)
     newest = recorded_backups.usable(young, recorded_backups.as_stored(deps.settings.artifacts, young))
     if newest is None:
         return None
@@ -211,20 +223,25 @@ def take_and_check(deps: Deps, context: Context, artifact_id: str, pinned: str) 
     ApprovalNeeded.
 
     If more documents changed than one artifact may hold, each part is restored and sealed first. If the time is over
-    meanwhile, the next attempt needs the other parts only.
+    meanwhile, the next attempt needs the other parts only. A restore point that the deployment asks for comes first.
     """
+    point = commands.mark_restore_point(deps, context)
+    if isinstance(point, BackupRefusal):
+        return point
     deadline = Deadline(2 * _step_seconds(deps))
     while True:
-        answer = _artifact(deps, context, artifact_id, pinned, deadline.remaining() / 2)
+        answer = _artifact(deps, context, artifact_id, pinned, deadline.remaining() / 2, point)
         if isinstance(answer, BackupRefusal) or answer[0].whole:
             return answer
 
 
-def _artifact(deps: Deps, context: Context, artifact_id: str, pinned: str, seconds: float) -> Checked | BackupRefusal:
+def _artifact(
+    deps: Deps, context: Context, artifact_id: str, pinned: str, seconds: float, point: RestorePoint | None
+) -> Checked | BackupRefusal:
     """One artifact that was taken, restored and sealed: the backup, or a part of it."""
     settings = deps.settings
     home = settings.key_home("backup")
-    record, policy = commands.take_backup(deps, context, artifact_id, pinned, seconds)
+    record, policy = commands.take_backup(deps, context, artifact_id, pinned, seconds, point)
     if isinstance(record, BackupRefusal):
         return record
     restored = deps.restore_check(
@@ -256,4 +273,7 @@ def _as_stored(deps: Deps, artifact_id: str) -> tuple[str, gate.Beside | None]:
         beside = read_record(deps.settings.artifacts, artifact_id)
     except (NotFound, InvalidInput):
         return "", None
-    return stored, gate.Beside(sha256=beside.sha256, size_bytes=beside.size_bytes, taken_utc=beside.taken_utc)
+    return stored, gate.Beside(
+        sha256=beside.sha256, size_bytes=beside.size_bytes, taken_utc=beside.taken_utc,
+        restore_point=beside.restore_point,
+    )  # fmt: skip

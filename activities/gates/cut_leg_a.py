@@ -114,9 +114,9 @@ def _as_stored(deps: Deps, attempt: Attempt) -> dict[str, str]:
 
 
 def _young(deps: Deps, attempt: Attempt, backups: Sequence[RecordedBackup]) -> list[RecordedBackup]:
-    """The backups that are fresh enough for a write, newest first."""
+    """The backups on which a write can rely, newest first."""
     limit = float(attempt.run.caps.get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60)
-    return [one for one in backups if one.age_seconds <= limit]
+    return recorded_backups.young(backups, limit)
 
 
 def _backup_stale(deps: Deps, opened: OpenGate, stored: Json) -> GateRefused | None:
@@ -130,10 +130,9 @@ def _backup_stale(deps: Deps, opened: OpenGate, stored: Json) -> GateRefused | N
         return GateRefused(status="failed", code="backup_missing", reason="this run has no recorded backup")
     young = _young(deps, opened.attempt, backups)
     if not young:
-        minutes = backups[0].age_seconds / 60
-        return GateRefused(
-            status="backup_stale", code="backup_stale", reason=f"the backup is {minutes:.0f} minutes old"
-        )
+        old = f"the backup is {backups[0].age_seconds / 60:.0f} minutes old"
+        reason = "a damaged segment was given up after the backup" if backups[0].superseded else old
+        return GateRefused(status="backup_stale", code="backup_stale", reason=reason)
     if young[0].artifact not in stored:
         raise Unavailable(
             f"{young[0].artifact} was recorded a moment ago: the next attempt reads it back", what="backup"

@@ -20,6 +20,11 @@ def asked(run_id: str) -> Read:
     return NEWEST, {"run_id": run_id, "limit": limits.BACKUPS_LOOKED_AT_MAX}
 
 
+def young(backups: Iterable[RecordedBackup], seconds: float) -> list[RecordedBackup]:
+    """The backups that are fresh enough for a write and need no segment that people gave up, the newest first."""
+    return [one for one in backups if one.age_seconds <= seconds and not one.superseded]
+
+
 def as_stored(artifacts_url: str, backups: Iterable[RecordedBackup]) -> dict[str, str]:
     """Maps each artifact to its present sha256, or to "" if it is missing. Reading ends at the first artifact that is
     as recorded.

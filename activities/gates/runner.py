@@ -13,7 +13,10 @@ import structlog
 from activities import effects as commands
 from activities.outbox import publish_report, report_id
 from activities.worker.dependencies import Deps
+from cutter import limits
+from cutter.backup.record import RefusalCode
 from cutter.catalogue import Gate, State
+from cutter.domain.run_state import SEGMENT_DAMAGED
 from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
 from cutter.messages import GateInput, GateOutcome, GateStatus
@@ -223,6 +226,8 @@ def _not_opened(answer: tx.GateNotOpened) -> GateRefused:
                            reason=f"fingerprint {drift['fingerprint']}: {lines}", evidence=drift)  # fmt: skip
         case "stopped":
             return GateRefused(status="stopped", code=detail["kind"], reason=detail["reason"] or "")
+        case "backup_damaged":
+            return backup_damaged(detail["problem"])
         case "lane_busy":
             return GateRefused(status="lane_busy", code="lane_busy", reason="another run holds the gate's lane")
         case "approval_refused":
@@ -237,6 +242,14 @@ def _not_opened(answer: tx.GateNotOpened) -> GateRefused:
             return GateRefused(status="out_of_order", code=detail["code"], reason="the gate before it is not sealed")
         case _:
             return GateRefused(status="failed", code=detail["code"], reason=f"the database refused: {detail['code']}")
+
+
+def backup_damaged(problem: str) -> GateRefused:
+    """A stop of the run until a person has dealt with a damaged segment. `problem` names its document."""
+    code, then = RefusalCode.SEGMENT_DAMAGED.value, "; find the cause, then type `cutter backup again DOCUMENT`"
+    # A problem with many tables is cut, so that the way forward is not.
+    room = limits.REASON_CHARACTERS_MAX - len(f"{code}: {then}")
+    return GateRefused(status="backup_damaged", code=code, reason=f"{problem[:room]}{then}", state=SEGMENT_DAMAGED)
 
 
 def _refuse(deps: Deps, attempt: tx.Attempt, refusal: GateRefused, *, report: dict[str, Any] | None) -> GateOutcome:

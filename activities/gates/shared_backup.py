@@ -64,7 +64,9 @@ def alone_in_wave(deps: Deps, attempt: Attempt, seconds: float) -> Iterator[None
 
 
 def shared_backup(deps: Deps, attempt: Attempt, pinned: str) -> Shared | None:
-    """The wave's backup for the pinned key, or None if this run must take one. After a change of the key it must."""
+    """The wave's backup for the pinned key, or None if this run must take one. After a change of the key it must. It
+    also must if the deployment asks for a restore point and the wave's backup has none.
+    """
     if not attempt.run.batch_id:
         return None
     limit = attempt.run.caps.get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60
@@ -79,5 +81,7 @@ def shared_backup(deps: Deps, attempt: Attempt, pinned: str) -> Shared | None:
     except (NotFound, InvalidInput):
         return None
     if record.recipient != pinned:
+        return None
+    if deps.settings.backup_restore_point and record.restore_point is None:
         return None
     return Shared(record=record, restored_fingerprint=str(pins["backup_fingerprint"]))

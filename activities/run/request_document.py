@@ -15,6 +15,7 @@ from cutter.approvals.request import Changes, RequestDocument, RequestTuple, Uni
 from cutter.batch import documents
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
+from cutter.domain.restore_point import line_of_pins
 from cutter.domain.run_record import RunRecord
 from cutter.errors import NotFound
 from cutter.kb import folder as kb_folder
@@ -67,6 +68,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         profile_id=pins["profile_id"],
         profile_sha256=pins["profile_sha256"],
         backup_sha=pins.get("backup_sha256"),
+        restore_point=line_of_pins(pins),
         sidecar_path=str(deps.settings.runs / run.run_id / "state.json"),
         starter=run.starter,
         tier=_highest(policy.tier_of(gate) or Tier.MEDIUM, tier),

@@ -130,6 +130,7 @@ class RequestDocument:
     findings_count: int = 0
     batch_id: str | None = None
     amends_run_id: str | None = None
+    restore_point: str | None = None
 
     def __post_init__(self) -> None:
         # These values appear in commands that people paste into a shell.
@@ -190,11 +191,15 @@ def _record(document: RequestDocument) -> dict[str, Any]:
     record["created_utc"] = render_instant(document.created_utc)
     record["expires_utc"] = render_instant(document.expires_utc)
     record["shown"] = {"bytes": len(document.shown.encode()), "sha256": sha256_hex(document.shown)}
+    if document.restore_point is None:
+        # A request without a restore point has the bytes that it had before there were any.
+        del record["restore_point"]
     return {"schema": SCHEMA, "challenge": document.request.challenge, **record}
 
 
 def _document(record: Mapping[str, Any]) -> RequestDocument:
-    values = {field.name: record[field.name] for field in fields(RequestDocument)}
+    named = {"restore_point": None, **record}
+    values = {field.name: named[field.name] for field in fields(RequestDocument)}
     values["request"] = RequestTuple(**record["request"])
     values["created_utc"] = _instant(record["created_utc"])
     values["expires_utc"] = _instant(record["expires_utc"])

@@ -86,6 +86,7 @@ def _facts(document: RequestDocument) -> Iterator[str]:
         ("review_decision_id", request.review_decision_id),
         ("grants_probe_snapshot", request.grants_sha256),
         ("backup_sha", document.backup_sha),
+        ("restore_point", document.restore_point),
         ("sidecar_path", document.sidecar_path),
         ("challenge", request.challenge),
         ("nonce", request.nonce),

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
+from cutter import limits
 from cutter.backup import restore, take
 from cutter.backup.record import SEGMENT_VERSIONS, BackupRecord, BackupRefusal, RestoreReport
+from cutter.backup.segments import recovery
 from cutter.backup.segments import restore as segment_restore
 from cutter.backup.segments import take as segment_take
+from cutter.backup.segments.parallel import Told
+from cutter.errors import InvalidInput
 
 Form = Literal["full", "segments"]
 
@@ -30,8 +34,15 @@ def restore_check(*, record: BackupRecord, **given: Any) -> RestoreReport | Back
     return restore.restore_check(record=record, **given)
 
 
-def restore_into(*, record: BackupRecord, **given: Any) -> RestoreReport | BackupRefusal:
-    """Restore a backup into an empty database, as its form demands."""
+def restore_into(
+    *, record: BackupRecord, document: str | None = None, jobs: int = limits.RESTORE_JOBS,
+    told: Told = lambda _name, _total: None, **given: Any,
+) -> RestoreReport | BackupRefusal:  # fmt: skip
+    """Restore a backup, or one document of a backup of segments, into an empty database. So many segments are restored
+    at once. Raises InvalidInput for one document of a full backup.
+    """
     if record.version in SEGMENT_VERSIONS:
-        return segment_restore.restore_into(record=record, **given)
+        return recovery.restore_into(record=record, document=document, jobs=jobs, told=told, **given)
+    if document is not None:
+        raise InvalidInput(f"{record.artifact_id} has the form full, which gives all documents only")
     return restore.restore_into(record=record, **given)

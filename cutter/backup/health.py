@@ -13,8 +13,8 @@ from cutter.storage.records import records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """The documents in segments, how many of them have a damaged one, the first of these, and the oldest verification's
-    age.
+    """The documents in segments, how many of them have a damaged one, the first of these with its problem, and the age
+    of the oldest verification.
     """
 
     sealed: int
@@ -40,7 +40,7 @@ def sentences(found: Health, days: float) -> Iterator[str]:
     """One sentence for each reason why no gate takes a backup, now or soon. `days` limits the oldest verification."""
     if found.damaged:
         what = counted(found.damaged, "document")
-        yield f"the segments of {what} failed their verification, such as {found.first}: no backup is taken"
+        yield f"the segments of {what} failed their verification, such as {found.first}; no run may change law"
     age = f"a segment was last verified {found.oldest_days:.0f} days ago, the limit is {days:g}"
     if found.oldest_days > days:
         yield f"{age}: no backup is taken"

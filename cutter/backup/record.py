@@ -13,7 +13,9 @@ from enum import StrEnum
 from typing import Any
 
 from cutter.backup.tables import BACKUP_TABLES, SEGMENT_TABLES
+from cutter.domain import restore_point
 from cutter.domain.digests import canonical_json, is_digest
+from cutter.domain.restore_point import RestorePoint
 from cutter.errors import InvalidInput
 
 RECORD_VERSION = "backup/1"
@@ -31,7 +33,9 @@ _TABLES = {RECORD_VERSION: BACKUP_TABLES} | dict.fromkeys(SEGMENT_VERSIONS, SEGM
 
 
 class RefusalCode(StrEnum):
-    """The reason to refuse a backup. Each one leads to the state `failed_backup`, and no retry helps."""
+    """The reason to refuse a backup. Each one leads to the state `failed_backup`, and no retry helps. Only
+    SEGMENT_DAMAGED stops the run, until people have dealt with the segment.
+    """
 
     FINGERPRINT_MISMATCH = "fingerprint_mismatch"
     KEY_EXPIRED = "key_expired"
@@ -51,6 +55,8 @@ class RefusalCode(StrEnum):
     SEGMENT_DAMAGED = "segment_damaged"
     SEGMENT_PART = "segment_part"
     VERIFICATION_STALE = "verification_stale"
+    RESTORE_POINT_UNPREPARED = "restore_point_unprepared"
+    ARCHIVING_OFF = "archiving_off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +90,7 @@ class BackupRecord:
 
     `base` is the tree of a segment. It is empty in a full backup, and in the records of the first segments.
     `oldest_verification_seconds` is the age of the oldest verification of a segment in this tree, None without one.
+    `restore_point` was marked just before the backup, if the deployment asks for it.
     """
 
     artifact_id: str
@@ -98,6 +105,7 @@ class BackupRecord:
     version: str = RECORD_VERSION
     base: str = ""
     oldest_verification_seconds: int | None = None
+    restore_point: RestorePoint | None = None
 
     def __post_init__(self) -> None:
         if not (is_digest(self.sha256) and is_digest(self.content_fingerprint)):
@@ -127,7 +135,8 @@ class RestoreReport:
 def to_json(record: BackupRecord) -> str:
     """The record as canonical JSON. This text is stored with the artifact."""
     names = (*_FIELDS, *_OF_SEGMENTS) if record.base else _FIELDS
-    return canonical_json({"version": record.version} | {name: getattr(record, name) for name in names})
+    point = {RESTORE_POINT: record.restore_point.as_json()} if record.restore_point else {}
+    return canonical_json({"version": record.version} | {name: getattr(record, name) for name in names} | point)
 
 
 def from_json(text: str) -> BackupRecord:
@@ -137,6 +146,8 @@ def from_json(text: str) -> BackupRecord:
         if not isinstance(value, dict) or value.get("version") not in _TABLES or not _has_fields(value):
             raise InvalidInput(f"not a backup record of a version that this program knows: {', '.join(_TABLES)}")
         _check_types(value)
+        if RESTORE_POINT in value:
+            value[RESTORE_POINT] = restore_point.from_json(value[RESTORE_POINT])
         return BackupRecord(**value)
     except (ValueError, RecursionError):
         raise InvalidInput("a backup record is one JSON object") from None
@@ -145,13 +156,13 @@ def from_json(text: str) -> BackupRecord:
 _TEXTS = ("artifact_id", "sha256", "taken_utc", "content_fingerprint", "pg_dump_version", "server_version", "recipient")
 _FIELDS = (*_TEXTS, "size_bytes", "row_counts")
 _OF_SEGMENTS = ("base", "oldest_verification_seconds")
+RESTORE_POINT = "restore_point"
+"""The key of a restore point in records and receipts. Those of a backup without one do not have it."""
 
 
 def _has_fields(value: dict[str, Any]) -> bool:
-    expected = {"version", *_FIELDS}
-    return set(value) == expected or (
-        value["version"] in SEGMENT_VERSIONS and set(value) == expected | set(_OF_SEGMENTS)
-    )
+    expected, found = {"version", *_FIELDS}, set(value) - {RESTORE_POINT}
+    return found == expected or (value["version"] in SEGMENT_VERSIONS and found == expected | set(_OF_SEGMENTS))
 
 
 def _check_types(value: dict[str, Any]) -> None:

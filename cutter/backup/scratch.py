@@ -27,7 +27,7 @@ LOCK = 0x6B75_7073
 """The advisory lock of a scratch database. Of two checks, one waits for the other, so that their rows never mix."""
 
 _KEPT_SCHEMA = "cutter_governance"
-"""The schema whose comment says from which statements a check made its tables."""
+"""The schema that the migrations make. Its comment says from which statements a check made its tables."""
 _KEPT_VERSION = "check-tables/1"
 
 
@@ -181,6 +181,12 @@ def add_column(connection: Connection, tables: Collection[str], column: str) -> 
     statement = sql.SQL("ALTER TABLE {} ADD COLUMN {} text NOT NULL")
     added = (statement.format(_name(table), sql.Identifier(column)) for table in tables)
     connection.execute(sql.SQL("; ").join(added))
+
+
+def drop_tables(connection: Connection, tables: Collection[str]) -> None:
+    """Drop the tables that `make_tables` made in an empty database, and the schema that it made for them."""
+    connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.SQL(", ").join(map(_name, tables))))
+    connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(_KEPT_SCHEMA)))
 
 
 def drop_column(connection: Connection, tables: Collection[str], column: str) -> None:

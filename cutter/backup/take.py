@@ -20,6 +20,7 @@ from cutter.backup.keyring import Recipient, find_recipient, home_of_backups, pi
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
 from cutter.backup.record import BackupRecord, BackupRefusal, Contents, RefusalCode
 from cutter.backup.tables import BACKUP_TABLES
+from cutter.domain.restore_point import RestorePoint
 from cutter.gpg import Gpg, environment
 from cutter.kb import write_once
 from cutter.storage.queries import queries_in
@@ -37,13 +38,14 @@ def take(
     artifact_id: str,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
     verified_max_seconds: float = 0.0,  # noqa: ARG001 — a full backup needs no earlier artifact
+    restore_point: RestorePoint | None = None,
 ) -> BackupRecord | BackupRefusal:
     """Back up the nine tables at one moment, encrypted for the pinned key, and store the record with the artifact.
 
-    `dsn` is that of cutter_backup. `artifact_id` must be a name that no earlier attempt used. After a refusal no retry
-    helps. After Unavailable(what="backup") a retry may help: disk full, gpg killed, connection lost, deadline. Raises
-    Conflict if the artifact exists, and InvalidInput for wrong arguments. Without success, nothing stays under the
-    artifact's name. Seed 000 §4.
+    `dsn` is that of cutter_backup. `artifact_id` must be a name that no earlier attempt used. The record names the
+    `restore_point` that was marked for this backup. After a refusal no retry helps. After Unavailable(what="backup") a
+    retry may help: disk full, gpg killed, connection lost, deadline. Raises Conflict if the artifact exists, and
+    InvalidInput for wrong arguments. Without success, nothing stays under the artifact's name. Seed 000 §4.
     """
     deadline = Deadline(deadline_seconds)
     gpg, target = home_of_backups(gpg_home, gpg_binary), Target(open_store(artifacts_url), artifact_id)
@@ -56,7 +58,7 @@ def take(
             if refusal := programs.too_old((dump.major, dump.version), programs.server_version(connection)):
                 return refusal
             moment = _open_snapshot(connection, deadline)
-            return _write(moment, dump, gpg, recipient, target, deadline)
+            return _write(moment, dump, gpg, recipient, target, deadline, restore_point)
     except postgres.AWAY as problem:
         raise postgres.away(problem) from None
     except (TableMissing, psycopg.Error) as problem:
@@ -132,7 +134,13 @@ def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Mome
 
 
 def _write(
-    moment: _Moment, dump: _Dump, gpg: Gpg, recipient: Recipient, target: Target, deadline: Deadline
+    moment: _Moment,
+    dump: _Dump,
+    gpg: Gpg,
+    recipient: Recipient,
+    target: Target,
+    deadline: Deadline,
+    restore_point: RestorePoint | None,
 ) -> BackupRecord | BackupRefusal:
     encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
     with write_once.draft(target.store, target.artifact_id) as draft:
@@ -151,6 +159,7 @@ def _write(
             pg_dump_version=dump.version,
             server_version=moment.server_version,
             recipient=recipient.fingerprint,
+            restore_point=restore_point,
         )
         publish(target.store, draft, record)
         return record

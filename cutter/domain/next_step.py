@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cutter.catalogue import State
-from cutter.domain.run_state import RunState
+from cutter.domain.run_state import SEGMENT_DAMAGED, RunState
 
 AWAITING = (State.AWAITING_CUT_AUTHORIZATION.value, State.AWAITING_LIFECYCLE_AUTHORIZATION.value)
 UNSIGNED_STATES = ("stopped_expired", "stopped_signal_flood", "stopped_terminated")
@@ -132,5 +132,9 @@ def _stopped(run_id: str, document_id: str, state: str, *, latched: bool) -> Ste
         # What had written nothing ended with the cancel. A signed resume is for a cancel that was a mistake.
         return Step(needs=Needs.SIGNED_VOID, commands=(f"cutter void {run_id} --reason TEXT",))
     if not latched and (RunState(state).unavailable or RunState(state).over_soft_cap or state in UNSIGNED_STATES):
-        return Step(needs=Needs.RESUME, commands=(f"cutter orchestrate resume --run-id {run_id}",))
+        first = "deal with the segment that the reason names: see `cutter backup scrub`"
+        return Step(
+            needs=Needs.RESUME, commands=(f"cutter orchestrate resume --run-id {run_id}",),
+            first=first if state == SEGMENT_DAMAGED else "",
+        )  # fmt: skip
     return Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {run_id} --decision resume --reason TEXT",))

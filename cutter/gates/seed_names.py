@@ -12,7 +12,7 @@ OURS: Mapping[str, frozenset[str]] = {
         "IG_mark": "snapshot_matches_pin text_can_be_marked partition_proven red_findings_accepted",
         "IG_cutplan": "mark_reproduced region_sha_reproduced addresses_distinct within_max_writes_per_run"
         " revision_changes_law",
-        "IG_backup": "restore_equals_snapshot",
+        "IG_backup": "restore_equals_snapshot restore_point_marked restore_point_recorded",
         "IG_grant_probe": "matrix_as_declared",
         "IG_cut_leg_a_execute": "plan_reproduced g_cut_once stored_writer_digest",
         "IG_structural_verify": "parents_match_plan revision_rows_match_plan",

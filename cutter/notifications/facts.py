@@ -74,7 +74,9 @@ class AnswerToTell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunToTell:
-    """A run that stopped, failed or finished, or the newest run of a document whose backup is damaged."""
+    """A run that stopped, failed or finished, or the newest run of a document whose backup is damaged, with the problem
+    that the document still has.
+    """
 
     id: int
     kind: str
@@ -84,6 +86,7 @@ class RunToTell:
     document_id: str
     mode: str
     tenant: str
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,8 +169,9 @@ def _answer(one: AnswerToTell) -> Card | None:
 def _run(one: RunToTell) -> Card:
     if one.kind == Kind.BACKUP:
         return card_text.of_backup(
-            one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode
-        )
+            one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode,
+            problem=one.problem or "none any more",
+        )  # fmt: skip
     return card_text.of_run(
         Kind(one.kind), one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode
     )

@@ -107,11 +107,14 @@ GPG = _described("gpg", "it signs, verifies and encrypts")
 BACKUP_PROGRAMS = _described(
     "backup programs", "a full backup needs pg_dump and pg_restore that can reach the server", frozenset({Host.CUTTER})
 )
+RESTORE_POINTS = _described(
+    "restore points", "a restore point is of use only if the server archives its log", frozenset({Host.CUTTER})
+)
 
 CHECKS = (
     PASSWORDS, DATABASE, DATABASE_VERSION, DATABASE_TLS, MIGRATIONS, CLOCK, POLICY, TEMPORAL, TEMPORAL_TLS,
     TEMPORAL_VERSION, NAMESPACE, SEARCH_ATTRIBUTES, KNOWLEDGE_BASE, ARTIFACT_STORE, APPROVERS, KEY, FOLDERS, GPG,
-    BACKUP_PROGRAMS,
+    BACKUP_PROGRAMS, RESTORE_POINTS,
 )  # fmt: skip
 """Every check, in the order in which it is made and shown."""
 

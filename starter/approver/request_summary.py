@@ -94,6 +94,7 @@ def facts(document: RequestDocument, view: RequestView) -> Table:
         ("view_digest", f"{view_digest(view)} (recomputed here)"),
         ("manifest_digest", asked.manifest_digest),
         ("backup_sha", document.backup_sha),
+        *((("restore_point", document.restore_point),) if document.restore_point else ()),
         ("challenge", asked.challenge),
         ("expires", readable(document.expires_utc)),
     ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -14,6 +13,7 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits
+from cutter.backup import health
 from cutter.backup.artifacts import BY_HAND, COMPANION_SUFFIX, open_store
 from cutter.backup.companion import restore as companion_restore
 from cutter.backup.companion import take as companion_take
@@ -42,7 +42,7 @@ from cutter.storage.backups import LISTED, NEWEST, WANTED
 from cutter.storage.clock import CLOCK
 from cutter.storage.migrate import OWNER
 from cutter.storage.pools import OPERATOR, session
-from starter.console.terminal import Json, Listing, progress, show, table
+from starter.console.terminal import Json, Listing, counted_progress, progress, show, table
 
 BACKUP_ROLE = Role.BACKUP.value
 
@@ -93,8 +93,11 @@ def restore(
     whole: Annotated[
         bool, typer.Option("--whole", help="With --all: rebuild cutter's whole database from the newest companion.")
     ] = False,
+    document: Annotated[
+        str | None, typer.Option("--document", help="Restore this document only, from a backup of segments.")
+    ] = None,
     jobs: Annotated[
-        int, typer.Option(help="With --whole: segments restored at once.", min=1, max=limits.RESTORE_JOBS_MAX)
+        int, typer.Option(help="Segments restored at once.", min=1, max=limits.RESTORE_JOBS_MAX)
     ] = limits.RESTORE_JOBS,
     sha256: Sha256 = None,
     gpg_home: GpgHome = None,
@@ -102,26 +105,34 @@ def restore(
 ) -> None:
     """Restore a backup's tables into an empty database, without triggers and foreign keys. It has every document.
 
-    With --whole it rebuilds a lost database, which cutter can use afterwards.
+    With --document it restores one document. With --whole it rebuilds a lost database, which cutter can use afterwards.
 
-    Example: cutter backup restore --all --into postgresql://postgres@127.0.0.1:5432/recovered
+    Example: cutter backup restore --all --jobs 8 --into postgresql://postgres@127.0.0.1:5432/recovered
+
+    Example: cutter backup restore --all --document ICX-LAW-2026-001 --into postgresql://postgres@127.0.0.1:5432/one
     """
     settings = load()
     if (artifact is None) != newest or (whole and not newest):
         raise InvalidInput("name a backup, or give --all for the newest one: see `cutter backup restore --help`")
+    if whole and document is not None:
+        raise InvalidInput("--document: a rebuild has all documents; leave out --whole, or --document")
     if whole:
         _rebuild(settings, _without_password(into), sha256, gpg_home, jobs, as_json=as_json)
         return
     store, record = _found(settings, artifact or _newest(settings), sha256)
-    with progress(f"restoring {record.artifact_id}"):
+    with counted_progress(f"restoring {record.artifact_id}") as told:
         outcome = restore_into(
             record=record,
             artifacts_url=store,
             dsn=_without_password(into),
             pg_bin=backup_programs(settings),
             gpg_home=gpg_home or settings.key_home("backup"),
+            document=document,
+            jobs=jobs,
+            told=told,
         )
-    _tell(outcome, record, as_json=as_json, done="is restored and equal to its snapshot")
+    what = "is restored" if document is None else f"has {document}, which is restored"
+    _tell(outcome, record, as_json=as_json, done=f"{what} and equal to its snapshot")
 
 
 def _rebuild(
@@ -132,12 +143,11 @@ def _rebuild(
     if sha256 is not None and sha256.lower() != record.sha256:
         raise Refused(f"{record.artifact_id} is recorded as {record.sha256}, not as {sha256}", code="artifact_damaged")
     began = time.monotonic()
-    with progress(f"rebuilding from {record.artifact_id} of {short_time(record.taken_utc)}") as update:
-        done = itertools.count(1)
+    with counted_progress(f"rebuilding from {record.artifact_id} of {short_time(record.taken_utc)}") as told:
         rebuilt = good(rebuild(
             record=record, artifacts_url=settings.artifacts, dsn=into, jobs=jobs,
             gpg_home=gpg_home or settings.key_home("backup"),
-            told=lambda name, total: update(f"segment {next(done)} of {total}: {name}"),
+            told=told,
         ))  # fmt: skip
     seconds = round(time.monotonic() - began, 1)
     rows = [(name, count) for name, count in rebuilt.row_counts.items() if count]
@@ -156,12 +166,19 @@ def list_backups(as_json: Json = False) -> None:
 
     Example: cutter backup list
     """
-    with session(load(), OPERATOR) as connection:
+    settings = load()
+    with session(settings, OPERATOR) as connection:
         found = [asdict(one) for one in LISTED.all(connection, {"limit": limits.BACKUPS_LISTED_MAX})]
-    columns = ("artifact", "taken_utc", "size_bytes", "documents")
+        wrong = list(health.sentences(health.health(connection), settings.backup_verified_max_days))
+    columns = ["artifact", "taken_utc", "size_bytes", "documents"]
+    if any(one["restore_point"] for one in found):
+        columns.append("restore_point")
     rows = [tuple(one[name] for name in columns) for one in found]
     listing = Listing(columns=columns, rows=rows) if rows else "no backups yet: a run takes one before it writes"
-    show({"backups": found}, as_json=as_json, render=lambda out: out.print(listing, soft_wrap=True))
+    show(
+        {"backups": found, "problems": wrong}, as_json=as_json,
+        render=lambda out: out.print(listing, *wrong, sep="\n", soft_wrap=True),
+    )  # fmt: skip
 
 
 @app.command()
@@ -297,7 +314,7 @@ def scrub(
     show(told, as_json=as_json, render=lambda console: console.print(said))
     if rows:
         raise Refused(
-            "no backup is taken until each of these documents is dumped again: find the cause, then type "
+            "no run changes law until each of these documents is good or dumped again: find the cause, then type "
             "`cutter backup again DOCUMENT`",
             code="segment_damaged",
         )
@@ -414,7 +431,7 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
         raise NotFound(f"{problem}: type `cutter backup list`") from None
     if file.is_file():
         # For a copied file, the record still has the id that the artifact had in the store.
-        record = BackupRecord(**asdict(record) | {"artifact_id": name})
+        record = replace(record, artifact_id=name)
     if record.artifact_id != name:
         raise Refused(f"the record of {name} is for {record.artifact_id}", code="artifact_damaged")
     if sha256 is not None and sha256.lower() != record.sha256:

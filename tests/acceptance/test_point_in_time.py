@@ -26,6 +26,19 @@ def archived() -> Iterator[Stack]:
         yield made
 
 
+@pytest.fixture
+def marking() -> Iterator[Stack]:
+    """The same, and each gate marks a restore point."""
+    with stack("cp") as made:
+        made.up()
+        made.approver()
+        # Workers that are asked for restore points serve only beside a server that archives.
+        made.environment["CUTTER_BACKUP_RESTORE_POINT"] = "true"
+        for block in (*SECTIONS["Archive the log"], *SECTIONS["Take a base backup"]):
+            types(made, block)
+        yield made
+
+
 def laws(made: Stack) -> set[str]:
     return {one["document"] for one in made.json("law", "list")}
 
@@ -53,7 +66,7 @@ def test_the_database_goes_back_and_typing_what_is_printed_leads_to_a_clean_stat
     stored = {path.read_bytes() for path in files(made)}
 
     recover, tidy = SECTIONS["Recover to the moment"]
-    types(made, recover, MOMENT=moment)
+    types(made, recover, TARGET=f"recovery_target_time = '{moment}'")
     types(made, tidy)
     assert laws(made) == {BEFORE}
     # The reconciler's schedule of every ten minutes may have looked already.
@@ -78,6 +91,31 @@ def test_the_database_goes_back_and_typing_what_is_printed_leads_to_a_clean_stat
     enacted(made, WAITS)
     assert laws(made) == {BEFORE, KNOWN, LOST, WAITS}
     assert ahead(made, code=0) == {"runs": [], "workflows": []}
+
+
+@pytest.mark.timeout(600)
+def test_the_database_goes_back_to_the_restore_point_of_a_gate(marking: Stack) -> None:
+    made = marking
+    enacted(made, BEFORE)
+    known = awaits_enactment(made, KNOWN)
+    listed = made.json("backup", "list")["backups"]
+    (name,) = (one["restore_point"] for one in listed if one["documents"] == KNOWN)
+    assert name.startswith(f"cutter:{known[-36:]}:")
+    enacted(made, LOST)
+
+    recover, tidy = SECTIONS["Recover to the moment"]
+    types(made, recover, TARGET=f"recovery_target_name = '{name}'")
+    types(made, tidy)
+    assert laws(made) == {BEFORE}
+    assert (
+        made.value("select 1 from cutter_governance.gate_receipt where run_id = %s and gate = 'IG_backup'", (known,))
+        is None
+    )
+    assert (
+        made.value("select 1 from cutter_governance.gate_receipt where run_id = %s and gate = 'IG_cutplan'", (known,))
+        == 1
+    )
+    assert made.value("select count(*) from cutter_governance.run where document_id = %s", (LOST,)) == 0
 
 
 def ahead(made: Stack, *, code: int) -> Any:

@@ -1053,6 +1053,10 @@ BATCHES = (
          f"{_STORAGE}test_grown_database.py::test_a_document_of_a_batch_reads_only_recent_backups"),
         ("a backup that the receipt did not pin", "g.result -> 'pins' ->> 'backup_sha256' = a.sha256", "true",
          f"{_NIGHT}::test_only_what_the_receipt_pinned_is_shared"),
+        ("a shared backup beside a damaged segment", "where cutter_governance.fn_backup_problem() is null\n        and",
+         "where", f"{_NIGHT}::test_no_backup_is_shared_while_a_segment_is_damaged_nor_an_earlier_one_afterwards"),
+        ("a shared backup that needs what was given up", "a.taken_utc >= coalesce((", "'9' >= coalesce((",
+         f"{_NIGHT}::test_no_backup_is_shared_while_a_segment_is_damaged_nor_an_earlier_one_afterwards"),
     ),
     *_of(
         f"{_SQL}functions/batches/fn_batch_item_start.sql", _STORAGE,
@@ -1841,8 +1845,126 @@ DESK = (
 _SEGMENTS = "integration/backup/test_segments.py"
 _PARTS = "integration/backup/test_segment_parts.py"
 _TREE = "property/test_segment_tree.py"
+_RECOVERY = "integration/backup/test_recovery.py"
+_DAMAGED = "integration/backup/test_damaged_segments.py"
+_BESIDE_DAMAGE = f"{_STORAGE}test_gates_beside_damage.py"
+_POINTS = "integration/backup/test_restore_points.py"
+_POINT_AT_THE_GATE = "unit/gates/test_reading_gates.py"
+
+RESTORE_POINTS = (
+    *_of(
+        "cutter/storage/sql/sessions.sql", _POINTS,
+        ("two restore points of one name", "left(gen_random_uuid()::text, 8)", "'00000000'",
+         "::test_a_point_switches_no_file_of_the_log"),
+        ("an archive without a command", "current_setting('archive_mode') <> 'off'", "true",
+         "::test_without_an_archive_the_database_marks_no_point"),
+        ("an archiver that fails",
+         "coalesce(a.last_failed_time > a.last_archived_time, a.last_failed_time is not null)", "false",
+         "::test_a_failing_archiver_stops_the_gate_until_it_works"),
+    ),
+    *_of(
+        "cutter/storage/grants.yaml", _POINTS,
+        ("a restore point by a role that takes no backup", "  cutter_exec:\n    EXECUTE:\n      - *gate_functions\n",
+         "  cutter_exec:\n    EXECUTE:\n      - *gate_functions\n      - cutter_governance.fn_restore_point\n",
+         "::test_no_other_role_marks_a_point[cutter_exec]"),
+    ),
+    *_of(
+        f"{_SQL}functions/backups/fn_archiver.sql", _POINTS,
+        ("a database that is not prepared", "to_regprocedure('cutter_guard.fn_restore_point(uuid)') is null", "false",
+         "::test_a_database_that_the_superuser_has_not_prepared_fails_with_the_remedy"),
+        ("a restore point without an archive", "when not (v_archiver ->> 'archives')::boolean", "when false",
+         "::test_without_an_archive_the_gate_fails_with_the_remedy"),
+        ("a restore point beside a failing archiver", "when (v_archiver ->> 'fails')::boolean", "when false",
+         "::test_a_failing_archiver_stops_the_gate_until_it_works"),
+        ("a restore point beside a late archiver", "(v_archiver ->> 'waiting_seconds')::integer > p_late_seconds",
+         "false", "::test_an_archiver_that_is_late_stops_the_gate"),
+        ("an archive of which nothing is known", "v_archiver ->> 'archived_wal' is null", "false",
+         "::test_an_archiver_that_has_archived_nothing_proves_nothing"),
+    ),
+    *_of(
+        f"{_SQL}functions/backups/fn_restore_point.sql", _POINTS,
+        ("a restore point of no open run", "r.run_id = p_run_id and r.ended_at is null", "true",
+         "::test_a_point_is_marked_only_for_an_open_run"),
+        ("a point that the database marks without an archive", "    if v_archiver ->> 'problem' is not null then",
+         "    if false then", "::test_without_an_archive_the_database_marks_no_point"),
+    ),
+    *_of(
+        "activities/effects.py", _POINTS,
+        ("a restore point that nobody asks for", "    if not deps.settings.backup_restore_point:", "    if False:",
+         "::test_without_the_setting_nothing_is_marked"),
+        ("a restore point that no rule allows", "    _required(deps, context, BACKUP_TAKE)\n", "",
+         "::test_a_point_needs_the_rule_that_allows_backups"),
+    ),
+    *_of(
+        "activities/gates/backup.py", _POINTS,
+        ("a backup without the point that is asked for",
+         "    if isinstance(point, BackupRefusal):\n        return point",
+         "    if isinstance(point, BackupRefusal):\n        point = None",
+         "::test_without_an_archive_the_gate_fails_with_the_remedy"),
+    ),
+    *_of(
+        "activities/gates/shared_backup.py", _POINTS,
+        ("a wave's backup without the point that is asked for",
+         "    if deps.settings.backup_restore_point and record.restore_point is None:", "    if False:",
+         "::test_a_wave_takes_a_backup_of_its_own_if_the_shared_one_has_no_point"),
+    ),
+    *_of(
+        "cutter/gates/backup.py", _POINT_AT_THE_GATE,
+        ("a gate without the point that is asked for", '"restore_point_marked", point is not None',
+         '"restore_point_marked", True',
+         "::test_restore_point_marked_violated_when_the_deployment_asks_for_one_and_there_is_none"),
+        ("a point that the database has not recorded", "point is not None and recorded == point", "True",
+         "::test_restore_point_recorded_violated_when_nothing_or_another_is_recorded"),
+    ),
+    *_of(
+        "cutter/domain/restore_point.py", "unit/backup/test_backup_values.py",
+        ("a malformed restore point", "any(type(found[name]) is not kind for name, kind in _KINDS.items())", "False",
+         "::test_a_record_with_a_malformed_restore_point_is_refused"),
+    ),
+    *_of(
+        "cutter/preflight/restore_points.py", _POINTS,
+        ("a worker whose every backup would fail", "bad if problem.lasting else warned", "warned",
+         "::test_without_an_archive_the_gate_fails_with_the_remedy"),
+    ),
+    *_of(
+        f"{_SQL}functions/forms/fn_form_problem.sql", _FORMS_OF_ROWS,
+        ("a restore point that is a text", ',\n                "restore_point": "object"', "",
+         "::test_a_backup_without_sha256_or_time_or_from_the_future_is_not_recorded"),
+    ),
+)  # fmt: skip
+"""The restore point of a gate: who marks it, on which archive, and what the gate believes about it."""
 
 BACKUPS = (
+    *_of(
+        f"{_SQL}functions/backups/fn_backup_answer.sql", _BESIDE_DAMAGE,
+        ("a write beside a damaged segment", "not p_rehearse and found.problem is not null", "false",
+         "::test_a_gate_that_changes_law_stays_shut_until_the_segment_is_dealt_with"),
+    ),
+    *_of(
+        f"{_SQL}functions/backups/fn_backup_again.sql", _BESIDE_DAMAGE,
+        ("a segment that is given up in silence", "perform cutter_governance.fn_backup_given_up(case", "perform (case",
+         "::test_the_moment_at_which_a_damaged_segment_is_given_up_is_noted"),
+    ),
+    *_of(
+        f"{_SQL}functions/backups/fn_backup_seal.sql", _BESIDE_DAMAGE,
+        ("a segment that is replaced in silence", "perform cutter_governance.fn_backup_given_up(case", "perform (case",
+         "::test_a_backup_that_replaces_a_damaged_segment_gives_it_up_too"),
+    ),
+    *_of(
+        f"{_SQL}queries/gates.sql", _BESIDE_DAMAGE,
+        ("an earlier backup that looks good", "(a.response_metadata ->> 'taken_utc')::timestamptz < coalesce(",
+         "'infinity'::timestamptz < coalesce(", "::test_no_write_relies_on_a_backup_from_before_the_moment"),
+    ),
+    *_of(
+        "activities/gates/recorded_backups.py", _DAMAGED,
+        ("a write on a backup that needs what was given up", " and not one.superseded]", "]",
+         "::test_a_run_with_a_backup_stops_at_leg_a_and_goes_on_after_the_segment_was_mended"),
+    ),
+    *_of(
+        "activities/gates/backup.py", _DAMAGED,
+        ("a run that fails for a damaged segment", "    if refusal.code is RefusalCode.SEGMENT_DAMAGED:",
+         "    if False:", "::test_a_gate_that_must_take_a_backup_stops_and_does_not_fail"),
+    ),
     *_of(
         f"{_SQL}functions/backups/fn_backup_rows_changed.sql", _SEGMENTS,
         ("a block that no backup would hold", "    if '' = any (v_documents) then", "    if false then",
@@ -1928,8 +2050,26 @@ BACKUPS = (
         "cutter/backup/segments/restore.py", _PARTS,
         ("a part that is restored as everything", "    if not header.whole:", "    if False:",
          "::test_a_part_is_restored_as_no_backup[False]"),
-        ("a part that is checked as a backup", "    if record.whole and not header.whole:", "    if False:",
+        ("a part that is checked as a backup", "    if record.whole:\n", "    if False:\n",
          "::test_a_part_is_restored_as_no_backup[True]"),
+    ),
+    *_of(
+        "cutter/backup/segments/recovery.py", _RECOVERY,
+        ("rows of a restore that was refused", "            scratch.drop_tables(connection, SEGMENT_TABLES)\n", "",
+         "::test_after_a_refusal_the_database_is_empty_and_takes_the_next_restore[1]"),
+        ("a document that the backup does not hold", "    if entry is None:", "    if False:",
+         "::test_a_document_that_the_backup_does_not_hold_leaves_the_database_empty"),
+    ),
+    *_of(
+        "cutter/backup/segments/restore.py", _RECOVERY,
+        ("a header that is not the recorded one",
+         "    if header.content_fingerprint != record.content_fingerprint:", "    if False:",
+         "::test_a_header_that_is_not_the_recorded_one_is_refused"),
+    ),
+    *_of(
+        "cutter/backup/segments/parallel.py", _RECOVERY,
+        ("more segments at once than were asked for", "max_workers=jobs", "max_workers=32",
+         "::test_so_many_segments_are_restored_at_once[1-1]"),
     ),
     *_of(
         "cutter/backup/companion/restore.py", "integration/backup/test_rebuild.py",
@@ -1962,9 +2102,11 @@ BACKUPS = (
     ),
     *_of(
         "cutter/backup/segments/scrub.py", _SEGMENTS,
-        ("live rows that changed without their trigger",
-         "        if found[one.document].fingerprint != one.fingerprint\n    }\n    return held",
-         "        if False\n    }\n    return held", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
+        ("live rows that changed without their trigger", "    if alive and alive.fingerprint != one.fingerprint:",
+         "    if False:", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
+        ("rows in a segment that were not sealed",
+         "    if restored.documents[one.document].fingerprint != one.fingerprint:", "    if False:",
+         "::test_a_scrub_sees_a_segment_with_other_rows_than_were_sealed"),
         ("a tree that names another segment", "partial(pages.read, tools.store)) != one.entry:",
          "partial(pages.read, tools.store)) is one:", "::test_a_scrub_sees_a_tree_that_names_another_segment"),
     ),
@@ -2061,6 +2203,7 @@ GUARDS = (
     *DESK,
     *LAW,
     *BACKUPS,
+    *RESTORE_POINTS,
     *OPENING,
     *CLOSED,
     *DELIVERY,

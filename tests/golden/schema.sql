@@ -498,6 +498,25 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_archiver(p_late_seconds double precision) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+    v_archiver jsonb;
+begin
+    if to_regprocedure('cutter_guard.fn_restore_point(uuid)') is null then
+        return '{"problem": "restore_point_unprepared"}';
+    end if;
+    execute 'select cutter_guard.fn_archiver()' into v_archiver;
+    return v_archiver || jsonb_build_object('problem', case
+        when not (v_archiver ->> 'archives')::boolean then 'archiving_off'
+        when (v_archiver ->> 'fails')::boolean then 'archiver_failing'
+        when (v_archiver ->> 'waiting_seconds')::integer > p_late_seconds then 'archiver_late'
+        when v_archiver ->> 'archived_wal' is null then 'archiver_unproved' end);
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_audit(p_run_id text, p_kind text, p_event jsonb) RETURNS text
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -545,10 +564,38 @@ begin
     if session_user <> 'cutter_backup' then
         raise exception 'a document is backed up again by cutter_backup, not by %', session_user using errcode = 'CU006';
     end if;
+    perform cutter_governance.fn_backup_given_up(case when p_document is not null then array[p_document] end);
     update cutter_governance.backup_coverage c set changes = c.changes + 1, changed_by = null, problem = null
     where p_document is null or c.document_id = p_document;
     return found;
 end
+$$;
+
+CREATE TABLE cutter_governance.gate_catalogue (
+    gate text NOT NULL,
+    ordinal integer NOT NULL,
+    phase text NOT NULL,
+    from_state text NOT NULL,
+    to_state text NOT NULL,
+    role text NOT NULL,
+    effect text NOT NULL,
+    report text NOT NULL,
+    sovereign text,
+    writes text,
+    lane text,
+    rehearsable boolean DEFAULT false NOT NULL,
+    pins_source boolean DEFAULT false NOT NULL,
+    CONSTRAINT gate_catalogue_lane_check CHECK ((lane = ANY (ARRAY['write'::text, 'enact'::text]))),
+    CONSTRAINT gate_catalogue_ordinal_check CHECK ((ordinal > 0))
+);
+
+CREATE FUNCTION cutter_governance.fn_backup_answer(p_step cutter_governance.gate_catalogue, p_rehearse boolean) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select jsonb_build_object('status', 'backup_damaged', 'code', 'segment_damaged', 'problem', found.problem)
+    from cutter_governance.fn_backup_problem() as found (problem)
+    where p_step.sovereign is not null and not p_rehearse and found.problem is not null
 $$;
 
 CREATE FUNCTION cutter_governance.fn_backup_changed() RETURNS trigger
@@ -598,6 +645,26 @@ begin
 end
 $$;
 
+CREATE FUNCTION cutter_governance.fn_backup_given_up(p_documents text[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    update cutter_governance.backup_head set given_up_at = clock_timestamp()
+    where exists (
+        select from cutter_governance.backup_coverage c
+        where c.problem is not null and (p_documents is null or c.document_id = any (p_documents)))
+$$;
+
+CREATE FUNCTION cutter_governance.fn_backup_problem() RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    -- reads one entry of the index of problems, however many documents there are
+    select c.document_id || ': ' || c.problem from cutter_governance.backup_coverage c
+    where c.document_id = (
+        select min(p.document_id) from cutter_governance.backup_coverage p where p.problem is not null)
+$$;
+
 CREATE FUNCTION cutter_governance.fn_backup_rows_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -643,6 +710,8 @@ begin
     if v_head.tree is distinct from p_before then
         return false;
     end if;
+    perform cutter_governance.fn_backup_given_up(case when v_head.columns_sha256 = p_columns_sha256 then
+        array(select jsonb_object_keys(p_documents)) end);
     if v_head.columns_sha256 is distinct from p_columns_sha256 then
         update cutter_governance.backup_coverage c set sealed_changes = null, artifact = null, sha256 = null,
             fingerprint = null, sealed_at = null, verified_at = null, problem = null
@@ -1850,7 +1919,7 @@ CREATE FUNCTION cutter_governance.fn_rule_problem(p_rule jsonb) RETURNS text
 CREATE FUNCTION cutter_governance.fn_form_problem(p_form text, p_value jsonb) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    RETURN CASE WHEN (p_value IS NULL) THEN NULL::text ELSE CASE p_form WHEN 'digest'::text THEN CASE WHEN ((p_value #>> '{}'::text[]) !~ '^[0-9a-f]{64}$'::text) THEN 'is no sha256 of 64 hex characters'::text ELSE NULL::text END WHEN 'document id'::text THEN CASE WHEN (((p_value #>> '{}'::text[]) !~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.md$'::text) OR (length((p_value #>> '{}'::text[])) > 512)) THEN 'is no name of a document'::text ELSE NULL::text END WHEN 'name'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 100) THEN 'is longer than 100 characters'::text ELSE NULL::text END WHEN 'line'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 512) THEN 'is longer than 512 characters'::text ELSE NULL::text END WHEN 'target'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 2048) THEN 'is longer than 2048 characters'::text ELSE NULL::text END WHEN 'rules'::text THEN CASE WHEN (octet_length((p_value #>> '{}'::text[])) > 65536) THEN 'is longer than 64 KiB'::text ELSE NULL::text END WHEN 'document'::text THEN CASE WHEN (octet_length((p_value #>> '{}'::text[])) > 16777216) THEN 'is longer than 16 MiB'::text ELSE NULL::text END WHEN 'statement'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 131072), cutter_governance.fn_keys_problem(p_value, '{}'::jsonb)) WHEN 'findings'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 262144), CASE WHEN (jsonb_typeof(p_value) <> 'array'::text) THEN 'is no array'::text ELSE NULL::text END) WHEN 'error'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 524288), cutter_governance.fn_keys_problem(p_value, '{"at": "line", "gate": "line", "reason": "line", "report": "object", "outcome": "line"}'::jsonb)) WHEN 'caps'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"soft_seconds": "object", "retry_delays_seconds": "array"}'::jsonb), (SELECT format('has a %s that is no number'::text, cap.key) AS format FROM jsonb_each(fn_form_problem.p_value) cap(key, value) WHERE ((cap.key <> ALL (ARRAY['soft_seconds'::text, 'retry_delays_seconds'::text])) AND (jsonb_typeof(cap.value) <> ALL (ARRAY['number'::text, 'boolean'::text, 'null'::text]))) LIMIT 1)) WHEN 'queues'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_queues_problem(p_value)) WHEN 'report'::text THEN cutter_governance.fn_report_problem(p_value) WHEN 'policy'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 262144), cutter_governance.fn_policy_problem(p_value)) WHEN 'request'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"kind": "line", "risk": "line", "attempts": "count", "recipient": "line"}'::jsonb), CASE WHEN (COALESCE(jsonb_typeof((p_value -> 'policy'::text)), 'null'::text) <> 'null'::text) THEN cutter_governance.fn_rule_problem((p_value -> 'policy'::text)) ELSE NULL::text END) WHEN 'response'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"sha256": "digest", "taken_utc": "line", "message_ts": "line", "size_bytes": "count"}'::jsonb), CASE WHEN (((p_value ->> 'taken_utc'::text) IS NOT NULL) AND (NOT pg_input_is_valid((p_value ->> 'taken_utc'::text), 'timestamptz'::text))) THEN 'has a taken_utc that is no time'::text ELSE NULL::text END) ELSE ('has an unknown form '::text || p_form) END END;
+    RETURN CASE WHEN (p_value IS NULL) THEN NULL::text ELSE CASE p_form WHEN 'digest'::text THEN CASE WHEN ((p_value #>> '{}'::text[]) !~ '^[0-9a-f]{64}$'::text) THEN 'is no sha256 of 64 hex characters'::text ELSE NULL::text END WHEN 'document id'::text THEN CASE WHEN (((p_value #>> '{}'::text[]) !~ '^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*[A-Za-z0-9_-][A-Za-z0-9._-]*\.md$'::text) OR (length((p_value #>> '{}'::text[])) > 512)) THEN 'is no name of a document'::text ELSE NULL::text END WHEN 'name'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 100) THEN 'is longer than 100 characters'::text ELSE NULL::text END WHEN 'line'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 512) THEN 'is longer than 512 characters'::text ELSE NULL::text END WHEN 'target'::text THEN CASE WHEN (length((p_value #>> '{}'::text[])) > 2048) THEN 'is longer than 2048 characters'::text ELSE NULL::text END WHEN 'rules'::text THEN CASE WHEN (octet_length((p_value #>> '{}'::text[])) > 65536) THEN 'is longer than 64 KiB'::text ELSE NULL::text END WHEN 'document'::text THEN CASE WHEN (octet_length((p_value #>> '{}'::text[])) > 16777216) THEN 'is longer than 16 MiB'::text ELSE NULL::text END WHEN 'statement'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 131072), cutter_governance.fn_keys_problem(p_value, '{}'::jsonb)) WHEN 'findings'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 262144), CASE WHEN (jsonb_typeof(p_value) <> 'array'::text) THEN 'is no array'::text ELSE NULL::text END) WHEN 'error'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 524288), cutter_governance.fn_keys_problem(p_value, '{"at": "line", "gate": "line", "reason": "line", "report": "object", "outcome": "line"}'::jsonb)) WHEN 'caps'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"soft_seconds": "object", "retry_delays_seconds": "array"}'::jsonb), (SELECT format('has a %s that is no number'::text, cap.key) AS format FROM jsonb_each(fn_form_problem.p_value) cap(key, value) WHERE ((cap.key <> ALL (ARRAY['soft_seconds'::text, 'retry_delays_seconds'::text])) AND (jsonb_typeof(cap.value) <> ALL (ARRAY['number'::text, 'boolean'::text, 'null'::text]))) LIMIT 1)) WHEN 'queues'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_queues_problem(p_value)) WHEN 'report'::text THEN cutter_governance.fn_report_problem(p_value) WHEN 'policy'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 262144), cutter_governance.fn_policy_problem(p_value)) WHEN 'request'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"kind": "line", "risk": "line", "attempts": "count", "recipient": "line"}'::jsonb), CASE WHEN (COALESCE(jsonb_typeof((p_value -> 'policy'::text)), 'null'::text) <> 'null'::text) THEN cutter_governance.fn_rule_problem((p_value -> 'policy'::text)) ELSE NULL::text END) WHEN 'response'::text THEN COALESCE(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(p_value, '{"sha256": "digest", "taken_utc": "line", "message_ts": "line", "size_bytes": "count", "restore_point": "object"}'::jsonb), CASE WHEN (((p_value ->> 'taken_utc'::text) IS NOT NULL) AND (NOT pg_input_is_valid((p_value ->> 'taken_utc'::text), 'timestamptz'::text))) THEN 'has a taken_utc that is no time'::text ELSE NULL::text END) ELSE ('has an unknown form '::text || p_form) END END;
 
 CREATE FUNCTION cutter_governance.fn_function_definitions() RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2072,7 +2141,8 @@ begin
         return v_answer;
     end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id;
-    v_answer := cutter_governance.fn_stop_answer(v_run, latch);
+    v_answer := coalesce(
+        cutter_governance.fn_stop_answer(v_run, latch), cutter_governance.fn_backup_answer(step, p_rehearse));
     if v_answer is not null then
         return v_answer;
     end if;
@@ -2100,24 +2170,6 @@ begin
     return v_answer;
 end
 $$;
-
-CREATE TABLE cutter_governance.gate_catalogue (
-    gate text NOT NULL,
-    ordinal integer NOT NULL,
-    phase text NOT NULL,
-    from_state text NOT NULL,
-    to_state text NOT NULL,
-    role text NOT NULL,
-    effect text NOT NULL,
-    report text NOT NULL,
-    sovereign text,
-    writes text,
-    lane text,
-    rehearsable boolean DEFAULT false NOT NULL,
-    pins_source boolean DEFAULT false NOT NULL,
-    CONSTRAINT gate_catalogue_lane_check CHECK ((lane = ANY (ARRAY['write'::text, 'enact'::text]))),
-    CONSTRAINT gate_catalogue_ordinal_check CHECK ((ordinal > 0))
-);
 
 CREATE FUNCTION cutter_governance.fn_gate_refusal(p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_attempt integer, p_prev_hash text, p_rehearse boolean, p_policy jsonb) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3368,6 +3420,26 @@ CREATE FUNCTION cutter_governance.fn_request_tuple(p_run cutter_governance.run, 
         'change_set_id', p_change_set_id,
         'grants_sha256', p_pins -> 'grants_sha256', 'review_decision_id', p_decision, 'nonce', p_nonce)
 $$;
+
+CREATE FUNCTION cutter_governance.fn_restore_point(p_run_id text, p_late_seconds double precision) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+declare
+    v_archiver constant jsonb := cutter_governance.fn_archiver(p_late_seconds);
+    v_point jsonb;
+begin
+    if not exists (select from cutter_governance.run r where r.run_id = p_run_id and r.ended_at is null) then
+        raise exception 'there is no open run % for a restore point', left(p_run_id, 100) using errcode = 'CU006';
+    end if;
+    if v_archiver ->> 'problem' is not null then
+        return v_archiver;
+    end if;
+    -- The superuser's functions may be missing, and a run id is too long for a name: it ends in a UUID.
+    execute 'select cutter_guard.fn_restore_point($1)' into v_point using right(p_run_id, 36)::uuid;
+    return v_archiver || v_point;
+end
+$_$;
 
 CREATE FUNCTION cutter_governance.fn_resume_verdict(p_run cutter_governance.run, p_latch cutter_governance.stop_latch, p_statement_sha256 text, p_needed text) RETURNS cutter_governance.approval_verdict
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4943,9 +5015,17 @@ begin
                 u.lifecycle_status = 'draft' or v.lifecycle_status = 'draft' and v.withdrawn_at is null)),
             count(*) filter (where v.withdrawn_reason = 'void ' || p_run_id)
         into v_drafts, v_withdrawn
-        from public.information_unit u
-        join public.unit_version v on v.unit_id = u.id
-        where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C";
+        -- Each part has its own index: no index has both the units that exist and those that are withdrawn.
+        from (
+            select * from public.information_unit e where e.deleted_at is null
+                and e.canonical_address >= v_docprefix || '/' collate "C"
+                and e.canonical_address < v_docprefix || '0' collate "C"
+            union all
+            select * from public.information_unit w where w.deleted_at is not null
+                and w.canonical_address >= v_docprefix || '/' collate "C"
+                and w.canonical_address < v_docprefix || '0' collate "C"
+        ) u
+        join public.unit_version v on v.unit_id = u.id;
     end if;
     if v_drafts > 0 then
         raise exception 'run %: % drafts were not withdrawn', p_run_id, v_drafts using errcode = 'CU010';
@@ -5028,7 +5108,8 @@ CREATE FUNCTION cutter_governance.fn_wave_backup(p_run_id text, p_batch_id text,
     -- From the backups of that time, because nothing bounds how many there are of all times. Their index begins with the time
     -- of the record. An index finds only what is compared with one time, so it is that of the statement.
     with recent as materialized (
-        select a.id, a.run_id, a.target, a.response_metadata ->> 'sha256' as sha256
+        select a.id, a.run_id, a.target, a.response_metadata ->> 'sha256' as sha256,
+            a.response_metadata ->> 'taken_utc' as taken_utc
         from cutter_governance.action_receipt a
         where a.connector = 'backup' and a.operation = 'take'
             and a.response_metadata ->> 'taken_utc' > to_char(
@@ -5040,6 +5121,10 @@ CREATE FUNCTION cutter_governance.fn_wave_backup(p_run_id text, p_batch_id text,
     join cutter_governance.run r on r.run_id = a.run_id and r.batch_id = p_batch_id
     join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.gate = 'IG_backup' and g.sealed_at is not null
         and g.result -> 'pins' ->> 'backup_artifact' = a.target and g.result -> 'pins' ->> 'backup_sha256' = a.sha256
+    where cutter_governance.fn_backup_problem() is null
+        and a.taken_utc >= coalesce((
+            select to_char(h.given_up_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            from cutter_governance.backup_head h), '')
     order by a.id desc limit 1
 $$;
 
@@ -5924,9 +6009,16 @@ CREATE VIEW api.signature WITH (security_barrier='true') AS
             x.created_at,
             x.payload_hash
            FROM cutter_governance.dot_pair_signature x
-          WHERE ((x.cross_reference_change_set_id = e.change_set_id) OR (x.cross_reference_verify_result_id IN ( SELECT r.verify_result_id
-                   FROM cutter_governance.verify_result r
-                  WHERE (r.change_set_id = e.change_set_id))))) s);
+          WHERE (x.cross_reference_change_set_id = e.change_set_id)
+        UNION ALL
+         SELECT x.signature_kind,
+            x.signer_dot_id,
+            x.signer_fingerprint,
+            x.created_at,
+            x.payload_hash
+           FROM (cutter_governance.verify_result r
+             JOIN cutter_governance.dot_pair_signature x ON ((x.cross_reference_verify_result_id = r.verify_result_id)))
+          WHERE (r.change_set_id = e.change_set_id)) s);
 
 CREATE TABLE public.source_snapshot (
     sha256 text NOT NULL,
@@ -6018,10 +6110,11 @@ CREATE VIEW api.unit_history WITH (security_barrier='true') AS
             ELSE 'superseded'::text
         END AS status,
     c.canonical_address AS continues
-   FROM ((((((public.unit_version v
-     JOIN public.information_unit u ON ((u.id = v.unit_id)))
-     JOIN public.enactment e ON ((e.change_set_id = v.enacted_by)))
+   FROM (((((((public.enactment e
      JOIN public.source_document d ON ((d.source_document_ref = e.source_document_ref)))
+     JOIN cutter_governance.cut_change_set_affected_row a ON ((a.change_set_id = e.change_set_id)))
+     JOIN public.unit_version v ON (((v.id = a.unit_version_id) AND (v.enacted_by = a.change_set_id))))
+     JOIN public.information_unit u ON ((u.id = v.unit_id)))
      LEFT JOIN public.enactment x ON ((x.change_set_id = v.ended_by)))
      LEFT JOIN public.information_unit p ON ((p.id = v.parent_unit_id)))
      LEFT JOIN public.information_unit c ON ((c.id = v.continues_unit_id)))
@@ -6116,6 +6209,7 @@ CREATE TABLE cutter_governance.backup_head (
     tree text,
     columns_sha256 text,
     documents bigint DEFAULT 0 NOT NULL,
+    given_up_at timestamp with time zone,
     CONSTRAINT backup_head_columns_form CHECK ((columns_sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT backup_head_is_one CHECK (single),
     CONSTRAINT backup_head_is_whole CHECK ((num_nulls(tree, columns_sha256) = ANY (ARRAY[0, 2]))),
@@ -6883,8 +6977,6 @@ CREATE INDEX outbox_of_run ON cutter_governance.outbox USING btree (run_id, kind
 
 CREATE INDEX outbox_waiting ON cutter_governance.outbox USING btree (run_id) WHERE (done_at IS NULL);
 
-CREATE INDEX outbox_waiting_of_batch ON cutter_governance.outbox USING btree (batch_id) WHERE ((done_at IS NULL) AND (batch_id IS NOT NULL));
-
 CREATE INDEX prepared_decision_of ON cutter_governance.prepared_decision USING btree (batch_id, document_id, created_at);
 
 CREATE UNIQUE INDEX review_decision_cut_once ON cutter_governance.review_decision USING btree (run_id) WHERE (type = 'cut'::text);
@@ -6900,8 +6992,6 @@ CREATE INDEX run_document ON cutter_governance.run USING btree (document_id, cre
 CREATE INDEX run_newest ON cutter_governance.run USING btree (created_at, run_id);
 
 CREATE INDEX run_of_batch ON cutter_governance.run USING btree (batch_id, document_id, created_at) WHERE (batch_id IS NOT NULL);
-
-CREATE INDEX run_of_tenant ON cutter_governance.run USING btree (tenant, created_at);
 
 CREATE INDEX run_open_of_tenant ON cutter_governance.run USING btree (tenant) WHERE (ended_at IS NULL);
 
@@ -6920,8 +7010,6 @@ CREATE INDEX iu_lifecycle_log_change_set ON public.iu_lifecycle_log USING btree 
 CREATE INDEX iu_lifecycle_log_unit ON public.iu_lifecycle_log USING btree (unit_id);
 
 CREATE INDEX search_word_near ON public.search_word USING gin (near);
-
-CREATE INDEX source_version_of_text ON public.source_version USING btree (source_document_ref, content_checksum);
 
 CREATE INDEX unit_search_grams ON public.unit_search USING gin (grams);
 

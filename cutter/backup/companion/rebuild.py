@@ -7,11 +7,10 @@ A rebuild that fails leaves a database that nobody may use. Its triggers are off
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from psycopg import sql
@@ -28,6 +27,7 @@ from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.backup.segments import tree
 from cutter.backup.segments.header import Document, Header
 from cutter.backup.segments.loader import Artifact, Refused, Tools, load, require, tools_for
+from cutter.backup.segments.parallel import Told, each_part
 from cutter.backup.segments.restore import base_parts, load_part
 from cutter.backup.segments.rows import live_rows
 from cutter.backup.segments.take import damaged_tree
@@ -35,9 +35,6 @@ from cutter.backup.tables import SEGMENT_TABLES
 from cutter.storage.migrate import OWNER, migrate_url
 from cutter.storage.records import Rows as RowsOf
 from cutter.storage.records import records, values
-
-Told = Callable[[str, int], None]
-"""A function that hears of each restored segment: its artifact, and the number of all segments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,27 +165,10 @@ def _law(work: _Work, companion: CompanionHeader) -> tuple[Header, dict[str, Doc
         documents = _compared(connection, header, header.documents)
         connection.execute("analyze")
     parts = base_parts(work.tools, header)
-    stopped = threading.Event()
-    with ThreadPoolExecutor(max_workers=work.jobs) as pool:
-        running = {
-            pool.submit(_part, work, header, artifact, entries, stopped): artifact
-            for artifact, entries in parts.items()
-        }
-        try:
-            for one in as_completed(running):
-                documents |= one.result()
-                work.told(running[one].artifact_id, len(parts))
-        except BaseException:
-            stopped.set()
-            raise
-    return header, documents
+    return header, documents | each_part(parts, partial(_part, work, header), work.jobs, work.told)
 
 
-def _part(
-    work: _Work, header: Header, artifact: Artifact, entries: Mapping[str, tree.Entry], stopped: threading.Event
-) -> dict[str, Document]:
-    if stopped.is_set():  # Another segment was refused, so this database is of no use.
-        return {}
+def _part(work: _Work, header: Header, artifact: Artifact, entries: Mapping[str, tree.Entry]) -> dict[str, Document]:
     with work.session() as connection:
         return _compared(connection, header, load_part(connection, work.tools, header, artifact, entries, marked=False))
 

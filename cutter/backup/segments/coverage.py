@@ -26,7 +26,8 @@ from cutter.storage.records import Rows, records, values
 class Head:
     """The newest tree, the digest of the columns of its segments, and how many documents were sealed into it.
 
-    `damaged` is a document whose segment failed a verification. `oldest_seconds` is the age of the oldest verification.
+    `damaged` is a document whose segment failed a verification, with its problem. `oldest_seconds` is the age of the
+    oldest verification.
     """
 
     tree: str | None

@@ -1,17 +1,17 @@
 """IO: decrypts segments, loads them and compares them with their headers.
 
-A check loads one segment into the scratch database and rolls back. A restore loads the segment and every segment of its
-base tree into an empty database, takes from each one the documents for which the tree names it, and compares the rows
-of every document before COMMIT.
+A check loads one segment into the scratch database and rolls back. A restore (recovery.py, and rebuild.py for a whole
+database) also loads every segment of its base tree, and takes from each one the documents for which the tree names it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from cutter import limits
 from cutter.backup import connection as postgres
@@ -20,9 +20,10 @@ from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, Resto
 from cutter.backup.segments import pages, tree
 from cutter.backup.segments.header import Document, Header
 from cutter.backup.segments.loader import Artifact, Refused, Tools, load, prepare, tools_for
-from cutter.backup.segments.rows import DOCUMENT_COLUMN, Rows
+from cutter.backup.segments.rows import Described, Rows
 from cutter.backup.segments.take import damaged_tree
-from cutter.backup.tables import SEGMENT_TABLES
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,36 +50,14 @@ def restore_check(
     Arguments and errors are those of `cutter.backup.restore.restore_check`.
     """
     tools = tools_for(artifacts_url, gpg_home, gpg_binary, deadline_seconds, schema_sql)
-    return _restored(record, tools, scratch_dsn, keep=False)
+    return refusals_of(tools, partial(_checked, record, tools, scratch_dsn))
 
 
-def restore_into(
-    *,
-    record: BackupRecord,
-    artifacts_url: str,
-    dsn: str,
-    pg_bin: Callable[[str], Path],  # noqa: ARG001
-    gpg_home: Path,
-    gpg_binary: str = "gpg",
-    schema_sql: str | None = None,
-    deadline_seconds: float = limits.RESTORE_DEADLINE_SECONDS,
-) -> RestoreReport | BackupRefusal:
-    """Restore the rows of every document at the moment of the segment into an empty database, and keep them.
-
-    After a refusal the database is still empty.
-    """
-    tools = tools_for(artifacts_url, gpg_home, gpg_binary, deadline_seconds, schema_sql)
-    return _restored(record, tools, dsn, keep=True)
-
-
-def _restored(record: BackupRecord, tools: Tools, dsn: str, *, keep: bool) -> RestoreReport | BackupRefusal:
+def refusals_of(tools: Tools, work: Callable[[], T]) -> T | BackupRefusal:
+    """The outcome of this work, or the refusal with which it ended. Raises Unavailable(what="backup")."""
     tools.gpg.start_agent()
     try:
-        with closing(postgres.connect(dsn, tools.deadline)) as connection:
-            report = _everything(connection, record, tools) if keep else _segment(connection, record, tools)
-            if keep:
-                connection.commit()
-            return report
+        return work()
     except Refused as problem:
         return problem.refusal
     except tree.TreeDamaged as problem:
@@ -87,42 +66,32 @@ def _restored(record: BackupRecord, tools: Tools, dsn: str, *, keep: bool) -> Re
         raise postgres.away(problem) from None
 
 
+def _checked(record: BackupRecord, tools: Tools, dsn: str) -> SegmentReport:
+    with closing(postgres.connect(dsn, tools.deadline)) as connection:
+        return _segment(connection, record, tools)
+
+
 def _segment(connection: postgres.Connection, record: BackupRecord, tools: Tools) -> SegmentReport:
     """Load the one segment of the record, and find the root of its base."""
     prepare(connection, tools, keep=False)
-    header, key = load(connection, tools, _artifact(record), record.recipient)
+    header, key = load(connection, tools, artifact_of(record), record.recipient)
     if record.base not in ("", header.base):
         raise Refused(_differs(record, "another base tree than its record says"))
-    if record.whole and not header.whole:
-        raise Refused(_no_backup(record.artifact_id))
+    if record.whole:
+        require_backup(header)
     tree.count_of(header.base, partial(pages.read, tools.store))
-    report = _compared(connection, header, header.documents, key, record)
+    report = report_of(record, header, compared(connection, header, header.documents, record), key)
     if dict(report.row_counts) != dict(record.row_counts):
         raise Refused(_differs(record, "other numbers of rows"))
     scratch.leave_tables(connection)
     return report
 
 
-def _everything(connection: postgres.Connection, record: BackupRecord, tools: Tools) -> SegmentReport:
-    """Load the segment of the record and every segment of its base."""
-    prepare(connection, tools, keep=True)
-    header, key = load(connection, tools, _artifact(record), record.recipient)
-    expected = dict(header.documents)
-    for artifact, entries in base_parts(tools, header).items():
-        expected |= load_part(connection, tools, header, artifact, entries)
-    report = _compared(connection, header, expected, key, record)
-    scratch.drop_column(connection, SEGMENT_TABLES, DOCUMENT_COLUMN)
-    scratch.continue_identities(connection, SEGMENT_TABLES)
-    return report
-
-
 def base_parts(tools: Tools, header: Header) -> dict[Artifact, dict[str, tree.Entry]]:
-    """The documents of the base tree that the segment itself does not hold, by the artifact that holds them.
-
-    Raises Refused if this is the header of a part, because its base lacks documents or has rows of an earlier time.
+    """The documents of the base tree that the segment itself does not hold, by the artifact that holds them. Raises
+    Refused for the header of a part.
     """
-    if not header.whole:
-        raise Refused(_no_backup())
+    require_backup(header)
     found: dict[Artifact, dict[str, tree.Entry]] = {}
     for entry in tree.entries_of(header.base, partial(pages.read, tools.store)):
         if entry.document not in header.documents:
@@ -154,31 +123,45 @@ def load_part(
     return {name: own.documents[name] for name in entries}
 
 
-def _compared(
-    connection: postgres.Connection, header: Header, expected: Mapping[str, Document], key: str, record: BackupRecord
-) -> SegmentReport:
-    """Compare every document with its header. `expected` are the documents of all loaded segments."""
+def require_backup(header: Header) -> None:
+    """Raise Refused for the header of a part, because its base lacks documents or has rows of an earlier time."""
+    if not header.whole:
+        message = "the artifact is a part of a backup that consists of several artifacts: name the last of them"
+        raise Refused(BackupRefusal(code=RefusalCode.SEGMENT_PART, message=message))
+
+
+def compared(
+    connection: postgres.Connection, header: Header, expected: Mapping[str, Document], record: BackupRecord
+) -> Described:
+    """The loaded rows of the documents of all segments. Raises Refused if one differs from what its segment says, or if
+    the header is not the one of the record.
+    """
     rows = Rows(connection=connection, columns=header.columns, live=False)
     found = rows.described({name: one.changes for name, one in expected.items()})
     for name, one in expected.items():
         if found.documents[name] != one:
             raise Refused(_differs(record, f"document {name}"))
-    restored = replace(header, documents={name: found.documents[name] for name in header.documents})
-    if restored.content_fingerprint != record.content_fingerprint:
+    if header.content_fingerprint != record.content_fingerprint:
         raise Refused(_differs(record, "another header than its record says"))
+    return found
+
+
+def report_of(record: BackupRecord, header: Header, found: Described, key: str) -> SegmentReport:
+    """The report of rows that equal what the header says, so that the header is also that of the restored rows."""
     return SegmentReport(
         artifact_id=record.artifact_id,
         sha256=record.sha256,
         size_bytes=record.size_bytes,
-        content_fingerprint=restored.content_fingerprint,
+        content_fingerprint=header.content_fingerprint,
         row_counts=found.row_counts,
         decryption_key=key,
         pg_restore_version="none",
-        header=restored,
+        header=header,
     )
 
 
-def _artifact(record: BackupRecord) -> Artifact:
+def artifact_of(record: BackupRecord) -> Artifact:
+    """The artifact that the record describes."""
     return Artifact(artifact_id=record.artifact_id, sha256=record.sha256, size_bytes=record.size_bytes)
 
 
@@ -188,13 +171,6 @@ def _differs(record: BackupRecord, what: str) -> BackupRefusal:
         message=f"the restored rows differ from the rows of the snapshot ({what}): take a new backup",
         expected=record.content_fingerprint,
         observed=what,
-    )
-
-
-def _no_backup(artifact_id: str = "the artifact") -> BackupRefusal:
-    return BackupRefusal(
-        code=RefusalCode.SEGMENT_PART,
-        message=f"{artifact_id} is a part of a backup that consists of several artifacts: name the last of them",
     )
 
 

@@ -56,10 +56,19 @@ class _Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """Documents with the digests of their rows, and the number of rows by table."""
+    """Documents with the digests of their rows, and the number of rows by table. `digests` has, by table and document,
+    the digest of the rows in that table.
+    """
 
     documents: Mapping[str, Document]
     row_counts: Mapping[str, int]
+    digests: Mapping[str, Mapping[str, str]]
+
+    def differing(self, document: str, other: Described) -> list[str]:
+        """The tables whose rows of this document are not those of the other description."""
+        return [
+            table for table, found in self.digests.items() if found.get(document) != other.digests[table].get(document)
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +91,7 @@ class Rows:
         return Described(
             documents={name: self._document(name, changes[name], tables) for name in changes},
             row_counts={table: sum(one.number for one in found.values()) for table, found in tables.items()},
+            digests={table: {name: one.digest for name, one in found.items()} for table, found in tables.items()},
         )
 
     def copied(self, table: str, documents: Sequence[str]) -> Iterator[bytes]:

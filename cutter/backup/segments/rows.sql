@@ -83,9 +83,10 @@ from (select s.backup_document, sha256(convert_to(row({columns})::text, 'UTF8'))
 group by one.backup_document
 
 -- name: head
--- The newest tree, a document whose segment is damaged, and the age of the oldest verification in seconds.
+-- The newest tree, a document whose segment is damaged with its problem, and the age of the oldest verification in seconds.
 select h.tree, h.columns_sha256, h.documents,
-    (select min(c.document_id) from cutter_governance.backup_coverage c where c.problem is not null) as damaged,
+    (select c.document_id || ': ' || c.problem from cutter_governance.backup_coverage c where c.document_id = (
+        select min(p.document_id) from cutter_governance.backup_coverage p where p.problem is not null)) as damaged,
     extract(epoch from clock_timestamp() - (
         select min(c.verified_at) from cutter_governance.backup_coverage c where c.verified_at is not null))::float
         as oldest_seconds

@@ -1,7 +1,8 @@
 """IO: verifies sealed segments again, in rotation: tree, artifact, restored rows and live rows must agree.
 
 An artifact is decrypted once, for every document that it holds, and the result is recorded before the next artifact.
-A difference is recorded with its document. Until a person has dealt with it, no new backup is taken, so no gate writes.
+A difference is recorded with its document and tables. Until a person has dealt with it, no backup is taken, and no gate
+changes law.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from cutter import limits
 from cutter.backup import connection as postgres
 from cutter.backup import scratch
 from cutter.backup.pipeline import Deadline
-from cutter.backup.record import RefusalCode
+from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.backup.segments import pages, tree
 from cutter.backup.segments.coverage import head_of
 from cutter.backup.segments.header import digest_of_columns
 from cutter.backup.segments.loader import Artifact, Refused, Tools, load, prepare, tools_for
-from cutter.backup.segments.rows import Rows, columns, live_rows, query_of
+from cutter.backup.segments.rows import Described, Rows, columns, live_rows, query_of
 from cutter.errors import Unavailable
 from cutter.storage.records import Rows as RowsOf
 from cutter.storage.records import records, values
@@ -111,30 +112,28 @@ def each_pass(documents: int, days: float, passes_each_day: float, *, least: int
 def _artifact(tools: Tools, dsn: str, scratch_dsn: str, artifact: Artifact) -> list[tuple[_Held, str | None]]:
     """Verify the documents of one artifact, and record the good ones. Returns all of them, each with its problem."""
     with closing(postgres.connect(dsn, tools.deadline)) as connection:
-        held, problems = _beside_live(connection, tools, artifact)
+        held, live = _live(connection, tools, artifact)
+        problems = _of_tree(connection, tools, held)
     with closing(postgres.connect(scratch_dsn, tools.deadline)) as connection:
-        problems |= _of_segment(connection, tools, artifact, held)
+        restored = _restored(connection, tools, artifact, [one.document for one in held])
+    if isinstance(restored, Described):
+        differences = ((one.document, _difference(one, live, restored)) for one in held)
+        problems |= {document: problem for document, problem in differences if problem}
+    else:
+        problems = {one.document: f"{restored.code}: {restored.message}" for one in held}
     _record(dsn, [(one, None) for one in held if one.document not in problems])
     return [(one, problems.get(one.document)) for one in held]
 
 
-def _beside_live(
-    connection: postgres.Connection, tools: Tools, artifact: Artifact
-) -> tuple[list[_Held], dict[str, str]]:
-    """The documents of an artifact, and by document how its live rows or the tree differ from it."""
+def _live(connection: postgres.Connection, tools: Tools, artifact: Artifact) -> tuple[list[_Held], Described]:
+    """The documents of an artifact, and the live rows of those that have not changed since they were sealed."""
     postgres.begin_snapshot(connection, tools.deadline)
     held = _HELD.all(connection, {"artifact_id": artifact.artifact_id, "sha256": artifact.sha256})
     live = live_rows(connection, columns(connection))
     # With other columns, the digests cannot be compared, and the next backup dumps every document.
     same_columns = head_of(connection).columns_sha256 == digest_of_columns(live.columns)
-    covered = [one for one in held if one.covered and same_columns]
-    found = live.described(dict.fromkeys((one.document for one in covered), 0)).documents
-    problems = {
-        one.document: "its live rows differ from its segment, although no change was counted"
-        for one in covered
-        if found[one.document].fingerprint != one.fingerprint
-    }
-    return held, problems | _of_tree(connection, tools, held)
+    covered = [one.document for one in held if one.covered and same_columns]
+    return held, live.described(dict.fromkeys(covered, 0))
 
 
 def _of_tree(connection: postgres.Connection, tools: Tools, held: Sequence[_Held]) -> dict[str, str]:
@@ -150,11 +149,10 @@ def _of_tree(connection: postgres.Connection, tools: Tools, held: Sequence[_Held
     return problems
 
 
-def _of_segment(
-    connection: postgres.Connection, tools: Tools, artifact: Artifact, held: Sequence[_Held]
-) -> dict[str, str]:
-    """By document: how its rows in the segment differ from what was sealed. All of them if it cannot be loaded."""
-    names = [one.document for one in held]
+def _restored(
+    connection: postgres.Connection, tools: Tools, artifact: Artifact, names: Sequence[str]
+) -> Described | BackupRefusal:
+    """The rows of these documents in the segment, or the reason why it cannot be loaded."""
     try:
         prepare(connection, tools, keep=False)
         header, _ = load(connection, tools, artifact, None, wanted=names)
@@ -162,15 +160,23 @@ def _of_segment(
         # Neither says anything about the segment. After a change of the key, old segments need the old private key.
         if problem.refusal.code in (RefusalCode.SCRATCH_UNFIT, RefusalCode.WRONG_KEY):
             raise Unavailable(problem.refusal.message, what="backup") from None
-        return dict.fromkeys(names, f"{problem.refusal.code}: {problem.refusal.message}")
+        return problem.refusal
     rows = Rows(connection=connection, columns=header.columns, live=False)
-    found = rows.described(dict.fromkeys(names, 0)).documents
+    found = rows.described(dict.fromkeys(names, 0))
     scratch.leave_tables(connection)
-    return {
-        one.document: "its rows in the segment are not those that were sealed"
-        for one in held
-        if found[one.document].fingerprint != one.fingerprint
-    }
+    return found
+
+
+def _difference(one: _Held, live: Described, restored: Described) -> str | None:
+    """How the rows of a document in its segment or its live rows differ from what was sealed, and in which tables."""
+    alive = live.documents.get(one.document)
+    tables = ", ".join(restored.differing(one.document, live)) if alive else ""
+    if restored.documents[one.document].fingerprint != one.fingerprint:
+        where = f"; its live rows differ from them in {tables}" if tables else ""
+        return f"its rows in the segment are not those that were sealed{where}"
+    if alive and alive.fingerprint != one.fingerprint:
+        return f"its live rows differ from its segment in {tables}, although no change was counted"
+    return None
 
 
 def _record(dsn: str, found: Sequence[tuple[_Held, str | None]]) -> None:

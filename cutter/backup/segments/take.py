@@ -26,6 +26,7 @@ from cutter.backup.segments.header import Header, digest_of_columns, to_line
 from cutter.backup.segments.rows import DOCUMENT_COLUMN, Rows, columns, live_rows, query_of
 from cutter.backup.tables import SEGMENT_TABLES
 from cutter.backup.take import unreadable
+from cutter.domain.restore_point import RestorePoint
 from cutter.gpg import Gpg
 from cutter.kb.store import Store
 from cutter.kb.write_once import Draft
@@ -47,6 +48,7 @@ def take(
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
     verified_max_seconds: float = limits.BACKUP_VERIFIED_MAX_DAYS * limits.DAY_SECONDS,
     snapshot: str | None = None,
+    restore_point: RestorePoint | None = None,
     documents_max: int = limits.SEGMENT_DOCUMENTS_MAX,
     bytes_max: int = limits.SEGMENT_BYTES_MAX,
 ) -> BackupRecord | BackupRefusal:
@@ -73,7 +75,7 @@ def take(
                 return moment
             if not moment.header.whole:
                 target = replace(target, artifact_id=_part_of(artifact_id))
-            return _write(moment, gpg, recipient, target, deadline)
+            return _write(replace(moment, restore_point=restore_point), gpg, recipient, target, deadline)
     except postgres.AWAY as problem:
         raise postgres.away(problem) from None
     except (TableMissing, psycopg.Error) as problem:
@@ -88,6 +90,7 @@ class _Moment:
     header: Header
     taken_utc: str
     oldest_seconds: int | None
+    restore_point: RestorePoint | None = None
 
     def text(self, counts: dict[str, int]) -> Iterator[bytes]:
         """The plaintext of the segment. It counts the rows of each table into `counts`."""
@@ -131,7 +134,7 @@ def _unverified(head: Head, seconds: float) -> BackupRefusal | None:
     if head.damaged is not None:
         return BackupRefusal(
             code=RefusalCode.SEGMENT_DAMAGED,
-            message=f"the segment of {head.damaged} failed its verification: type `cutter backup scrub`",
+            message=f"a segment failed its verification ({head.damaged}): type `cutter backup scrub`",
             observed=head.damaged,
         )
     if (head.oldest_seconds or 0) <= seconds:
@@ -186,6 +189,7 @@ def _write(
             version=SEGMENT_RECORD_VERSION if moment.header.whole else PART_RECORD_VERSION,
             base=moment.header.base,
             oldest_verification_seconds=moment.oldest_seconds,
+            restore_point=moment.restore_point,
         )
 
     return write_artifact(moment.text(counts), gpg, recipient, target, deadline, record_of)

@@ -1,6 +1,7 @@
 -- The superuser's part in database cutter, by every bootstrap.
 -- A role changes its own timeouts as it likes, so its sessions are also judged from outside: by functions of the
 -- superuser, which alone sees and ends the sessions of every role. They take no argument.
+-- The superuser alone also sees the archive of the write-ahead log, and marks a point in this log.
 create schema if not exists cutter_guard;
 revoke all on schema cutter_guard from public;
 grant usage on schema cutter_guard to cutter_owner;
@@ -30,6 +31,43 @@ as $$
         and (s.xact_start < clock_timestamp() - make_interval(secs => most.transaction_seconds)
             or s.state like 'idle in transaction%' and s.state_change < clock_timestamp()
                 - make_interval(secs => most.idle_seconds))
+$$;
+
+-- How the server archives its write-ahead log. A file waits from the moment at which it is complete.
+create or replace function cutter_guard.fn_archiver() returns jsonb
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select jsonb_build_object(
+        'archives', current_setting('archive_mode') <> 'off'
+            and (current_setting('archive_command') <> '' or current_setting('archive_library') <> ''),
+        'fails', coalesce(a.last_failed_time > a.last_archived_time, a.last_failed_time is not null),
+        'failed_wal', a.last_failed_wal,
+        'archived_wal', a.last_archived_wal,
+        'archived_utc', to_char(a.last_archived_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+        'waiting_files', w.files, 'waiting_seconds', w.seconds,
+        'archive_timeout_seconds', (select s.setting::integer from pg_settings s where s.name = 'archive_timeout'))
+    from pg_stat_archiver a, (
+        select count(*) as files, extract(epoch from clock_timestamp() - min(f.modification))::integer as seconds
+        from pg_ls_archive_statusdir() f where f.name like '%.ready') w
+$$;
+
+-- Marks a point in the write-ahead log. The caller gives only a UUID, so no role can repeat the name of an earlier
+-- point, at which a recovery would then end.
+create or replace function cutter_guard.fn_restore_point(p_id uuid) returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_name constant text := format('cutter:%s:%s', p_id, left(gen_random_uuid()::text, 8));
+    v_lsn constant pg_lsn := pg_create_restore_point(v_name);
+    v_file constant text := pg_walfile_name(v_lsn);
+begin
+    return jsonb_build_object('name', v_name, 'lsn', v_lsn, 'wal_file', v_file,
+        'timeline', ('x' || left(v_file, 8))::bit(32)::integer,
+        'system_identifier', (select c.system_identifier::text from pg_control_system() c),
+        'created_utc', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'));
+end
 $$;
 revoke all on all functions in schema cutter_guard from public;
 grant execute on all functions in schema cutter_guard to cutter_owner;

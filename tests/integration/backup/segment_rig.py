@@ -23,7 +23,7 @@ from cutter import limits
 from cutter.backup import forms
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.backup.restore import read_record
-from cutter.backup.segments import restore
+from cutter.backup.segments import recovery, restore
 from cutter.backup.segments.restore import SegmentReport
 from cutter.backup.segments.scrub import Scrubbed, scrub
 from cutter.backup.tables import SEGMENT_TABLES
@@ -105,7 +105,7 @@ class Laws:
         server.maintain(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(into.name)))
         try:
             given = self._arguments() | {"record": record, "dsn": into.url("postgres")} | changed
-            yield restore.restore_into(**given), into
+            yield recovery.restore_into(**given), into
         finally:
             into.close()
             server.maintain(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(into.name)))

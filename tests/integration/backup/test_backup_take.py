@@ -18,6 +18,7 @@ from cutter.errors import Conflict, InvalidInput, Unavailable
 from cutter.openpgp import recipients
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import CANARY, Rig, gpg, holds_plaintext
+from tests.unit.gates.passing import POINT
 
 
 def refusal(outcome: object) -> RefusalCode:
@@ -44,6 +45,12 @@ def test_the_record_describes_the_ciphertext_and_stands_beside_it(rig: Rig) -> N
     assert read_record(rig.store.as_uri(), record.artifact_id) == record
     assert rig.left() == [record.artifact_id, record.artifact_id + ".json"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", record.taken_utc)
+
+
+def test_the_record_of_a_full_backup_names_its_restore_point(rig: Rig) -> None:
+    record = rig.take(restore_point=POINT)
+    assert isinstance(record, BackupRecord)
+    assert read_record(rig.store.as_uri(), record.artifact_id).restore_point == POINT
 
 
 def test_an_artifact_names_one_recipient_and_holds_no_plaintext(rig: Rig) -> None:

@@ -387,7 +387,8 @@ def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
         for artifact in world.database.value(named):
             (store / artifact).unlink()
         for _ in range(2):
-            assert len(world.scrub(artifacts_url=store.as_uri()).problems) == 2
+            found = world.scrub(artifacts_url=store.as_uri())
+            assert len(found.problems) == 2
     assert world.database.value(told) == before + 1
     with closing(world.database.connect("cutter_operator")) as connection:
         cards = [
@@ -395,11 +396,15 @@ def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
         ]
         said = list(sentences(health(connection), 30))
     assert [(card.severity, card.commands) for card in cards if card][-1] == ("error", ("cutter backup scrub",))
-    assert said == [
-        f"the segments of 2 documents failed their verification, such as {min(enacted(world))}: no backup is taken"
-    ]
+    document = min(enacted(world))
+    problem = f"{document}: {found.problems[document]}"
+    assert problem.startswith(f"{document}: artifact_missing: ")
+    told_of = {fact.name: fact.value for card in cards if card for fact in card.facts}
+    assert told_of["Problem"] == found.problems[document]
+    assert said == [f"the segments of 2 documents failed their verification, such as {problem}; no run may change law"]
     settings = world.made.settings
     assert newest(settings)["backups"] == said
+    assert cutter(world, "list", "--json")["problems"] == said
     assert (backups(settings).verdict, backups(settings).found) == (Verdict.BAD, said[0])
     world.scrub()
     assert backups(settings).verdict is Verdict.OK
@@ -416,10 +421,23 @@ def test_a_scrub_sees_a_row_that_changed_without_its_trigger(world: Laws) -> Non
         connection.commit()
     assert world.uncovered() == []
     found = world.scrub()
-    assert "live rows differ" in found.problems[name]
+    said = "its live rows differ from its segment in public.information_unit, although no change was counted"
+    assert found.problems[name] == said
     with closing(world.database.connect("postgres")) as connection:
         connection.execute("update public.information_unit set owner_ref = replace(owner_ref, ' forged', '')")
         connection.commit()
+    assert not world.scrub().problems
+
+
+def test_a_scrub_sees_a_segment_with_other_rows_than_were_sealed(world: Laws) -> None:
+    name = world.driven[0].document_id
+    change = "update cutter_governance.backup_coverage set fingerprint = %s where document_id = %s"
+    sealed_as = world.database.value(
+        "select fingerprint from cutter_governance.backup_coverage where document_id = %s", (name,)
+    )
+    world.database.run(change, ("0" * 64, name))
+    assert world.scrub().problems == {name: "its rows in the segment are not those that were sealed"}
+    world.database.run(change, (sealed_as, name))
     assert not world.scrub().problems
 
 
@@ -489,6 +507,11 @@ def test_the_commands_take_scrub_and_restore_everything(world: Laws) -> None:
         told = cutter(world, "restore", "--all", "--into", re.sub(r":[^:@/]*@", "@", into), "--json")
         assert told["row_counts"]["public.information_unit"] == 10
         assert told["artifact_id"] == newest["artifact_id"], "the backup that a person took is newer than those of runs"
+        server.maintain(sql.SQL("DROP DATABASE restored_by_command WITH (FORCE)"))
+        server.maintain(sql.SQL("CREATE DATABASE restored_by_command TEMPLATE template0"))
+        one = ("--document", world.driven[1].document_id, "--jobs", "2")
+        told = cutter(world, "restore", "--all", *one, "--into", re.sub(r":[^:@/]*@", "@", into), "--json")
+        assert told["row_counts"]["public.information_unit"] == 6
     finally:
         server.maintain(sql.SQL("DROP DATABASE restored_by_command WITH (FORCE)"))
 

@@ -480,7 +480,7 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_sam
     taken, policy = commands.take_backup(deps, context, "x/pre_write.gpg", key, 60)
     assert not isinstance(taken, BackupRefusal)
     with single(deps.pool(Role.BACKUP)) as connection:
-        assert commands.record_backup(connection, context, taken, policy) == taken.sha256
+        assert commands.record_backup(connection, context, taken, policy)["sha256"] == taken.sha256
     again, _ = commands.take_backup(deps, context, "x/pre_write.gpg", key, 60)
     assert again == taken
     with pytest.raises(Conflict) as caught:

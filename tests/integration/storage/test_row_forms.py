@@ -122,6 +122,10 @@ def test_a_gate_is_not_opened_with_a_malformed_policy(at_cut: At, policy: Any) -
         ({"sha256": "a" * 64, "taken_utc": "soon"}, "a taken_utc that is no time"),
         ({"sha256": "x", "taken_utc": "2026-01-01T00:00:00Z"}, "has a sha256 that is no digest"),
         ({"sha256": "a" * 64, "taken_utc": "2026-01-01T00:00:00Z", "size_bytes": "x"}, "has a size_bytes that is no"),
+        (
+            {"sha256": "a" * 64, "taken_utc": "2026-01-01T00:00:00Z", "restore_point": "x"},
+            "has a restore_point that is no",
+        ),
         (5, "is no object"),
     ],
 )

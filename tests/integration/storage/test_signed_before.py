@@ -476,6 +476,19 @@ def test_only_what_the_receipt_pinned_is_shared(night: Night, change: LiteralStr
     assert shared(night) is None
 
 
+def test_no_backup_is_shared_while_a_segment_is_damaged_nor_an_earlier_one_afterwards(night: Night) -> None:
+    night.connection.execute(
+        "insert into cutter_governance.backup_coverage (document_id, changes, problem) values ('ICX-OTHER', 1, 'lost')"
+    )
+    assert shared(night) is None
+    night.connection.execute("update cutter_governance.backup_coverage set problem = null")
+    assert shared(night) is not None, "a segment that came back loses nothing"
+    night.connection.execute(
+        "update cutter_governance.backup_head set given_up_at = clock_timestamp() + interval '1 s'"
+    )
+    assert shared(night) is None
+
+
 def test_an_unsealed_backup_is_not_shared(night: Night) -> None:
     night.connection.execute("alter table cutter_governance.gate_receipt drop constraint gate_receipt_sealed_whole")
     night.force(

@@ -40,6 +40,9 @@ CALLS: dict[str, LiteralString] = {
     "end of a statement": "select pg_cancel_backend(pg_backend_pid())",
     "bounds of sessions": "select cutter_guard.fn_end_overdue()",
     "view of sessions": "select cutter_guard.fn_sessions()",
+    "restore point of any name": "select pg_create_restore_point('x')",
+    "restore point without a run": "select cutter_guard.fn_restore_point(gen_random_uuid())",
+    "view of the archive": "select cutter_guard.fn_archiver()",
 }
 
 

@@ -30,6 +30,14 @@ SEED_FIELDS = (
 )  # fmt: skip
 
 
+def test_a_request_shows_its_restore_point_and_is_as_before_without_one() -> None:
+    line = "cutter:0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b:01234567 at 0/3000060 on timeline 1, 2026-11-21T09:00:00Z"
+    shown = replace(CUT, restore_point=line)
+    assert f"| restore_point | `{line}` |" in text(shown)
+    assert parse_request(render_request(shown)) == shown
+    assert "restore_point" not in text(CUT)
+
+
 def text(document: RequestDocument) -> str:
     return render_request(document).decode()
 

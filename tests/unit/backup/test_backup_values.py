@@ -10,15 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cutter import limits
+from cutter.backup import archiver
 from cutter.backup.bare_schema import bare_statements
 from cutter.backup.companion import header as companion
-from cutter.backup.record import SEGMENT_RECORD_VERSION, BackupRecord, from_json, to_json
+from cutter.backup.record import SEGMENT_RECORD_VERSION, BackupRecord, BackupRefusal, from_json, to_json
 from cutter.backup.scratch import schema_sql
 from cutter.backup.script import Load, Rows, ScriptRefused, events
 from cutter.backup.segments.header import HeaderRefused
 from cutter.backup.tables import BACKUP_TABLES, SEGMENT_TABLES
-from cutter.errors import InvalidInput
+from cutter.domain import restore_point
+from cutter.errors import InvalidInput, Unavailable
 from cutter.storage.sql_text import plain
+from tests.unit.gates.passing import POINT
 
 RECORD = BackupRecord(
     artifact_id="run/pre_write.gpg",
@@ -56,6 +60,48 @@ SEGMENT = replace(
 def test_a_segment_says_its_tree_and_the_age_of_its_oldest_verification(age: int | None) -> None:
     record = replace(SEGMENT, oldest_verification_seconds=age)
     assert from_json(to_json(record)) == record
+
+
+@pytest.mark.parametrize("record", [RECORD, SEGMENT], ids=["full", "segment"])
+def test_a_record_names_its_restore_point(record: BackupRecord) -> None:
+    assert "restore_point" not in to_json(record)
+    with_point = replace(record, restore_point=POINT)
+    assert from_json(to_json(with_point)) == with_point
+
+
+@pytest.mark.parametrize(
+    "point", [None, "x", [], {}, POINT.as_json() | {"timeline": "1"}, POINT.as_json() | {"name": None},
+              POINT.as_json() | {"waiting_files": True}]
+)  # fmt: skip
+def test_a_record_with_a_malformed_restore_point_is_refused(point: object) -> None:
+    with pytest.raises(InvalidInput):
+        from_json(json.dumps(json.loads(to_json(SEGMENT)) | {"restore_point": point}))
+    assert restore_point.recorded(point) is None
+
+
+@pytest.mark.parametrize("pins", [{}, {"restore_point_name": 5}, {"restore_point_name": None}])
+def test_a_receipt_without_a_restore_point_has_no_line_of_it(pins: dict[str, object]) -> None:
+    assert restore_point.line_of_pins(pins) is None
+
+
+def test_the_line_of_a_restore_point_says_where_and_when() -> None:
+    line = restore_point.line_of_pins(POINT.as_pins())
+    assert line == f"{POINT.name} at 0/3000060 on timeline 1, {POINT.created_utc}"
+
+
+@pytest.mark.parametrize("code", sorted(archiver.PROBLEMS))
+def test_each_problem_with_the_archive_says_what_to_do(code: str) -> None:
+    answer = {"problem": code, "failed_wal": "0001", "waiting_files": 3, "waiting_seconds": 900}
+    try:
+        told = archiver.judged(answer)
+        assert isinstance(told, BackupRefusal)
+        said, named = told.message, told.code.value
+        assert "CUTTER_BACKUP_RESTORE_POINT=false" in said
+    except Unavailable as problem:
+        said, named = str(problem), problem.code
+    assert named == code
+    assert "{" not in said
+    assert len(said) < limits.REASON_CHARACTERS_MAX
 
 
 def test_the_records_of_the_first_segments_named_no_tree() -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from cutter import limits
 from cutter.approvals import manual_instructions, statement
 from cutter.approvals.statement import Statement
 from cutter.domain.next_step import next_step
 from cutter.domain.run_record import RunSidecar
-from cutter.projections.stop_route import ORDER_SECONDS, StopRoute, render
+from cutter.projections.stop_route import StopRoute, render
 from tests.unit.evidence import sidecars as made
 
 DEPLOYMENT = "3f2b1c00-0000-4000-8000-000000000001"
@@ -58,7 +59,7 @@ def test_a_stop_that_needs_a_signature_holds_the_resume_to_sign(state: str, wrot
     said = filled(text)
     assert (said.decision, said.stopped_state, said.reason) == ("resume", state, "it is right")
     assert said.gate == ("SG_lifecycle_authz" if wrote else "SG_cut_authz")
-    assert f"NOW + {ORDER_SECONDS if wrote else 600}" in text
+    assert f"NOW + {limits.ORDER_LIFE_SECONDS if wrote else 600}" in text
     assert "gpg --detach-sign --armor SG3-resume-3-by-hand.md" in text
     assert "--name resume_stopped \\\n  --input '\"a/b/SG3-resume-3-by-hand.md\"'" in text
 

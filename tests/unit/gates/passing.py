@@ -11,6 +11,7 @@ from typing import Any
 
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
+from cutter.domain.restore_point import RestorePoint
 from cutter.gates import (
     backup,
     closeout,
@@ -94,10 +95,22 @@ CUTPLAN = cutplan.Evidence(
 )
 
 _SHA, _TAKEN = sha256_hex("cipher"), "2026-11-21T09:00:00Z"
+_BESIDE = backup.Beside(sha256=_SHA, size_bytes=10, taken_utc=_TAKEN)
 BACKUP = backup.Evidence(
     artifact_id=f"{RUN}/pre_write.gpg", stored_sha256=_SHA, backup_sha256=_SHA, recorded_sha256=_SHA, size_bytes=10,
-    taken_utc=_TAKEN, beside=backup.Beside(sha256=_SHA, size_bytes=10, taken_utc=_TAKEN), recipient="A" * 40,
+    taken_utc=_TAKEN, beside=_BESIDE, recipient="A" * 40,
     pinned_recipient="A" * 40, snapshot_fingerprint="f1", restored_fingerprint="f1",
+)  # fmt: skip
+POINT = RestorePoint(
+    name="cutter:0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b:01234567", lsn="0/3000060", wal_file="000000010000000000000003",
+    timeline=1, system_identifier="7712958892359409218", created_utc=_TAKEN,
+    archived_wal="000000010000000000000002", archived_utc="2026-11-21T08:59:00Z", waiting_files=0,
+    archive_timeout_seconds=60,
+)  # fmt: skip
+OTHER_POINT = dataclasses.replace(POINT, lsn="0/3000061")
+BACKUP_WITH_POINT = dataclasses.replace(
+    BACKUP, beside=dataclasses.replace(_BESIDE, restore_point=POINT), restore_point_asked=True, restore_point=POINT,
+    recorded_restore_point=POINT,
 )  # fmt: skip
 
 GRANTED = (
@@ -186,6 +199,7 @@ PASSING: dict[str, tuple[Any, Evaluate]] = {
         cutplan.evaluate,
     ),
     "IG_backup": (BACKUP, backup.evaluate),
+    "IG_backup with a restore point": (BACKUP_WITH_POINT, backup.evaluate),
     "IG_grant_probe": (GRANT_PROBE, grant_probe.evaluate),
     "IG_cut_leg_a_execute": (CUT_LEG_A, cut_leg_a.evaluate),
     "IG_cut_leg_a_execute after COMMIT": (READ_BACK, cut_leg_a.read_back),
@@ -280,6 +294,9 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
         "pinned_recipient": ("B" * 40, "gpg_fingerprint_pinned"),
         "snapshot_fingerprint": ("f2", "restore_equals_snapshot"),
         "restored_fingerprint": ("f2", "restore_equals_snapshot"),
+        "restore_point_asked": (True, "restore_point_marked"),
+        "restore_point": (POINT, "sidecar_json_written"),
+        "recorded_restore_point": (POINT, "restore_point_marked"),
     },
     "IG_grant_probe": {
         "cells": (0, "matrix_as_declared"),
@@ -400,6 +417,11 @@ FLIPS: dict[str, dict[str, tuple[Any, str]]] = {
 
 for _gate in ("IG_source_pin", "IG_cutplan", "IG_structural_verify"):
     FLIPS[f"{_gate} of a revision"] = dict(FLIPS[_gate])
+FLIPS["IG_backup with a restore point"] = FLIPS["IG_backup"] | {
+    "restore_point_asked": (False, ""),
+    "restore_point": (None, "sidecar_json_written"),
+    "recorded_restore_point": (OTHER_POINT, "restore_point_recorded"),
+}
 FLIPS["IG_source_pin of a revision"]["today"] = (date.min, "takes_effect_in_order")
 FLIPS["IG_cutplan of a revision"]["revision"] = (NOTHING_NEW, "revision_changes_law")
 
@@ -410,6 +432,8 @@ ONLY_SHOWN = {
     ("IG_source_pin", "docprefix"): "a pin; its column is NOT NULL and it enters every address",
     ("IG_cutplan", "same_digest_runs"): "a note for people: another run may plan the same rows",
     ("IG_backup", "artifact_id"): "a pin; its bytes are what is checked",
+    ("IG_backup with a restore point", "artifact_id"): "a pin; its bytes are what is checked",
+    ("IG_backup with a restore point", "restore_point_asked"): "a point that was marked is checked even if nobody asks",
     ("IG_grant_probe", "grants_sha256"): "a pin; the cells are what is checked",
     ("IG_cut_leg_a_execute", "rehearsal"): "waives the approvals of what the database never commits",
     ("IG_closeout", "audit_head"): "a pin; the chain to it is what is checked",

@@ -11,12 +11,14 @@ import pytest
 
 from cutter import limits
 from cutter.domain.digests import sha256_hex
-from cutter.gates import cutplan, grant_probe, mark, source_pin, structural_verify
+from cutter.domain.restore_point import RestorePoint
+from cutter.gates import backup, cutplan, grant_probe, mark, source_pin, structural_verify
 from cutter.marking import Finding, MarkRefusal
 from cutter.marking.revision import UnitInForce, plan_revision
 from tests.unit.gates import passing
 from tests.unit.gates.passing import (
     BACKUP,
+    BACKUP_WITH_POINT,
     CUTPLAN,
     GRANT_PROBE,
     IN_FORCE,
@@ -392,6 +394,30 @@ def test_restore_equals_snapshot_holds() -> None:
 
 def test_restore_equals_snapshot_violated_when_what_was_restored_differs() -> None:
     assert_refuses(BACKUP, "restore_equals_snapshot", restored_fingerprint="f2")
+
+
+def test_restore_point_marked_holds() -> None:
+    assert_holds(BACKUP_WITH_POINT, "restore_point_marked")
+
+
+def test_restore_point_marked_violated_when_the_deployment_asks_for_one_and_there_is_none() -> None:
+    assert_refuses(BACKUP, "restore_point_marked", restore_point_asked=True)
+
+
+def test_restore_point_recorded_holds() -> None:
+    assert_holds(BACKUP_WITH_POINT, "restore_point_recorded")
+
+
+@pytest.mark.parametrize("recorded", [None, passing.OTHER_POINT])
+def test_restore_point_recorded_violated_when_nothing_or_another_is_recorded(recorded: RestorePoint | None) -> None:
+    assert_refuses(BACKUP_WITH_POINT, "restore_point_recorded", recorded_restore_point=recorded)
+
+
+def test_without_a_restore_point_the_report_of_a_backup_does_not_speak_of_any() -> None:
+    report = backup.evaluate(BACKUP)
+    assert not [one.name for one in report.invariants if "point" in one.name]
+    assert not [name for name in report.pins if "point" in name]
+    assert backup.evaluate(BACKUP_WITH_POINT).pins.items() >= passing.POINT.as_pins().items()
 
 
 # --- IG_grant_probe ---------------------------------------------------------------------------------------------------

@@ -104,7 +104,10 @@ from cutter_governance.run r where r.run_id = %(run_id)s
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256,
     extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
         as age_seconds,
-    coalesce(a.target = sealed.artifact, false) as sealed
+    coalesce(a.target = sealed.artifact, false) as sealed,
+    -- No backup is taken between the discovery of a problem and its end. So whole seconds are exact enough.
+    (a.response_metadata ->> 'taken_utc')::timestamptz < coalesce(
+        (select date_trunc('second', h.given_up_at) from cutter_governance.backup_head h), '-infinity') as superseded
 from (
     select min(g.result -> 'pins' ->> 'backup_artifact') as artifact from cutter_governance.gate_receipt g
     where g.run_id = %(run_id)s and g.gate = 'IG_backup' and g.sealed_at is not null) sealed
@@ -118,6 +121,14 @@ where a.connector = 'backup' and a.operation = 'take'
     and case when pg_input_is_valid(coalesce(a.response_metadata ->> 'taken_utc', ''), 'timestamptz')
         then (a.response_metadata ->> 'taken_utc')::timestamptz <= clock_timestamp() + interval '1 minute' else false end
 order by a.id desc limit %(limit)s
+
+-- name: archiver
+-- Returns how the server archives its write-ahead log, with the problem that keeps a restore point from being of use.
+select cutter_governance.fn_archiver(%(late_seconds)s)
+
+-- name: restore_point
+-- Returns a new restore point for the backup of a run, or the archiver's problem.
+select cutter_governance.fn_restore_point(%(run_id)s, %(late_seconds)s)
 
 -- name: wave_lock
 -- Returns whether the caller may take the shared backup of a batch.

@@ -17,6 +17,8 @@ begin
     if v_head.tree is distinct from p_before then
         return false;
     end if;
+    perform cutter_governance.fn_backup_given_up(case when v_head.columns_sha256 = p_columns_sha256 then
+        array(select jsonb_object_keys(p_documents)) end);
     if v_head.columns_sha256 is distinct from p_columns_sha256 then
         update cutter_governance.backup_coverage c set sealed_changes = null, artifact = null, sha256 = null,
             fingerprint = null, sealed_at = null, verified_at = null, problem = null

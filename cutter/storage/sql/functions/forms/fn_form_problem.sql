@@ -33,7 +33,8 @@ return case when p_value is null then null else case p_form
         case when coalesce(jsonb_typeof(p_value -> 'policy'), 'null') <> 'null'
             then cutter_governance.fn_rule_problem(p_value -> 'policy') end)
     when 'response' then coalesce(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(
-            p_value, '{"sha256": "digest", "size_bytes": "count", "taken_utc": "line", "message_ts": "line"}'),
+            p_value, '{"sha256": "digest", "size_bytes": "count", "taken_utc": "line", "message_ts": "line",
+                "restore_point": "object"}'),
         case when p_value ->> 'taken_utc' is not null and not pg_input_is_valid(p_value ->> 'taken_utc', 'timestamptz')
             then 'has a taken_utc that is no time' end)
     else 'has an unknown form ' || p_form

@@ -1,0 +1,32 @@
+"""IO: checks that the server archives its write-ahead log, which only restore points need."""
+
+from __future__ import annotations
+
+from cutter import limits
+from cutter.backup import archiver
+from cutter.errors import CutterError
+from cutter.preflight import checks
+from cutter.preflight.checks import Check, bad, ok, unseen, warned
+from cutter.settings import Settings
+from cutter.storage.pools import session
+from cutter.storage.records import Rows, values
+from cutter.types import Json
+
+ARCHIVER: Rows[Json] = values("archiver")
+
+
+def needed(settings: Settings) -> Check:
+    """The archive that a gate's restore point needs. A problem that can end by itself keeps no worker from serving."""
+    if not settings.backup_restore_point:
+        return ok(checks.RESTORE_POINTS, "none is asked for")
+    try:
+        with session(settings, "cutter_backup") as connection:
+            answer = ARCHIVER.one(connection, {"late_seconds": float(limits.ARCHIVER_LATE_SECONDS)})
+    except CutterError:
+        return unseen(checks.RESTORE_POINTS, "the database does not answer")
+    problem = archiver.problem_of(answer)
+    if problem is None:
+        until = f"{answer['archived_wal']} at {answer['archived_utc']}"
+        return ok(checks.RESTORE_POINTS, f"the log is archived, up to {until}")
+    said = bad if problem.lasting else warned
+    return said(checks.RESTORE_POINTS, problem.found, problem.remedy)
