@@ -60,6 +60,9 @@ IDS: LiteralString = """
 select run_id from cutter_governance.run union select batch_id from cutter_governance.batch order by 1
 """
 
+SHARED_CHAINS = "'global', 'workers', 'tenants', 'vocabulary'"
+"""Chains of the audit that belong to no run and no batch."""
+
 NUMBERED = (
     "left({column}, -6) || "
     "lpad(to_hex((('x' || right({column}, 6))::bit(24)::integer + m.n::integer) & 16777215), 6, '0')"
@@ -98,7 +101,7 @@ DERIVED = {
     "cutter_governance.audit_event.body": "t.body",
     "cutter_governance.audit_event.prev_hash": "t.prev_hash",
     "cutter_governance.audit_event.hash": "t.hash",
-    "cutter_governance.audit_event.seq": "t.seq + m.n * {step} * (t.chain in ('global', 'workers'))::integer",
+    "cutter_governance.audit_event.seq": f"t.seq + m.n * {{step}} * (t.chain in ({SHARED_CHAINS}))::integer",
     "cutter_governance.dot_pair_signature.payload": "t.payload",
     "cutter_governance.dot_pair_signature.payload_hash": "t.payload_hash",
     "cutter_governance.approval_consumption.policy_sha256": "t.policy_sha256",
@@ -203,8 +206,8 @@ def _copy(table: str, columns: list[tuple[str, str]], ids: list[str]) -> sql.Com
 
 
 def _first(table: str) -> sql.SQL:
-    """Only rows that a copy may stand beside: no chain's head is the global one's."""
-    return sql.SQL("t.chain not in ('global', 'workers')" if table.endswith(".audit_head") else "true")
+    """Only rows that a copy may stand beside: a shared chain has one head."""
+    return sql.SQL(f"t.chain not in ({SHARED_CHAINS})" if table.endswith(".audit_head") else "true")  # type: ignore[arg-type]
 
 
 def _value(table: str, name: str, kind: str, ids: list[str]) -> sql.Composable:

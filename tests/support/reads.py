@@ -48,7 +48,10 @@ class Step:
 
 @contextmanager
 def counted(database: Database) -> Iterator[Step]:
-    """Count what is read meanwhile. The step ends every session that it begins: an open one keeps its counts back."""
+    """Count what is read meanwhile. The step ends every session that it begins: an open one keeps its counts back.
+
+    What the test itself has kept open to look for something is closed.
+    """
     step, before = Step(), _counters(database)
     yield step
     after = _counters(database)
@@ -63,6 +66,7 @@ def counted(database: Database) -> Iterator[Step]:
 
 def _counters(database: Database) -> dict[str, Read]:
     end = monotonic() + FLUSHED_SECONDS
+    database.close()
     while database.value(SESSIONS):
         assert monotonic() < end, "a session of the step is still open, so its counts are not there"
         sleep(0.02)

@@ -1,14 +1,14 @@
-"""Each index of migrations 10 and later is needed: without it, the statement that it is for scans a table that grows.
+"""Each index of a growing table is needed: without it, the statement that it is for scans a table that grows.
 
-The indexes of the search are those of migration 11. tests/integration/storage/test_search_growth.py has them.
+An index counts unless it is unique and no statement looks rows up by it: then it only refuses a second row. The indexes
+of the search are in tests/integration/storage/test_search_growth.py.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
+from datetime import UTC, datetime, timedelta
 from typing import Any, LiteralString
 
 import pytest
@@ -17,6 +17,7 @@ from psycopg.types.json import Jsonb
 
 from cutter.backup.segments.rows import columns, live_rows, query_of
 from cutter.storage.queries import queries
+from tests.cases.needed_indexes import CASES, REFUSES, ROWS, Case
 from tests.integration.storage.test_search_growth import INDEXES as OF_THE_SEARCH
 from tests.support import grown
 from tests.support.database import Connection, Database
@@ -26,55 +27,9 @@ COPIES = 1_000
 
 KB_ID = "knowledge/dev/laws/icx-taken.md"
 
+CHANNEL = "old"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """The statement that an index is for: a named query, one of backups, or its text."""
-
-    query: str = ""
-    of_backups: str = ""
-    text: LiteralString = ""
-    schema: str = "cutter_governance"
-
-    def execute(self, connection: Connection, parameters: dict[str, Any]) -> None:
-        if self.of_backups == ROWS:
-            live = live_rows(connection, columns(connection))
-            assert live.described({parameters["document_id"]: 1}).row_counts["public.information_unit"] == 3
-            return
-        statement = query_of(self.of_backups) if self.of_backups else self.text or queries()[self.query]
-        connection.execute(statement, parameters)
-
-
-ROWS = "the rows of one document"
-
-
-CASES = {
-    "approval_verdict_of_run": Case(query="run_sidecar"),
-    "approval_verdict_of_document": Case(query="approval_document_facts"),
-    "approval_consumption_of_request": Case(query="approved_decision"),
-    "approval_request_document": Case(
-        text="update cutter_governance.approval_request set kb_id = kb_id where kb_id = %(kb_id)s"
-    ),
-    "order_consumption_of_run": Case(text="select cutter_governance.fn_evidence_approvals(%(run_id)s, now())"),
-    "drift_acknowledgement_of_run": Case(text="select cutter_governance.fn_expected_pins(%(run_id)s)"),
-    "message_refusal_of_run": Case(query="refusals_of_run"),
-    "decision_backlog_entry_of_run": Case(query="leg_b_rows"),
-    "action_receipt_target": Case(query="approval_document_facts"),
-    "action_receipt_payload": Case(query="approval_document_facts"),
-    "action_receipt_backups": Case(query="backups"),
-    "gate_receipt_backup": Case(query="backups"),
-    "outbox_content": Case(query="approval_document_facts"),
-    "batch_newest": Case(query="batch_names"),
-    "batch_open": Case(query="batches_not_ended"),
-    "batch_queue_of_item": Case(query="queue_entries_before"),
-    "run_newest": Case(query="newest_runs"),
-    "backup_coverage_changed": Case(of_backups="changed_documents"),
-    "backup_coverage_verified": Case(of_backups="due_artifacts"),
-    "backup_coverage_problem": Case(of_backups="head"),
-    "backup_coverage_artifact": Case(of_backups="documents_of_artifact"),
-    "information_unit_withdrawn": Case(of_backups=ROWS, schema="public"),
-    "iu_lifecycle_log_unit": Case(of_backups=ROWS, schema="public"),
-}
+GATE = "SG_lifecycle_authz"
 
 COVERED = 100_000
 """Documents in segments."""
@@ -89,8 +44,67 @@ update cutter_governance.backup_head set tree = %(digest)s, columns_sha256 = %(d
     documents = (select count(*) from cutter_governance.backup_coverage)
 """
 
-TABLE: LiteralString = "select indrelid::regclass::text from pg_index where indexrelid = %s::regclass"
-COUNTERS: LiteralString = "select seq_scan, idx_tup_fetch from pg_stat_xact_user_tables where relid = %s::regclass"
+DELIVERED: LiteralString = """
+insert into cutter_governance.notification_channel (name) values (%(channel)s);
+insert into cutter_governance.notification_delivery (notification_id, channel, card, reference, done_at, outcome)
+select id, %(channel)s, 'card', 'r', created_at, 'delivered' from cutter_governance.notification
+"""
+
+AT_WORK: LiteralString = """
+update cutter_governance.run set batch_id = %(batch)s where run_id = %(run)s;
+update cutter_governance.approval_request set status = 'requested' where run_id = %(run)s and gate = %(gate)s;
+update cutter_governance.policy_epoch set body = body || %(optional)s,
+    sha256 = encode(sha256(convert_to(body || %(optional)s, 'UTF8')), 'hex');
+update cutter_governance.run set batch_id = %(batch)s || '-dryrun', document_id = %(document)s, mode = 'dryrun',
+    outcome = 'rehearsed' where document_id like 'G7-%%'
+"""
+"""The newest run is of a batch and asks again, after a rehearsal in which nobody needs to sign."""
+
+FACTS: LiteralString = """
+select jsonb_build_object('envelope_id', c.manifest_id, 'change_set_id', c.change_set_id, 'request', q.request_id,
+    'entry_id', c.decision_backlog_entry_id, 'verify_result_id', v.verify_result_id,
+    'signature_id', v.verifier_signature_id,
+    'rehearsal', (select run_id from cutter_governance.run where mode = 'dryrun'))
+from cutter_governance.cut_change_set c
+join cutter_governance.verify_result v on v.change_set_id = c.change_set_id
+join cutter_governance.approval_request q on q.run_id = c.run_id and q.status = 'requested'
+where c.run_id = %(run)s
+"""
+
+INDEXES: LiteralString = """
+select i.relname, n.nspname, t.relname, x.indisunique, exists (
+    select from pg_constraint c where c.conindid = i.oid and c.contype in ('p', 'u')) as constrains
+from pg_index x
+join pg_class i on i.oid = x.indexrelid
+join pg_class t on t.oid = x.indrelid
+join pg_namespace n on n.oid = t.relnamespace
+where n.nspname || '.' || t.relname = any (%s)
+"""
+
+COUNTERS: LiteralString = """
+select schemaname || '.' || relname, seq_scan, coalesce(greatest(idx_tup_fetch, (
+    select sum(pg_stat_get_xact_tuples_returned(x.indexrelid)) from pg_index x where x.indrelid = relid)), 0)::bigint
+from pg_stat_xact_user_tables
+"""
+"""By table: the transaction's scans, and what it read by an index: rows, or more entries of the index."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """An index of a growing table. PostgreSQL drops the index of a constraint only with the constraint."""
+
+    name: str
+    schema: str
+    table: str
+    unique: bool
+    constrains: bool
+
+    def drop(self, connection: Connection) -> None:
+        drop = "alter table {table} drop constraint {name} cascade" if self.constrains else "drop index {index}"
+        connection.execute(sql.SQL(drop).format(
+            table=sql.Identifier(self.schema, self.table), name=sql.Identifier(self.name),
+            index=sql.Identifier(self.schema, self.name),
+        ))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,53 +113,91 @@ class Old:
 
     database: Database
     parameters: dict[str, Any]
+    tables: frozenset[str] = frozenset()
+    """Those that grow."""
 
-    def reads_whole(self, index: str, *, dropped: bool) -> bool:
-        """Whether the index's statement reads all of the index's table, with or without the index."""
-        schema = CASES[index].schema
-        name = sql.Identifier(schema, index)
+    def indexes(self) -> dict[str, Index]:
+        """By name, those of the tables that grow."""
         with self.database.connect("postgres") as connection:
-            (table,) = _row(connection, TABLE, (f"{schema}.{index}",))
-            if dropped:
-                connection.execute(sql.SQL("drop index {}").format(name))
-            CASES[index].execute(connection, self.parameters)
-            scans, fetched = _row(connection, COUNTERS, (table,))
+            rows = connection.execute(INDEXES, (list(self.tables),)).fetchall()
+        made = [Index(name=name, schema=schema, table=table, unique=unique, constrains=constrains)
+                for name, schema, table, unique, constrains in rows]  # fmt: skip
+        return {index.name: index for index in made}
+
+    def read_whole(self, case: Case, *, without: Index | None = None) -> list[str]:
+        """The growing tables that the statement reads whole, with or without an index."""
+        with self.database.connect("postgres") as connection:
+            if without is not None:
+                without.drop(connection)
+            self._execute(connection, case)
+            reads = _reads(connection)
             connection.rollback()
-        return bool(scans or fetched > COPIES // 2)
+        return [name for name, (scans, rows) in reads.items() if name in self.tables and (scans or rows > COPIES // 2)]
+
+    def _execute(self, connection: Connection, case: Case) -> None:
+        if case.of_backups == ROWS:
+            live = live_rows(connection, columns(connection))
+            assert live.described({self.parameters["document_id"]: 1}).row_counts["public.information_unit"] == 3
+            return
+        statement = query_of(case.of_backups) if case.of_backups else case.text or queries()[case.query]
+        connection.execute(statement, self.parameters)
 
 
-def _row(connection: Connection, statement: LiteralString, parameters: tuple[str | int, ...]) -> tuple[Any, ...]:
+def _row(connection: Connection, statement: LiteralString, parameters: Any) -> tuple[Any, ...]:
     row = connection.execute(statement, parameters).fetchone()
     assert row is not None
     return row
 
 
+def _reads(connection: Connection) -> dict[str, tuple[int, int]]:
+    return {name: (scans, rows) for name, scans, rows in connection.execute(COUNTERS).fetchall()}
+
+
+def _execute_each(connection: Connection, statements: LiteralString, parameters: dict[str, Any]) -> None:
+    for statement in statements.strip().split(";\n"):
+        connection.execute(statement.encode(), parameters)
+
+
 @pytest.fixture(scope="module")
 def old(enacted_stage: Stage) -> Iterator[Old]:
+    given = {
+        "run": enacted_stage.run_id, "document": enacted_stage.document_id, "batch": grown.BATCH, "channel": CHANNEL,
+        "gate": GATE, "optional": "\nsigning: optional", "covered": COVERED, "digest": grown.DIGEST,
+    }  # fmt: skip
     with enacted_stage.clone() as database:
         grown.add_rare_rows(database, enacted_stage.run_id, enacted_stage.document_id)
+        with database.connect("postgres") as connection, grown.without_triggers(connection):
+            _execute_each(connection, DELIVERED, given)
         grown.fill(database, COPIES)
         with database.connect("postgres") as connection, grown.without_triggers(connection):
-            of_batch: LiteralString = "update cutter_governance.run set batch_id = %s where run_id = %s"
-            connection.execute(of_batch, (grown.BATCH, enacted_stage.run_id))
+            _execute_each(connection, AT_WORK, given)
         with database.connect("postgres") as connection:
-            for statement in COVER.split(";"):
-                connection.execute(statement.encode(), {
-                    "covered": COVERED, "digest": grown.DIGEST, "document": enacted_stage.document_id,
-                })  # fmt: skip
+            _execute_each(connection, COVER, given)
         database.run("vacuum analyze cutter_governance.backup_coverage")
-        yield Old(database=database, parameters={
-            "run_id": enacted_stage.run_id, "document_id": enacted_stage.document_id, "batch_id": grown.BATCH,
-            "gate": "SG_cut_authz", "names": [KB_ID], "digests": [grown.DIGEST], "target": grown.DIGEST, "limit": 20,
-            "artifact_id": "S-7/pre_write.gpg", "sha256": grown.DIGEST, "documents": ["S-7"],
-            "kb_id": KB_ID, "entry_id": grown.BATCH, "envelope_id": grown.BATCH, "change_set_id": grown.BATCH,
+        with database.connect("postgres") as connection:
+            tables = frozenset(grown.growing(connection))
+        yield Old(database=database, tables=tables, parameters={
+            **_parameters(enacted_stage.run_id, enacted_stage.document_id),
+            **database.value(FACTS, {"run": enacted_stage.run_id}),
         })  # fmt: skip
 
 
+def _parameters(run_id: str, document_id: str) -> dict[str, Any]:
+    """Those of every statement, by their names."""
+    now = datetime.now(UTC)
+    return {
+        "run_id": run_id, "run_ids": [run_id], "chain": run_id, "document_id": document_id, "document": document_id,
+        "docprefix": document_id, "batch_id": grown.BATCH, "gate": GATE, "kb_id": KB_ID, "names": [KB_ID],
+        "digest": grown.DIGEST, "digests": [grown.DIGEST], "target": grown.DIGEST, "sha256": grown.DIGEST,
+        "artifact_id": "S-7/pre_write.gpg", "documents": ["S-7"], "channel": CHANNEL, "kinds": ["finished"],
+        "since": now - timedelta(hours=1), "recorded": now, "version": 1, "limit": 20, "most": 20, "triggers": [],
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("index", sorted(CASES))
-def test_a_statement_reads_its_whole_table_only_without_its_index(old: Old, index: str) -> None:
-    assert not old.reads_whole(index, dropped=False)
-    assert old.reads_whole(index, dropped=True)
+def test_a_statement_reads_a_whole_table_only_without_its_index(old: Old, index: str) -> None:
+    assert old.read_whole(CASES[index]) == []
+    assert old.read_whole(CASES[index], without=old.indexes()[index]) != []
 
 
 ASKED_AGAIN: LiteralString = """
@@ -169,7 +221,7 @@ def test_the_units_of_a_run_are_found_by_their_addresses(full: Old, query: str) 
     """The planner does not know the run's prefix when it decides how to find the units below it."""
     with full.database.connect("postgres") as connection:
         found = connection.execute(queries()[query], full.parameters).fetchall()
-        scans, fetched = _row(connection, COUNTERS, ("public.information_unit",))
+        scans, fetched = _reads(connection)["public.information_unit"]
     assert len(found) == (1 if query == "units_held" else 3)
     assert scans == 0
     assert fetched < 10
@@ -180,21 +232,17 @@ def test_a_document_of_a_batch_reads_only_recent_backups(old: Old) -> None:
     with old.database.connect("postgres") as connection:
         asked = (old.parameters["run_id"], grown.BATCH, 1800)
         (pins,) = _row(connection, "select cutter_governance.fn_wave_backup(%s, %s, %s)", asked)
-        scans, fetched = _row(connection, COUNTERS, ("cutter_governance.action_receipt",))
+        scans, fetched = _reads(connection)["cutter_governance.action_receipt"]
     assert pins["backup_artifact"]
     assert scans == 0
     assert 0 < fetched < 10
 
 
-def test_each_index_of_the_migration_has_its_statement() -> None:
-    migrations = resources.files("cutter.storage") / "sql" / "migrations"
-    made = {
-        name
-        for migration in migrations.iterdir()
-        if migration.name >= "0010"
-        for name in re.findall(r"^create index (\w+)", migration.read_text(encoding="utf-8"), re.MULTILINE)
-    }
-    assert made - set(OF_THE_SEARCH) == set(CASES)
+def test_each_index_of_a_growing_table_has_its_statement_or_only_refuses_rows(old: Old) -> None:
+    indexes = old.indexes()
+    assert set(indexes) == {*CASES, *REFUSES, *OF_THE_SEARCH}
+    assert [name for name in sorted(REFUSES) if not indexes[name].unique] == []
+    assert set(CASES) & REFUSES == set()
 
 
 def test_a_backup_and_a_scrub_read_the_coverage_of_their_own_documents(old: Old) -> None:
@@ -214,7 +262,7 @@ def test_a_backup_and_a_scrub_read_the_coverage_of_their_own_documents(old: Old)
     for step, parameters in steps.items():
         with old.database.connect("cutter_backup") as connection:
             connection.execute(query_of(step), parameters)
-            scans, fetched = _row(connection, COUNTERS, ("cutter_governance.backup_coverage",))
+            scans, fetched = _reads(connection)["cutter_governance.backup_coverage"]
             read[step] = (scans, fetched)
             connection.rollback()
     assert {step: scans for step, (scans, _) in read.items() if scans} == {}

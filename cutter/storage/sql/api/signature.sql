@@ -11,8 +11,11 @@ cross join lateral (
     select x.signature_kind, x.signer_dot_id, x.signer_fingerprint, x.created_at, x.payload_hash
     from cutter_governance.dot_pair_signature x
     where x.cross_reference_change_set_id = e.change_set_id
-        or x.cross_reference_verify_result_id in (
-            select r.verify_result_id from cutter_governance.verify_result r where r.change_set_id = e.change_set_id)) s;
+    union all
+    select x.signature_kind, x.signer_dot_id, x.signer_fingerprint, x.created_at, x.payload_hash
+    from cutter_governance.verify_result r
+    join cutter_governance.dot_pair_signature x on x.cross_reference_verify_result_id = r.verify_result_id
+    where r.change_set_id = e.change_set_id) s;
 comment on view api.signature is 'The keys that answer for each version of each law';
 comment on column api.signature.document is 'Document id of the law';
 comment on column api.signature.version is 'Version of the law';

@@ -10,10 +10,12 @@ select d.doc_code as document, u.canonical_address as address, v.version_seq as 
         when v.lifecycle_status = 'retired' then 'repealed'
         else 'superseded' end as status,
     c.canonical_address as continues
-from public.unit_version v
-join public.information_unit u on u.id = v.unit_id
-join public.enactment e on e.change_set_id = v.enacted_by
+from public.enactment e
 join public.source_document d on d.source_document_ref = e.source_document_ref
+-- The versions of one law are found by what its change sets began, because no index of all versions begins with the law.
+join cutter_governance.cut_change_set_affected_row a on a.change_set_id = e.change_set_id
+join public.unit_version v on v.id = a.unit_version_id and v.enacted_by = a.change_set_id
+join public.information_unit u on u.id = v.unit_id
 left join public.enactment x on x.change_set_id = v.ended_by
 left join public.information_unit p on p.id = v.parent_unit_id
 left join public.information_unit c on c.id = v.continues_unit_id

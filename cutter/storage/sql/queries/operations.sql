@@ -142,6 +142,14 @@ select t.tenant, (select count(*) from public.source_document d where d.tenant =
 from (select tenant from cutter_governance.tenant_cap union select tenant from public.source_document) t
 order by t.tenant
 
+-- name: tenants_at_work
+-- Returns every tenant with caps or open runs, with its room.
+select t.tenant, cutter_governance.fn_tenant_room(t.tenant, 'document') as document,
+    cutter_governance.fn_tenant_room(t.tenant, 'batch') as batch
+from (select tenant from cutter_governance.tenant_cap
+      union select tenant from cutter_governance.run where ended_at is null) t
+order by t.tenant
+
 -- name: tenants_several
 -- Returns whether any tenant has caps, or more than one has open runs. If not, a list need not show tenants.
 select exists (select from cutter_governance.tenant_cap)

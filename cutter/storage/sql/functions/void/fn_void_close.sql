@@ -20,9 +20,17 @@ begin
                 u.lifecycle_status = 'draft' or v.lifecycle_status = 'draft' and v.withdrawn_at is null)),
             count(*) filter (where v.withdrawn_reason = 'void ' || p_run_id)
         into v_drafts, v_withdrawn
-        from public.information_unit u
-        join public.unit_version v on v.unit_id = u.id
-        where u.canonical_address >= v_docprefix || '/' collate "C" and u.canonical_address < v_docprefix || '0' collate "C";
+        -- Each part has its own index: no index has both the units that exist and those that are withdrawn.
+        from (
+            select * from public.information_unit e where e.deleted_at is null
+                and e.canonical_address >= v_docprefix || '/' collate "C"
+                and e.canonical_address < v_docprefix || '0' collate "C"
+            union all
+            select * from public.information_unit w where w.deleted_at is not null
+                and w.canonical_address >= v_docprefix || '/' collate "C"
+                and w.canonical_address < v_docprefix || '0' collate "C"
+        ) u
+        join public.unit_version v on v.unit_id = u.id;
     end if;
     if v_drafts > 0 then
         raise exception 'run %: % drafts were not withdrawn', p_run_id, v_drafts using errcode = 'CU010';

@@ -1,0 +1,141 @@
+"""Pure: what people type in a small and in a large database, and the commands that no such test types, with the reason.
+
+A word in braces is a value of the deployment, such as {run}.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperGroup
+
+from starter import cli
+
+Words = tuple[str, ...]
+
+BATCH: dict[str, Words] = {
+    "start a batch": ("orchestrate", "batch", "--queue", "{folder}/{name}.yaml"),
+    "sign its cuts": ("approve", "--batch", "{batch}"),
+    "sign its enactments": ("approve", "--batch", "{batch}"),
+}
+"""The whole way of a batch, while the workers run."""
+
+DECISIONS: dict[str, Words] = {
+    "register": ("source", "add", "{folder}/{name}.md", "--document-id", "{decided}"),
+    "run": ("run", "{decided}", "--wait"),
+    "stop": ("stop", "{decided}", "--reason", "let me look"),
+    "resume": ("approve", "{decided}", "--decision", "resume", "--reason", "it is right"),
+    "approve": ("approve", "{decided}"),
+    "acknowledge": ("acknowledge-drift", "{decided}", "--reason", "the owner raised it"),
+    "revoke": ("revoke", "{decided}", "--approval", "0" * 64, "--reason", "signed by mistake"),
+    "cancel": ("cancel", "{decided}", "--reason", "wrong text"),
+    "void": ("void", "{decided}", "--reason", "wrong text"),
+    "run again": ("orchestrate", "run", "{decided}", "--wait"),
+    "reject": ("reject", "{decided}", "--reason", "article 4 is missing"),
+}
+"""What people decide about one run after the other, while the workers run."""
+
+LOOKS: dict[str, Words] = {
+    "status of a run": ("status", "{run}"),
+    "status of a document": ("status", "{document}"),
+    "status of a batch": ("status", "{batch}"),
+    "inbox": ("inbox",),
+    "request": ("request", "{run}"),
+    "queues": ("queues",),
+    "queue entry": ("queues", "show", "{failed}"),
+    "workers": ("workers", "--all"),
+    "report of a run": ("report", "{run}"),
+    "report of a batch": ("report", "{batch}"),
+    "reconcile": ("reconcile",),
+    "rebuild": ("rebuild", "{run}"),
+    "evidence": ("evidence", "export", "{run}", "-o", "{folder}/{name}.tar"),
+    "audit": ("audit", "export", "--run", "{run}", "--out", "{folder}/{name}.jsonl"),
+    "backups": ("backup", "list"),
+    "continue a run": ("orchestrate", "resume", "--run-id", "{run}"),
+    "continue a batch": ("orchestrate", "resume-batch", "--batch-id", "{batch}"),
+    "law": ("law", "show", "{document}"),
+    "outline": ("law", "tree", "{document}"),
+    "versions": ("law", "history", "{document}"),
+    "versions of a unit": ("law", "history", "{document}", "ARTICLE-1"),
+    "search": ("law", "search", "scope"),
+    "difference": ("law", "diff", "{document}"),
+    "export": ("law", "export", "{document}", "--out", "{folder}/{name}.json"),
+    "verify": ("law", "verify", "{folder}/{name}.json"),
+    "site of a law": ("law", "site", "{document}", "-o", "{folder}/{name}-site"),
+    "approvers": ("approvers", "show"),
+    "policy": ("policy", "check", "--current"),
+    "policy of a gate": ("policy", "explain", "--gate", "IG_cut_leg_a_execute", "--document", "{document}"),
+    "install the policy": ("policy", "install"),
+    "notify": ("notify", "deliver"),
+    "test message": ("notify", "test", "webhook"),
+    "messages again": ("notify", "again", "webhook"),
+    "notifications": ("notify", "list"),
+    "doctor": ("doctor",),
+    "caps": ("tenants", "set", "north", "--weight", "2"),
+    "status": ("status",),
+    "repeal": ("repeal", "{document}", "--reason", "replaced"),
+}
+"""What people type after a run and a batch, when no worker runs. `status` comes after the caps, which it then shows."""
+
+BACKUPS = "tests/integration/backup/test_segments_growth.py types it, because only there documents are in segments"
+FILES = "it reads files alone, and no deployment"
+SERVERS = "it begins or ends servers, and reads no runs"
+TEMPORAL = "it asks Temporal alone"
+
+NOT_TYPED = {
+    "source list": "it lists every registered document",
+    "law list": "it lists every law",
+    "tenants": "it counts the documents of every tenant",
+    "transitions export": "it writes the transitions of everything",
+    "backup collect": "it reads the record of every backup in the store",
+    "backup restore": "it restores every document, and reads the store alone",
+    "backup take": BACKUPS,
+    "backup scrub": BACKUPS,
+    "backup again": BACKUPS,
+    "backup verify": BACKUPS,
+    "migrate": "it compares the whole schema, and reads no runs",
+    "up": SERVERS,
+    "down": SERVERS,
+    "demo": "it does what this test does, in a deployment of its own",
+    "desk": "a server whose pages ask what `status`, `inbox`, `request` and `law` ask",
+    "notify serve": "a server that delivers as `notify deliver` does, and takes answers as `approve` does",
+    "mark": FILES,
+    "profile suggest": FILES,
+    "profile words": "it adds words to the vocabulary, and reads no runs",
+    "audit verify": FILES,
+    "evidence verify": FILES,
+    "transitions validate": FILES,
+    "keys make": FILES,
+    "keys import": FILES,
+    "approvers init": "it installs the first epoch, when there are no runs",
+    "approvers propose": "it reads the epoch in force alone",
+    "approvers sign": "it reads the epoch in force alone",
+    "approvers install": "it reads the epoch in force alone",
+    "schedule install": "it admits a queue as `orchestrate batch` does, and asks Temporal",
+    "schedule show": TEMPORAL,
+    "schedule remove": TEMPORAL,
+    "search-attributes": TEMPORAL,
+}
+"""The commands that no step types, with the reason. With no run named, `audit export`, `rebuild` and `law site` are for
+everything too, as is `reconcile --stores`."""
+
+
+def commands() -> set[str]:
+    """Every command, as it is typed without its arguments."""
+    found = set()
+    for command in cli.COMMANDS:
+        built: Any = cli._built(command.name)
+        if not isinstance(built, TyperGroup):
+            found.add(command.name)
+            continue
+        found |= {f"{command.name} {name}" for name in built.commands}
+        if built.invoke_without_command:
+            found.add(command.name)
+    return found
+
+
+def typed() -> set[str]:
+    """The commands that a step types."""
+    known = commands()
+    lines = [words for steps in (BATCH, DECISIONS, LOOKS) for words in steps.values()]
+    return {" ".join(words[:2]) if " ".join(words[:2]) in known else words[0] for words in lines}
