@@ -13,7 +13,7 @@ from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.expectation import Expected, ReviewDecision
-from cutter.approvals.policy import Policy, Tier
+from cutter.approvals.policy import ApproverPolicy, Tier
 from cutter.approvals.reader import ExpectedFor, check, check_authenticated
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement
@@ -149,7 +149,7 @@ def signed_before(deps: Deps, batch_id: str | None, document_id: str, gate: str)
     return tuple(sorted(names, key=lambda name: (name != first, name)))[: limits.APPROVALS_A_GATE_MAX]
 
 
-def policy_of(deps: Deps, epoch_sha256: str | None) -> tuple[Policy, Gpg]:
+def policy_of(deps: Deps, epoch_sha256: str | None) -> tuple[ApproverPolicy, Gpg]:
     """The policy in force. A deployment without a policy trusts nobody."""
     if not epoch_sha256:
         raise Unavailable("no approver policy is installed: type `cutter approvers init`", what="policy")

@@ -34,7 +34,7 @@ from cutter.kb import folder as kb_folder
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.policy.command import BACKUP_TAKE, EVIDENCE_STORE, KB_PUT, Command, Operation
-from cutter.policy.rules import InvalidPolicy, Permit, Policy, ProposedAction, Verdict, permit
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, Permit, ProposedAction, Verdict, permit
 from cutter.settings import dsn
 from cutter.stack.postgres_programs import backup_programs
 from cutter.storage import effect_policy
@@ -95,7 +95,7 @@ def of_batch(now: str | datetime, batch_id: str) -> Context:
 
 
 def decided(
-    deps: Deps, context: Context, operations: Sequence[Operation], policy: Policy | InvalidPolicy | None = None
+    deps: Deps, context: Context, operations: Sequence[Operation], policy: EffectPolicy | InvalidPolicy | None = None
 ) -> Permit:
     """The present decision of the policy in force for each effect.
 
@@ -104,10 +104,10 @@ def decided(
     wait until its timeout.
     """
     present = policy_in_force(deps) if policy is None else policy
-    return permit(present, [context.proposed(one) for one in operations])
+    return permit(present, [context.proposed(operation) for operation in operations])
 
 
-def policy_in_force(deps: Deps) -> Policy | InvalidPolicy:
+def policy_in_force(deps: Deps) -> EffectPolicy | InvalidPolicy:
     """The effect policy that PostgreSQL names now, read as the worker's own role."""
     with single(deps.pool(ROLES_OF[deps.worker_role][0])) as connection:
         return effect_policy.in_force(connection)
@@ -134,7 +134,9 @@ def _asked_there(action: ProposedAction) -> bool:
     return action.gate in BY_NAME and BY_NAME[action.gate].sovereign is not None
 
 
-def put(deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | InvalidPolicy | None = None) -> Put:
+def put(
+    deps: Deps, context: Context, kb_id: str, data: bytes, policy: EffectPolicy | InvalidPolicy | None = None
+) -> Put:
     """Put a document into the knowledge base.
 
     The store is write-once. The put itself looks the document up: for the same bytes the store answers with their
@@ -146,7 +148,7 @@ def put(deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | 
 
 
 def put_free(
-    deps: Deps, context: Context, kb_id: str, data: bytes, policy: Policy | InvalidPolicy | None = None
+    deps: Deps, context: Context, kb_id: str, data: bytes, policy: EffectPolicy | InvalidPolicy | None = None
 ) -> Put:
     """Put a document under its name, or under the next free name if another document has that name.
 
@@ -285,7 +287,7 @@ def record_backup(connection: Connection, context: Context, taken: BackupRecord,
 
 
 def store_evidence(
-    deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: Policy | InvalidPolicy
+    deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: EffectPolicy | InvalidPolicy
 ) -> None:
     """Store an evidence bundle or its signature; write-once like a document. `policy` is as in `decided`.
 
@@ -303,7 +305,7 @@ def receipt_of_evidence(
     """
     command = Command(operation=EVIDENCE_STORE, target=name, fields_sha256=sha256)
     sealed = closing.policy or {}
-    said = next(one for one in sealed["decisions"] if one["connector"] == EVIDENCE_STORE.connector)
+    said = next(decision for decision in sealed["decisions"] if decision["connector"] == EVIDENCE_STORE.connector)
     policy = {"sha256": sealed["sha256"], "rule": said["rule"], "line": said["line"]}
     return _receipt(context, command, {"policy": policy}, {})
 
@@ -334,7 +336,9 @@ def _receipt(context: Context, command: Command, request: Json, response: Json) 
     )  # fmt: skip
 
 
-def _required(deps: Deps, context: Context, operation: Operation, policy: Policy | InvalidPolicy | None = None) -> Json:
+def _required(
+    deps: Deps, context: Context, operation: Operation, policy: EffectPolicy | InvalidPolicy | None = None
+) -> Json:
     """The rule that allows the effect, as a receipt names it."""
     permit = decided(deps, context, (operation,), policy)
     require(context, permit)

@@ -15,7 +15,7 @@ from psycopg import Cursor
 from psycopg.rows import scalar_row
 from psycopg.types.json import Jsonb
 
-from activities import effects as commands
+from activities import effects
 from activities.effects import Context, Put
 from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.catalogue import Role
@@ -25,7 +25,7 @@ from cutter.errors import CutterError, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import document_id_rule
-from cutter.policy.rules import InvalidPolicy, Policy
+from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.projections import phase_report, run_folder
 from cutter.projections.state_file import phase_reports
 from cutter.storage import effect_policy
@@ -62,7 +62,11 @@ def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
 
 
 def publish_now(
-    deps: Deps, role: Role, context: Context, document: tuple[str, bytes] | None, policy: Policy | InvalidPolicy | None
+    deps: Deps,
+    role: Role,
+    context: Context,
+    document: tuple[str, bytes] | None,
+    policy: EffectPolicy | InvalidPolicy | None,
 ) -> RunSidecar:
     """Put one document (KB id, bytes) that was committed a moment ago, then all other waiting documents. Returns the
     run's sidecar. Of a run on its way to its next gate it returns only the run and its last documents.
@@ -74,12 +78,12 @@ def publish_now(
     if document is None:
         return _publish(deps, role, run_id)[1]
     try:
-        put = commands.put_free(deps, context, *document, policy)
+        put = effects.put_free(deps, context, *document, policy)
     except (Unavailable, PolicyDenied):
         # This tries again.
         return _publish(deps, role, run_id)[1]
     sidecar = _done(deps, role, [(document[0], put)])
-    if any(one.sha256 is None for one in sidecar.documents):
+    if any(document.sha256 is None for document in sidecar.documents):
         return _publish(deps, role, run_id)[1]
     _follow(deps, sidecar)
     return sidecar
@@ -95,7 +99,7 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
     if sealed.kb_id is None:
         put = publish(deps, role, run_id)
         return put.get(name) or _put_before(deps, role, run_id, name)
-    context = commands.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
+    context = effects.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
     report = (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt))
     sidecar = publish_now(deps, role, context, report, sealed.policy)
     return _report_of(sidecar, name) or (sealed.kb_id, "")
@@ -116,9 +120,9 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
         if not can_be_put(entry.kb_id, entry.kind, entry.subject, sidecar):
             log.warning("outbox.malformed", run_id=run_id, kb_id=entry.kb_id[:100])
             continue
-        context = commands.of_run(sidecar.run, sidecar.pins, recorded.now, entry.subject)
+        context = effects.of_run(sidecar.run, sidecar.pins, recorded.now, entry.subject)
         try:
-            done = commands.put_free(deps, context, entry.kb_id, _render(entry, sidecar), policy)
+            done = effects.put_free(deps, context, entry.kb_id, _render(entry, sidecar), policy)
         except PolicyDenied as problem:
             log.warning("outbox.denied", run_id=run_id, kb_id=entry.kb_id, reason=str(problem))
             continue
@@ -190,12 +194,14 @@ def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, st
 
 def _report_of(sidecar: RunSidecar, name: str) -> tuple[str, str] | None:
     """(KB id, sha256) of a gate's report that was put."""
-    reports = (one for one in sidecar.documents if one.kind == "gate_report" and one.subject == name)
-    return next(((one.kb_id, one.sha256) for one in reports if one.sha256), None)
+    reports = (
+        document for document in sidecar.documents if document.kind == "gate_report" and document.subject == name
+    )
+    return next(((report.kb_id, report.sha256) for report in reports if report.sha256), None)
 
 
 def _render(entry: WaitingOfRun, sidecar: RunSidecar) -> bytes:
     if entry.body is not None:
         return entry.body.encode()
-    receipt = next(one for one in sidecar.receipts if one.gate == entry.subject)
+    receipt = next(receipt for receipt in sidecar.receipts if receipt.gate == entry.subject)
     return phase_report.render(sidecar.run, receipt)

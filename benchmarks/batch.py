@@ -28,7 +28,7 @@ from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import batch_step, documents
 from cutter.registration import caps_of
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
@@ -81,9 +81,9 @@ class BatchBench:
         data = queue_yaml([{"document_id": name} for name in registered])
         with connect_database(self.settings, OPERATOR) as connection:
             choice = Options(lanes=LANES, items_max=limits.QUEUE_ITEMS_MAX)
-            admission = registry.admit(connection, data, choice)
+            admission = batch_rows.admit(connection, data, choice)
             caps = asdict(caps_of(self.settings))
-            batch_id, _ = registry.register(connection, admission, choice, run_caps=caps, starter="bench")
+            batch_id, _ = batch_rows.register(connection, admission, choice, run_caps=caps, starter="bench")
         return batch_id
 
     async def _drive(self, batch_id: str, count: int, units: int) -> Json:

@@ -72,10 +72,10 @@ def compare(result: Marking | MarkRefusal, expected: Outline) -> Comparison:
 
 def _finding_at(result: Marking, line: int) -> Finding | None:
     """The first finding about the structure that names a line, the unit that holds it, or the unit's parent."""
-    unit = next((one for one in reversed(result.candidates) if one.line <= line), None)
+    unit = next((candidate for candidate in reversed(result.candidates) if candidate.line <= line), None)
     places = {unit.address, unit.parent_address} - {None} if unit else set()
-    doubts = (one for one in result.findings if one.severity != "info" and one.code not in _NOTES)
-    return next((one for one in doubts if line in _named_lines(one) or one.address in places), None)
+    doubts = (finding for finding in result.findings if finding.severity != "info" and finding.code not in _NOTES)
+    return next((doubt for doubt in doubts if line in _named_lines(doubt) or doubt.address in places), None)
 
 
 def _named_lines(finding: Finding) -> set[int]:

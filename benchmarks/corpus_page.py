@@ -152,7 +152,7 @@ def _causes(records: list[Record]) -> list[tuple[str, str, str, str]]:
     for record in records:
         groups[record["verdict"], record["shape"]].append(record)
     order = sorted(groups, key=lambda key: (-len(groups[key]), key))
-    examples = {key: min(groups[key], key=lambda one: (one["bytes"], one["path"])) for key in order}
+    examples = {key: min(groups[key], key=lambda group: (group["bytes"], group["path"])) for key in order}
     return [(verdict, f"{len(groups[verdict, shape]):,}", _place(example),
              f"`{example['finding']}`" if example["finding"] else f"none: {_SHAPES[shape]}")
             for (verdict, shape), example in examples.items()]  # fmt: skip
@@ -192,7 +192,7 @@ def _examples(records: list[Record]) -> list[str]:
     """The smallest law of each jurisdiction first."""
     seen: set[str] = set()
     shown: list[str] = []
-    for record in sorted(records, key=lambda one: (one["bytes"], one["path"])):
+    for record in sorted(records, key=lambda record: (record["bytes"], record["path"])):
         if record["jurisdiction"] not in seen and len(shown) < EXAMPLES_OF_A_SHAPE:
             seen.add(record["jurisdiction"])
             shown.append(_place(record))
@@ -206,8 +206,8 @@ def _place(record: Record) -> str:
 
 
 def _sources(sources: list[Record]) -> str:
-    rows = [(one["jurisdiction"], f"`{one['repository']}`", f"`{one['commit'][:12]}`", one["sample"],
-             f"`{one['digest'][:16]}`") for one in sources]  # fmt: skip
+    rows = [(source["jurisdiction"], f"`{source['repository']}`", f"`{source['commit'][:12]}`", source["sample"],
+             f"`{source['digest'][:16]}`") for source in sources]  # fmt: skip
     head = "The whole commits and digests are in benchmarks/corpus.yaml. No text is part of this project."
     return f"## Sources\n\n{head}\n\n" + _table(
         ("jurisdiction", "repository", "commit", "laws at most", "digest of the sample"), rows

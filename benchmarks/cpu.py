@@ -135,7 +135,7 @@ def functions(checkout: Path, asked: argparse.Namespace) -> Json:
         print(f"  {one['self_ms']:8.2f} ms {one['share']:6.1%} {one['calls']:8.1f} calls a document: {one['name']}")
     python = {name: profile.python_top(raw, PYTHON_TOP) for name, raw in answer["python"].items()}
     for name, parts in python.items():
-        print(f"  {name}: " + ", ".join(f"{one['name']} {one['share']:.0%}" for one in parts))
+        print(f"  {name}: " + ", ".join(f"{part['name']} {part['share']:.0%}" for part in parts))
     return {"functions": found, "python": python}
 
 

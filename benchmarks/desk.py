@@ -85,7 +85,7 @@ def backends(made: Deployment) -> list[psutil.Process]:
 
 def spent(processes: list[psutil.Process]) -> float:
     """CPU seconds of these processes so far."""
-    return sum(times.user + times.system for times in (one.cpu_times() for one in processes))
+    return sum(times.user + times.system for times in (process.cpu_times() for process in processes))
 
 
 def rounds(works: dict[str, Callable[[], object]], repeat: int) -> dict[str, list[float]]:
@@ -139,9 +139,9 @@ def show(found: list[Json]) -> None:
             print(f"       goal: below {BYTES_MAX} bytes and {MS_MAX:.0f} ms: {'met' if met(one) else 'NOT met'}")
 
 
-def met(one: Json) -> bool:
+def met(record: Json) -> bool:
     """Whether the page of 1,000 units is small and quick enough."""
-    return bool(one["bytes"] < BYTES_MAX and one["page_median_ms"] < MS_MAX)
+    return bool(record["bytes"] < BYTES_MAX and record["page_median_ms"] < MS_MAX)
 
 
 if __name__ == "__main__":

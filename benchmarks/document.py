@@ -40,7 +40,7 @@ from cutter.catalogue import GATES, PLANNED, REHEARSED, Role, WorkerRole
 from cutter.domain.run_record import RequestRecord
 from cutter.messages import GateInput, GateOutcome, JudgeInput, RequestInput, RunInput
 from cutter.settings import Settings
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.gate_transaction import Attempt, GateTerms, OpenGate, begin_attempt, gate_transaction
 from cutter.storage.pools import open_pool
 from cutter.types import Json
@@ -128,7 +128,7 @@ class Bench:
     def gates_of(self, document_id: str, *, counting: bool = False) -> Sample:
         """Every gate of a run of the document's newest version."""
         sample, deps = Sample(), self.wired if counting else self.direct
-        run_id = known_runs.register_run(self.settings, document_id, "live")
+        run_id = run_rows.register_run(self.settings, document_id, "live")
         began = time.perf_counter()
         for gate in GATES:
             approvals: tuple[str, ...] = ()
@@ -167,7 +167,7 @@ class Bench:
     def bare_calls(self, units: int) -> float:
         """N calls of fn_iu_create alone, in ms: in the transaction of a rehearsal, since no other may make them."""
         document_id = self.register(units)
-        run_id = known_runs.register_run(self.settings, document_id, "dryrun")
+        run_id = run_rows.register_run(self.settings, document_id, "dryrun")
         for gate in PLANNED:
             GATE_FUNCTIONS[gate.name](self.direct[gate.worker], GateInput(run_id=run_id))
         deps, leg = self.direct[WorkerRole.EXEC], REHEARSED[-1]
@@ -187,7 +187,7 @@ class Bench:
         """The run on the engine, approvals given at once; people's time is taken out."""
         document_id, sample = self.register(units), Sample()
         client, before = await connect(self.settings), self.cpu()
-        run_id = known_runs.register_run(self.settings, document_id, "live")
+        run_id = run_rows.register_run(self.settings, document_id, "live")
         began = time.perf_counter()
         handle = await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="bench"))
         signalled: dict[str, datetime] = {}
@@ -216,16 +216,16 @@ class Bench:
 
     async def _request(self, run_id: str, gate: str, look_seconds: float) -> RequestRecord:
         while True:
-            seen = await asyncio.to_thread(known_runs.sidecar, self.settings, run_id)
+            seen = await asyncio.to_thread(run_rows.sidecar, self.settings, run_id)
             for request in seen.requests:
-                put = any(one.kb_id == request.kb_id and one.sha256 for one in seen.documents)
+                put = any(document.kb_id == request.kb_id and document.sha256 for document in seen.documents)
                 if request.gate == gate and put:
                     return request
             assert not seen.run.state.startswith(("failed", "stopped")), seen.run.last_error
             await asyncio.sleep(look_seconds)
 
     def _read(self, sample: Sample, run_id: str, signalled: dict[str, datetime]) -> None:
-        seen = known_runs.sidecar(self.settings, run_id)
+        seen = run_rows.sidecar(self.settings, run_id)
         for attempt in seen.attempts:
             start, end = (datetime.fromisoformat(at or "") for at in (attempt.started_at, attempt.finished_at))
             sample.gates[attempt.gate] = (end - start).total_seconds() * 1000
@@ -363,8 +363,9 @@ def show(records: list[dict[str, Any]]) -> None:
             print(f"\nCPU of one document of {record['units']} units by process, ms: {spent}")
         if record["kind"] == "leg A":
             print(f"\nFunctions of PostgreSQL in leg A of {record['units']} units:")
-            for one in record["functions"]:
-                print(f"  {one['self_ms']:8.1f} ms {one['share']:6.1%} {one['calls']:8.0f} calls: {one['name']}")
+            for function in record["functions"]:
+                numbers = f"{function['self_ms']:8.1f} ms {function['share']:6.1%} {function['calls']:8.0f} calls"
+                print(f"  {numbers}: {function['name']}")
         if record["kind"] == "memory":
             print("\nRSS, MiB: " + ", ".join(f"{name} {value}" for name, value in record.items() if name != "kind"))
 

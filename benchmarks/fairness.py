@@ -25,7 +25,7 @@ from cutter import sources
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.settings import Settings
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
@@ -99,9 +99,9 @@ class Fairness:
         data = queue_yaml([{"document_id": name} for name in documents])
         with connect_database(self.settings, OPERATOR) as connection:
             choice = Options(lanes=LANES, items_max=1000)
-            admission = registry.admit(connection, data, choice)
+            admission = batch_rows.admit(connection, data, choice)
             caps = asdict(caps_of(self.settings))
-            batch_id, _ = registry.register(connection, admission, choice, run_caps=caps, starter="bench")
+            batch_id, _ = batch_rows.register(connection, admission, choice, run_caps=caps, starter="bench")
         await batches.start(self.client, batch_id, "bench")
         return batch_id
 

@@ -101,8 +101,10 @@ class Side:
             },
             "document_ms": round(statistics.median(sample.total for sample, _ in self.documents)),
             "document_postgres_ms": round(statistics.median(cpu for _, cpu in self.documents)),
-            "per_minute": round(statistics.median([one["per_minute"] for one in self.batches] or [0]), 1),
-            "batch_postgres_ms": round(statistics.median([one["cpu_ms"]["postgres"] for one in self.batches] or [0])),
+            "per_minute": round(statistics.median([batch["per_minute"] for batch in self.batches] or [0]), 1),
+            "batch_postgres_ms": round(
+                statistics.median([batch["cpu_ms"]["postgres"] for batch in self.batches] or [0])
+            ),
         }
 
 
@@ -182,8 +184,9 @@ def show(record: Json) -> str:
         lines.append(f"{name:30}{before:>10.0f}{after:>10.0f}{after / before if before else 0:>8.2f}")
     for name, ratio in ratios(record).items():
         lines.append(f"{name}: {ratio:.2f} times, goal {GOAL}: {'met' if ratio <= GOAL else 'MISSED'}")
-    for one in record["suspects"][:12]:
-        lines.append(f"  grew: {one['kind']} {one['name']}: {one['before']} to {one['after']} in {one['number']} calls")
+    for suspect in record["suspects"][:12]:
+        grew = f"{suspect['before']} to {suspect['after']} in {suspect['number']} calls"
+        lines.append(f"  grew: {suspect['kind']} {suspect['name']}: {grew}")
     return "\n".join(lines)
 
 

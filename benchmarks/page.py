@@ -78,7 +78,7 @@ def other_goals(document: list[Json]) -> Iterator[Target]:
     trips = [one["round_trips"] for one in document if one.get("kind") == "floor"]
     waits = [value for one in full.values() for name, value in one["more"].items() if "signal to gate" in name]
     sizes = [one["more"]["history bytes"] for one in full.values()]
-    spread, writing = max(sizes) / min(sizes) - 1, max(one[name] for one in trips for name in WRITING)
+    spread, writing = max(sizes) / min(sizes) - 1, max(trip[name] for trip in trips for name in WRITING)
     yield Target(name="approval signal to the next gate's start, medians", asked="p50 ≤ 200 ms",
                  measured=f"{max(waits):.0f} ms at most", met=max(waits) <= 200, record="document")  # fmt: skip
     yield Target(name=f"history of a document of {max(full):,} units, compared with one of {min(full)}", asked="± 5 %",
@@ -112,7 +112,11 @@ def fairness(measured: list[Json]) -> list[str]:
 
 
 def _median_wait(records: list[Json], way: str, *, beside: bool) -> float:
-    return float(statistics.median(one["median_ms"] for one in records if (one["way"], one["beside"]) == (way, beside)))
+    return float(
+        statistics.median(
+            record["median_ms"] for record in records if (record["way"], record["beside"]) == (way, beside)
+        )
+    )
 
 
 def revisions(measured: list[Json]) -> list[str]:
@@ -155,12 +159,12 @@ def desk(measured: list[Json]) -> list[str]:
         ),
         "| units | page | time, CPU | query: time, CPU | asked for | met |", "| --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for one in laws:
+    for law in laws:
         page, query = (
-            f"{one[f'{name}_median_ms']:.0f} ms, {one[f'{name}_cpu_ms']:.0f} ms" for name in ("page", "query")
+            f"{law[f'{name}_median_ms']:.0f} ms, {law[f'{name}_cpu_ms']:.0f} ms" for name in ("page", "query")
         )
-        goal = f"< 300 KB, < 200 ms | {'yes' if page_met(one) else '**no**'}" if one["units"] == 1000 else "– | –"
-        lines.append(f"| {one['units']:,} | {one['bytes']:,} bytes | {page} | {query} | {goal} |")
+        goal = f"< 300 KB, < 200 ms | {'yes' if page_met(law) else '**no**'}" if law["units"] == 1000 else "– | –"
+        lines.append(f"| {law['units']:,} | {law['bytes']:,} bytes | {page} | {query} | {goal} |")
     return [*lines, ""]
 
 

@@ -15,7 +15,7 @@ from cutter.types import Json
 
 def by_process(cpu_ms: Json) -> str:
     """Milliseconds of each process, the costliest first."""
-    return ", ".join(f"{name} {ms:.0f}" for name, ms in sorted(cpu_ms.items(), key=lambda one: -one[1]))
+    return ", ".join(f"{name} {ms:.0f}" for name, ms in sorted(cpu_ms.items(), key=lambda item: -item[1]))
 
 
 def of_kind(measured: Sequence[Json], kind: str) -> dict[int, Json]:
@@ -134,11 +134,13 @@ def cpu(measured: list[Json]) -> list[str]:
         ),
         "| code | CPU ms a document | by process | a minute | events, bytes |", "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for one in records:
-        total = sum(ms for name, ms in one["cpu_ms"].items() if name != "client")
-        sizes = f"{one['history_events']:.0f}, {one['history_bytes']:,.0f}"
-        name = f"{one['name']} ({code_of(one)})"
-        lines.append(f"| {name} | {total:.0f} | {by_process(one['cpu_ms'])} | {one['per_minute']:.0f} | {sizes} |")
+    for record in records:
+        total = sum(ms for name, ms in record["cpu_ms"].items() if name != "client")
+        sizes = f"{record['history_events']:.0f}, {record['history_bytes']:,.0f}"
+        name = f"{record['name']} ({code_of(record)})"
+        lines.append(
+            f"| {name} | {total:.0f} | {by_process(record['cpu_ms'])} | {record['per_minute']:.0f} | {sizes} |"
+        )
     return [*lines, "", *_profile(records[-1])]
 
 
@@ -179,11 +181,13 @@ def surveys(measured: list[Json]) -> list[str]:
             f"Each gate surveys the definitions twice. Medians of {records[0]['n']} surveys of each database on an "
             "open connection, in turn. The parts are measured in the same way, each alone.", origin(head),
         ),
-        "| part | " + " | ".join(f"{one['database']}, {one['units']:,} units: time, CPU" for one in records) + " |",
+        "| part | "
+        + " | ".join(f"{record['database']}, {record['units']:,} units: time, CPU" for record in records)
+        + " |",
         "| --- |" + " --- |" * len(records),
     ]  # fmt: skip
     for name in records[0]["parts"]:
-        cells = [f"{one['parts'][name]['wall_ms']} ms, {one['parts'][name]['cpu_ms']} ms" for one in records]
+        cells = [f"{record['parts'][name]['wall_ms']} ms, {record['parts'][name]['cpu_ms']} ms" for record in records]
         lines.append(f"| {f'**{name}**' if name == survey.WHOLE else name} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
@@ -203,7 +207,7 @@ def steady_speed(measured: list[Json]) -> list[str]:
         "| stack | batches | documents a minute | CPU ms a document | by process |", "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
     for arm in ("new", "filled"):
-        mine = [one for one in records if one["arm"] == arm]
+        mine = [record for record in records if record["arm"] == arm]
         spent = {name: statistics.median(one["cpu_ms"][name] for one in mine) for name in first["cpu_ms"]}
         speed = statistics.median(one["per_minute"] for one in mine)
         lines.append(f"| {arm} | {len(mine)} | {speed:.1f} | {sum(spent.values()):.0f} | {by_process(spent)} |")
@@ -221,10 +225,10 @@ def queues(measured: list[Json]) -> list[str]:
         "| documents | open at once | documents a minute | CPU ms a document | by process | worker-cutter, MiB |",
         "| --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for one in records:
-        memory = (one.get("rss_while_all_wait_mib") or one["rss_mib"])["worker-cutter"]
+    for record in records:
+        memory = (record.get("rss_while_all_wait_mib") or record["rss_mib"])["worker-cutter"]
         lines.append(
-            f"| {one['documents']:,} | {one.get('open', one['documents']):,} | {one['per_minute']} | "
-            f"{sum(one['cpu_ms'].values()):.0f} | {by_process(one['cpu_ms'])} | {memory:.0f} |"
+            f"| {record['documents']:,} | {record.get('open', record['documents']):,} | {record['per_minute']} | "
+            f"{sum(record['cpu_ms'].values()):.0f} | {by_process(record['cpu_ms'])} | {memory:.0f} |"
         )
     return [*lines, ""]

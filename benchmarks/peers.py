@@ -33,7 +33,7 @@ from benchmarks.peer_steps import AT_ONCE
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted
 from cutter.messages import RunInput
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from temporal import names, runs
 from temporal.client import connect
@@ -153,7 +153,7 @@ class Arm:
         while waiting or running:
             while waiting and len(running) < self.at_once:
                 document_id = waiting.pop(0)
-                run_id = known_runs.register_run(self.bench.settings, document_id, "live")
+                run_id = run_rows.register_run(self.bench.settings, document_id, "live")
                 running[run_id] = document_id
                 await self.engine.start(run_id, document_id)
             for run_id, gate, kb_id in eyes.execute(ASKED, (list(running),)).fetchall():
@@ -169,7 +169,7 @@ class Arm:
     def _cpu(self) -> dict[str, float]:
         """CPU seconds so far of each process with its children, and of the approver, which is this process."""
         made = self.bench.stack.process("postgres").pid
-        backends = [made, *(one.pid for one in psutil.Process(made).children(recursive=True))]
+        backends = [made, *(child.pid for child in psutil.Process(made).children(recursive=True))]
         groups = {**self.processes, "postgres": backends, "approver": [os.getpid()]}
         return {name: sum(map(process_cpu.seconds, pids)) for name, pids in groups.items()}
 
@@ -193,9 +193,9 @@ def _served(module: str, made: Stack) -> Iterator[subprocess.Popen[str]]:
 
 async def _engine(name: str, made: Stack, running: ExitStack) -> tuple[Engine, dict[str, list[int]]]:
     """Start what the arm needs, and end what only the product needs."""
-    pids = {one: made.process(one).pid for one in (*WORKERS, TEMPORAL)}
+    pids = {worker: made.process(worker).pid for worker in (*WORKERS, TEMPORAL)}
     if name == "product":
-        workers = [pids[one] for one in WORKERS]
+        workers = [pids[worker] for worker in WORKERS]
         return Product(await connect(made.settings)), {"workers": workers, "temporal": [pids[TEMPORAL]]}
     for one in (*WORKERS, *((TEMPORAL,) if name != "plain temporal" else ())):
         made.kill(one)
@@ -241,7 +241,7 @@ async def measure(chosen: list[str], documents: int, units: int, rounds: int) ->
             for arm in order(arms, number):
                 arm.samples.append({"round": number, **await arm.sample(documents, units)})
                 print(line(arm.samples[-1]), flush=True)
-        return [one for arm in arms for one in arm.samples]
+        return [sample for arm in arms for sample in arm.samples]
 
 
 async def _arm(name: str, running: ExitStack) -> Arm:
@@ -269,10 +269,10 @@ def cost(record: Json) -> int:
 
 def summary(records: list[Json]) -> list[Json]:
     """For each arm the medians, and the medians of its ratios to the product in the same round."""
-    rounds = {(one["arm"], one["round"]): one for one in records}
+    rounds = {(record["arm"], record["round"]): record for record in records}
     found = []
-    for arm in dict.fromkeys(one["arm"] for one in records):
-        mine = [one for one in records if one["arm"] == arm]
+    for arm in dict.fromkeys(record["arm"] for record in records):
+        mine = [record for record in records if record["arm"] == arm]
         pairs = [(one, rounds["product", one["round"]]) for one in mine if ("product", one["round"]) in rounds]
         found.append({
             "arm": arm, "n": len(mine), "per_minute": round(statistics.median(one["per_minute"] for one in mine), 1),

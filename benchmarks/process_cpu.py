@@ -22,7 +22,7 @@ def seconds(pid: int) -> float:
 
 def tree_seconds(pid: int) -> float:
     """CPU seconds of a process and of all that live below it."""
-    return sum(map(seconds, (pid, *(one.pid for one in psutil.Process(pid).children(recursive=True)))))
+    return sum(map(seconds, (pid, *(child.pid for child in psutil.Process(pid).children(recursive=True)))))
 
 
 def by_process(made: Stack) -> dict[str, float]:

@@ -80,12 +80,15 @@ def python_table(workers: Mapping[str, Sequence[Json]]) -> list[str]:
     lines = ["| worker | function, with the libraries that it calls | share of the worker's Python |"]
     lines.append("| --- | --- | --- |")
     for worker, functions in workers.items():
-        lines += [f"| {worker} | `{one['name']}` | {one['share']:.0%} |" for one in functions]
+        lines += [f"| {worker} | `{function['name']}` | {function['share']:.0%} |" for function in functions]
     return [*lines, ""]
 
 
 def table(functions: Sequence[Json]) -> list[str]:
     """The functions in Markdown."""
     head = "| function of PostgreSQL | calls a document | own ms a document | share of the time in functions |"
-    rows = [f"| `{one['name']}` | {one['calls']:g} | {one['self_ms']:.1f} | {one['share']:.0%} |" for one in functions]
+    rows = [
+        f"| `{function['name']}` | {function['calls']:g} | {function['self_ms']:.1f} | {function['share']:.0%} |"
+        for function in functions
+    ]
     return [head, "| --- | --- | --- | --- |", *rows, ""]

@@ -60,4 +60,4 @@ def origin(head: Json) -> str:
 def write(file: Path, records: Iterable[Json]) -> None:
     """Write the records, and make the folder if there is none."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")

@@ -128,7 +128,7 @@ def record(kind: str, units: int, taken: list[tuple[Sample, Spent]]) -> dict[str
         "kind": kind, "units": units, "n": len(taken),
         "wall_ms": statistics.median(sample.total for sample, _ in taken),
         "cpu_ms": {side: statistics.median(one[side] for one in sides) for side in SIDES},
-        "cpu_total_ms": statistics.median(sum(one.values()) for one in sides),
+        "cpu_total_ms": statistics.median(sum(side.values()) for side in sides),
         "gates_ms": {name: statistics.median(sample.gates[name] for sample, _ in taken) for name in names},
         "gates_cpu_ms": {name: statistics.median(sum(spent[name].values()) for _, spent in taken) for name in names},
     }  # fmt: skip

@@ -208,7 +208,7 @@ class ScaleBench(BatchBench):
 
     def histories(self, document_ids: Sequence[str]) -> list[History]:
         """Temporal's histories of these documents."""
-        return asyncio.run(self._fetched([names.document_workflow_id(one) for one in document_ids]))
+        return asyncio.run(self._fetched([names.document_workflow_id(name) for name in document_ids]))
 
     async def _fetched(self, workflow_ids: Sequence[str]) -> list[History]:
         client = await connect(self.settings)
@@ -316,10 +316,14 @@ def _files(folder: Path, pattern: str) -> int:
 
 def phases(documents: Sequence[History]) -> dict[str, float]:
     """Seconds from the first start to the last request, and from each hand-over to the last step after it."""
-    began = min(one.began for one in documents if one.began)
-    asked = [[step.ended for step in one.steps if step.name == "open_request"] for one in documents]
-    signed = [min(one.signals[number] for one in documents) for number in (0, 1)]
-    ends = [max(one[0] for one in asked), max(one[1] for one in asked), max(one.steps[-1].ended for one in documents)]
+    began = min(document.began for document in documents if document.began)
+    asked = [[step.ended for step in document.steps if step.name == "open_request"] for document in documents]
+    signed = [min(document.signals[number] for document in documents) for number in (0, 1)]
+    ends = [
+        max(one[0] for one in asked),
+        max(one[1] for one in asked),
+        max(document.steps[-1].ended for document in documents),
+    ]
     spans = zip(("plan", "write", "enact"), (began, *signed), ends, strict=True)
     return {name: round((end - start).total_seconds(), 2) for name, start, end in spans}
 

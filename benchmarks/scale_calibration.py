@@ -32,25 +32,25 @@ def costs_of(record: Json, looks: Sequence[Json] = ()) -> Costs:
     """
     batch = record["batch"]
     spent = {name: _without_idle(record, name) for name in batch["cpu_ms"]}
-    raw = [_step(one, _shares(record)) for one in record["steps"]]
-    backup = next(one for one in record["steps"] if one["name"] == "IG_backup")
+    raw = [_step(step, _shares(record)) for step in record["steps"]]
+    backup = next(step for step in record["steps"] if step["name"] == "IG_backup")
     fresh = 1 / batch["documents"]
     turns = len(raw) + 1 + GIVEN_SIGNALS
     spent["postgres"] -= backup["postgres_ms"] * fresh
     spent["cutter"] -= backup["python_ms"] * fresh
     steps, turn_python = _with_workers(raw, spent, turns)
     steps, background = _with_postgres(steps, spent["postgres"], turns)
-    services = [one["shared_ms"] if one["name"] == "IG_backup" else one["service_ms"] for one in record["steps"]]
+    services = [step["shared_ms"] if step["name"] == "IG_backup" else step["service_ms"] for step in record["steps"]]
     steps = [
         replace(step, rest=max(0.0, service - step.service)) for step, service in zip(steps, services, strict=True)
     ]
-    gap = statistics.median(one["turn_ms"] for one in record["steps"] if one["turn_ms"] is not None)
-    gap += statistics.median(one["queue_ms"] for one in record["steps"])
+    gap = statistics.median(step["turn_ms"] for step in record["steps"] if step["turn_ms"] is not None)
+    gap += statistics.median(step["queue_ms"] for step in record["steps"])
     temporal = spent["temporal"] / turns
     awaited = min(temporal, max(0.0, gap - turn_python))
     plan, write, enact = _phases(steps)
     look, look_item = _look(looks)
-    verdict = next(one for one in steps if one.name == "judge_approval")
+    verdict = next(step for step in steps if step.name == "judge_approval")
     return Costs(
         plan=plan, write=write, enact=enact, new_backup=_new_backup(backup),
         turn_python=turn_python, turn_temporal=awaited, turn_rest=max(0.0, gap - turn_python - awaited),
@@ -70,19 +70,21 @@ def _without_idle(record: Json, name: str) -> float:
 
 def _shares(record: Json) -> tuple[float, float]:
     """The shares of Python and PostgreSQL in the time of those steps of which both are known."""
-    known = [one for one in record["steps"] if one["python_ms"] is not None and one["name"] != "IG_backup"]
+    known = [step for step in record["steps"] if step["python_ms"] is not None and step["name"] != "IG_backup"]
     total = sum(one["service_ms"] for one in known)
     return sum(one["python_ms"] for one in known) / total, sum(one["postgres_ms"] for one in known) / total
 
 
-def _step(one: Json, shares: tuple[float, float]) -> Step:
+def _step(record: Json, shares: tuple[float, float]) -> Step:
     """A step with its processor time without the engine. What was not measured takes the usual shares of its time."""
-    service: float = one["shared_ms"] if "shared_ms" in one else one["service_ms"]
-    known = one["python_ms"] is not None and "shared_ms" not in one
-    python, postgres = (one["python_ms"], one["postgres_ms"]) if known else (service * shares[0], service * shares[1])
-    inside = min(INSIDE_MAX, one["hold_ms"] / service) if service else 0.0
-    return Step(name=one["name"], worker=one["worker"], python=python, postgres=postgres, inside=inside,
-                lane=LANES.get(one["name"], ""))  # fmt: skip
+    service: float = record["shared_ms"] if "shared_ms" in record else record["service_ms"]
+    known = record["python_ms"] is not None and "shared_ms" not in record
+    python, postgres = (
+        (record["python_ms"], record["postgres_ms"]) if known else (service * shares[0], service * shares[1])
+    )
+    inside = min(INSIDE_MAX, record["hold_ms"] / service) if service else 0.0
+    return Step(name=record["name"], worker=record["worker"], python=python, postgres=postgres, inside=inside,
+                lane=LANES.get(record["name"], ""))  # fmt: skip
 
 
 def _with_workers(steps: list[Step], spent: dict[str, float], turns: int) -> tuple[list[Step], float]:
@@ -108,9 +110,9 @@ def _divided(step: Step, processor: float, programs: float) -> Step:
 
 def _with_postgres(steps: list[Step], total: float, turns: int) -> tuple[list[Step], float]:
     """The steps with the processor time that PostgreSQL used in a batch, and what nobody waited for in each turn."""
-    known = sum(one.postgres for one in steps)
+    known = sum(step.postgres for step in steps)
     factor = min(1.0, total / known)
-    return [replace(one, postgres=one.postgres * factor) for one in steps], max(0.0, total - known) / turns
+    return [replace(step, postgres=step.postgres * factor) for step in steps], max(0.0, total - known) / turns
 
 
 def _phases(steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[Step, ...]]:
@@ -126,9 +128,9 @@ def _new_backup(backup: Json) -> Step:
 
 def _look(looks: Sequence[Json]) -> tuple[float, float]:
     """The milliseconds of a look, and those that each document of the batch adds, by a line through all looks."""
-    if len({one["documents"] for one in looks}) < 2:
+    if len({look["documents"] for look in looks}) < 2:
         return 0.0, 0.0
-    item, base = statistics.linear_regression([one["documents"] for one in looks], [one["ms"] for one in looks])
+    item, base = statistics.linear_regression([look["documents"] for look in looks], [look["ms"] for look in looks])
     return max(0.0, base), max(0.0, item)
 
 
@@ -166,8 +168,10 @@ def deployment(costs: Costs, hosts: int, cores: int, workers: int = 1_000) -> De
 def demands(costs: Costs) -> dict[str, float]:
     """Processor milliseconds of a document by part."""
     turns = len(costs.steps) + 1 + GIVEN_SIGNALS
-    found = {role: sum(one.python + one.programs for one in costs.steps if one.worker == role) for role in WORKER_ROLES}
+    found = {
+        role: sum(step.python + step.programs for step in costs.steps if step.worker == role) for role in WORKER_ROLES
+    }
     found["cutter"] += costs.turn_python * turns
     found["temporal"] = (costs.turn_temporal + costs.engine) * turns
-    found["postgres"] = sum(one.postgres for one in costs.steps) + costs.background * turns
+    found["postgres"] = sum(step.postgres for step in costs.steps) + costs.background * turns
     return found

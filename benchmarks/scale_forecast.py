@@ -31,8 +31,8 @@ NIGHT, BATCHES = 10_000, 10
 
 def validation(costs: Costs, records: list[Json], cores: int) -> Iterator[Json]:
     """Measured batches next to the same batches in the simulation, by the number of workers of each role."""
-    for workers in sorted({int(one["workers"]) for one in records}):
-        measured = [one for one in records if one["workers"] == workers]
+    for workers in sorted({int(record["workers"]) for record in records}):
+        measured = [record for record in records if record["workers"] == workers]
         # The measured seconds have no signing in them.
         result = simulate(replace(costs, sign=0.0), one_host(cores, workers), measured_load(measured[0]))
         yield {
@@ -74,8 +74,8 @@ def _places(place: Deployment) -> dict[str, int]:
 
 
 def _outcome(result: Result) -> Json:
-    used = sorted(result.utilisation.items(), key=lambda one: -one[1])
-    waits = sorted(result.waits.items(), key=lambda one: -one[1])
+    used = sorted(result.utilisation.items(), key=lambda item: -item[1])
+    waits = sorted(result.waits.items(), key=lambda item: -item[1])
     return {
         "per_minute": round(result.per_minute, 1), "bottleneck": result.bottleneck,
         "utilisation": {name: round(share, 3) for name, share in used},
@@ -88,9 +88,9 @@ def _outcome(result: Result) -> Json:
 def forecast(records: list[Json], documents: int) -> Iterator[Json]:
     """All simulations, the validation first."""
     machine = records[0]
-    measured = next(one for one in records if one["kind"] == "costs")
-    checked = [one for one in records if one["kind"] == "validation"]
-    costs = costs_of(measured, [one for one in records if one["kind"] == "look"])
+    measured = next(record for record in records if record["kind"] == "costs")
+    checked = [record for record in records if record["kind"] == "validation"]
+    costs = costs_of(measured, [record for record in records if record["kind"] == "look"])
     yield {"kind": "costs", "demands_ms": {name: round(ms, 1) for name, ms in demands(costs).items()},
            "sign_ms": round(costs.sign, 1), "held_ms": _held(costs), "turn_ms": _turn(costs),
            "look_item_ms": round(costs.look_item, 3)}  # fmt: skip
@@ -106,7 +106,7 @@ def forecast(records: list[Json], documents: int) -> Iterator[Json]:
 
 def _held(costs: Costs) -> dict[str, float]:
     """The milliseconds for which a document that never waits holds each lane."""
-    return {lane: round(sum(one.service * one.inside for one in costs.steps if one.lane == lane), 1)
+    return {lane: round(sum(step.service * step.inside for step in costs.steps if step.lane == lane), 1)
             for lane in ("write", "enact")}  # fmt: skip
 
 

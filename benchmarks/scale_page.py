@@ -87,7 +87,7 @@ def read(name: str) -> list[Json]:
 
 def of_kind(records: list[Json], kind: str) -> list[Json]:
     """The records of one kind, in their order."""
-    return [one for one in records if one["kind"] == kind]
+    return [record for record in records if record["kind"] == kind]
 
 
 # --- derived figures --------------------------------------------------------------------------------------------------
@@ -123,8 +123,8 @@ def max_connections(held: dict[str, int]) -> int:
 
 def write_ms(costs: Json) -> float:
     """The longest time that one write of a shard can take, with everything else that happens between two steps."""
-    turn = statistics.median(one["turn_ms"] for one in costs["steps"] if one["turn_ms"] is not None)
-    queue = statistics.median(one["queue_ms"] for one in costs["steps"])
+    turn = statistics.median(step["turn_ms"] for step in costs["steps"] if step["turn_ms"] is not None)
+    queue = statistics.median(step["queue_ms"] for step in costs["steps"])
     return float((turn + queue) / WRITES_OF_A_TURN)
 
 
@@ -139,9 +139,9 @@ def writes(costs: Json) -> float:
     return float(costs["shard_writes"] + batch["parent_events"] / batch["documents"])
 
 
-def error(one: Json) -> float:
+def error(record: Json) -> float:
     """How far the simulated throughput is from the measured one."""
-    return float(one["per_minute"] / statistics.mean(one["measured"]) - 1)
+    return float(record["per_minute"] / statistics.mean(record["measured"]) - 1)
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
 def _fits(forecast: list[Json], per_minute: float) -> Json | None:
     """The smallest simulated deployment of small hosts that is fast enough."""
     nights = sorted(of_kind(forecast, "night"), key=lambda one: (one["cores"], one["hosts"], one["postgres_cores"]))
-    return next((one for one in nights if one["per_minute"] >= per_minute), None)
+    return next((night for night in nights if night["per_minute"] >= per_minute), None)
 
 
 def _hosts(forecast: list[Json], per_minute: float) -> str:
@@ -226,10 +226,10 @@ def _people_hours(forecast: list[Json], documents: float) -> float:
 
 def _rehearsal(costs: Json) -> float:
     """The share of a document's steps that its rehearsal passes, by their time."""
-    names = [one["name"] for one in costs["steps"]]
+    names = [step["name"] for step in costs["steps"]]
     last = names.index("IG_cut_leg_a_execute")
-    rehearsed = [one for one in costs["steps"][: last + 1] if one["name"] != "judge_approval"]
-    return sum(_service(one) for one in rehearsed) / sum(_service(one) for one in costs["steps"])
+    rehearsed = [step for step in costs["steps"][: last + 1] if step["name"] != "judge_approval"]
+    return sum(_service(one) for one in rehearsed) / sum(_service(step) for step in costs["steps"])
 
 
 def _service(step: Json) -> float:
@@ -281,12 +281,12 @@ def nights(forecast: list[Json]) -> list[str]:
         "first bottleneck | next |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for one in records:
-        first, second = list(one["utilisation"].items())[:2]
-        rate = one["per_minute"]
-        places = ", ".join(str(count) for count in one["places"].values())
+    for record in records:
+        first, second = list(record["utilisation"].items())[:2]
+        rate = record["per_minute"]
+        places = ", ".join(str(count) for count in record["places"].values())
         lines.append(
-            f"| {one['hosts']} × {one['cores']} | {one['postgres_cores']} | {places} | {rate:.0f} | "
+            f"| {record['hosts']} × {record['cores']} | {record['postgres_cores']} | {places} | {rate:.0f} | "
             f"{rate * WINDOW_MINUTES:,.0f} | {_named(*first)} | {_named(*second)} |"
         )
     return [
@@ -328,10 +328,10 @@ def _waits(records: list[Json]) -> list[str]:
     """What the documents wait for."""
     lines = ["A document's longest waits, and the tries that found the write lane busy:", "",
              "| hosts × cores | waits | busy tries a document |", "| --- | --- | --- |"]  # fmt: skip
-    for one in records:
-        waits = ", ".join(f"{name} {ms / 1000:.1f} s" for name, ms in list(one["waits_ms"].items())[:3])
-        busy = one["lane_busy"] / one["simulated"]
-        lines.append(f"| {one['hosts']} × {one['cores']} | {waits} | {busy:.1f} |")
+    for record in records:
+        waits = ", ".join(f"{name} {ms / 1000:.1f} s" for name, ms in list(record["waits_ms"].items())[:3])
+        busy = record["lane_busy"] / record["simulated"]
+        lines.append(f"| {record['hosts']} × {record['cores']} | {waits} | {busy:.1f} |")
     return lines
 
 
@@ -345,9 +345,11 @@ def days(forecast: list[Json]) -> list[str]:
         f"part of a signature was measured: {of_kind(forecast, 'costs')[0]['sign_ms']:.0f} ms.", "",
         "| people | seconds a document and gate | documents a minute | first bottleneck |", "| --- | --- | --- | --- |",
     ]  # fmt: skip
-    for one in records:
-        first = next(iter(one["utilisation"].items()))
-        lines.append(f"| {one['people']} | {one['reading']:.0f} | {one['per_minute']:.1f} | {_named(*first)} |")
+    for record in records:
+        first = next(iter(record["utilisation"].items()))
+        lines.append(
+            f"| {record['people']} | {record['reading']:.0f} | {record['per_minute']:.1f} | {_named(*first)} |"
+        )
     return [*lines, ""]
 
 
@@ -442,7 +444,7 @@ def validated(forecast: list[Json]) -> list[str]:
             f"| {one['workers']} | {each} | {one['per_minute']:.1f} | {error(one):+.0%} | {measured} | {simulated} | "
             f"{busy} | {one['lane_busy']} | {_named(*next(iter(one['utilisation'].items())))} |"
         )
-    return [*lines, "", *VALIDATION_WHY * (max(abs(error(one)) for one in records) > ENOUGH)]
+    return [*lines, "", *VALIDATION_WHY * (max(abs(error(record)) for record in records) > ENOUGH)]
 
 
 MEASURE = """

@@ -494,7 +494,7 @@ def simulate(costs: Costs, deployment: Deployment, load: Load) -> Result:
     world = _World(costs, deployment, load)
     share, rest = divmod(load.documents, load.batches)
     batches = [_Batch(world.env, share + (n < rest), n) for n in range(load.batches)]
-    running = [world.env.process(world.steering(one)) for one in batches if one.size]
+    running = [world.env.process(world.steering(batch)) for batch in batches if batch.size]
     if running:
         world.env.run(until=world.env.all_of(running))
     elapsed = world.env.now

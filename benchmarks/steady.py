@@ -59,7 +59,7 @@ def cpu_ratio(records: Sequence[Json]) -> float:
 
 
 def _median(records: Sequence[Json], arm: str, figure: Callable[[Json], float]) -> float:
-    return statistics.median(figure(one) for one in records if one["arm"] == arm)
+    return statistics.median(figure(record) for record in records if record["arm"] == arm)
 
 
 def _speed(record: Json) -> float:

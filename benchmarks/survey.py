@@ -119,7 +119,7 @@ def measure(units: int, repetitions: int) -> list[Json]:
 
 def worst(records: list[Json]) -> Json:
     """The record of the database whose survey took longer."""
-    return max(records, key=lambda one: float(one["wall_ms"]))
+    return max(records, key=lambda record: float(record["wall_ms"]))
 
 
 def main() -> None:
@@ -131,9 +131,9 @@ def main() -> None:
     asked = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records = measure(asked.units, asked.repetitions)
-    for one in records:
-        print(f"{one['database']}, {one['units']:,} units:")
-        for name, took in one["parts"].items():
+    for record in records:
+        print(f"{record['database']}, {record['units']:,} units:")
+        for name, took in record["parts"].items():
             print(f"  {name:24} {took['wall_ms']:6.2f} ms, CPU {took['cpu_ms']:6.2f} ms")
     print(f"goal: at most {GOAL_MS} ms: {'met' if worst(records)['wall_ms'] <= GOAL_MS else 'NOT met'}")
     write(asked.output, (machine(), *records))

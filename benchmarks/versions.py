@@ -93,13 +93,13 @@ def recorded(file: Path) -> list[dict[str, Any]]:
 def record(file: Path, versions: list[Version]) -> None:
     """Replace the rows of one law, and keep those of the others."""
     others = [row for row in recorded(file) if row["document"] != versions[0].document]
-    rows = [*others, *(plain(one) for one in versions)]
+    rows = [*others, *(plain(version) for version in versions)]
     file.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows), encoding="utf-8")
 
 
 def enacted(made: Deployment, law: Law, directories: list[Path]) -> list[Version]:
     """Every version of a law, enacted one after the other and read again afterwards."""
-    directory = next(one for one in directories if holds(one, law))
+    directory = next(directory for directory in directories if holds(directory, law))
     versions: list[Version] = []
     moments: list[datetime] = []
     texts: list[bytes] = []
@@ -125,17 +125,17 @@ def holds(directory: Path, law: Law) -> bool:
     return blob(directory, f"{law.commits[0]}:{law.path}") is not None
 
 
-def enact(made: Deployment, law: Law, one: Version, text: bytes, *, correction: bool) -> None:
+def enact(made: Deployment, law: Law, version: Version, text: bytes, *, correction: bool) -> None:
     """Register a version and bring its run through every gate."""
     options: dict[str, Any] = {**OPTIONS, **law.options}
     marking = examine(text, profile=load_profile(law.profile), docprefix=law.document, options=Options(**options))
     if isinstance(marking, Marking) and law.accept:
-        one.accepted = sorted({finding.name for finding in marking.unaccepted})
-        options["accept"] = dict.fromkeys(one.accepted, REASON) if one.accepted else {}
+        version.accepted = sorted({finding.name for finding in marking.unaccepted})
+        options["accept"] = dict.fromkeys(version.accepted, REASON) if version.accepted else {}
     sources.register(
         made.settings, text, document_id=law.document, docprefix=law.document, profile=law.profile,
         options={name: value for name, value in options.items() if value != {}},
-        effective=None if correction else one.day,
+        effective=None if correction else version.day,
         correction="The collection has two texts of this day" if correction else None,
     )  # fmt: skip
     drive(made, document_id=law.document)
@@ -154,10 +154,10 @@ def looked(connection: Connection, number: int, one: Version, text: bytes, momen
     one.same_then = exported(connection, then, enacted_law.version_meant(then, at=one.day), moment) == text
 
 
-def at_day(connection: Connection, one: Version, number: int | None) -> bytes:
+def at_day(connection: Connection, version: Version, number: int | None) -> bytes:
     """The Markdown export of the version's day; of a text that was corrected on its day, by its number."""
-    known = enacted_law.versions(connection, one.document)
-    meant = enacted_law.version_meant(known, at=None if number else one.day, version=number)
+    known = enacted_law.versions(connection, version.document)
+    meant = enacted_law.version_meant(known, at=None if number else version.day, version=number)
     return exported(connection, known, meant, enacted_law.NEWEST)
 
 
@@ -166,20 +166,20 @@ def exported(connection: Connection, known: list[LawVersion], meant: LawVersion,
     return export_forms.markdown(made).rpartition(export_forms.TRAILER)[0]
 
 
-def plain(one: Version) -> dict[str, Any]:
+def plain(version: Version) -> dict[str, Any]:
     head = machine()
-    return {**asdict(one), "day": one.day.isoformat(), "measured_at": head["at"], "code": head["code"]}
+    return {**asdict(version), "day": version.day.isoformat(), "measured_at": head["at"], "code": head["code"]}
 
 
 def shown(law: Law, versions: list[Version]) -> Iterator[Version]:
     print(f"{law.document}: {law.title}, {law.repository}, {law.profile}", flush=True)
-    for one in versions:
-        changes = ", ".join(f"{count} {name}" for name, count in one.changes.items())
-        findings = f"; accepted: {', '.join(one.accepted)}" if one.accepted else ""
-        verdict = "same bytes" if one.same and one.same_then else "DIFFERS"
-        print(f"  {one.day} {one.commit[:8]} {one.operation} {one.size:,} bytes, {one.units} units"
+    for version in versions:
+        changes = ", ".join(f"{count} {name}" for name, count in version.changes.items())
+        findings = f"; accepted: {', '.join(version.accepted)}" if version.accepted else ""
+        verdict = "same bytes" if version.same and version.same_then else "DIFFERS"
+        print(f"  {version.day} {version.commit[:8]} {version.operation} {version.size:,} bytes, {version.units} units"
               f"{': ' if changes else ''}{changes}: {verdict}{findings}", flush=True)  # fmt: skip
-        yield one
+        yield version
 
 
 if __name__ == "__main__":

@@ -384,14 +384,14 @@ def new_folder() -> Path:
 
 def remove_with(owner: object, made: Path) -> None:
     """Remove the folder after its owner is deleted, or at the latest in `remove_folders`."""
-    _FOLDERS[:] = [one for one in _FOLDERS if one.alive]
+    _FOLDERS[:] = [folder for folder in _FOLDERS if folder.alive]
     _FOLDERS.append(weakref.finalize(owner, shutil.rmtree, made, ignore_errors=True))
 
 
 def remove_folders() -> None:
     """Remove all remaining temporary folders. A process calls this after its last use of gpg."""
-    for one in _FOLDERS:
-        one()
+    for folder in _FOLDERS:
+        folder()
 
 
 def environment(*, person: bool = False) -> dict[str, str]:

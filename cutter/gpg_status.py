@@ -84,7 +84,7 @@ def read_status(lines: Iterable[str]) -> SignatureEvidence:
         elif keyword in _OUTCOMES or keyword == "VALIDSIG":
             signatures.append(_Open())
             _take(signatures[-1], keyword, words)
-    return SignatureEvidence(records=tuple(one.close() for one in signatures), keywords=tuple(keywords))
+    return SignatureEvidence(records=tuple(signature.close() for signature in signatures), keywords=tuple(keywords))
 
 
 def _take(signature: _Open, keyword: str, words: list[str]) -> None:

@@ -176,7 +176,7 @@ class RequestInput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestView:
+class OpenedRequest:
     """An open request, or why there is none (`status` other than `requested`).
 
     `accepted` maps each approver to the KB id of an approval that was accepted before and need not be sent again.

@@ -234,8 +234,8 @@ class Settings(BaseSettings):
     @field_validator("desk_proxies")
     @classmethod
     def _proxies_are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
-        for one in proxies:
-            ip_network(one)
+        for proxy in proxies:
+            ip_network(proxy)
         return proxies
 
     @field_validator("notify")

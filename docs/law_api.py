@@ -26,18 +26,32 @@ _PARAMETERS = re.compile(
 
 def page(made: str) -> str:
     """The whole page; `made` says how it is generated."""
-    objects = sorted((one for one in shipped().definitions if one.name.startswith("api.")), key=lambda one: one.name)
+    objects = sorted(
+        (definition for definition in shipped().definitions if definition.name.startswith("api.")),
+        key=lambda one: one.name,
+    )
     return "\n".join(
-        ["# Views of enacted law", "", made, "", INTRODUCTION, *(line for one in objects for line in _section(one))]
+        [
+            "# Views of enacted law",
+            "",
+            made,
+            "",
+            INTRODUCTION,
+            *(line for element in objects for line in _section(element)),
+        ]
     )
 
 
-def _section(one: Definition) -> list[str]:
-    readers = sorted(cell.role for cell in declared().cells if cell.object == one.name)
-    lines = [f"## {one.name}", "", leading_comment(one.body), "", f"Readers: {', '.join(readers)}.", ""]
-    if match := _PARAMETERS.search(one.body):
+def _section(definition: Definition) -> list[str]:
+    readers = sorted(cell.role for cell in declared().cells if cell.object == definition.name)
+    lines = [f"## {definition.name}", "", leading_comment(definition.body), "", f"Readers: {', '.join(readers)}.", ""]
+    if match := _PARAMETERS.search(definition.body):
         return [*lines, f"Parameters: {_words(match[1])}.", "", f"Columns: {_words(match[2])}.", ""]
-    columns = [(name, text.replace("''", "'")) for view, name, text in _COLUMN.findall(one.body) if view == one.name]
+    columns = [
+        (name, text.replace("''", "'"))
+        for view, name, text in _COLUMN.findall(definition.body)
+        if view == definition.name
+    ]
     return [*lines, "| column | meaning |", "| --- | --- |", *(f"| `{name}` | {text} |" for name, text in columns), ""]
 
 

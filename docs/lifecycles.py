@@ -93,7 +93,7 @@ METADATA = (
 
 EVENTS = f"""
 Every transition is one event: one JSON object on a line, with exactly these fields:
-{", ".join(f"`{one}`" for one in FIELDS)}.
+{", ".join(f"`{field}`" for field in FIELDS)}.
 
 - `timestamp` is RFC 3339 with a zone.
 - `event_type` is `<lifecycle>_state_transition`.
@@ -186,7 +186,9 @@ def _node(name: str) -> str:
 def _extensions() -> Iterator[str]:
     """One row a lifecycle and reason, with each transition in it."""
     for lifecycle in LIFECYCLES:
-        for reason, edges in groupby(sorted(lifecycle.extensions, key=lambda one: one[2]), key=lambda one: one[2]):
+        for reason, edges in groupby(
+            sorted(lifecycle.extensions, key=lambda extension: extension[2]), key=lambda extension: extension[2]
+        ):
             pairs = list(edges)
             sources = ", ".join(dict.fromkeys(f"`{one}`" for one, _, _ in pairs))
             targets = ", ".join(dict.fromkeys(f"`{other}`" for _, other, _ in pairs))

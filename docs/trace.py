@@ -119,7 +119,7 @@ def page(made: str) -> str:
 
 def _row(line: Line) -> str:
     code = ", ".join(_link(one) for one in line.code)
-    tests = ", ".join(_link(one) for one in line.tests)
+    tests = ", ".join(_link(test) for test in line.tests)
     what = line.what.replace("<", "\\<") + (" ([differs](differences.md))" if line.differs else "")
     return f"| {line.cite} | {line.kind} | {what} | {code} | {tests} |"
 

@@ -59,7 +59,7 @@ class Group(TyperGroup):
         if not meant:
             return f": see `{ctx.command_path} --help`"
         command: Any = self.get_command(ctx, meant[0])
-        wants_more = any(one.required for one in command.params)
+        wants_more = any(param.required for param in command.params)
         given = [shlex.quote(word) for word in rest if word != AS_JSON]
         more = given or (["--help"] if wants_more else [])
         words = [ctx.command_path, meant[0], *more]

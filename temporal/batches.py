@@ -89,7 +89,7 @@ def go_on(settings: Settings, batch_id: str, reason: str) -> None:
 
 def again(settings: Settings, batch_id: str) -> None:
     """Let the next resume cut the voided documents again. If there are none, nothing is written."""
-    if not any(one.voided for one in view(settings, batch_id).items):
+    if not any(item.voided for item in view(settings, batch_id).items):
         return
     with session(settings, OPERATOR) as connection:
         connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))
@@ -155,7 +155,7 @@ def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str
         raise InvalidInput(f"--approval-set {source}: no NAME.md with its NAME.md.asc")
     digest = sha256_hex("".join(f"{name} {sha256_hex(data)}\n" for name, data in sorted(files.items())))
     folder = f"{documents.folder(batch_id)}/approvals-{digest[:16]}"
-    for name, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):
+    for name, data in sorted(files.items(), key=lambda item: not item[0].endswith(".asc")):
         put(store, f"{folder}/{name}", data)
     return folder, listing_sha256(store, set_names(store, folder))
 
@@ -168,7 +168,7 @@ def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[
     store, found = Store(settings.kb), {}
     for name in documents.PRE_BATCHED.values():
         files = _signed_files(beside / name)
-        for file, data in sorted(files.items(), key=lambda one: not one[0].endswith(".asc")):
+        for file, data in sorted(files.items(), key=lambda item: not item[0].endswith(".asc")):
             put(store, f"{documents.folder(batch_id)}/{name}/{file}", data)
         if files:
             found[name] = len(files) // 2
@@ -194,4 +194,8 @@ def _signed_files(folder: Path) -> dict[str, bytes]:
     if not folder.is_dir():
         return {}
     statements = [path for path in sorted(folder.glob("*.md")) if path.with_name(f"{path.name}.asc").is_file()]
-    return {file.name: file.read_bytes() for one in statements for file in (one, one.with_name(f"{one.name}.asc"))}
+    return {
+        file.name: file.read_bytes()
+        for statement in statements
+        for file in (statement, statement.with_name(f"{statement.name}.asc"))
+    }

@@ -84,7 +84,7 @@ async def every_open(client: Client) -> list[Execution]:
     query = f"ExecutionStatus = 'Running' AND WorkflowType = '{names.DOCUMENT_RUN}'"
     prefix = names.document_workflow_id("")
     try:
-        listed = [one.id async for one in client.list_workflows(query) if one.id.startswith(prefix)]
+        listed = [execution.id async for execution in client.list_workflows(query) if execution.id.startswith(prefix)]
     except RPCError as problem:
         raise unanswered(problem) from None
     found = []

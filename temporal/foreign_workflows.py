@@ -21,7 +21,7 @@ from cutter import limits
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.settings import Settings
 from cutter.stack.temporal import cached
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from temporal import names
 from temporal.client import connect, unanswered
 
@@ -94,7 +94,7 @@ def run_id_of(settings: Settings, name: str) -> str:
     If a document has no run because a foreign workflow blocks it, the error names this workflow.
     """
     try:
-        return known_runs.run_id_of(settings, name)
+        return run_rows.run_id_of(settings, name)
     except NotFound:
         with suppress(Unavailable):
             asyncio.run(_refuse(settings, names.document_workflow_id(name)))

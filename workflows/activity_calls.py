@@ -153,7 +153,7 @@ async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
 def lost_worker_delays(caps: Caps) -> tuple[float, ...]:
     """The pauses after attempts that died with their worker. None is longer than the pause of a retry."""
     longest = max(caps.retry_delays_seconds)
-    return tuple(min(one, longest) for one in limits.LOST_WORKER_DELAYS_SECONDS)
+    return tuple(min(seconds, longest) for seconds in limits.LOST_WORKER_DELAYS_SECONDS)
 
 
 def _budget(caps: Caps, tries: int, *, lost: bool) -> RetryBudget:

@@ -16,9 +16,9 @@ with workflow.unsafe.imports_passed_through():
     from cutter.messages import (
         EndRequestInput,
         JudgeResult,
+        OpenedRequest,
         RequestEnded,
         RequestInput,
-        RequestView,
         Resumed,
         ResumeInput,
     )
@@ -64,12 +64,12 @@ class ApprovalCollector:
         self.ui = ui
         self.refused_together: frozenset[str] = frozenset()
 
-    async def open_request(self, gate: Gate) -> RequestView:
+    async def open_request(self, gate: Gate) -> OpenedRequest:
         await self.control.boundary()
         assert gate.sovereign is not None
         name = gate.sovereign.value
         asked = RequestInput(run_id=self.progress.run_id, gate=name)
-        request = await self.control.call("open_request", asked, RequestView, f"{name}: write the request")
+        request = await self.control.call("open_request", asked, OpenedRequest, f"{name}: write the request")
         match request.status:
             case "drift":
                 await self.control.hold(f"stopped_drift_{request.code}", request.reason, gate.name)
@@ -95,7 +95,7 @@ class ApprovalCollector:
                 self.ui.upsert_search_attributes()
         return request
 
-    async def collect(self, gate: Gate, request: RequestView) -> None:
+    async def collect(self, gate: Gate, request: OpenedRequest) -> None:
         """Wait for approvals until enough are accepted and the gate has consumed them, or the request expires."""
         used = dict(request.accepted)
         refused = self.progress.refusals_recorded = 0
@@ -155,7 +155,7 @@ class ApprovalCollector:
             self.progress.queue = message_queue.forget(self.progress.queue, kb_id)
         return {}
 
-    async def _next_message(self, request: RequestView) -> message_queue.Message | None:
+    async def _next_message(self, request: OpenedRequest) -> message_queue.Message | None:
         """The oldest message, or None if only refusals have come. A stop always comes first."""
         # The server accepts 10,000 signals in one execution, and a flood of signals must not keep out a good approval.
         self.control.continue_as_new_when_long()
@@ -173,7 +173,7 @@ class ApprovalCollector:
         message, self.progress.queue = message_queue.take(self.progress.queue)
         return message
 
-    async def _answer(self, request: RequestView, message: message_queue.Message) -> JudgeResult | None:
+    async def _answer(self, request: OpenedRequest, message: message_queue.Message) -> JudgeResult | None:
         """The verdict on a message, or None if the message names no document. A rejection or a void ends the run."""
         if message.kb_id is None:
             needed = f"{request.gate} waits for a signed approval: {request.kb_id}"
@@ -196,7 +196,7 @@ class ApprovalCollector:
         await self.control.call("resume_run", order, Resumed, "resume the run")
         raise RestartFromReceipts
 
-    async def _expire(self, request: RequestView) -> None:
+    async def _expire(self, request: OpenedRequest) -> None:
         ended = EndRequestInput(run_id=self.progress.run_id, gate=request.gate, status="expired")
         for _ in range(limits.CLOCK_CHECKS_MAX):
             done = await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: expired")
@@ -207,7 +207,7 @@ class ApprovalCollector:
             await self.control.pause(limits.CLOCKS_APART_SECONDS, "the database's clock is slower than ours")
         raise RestartFromReceipts
 
-    async def _reject(self, request: RequestView, verdict: JudgeResult) -> None:
+    async def _reject(self, request: OpenedRequest, verdict: JudgeResult) -> None:
         ended = EndRequestInput(
             run_id=self.progress.run_id,
             gate=request.gate,

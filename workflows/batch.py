@@ -93,8 +93,8 @@ class Batch:
             start = replace(start, adopt_after=step.adopted)
             adopt = step.adopted > 0
             self._show(step)
-            await asyncio.gather(*(self._start_document(one) for one in step.starts))
-            await asyncio.gather(*(self._stop_document(one) for one in step.stops))
+            await asyncio.gather(*(self._start_document(start) for start in step.starts))
+            await asyncio.gather(*(self._stop_document(stop) for stop in step.stops))
             if step.over and not await self._goes_on():
                 return BatchResult(
                     batch_id=start.batch_id, state=step.state, totals=step.totals, report=step.report, reason=step.note
@@ -272,7 +272,7 @@ class Batch:
             return _no("unavailable", str(problem))
         if answer.status == "refused":
             return _no(answer.code, answer.reason)
-        accepted = [one for one in answer.entries if one.accepted]
+        accepted = [entry for entry in answer.entries if entry.accepted]
         for first in range(0, len(accepted), limits.BATCH_ORDERS_AT_ONCE):
             some = accepted[first : first + limits.BATCH_ORDERS_AT_ONCE]
             await asyncio.gather(*(self._hand_over(one.document_id, one.kb_id) for one in some))
@@ -283,9 +283,9 @@ class Batch:
             "status": "accepted" if accepted else "refused",
             "accepted": [one.document_id for one in accepted],
             "refused": [
-                {"document_id": one.document_id, "kb_id": one.kb_id, "code": one.code, "reason": one.reason}
-                for one in answer.entries
-                if not one.accepted
+                {"document_id": entry.document_id, "kb_id": entry.kb_id, "code": entry.code, "reason": entry.reason}
+                for entry in answer.entries
+                if not entry.accepted
             ],
             "missing": list(answer.missing),
         }

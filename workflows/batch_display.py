@@ -52,7 +52,7 @@ def details(board: BatchDisplay) -> str:
     if step.next_command:
         lines += ["", "#### What to do", "", "```", visible(step.next_command.replace("`", "'")), "```"]
     if board.answers:
-        lines += ["", "#### Messages", "", *(f"- {entry(one)}" for one in board.answers)]
+        lines += ["", "#### Messages", "", *(f"- {entry(answer)}" for answer in board.answers)]
     return "\n".join(lines)
 
 

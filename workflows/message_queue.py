@@ -91,7 +91,7 @@ def take(queue: MessageQueue, *, orders: bool = False) -> tuple[Message | None, 
     """The oldest message, and the queue without it. With `orders`, only orders are taken, and early approvals stay and
     wait for their gate.
     """
-    message = next((one for one in queue.messages if not (orders and one.name == EARLY)), None)
+    message = next((message for message in queue.messages if not (orders and message.name == EARLY)), None)
     if message is None:
         return None, queue
     return message, replace(queue, messages=tuple(one for one in queue.messages if one != message))
@@ -99,13 +99,13 @@ def take(queue: MessageQueue, *, orders: bool = False) -> tuple[Message | None, 
 
 def early(queue: MessageQueue) -> tuple[str, ...]:
     """KB ids of the approvals that wait for their gate, in order of arrival."""
-    return tuple(one.kb_id for one in queue.messages if one.name == EARLY and one.kb_id)
+    return tuple(message.kb_id for message in queue.messages if message.name == EARLY and message.kb_id)
 
 
 def without_early(queue: MessageQueue) -> MessageQueue:
     """The queue without the approvals that wait for their gate. After a flood people must send them again."""
     gone = early(queue)
-    messages = tuple(one for one in queue.messages if one.name != EARLY)
+    messages = tuple(message for message in queue.messages if message.name != EARLY)
     return replace(queue, messages=messages, known=frozenset(pair for pair in queue.known if pair[1] not in gone))
 
 
@@ -126,7 +126,7 @@ def forget(queue: MessageQueue, kb_id: str) -> MessageQueue:
 
 def _is_full(queue: MessageQueue, name: str) -> bool:
     # Approvals and orders have separate limits. A stopped run lets approvals wait, but must still receive its resume.
-    same = sum((one.name == EARLY) == (name == EARLY) for one in queue.messages)
+    same = sum((message.name == EARLY) == (name == EARLY) for message in queue.messages)
     return same >= limits.INBOX_MESSAGES_MAX
 
 

@@ -73,7 +73,9 @@ class RunControl:
         """A boundary between two steps. A stop or a void that has arrived takes effect here."""
         if self.progress.stop is not None:
             await self.stop_here(self.progress.stop)
-        for message in [one for one in self.progress.queue.messages if one.name == "void" and one.kb_id]:
+        for message in [
+            message for message in self.progress.queue.messages if message.name == "void" and message.kb_id
+        ]:
             self.progress.discard(message)
             await self.judge_order(message)
 
@@ -359,7 +361,7 @@ class RunControl:
             )
 
     def _answer_resume(self) -> None:
-        message = next((one for one in self.progress.queue.messages if one.kb_id is None), None)
+        message = next((message for message in self.progress.queue.messages if message.kb_id is None), None)
         if message is not None:
             self.progress.discard(message)
             self.messages.reply(message.ticket, "accepted", "resumed", "tried again")

@@ -11,7 +11,7 @@ from typing import Any
 from cutter.catalogue import GATES
 from cutter.domain.markdown import cell, prose
 from cutter.domain.visible import visible
-from cutter.messages import RequestView
+from cutter.messages import OpenedRequest
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class RunDisplay:
     facts: dict[str, str] = field(default_factory=dict)
     passed: dict[str, str] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
-    request: RequestView | None = None
+    request: OpenedRequest | None = None
     accepted: dict[str, str] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=list)
     retries: list[str] = field(default_factory=list)
@@ -76,7 +76,7 @@ def details(board: RunDisplay) -> str:
     return "\n".join(lines)
 
 
-def _waiting(board: RunDisplay, request: RequestView) -> list[str]:
+def _waiting(board: RunDisplay, request: OpenedRequest) -> list[str]:
     run, document = board.run_id, board.document_id
     return [
         f"#### {request.gate} waits for {request.approvers_needed} signed approval(s) until {request.expires_utc}",
@@ -139,6 +139,6 @@ def entry(text: str) -> str:
     return prose(" ".join(text.split()))
 
 
-def expiry(request: RequestView) -> datetime:
+def expiry(request: OpenedRequest) -> datetime:
     """When a request expires."""
     return datetime.fromisoformat(request.expires_utc)

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import structlog
 from temporalio import activity
 
-from activities import effects as commands
+from activities import effects
 from activities.approval_judge import signed_before
 from activities.batch.documents import overview_of, report_of
 from activities.batch.folder import follow_batch, keep_up
@@ -140,8 +140,8 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
         view = watch.seen(connection, whole=not input.seen)
         attended = view.attended
         reviews = _reviews(deps, connection, view)
-        tenants = sorted({one.tenant for one in batch_step.items_of(view)})
-        rooms = {one["tenant"]: one["room"] for one in batch_views.rooms(connection, tenants)}
+        tenants = sorted({item.tenant for item in batch_step.items_of(view)})
+        rooms = {room["tenant"]: room["room"] for room in batch_views.rooms(connection, tenants)}
         capped = {tenant: room for tenant, room in rooms.items() if room is not None}
         orders = batch_step.decide(view, window=limits.BATCH_WINDOW, rooms=capped, reviews=reviews)
         written = _written(connection, view, orders.enters)
@@ -184,8 +184,8 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
 
 def _silent(deps: Deps, view: BatchView) -> list[ItemRecord]:
     """Items that should move but were silent for a long time. A new workflow continues from the state of the run."""
-    moving = {one.document_id for one in batch_step.items_of(view) if one.stage in batch_step.ACTIVE_STAGES}
-    candidates = {one.run_id: one for one in view.items if one.document_id in moving}
+    moving = {item.document_id for item in batch_step.items_of(view) if item.stage in batch_step.ACTIVE_STAGES}
+    candidates = {item.run_id: item for item in view.items if item.document_id in moving}
     asked = {"run_ids": list(candidates), "seconds": limits.STEER_SILENT_SECONDS}
     with translated(), deps.pool(Role.READ).connection() as connection:
         return [candidates[run_id] for run_id in SILENT.all(connection, asked)]
@@ -255,7 +255,7 @@ def _opened(view: BatchView, items: Sequence[ItemRecord], started: Sequence[Batc
     one.
     """
     new = {one.document_id for one in started}
-    return [_start(view.batch, one, one.run_id) for one in items if one.run_id and one.document_id not in new]
+    return [_start(view.batch, item, item.run_id) for item in items if item.run_id and item.document_id not in new]
 
 
 # --- queues -----------------------------------------------------------------------------------------------------------
@@ -284,22 +284,22 @@ def _reviews(deps: Deps, connection: Connection, view: BatchView) -> list[Entry]
     return found
 
 
-def _uncovered(deps: Deps, connection: Connection, view: BatchView, gate: str, one: ItemRecord) -> str:
+def _uncovered(deps: Deps, connection: Connection, view: BatchView, gate: str, item: ItemRecord) -> str:
     """Why the approvals that were signed in advance do not open the gate. Empty while some of them are not judged yet.
 
     If an approval still has no verdict after a while, the run does not know it, because it came later or is a copy.
     """
     batch_id = view.batch_id
-    names = signed_before(deps, batch_id, one.document_id, gate)
+    names = signed_before(deps, batch_id, item.document_id, gate)
     if not names:
-        return f"there is no {documents.pre_batched(batch_id, gate, one.document_id)}"
-    asked = {"run_id": one.run_id, "gate": gate, "kb_ids": list(names)}
+        return f"there is no {documents.pre_batched(batch_id, gate, item.document_id)}"
+    asked = {"run_id": item.run_id, "gate": gate, "kb_ids": list(names)}
     verdicts = VERDICTS.all(connection, asked)
     signers = {verdict.fingerprint for verdict in verdicts if verdict.good}
     # Enough approvals came after the last look at the batch, so the run continues without help.
     if verdicts and len(signers) >= verdicts[0].needed:
         return ""
-    if len(verdicts) < len(names) and not batch_step.longer_ago(view, one.state_at, limits.STEER_UNHEARD_SECONDS):
+    if len(verdicts) < len(names) and not batch_step.longer_ago(view, item.state_at, limits.STEER_UNHEARD_SECONDS):
         return ""
     if not verdicts:
         return f"the run was not told of {', '.join(names)}"
@@ -327,9 +327,9 @@ def _enter(deps: Deps, connection: Connection, view: BatchView, entry: Entry) ->
     )
 
 
-def _stop_document(connection: Connection, one: ItemRecord) -> str | None:
+def _stop_document(connection: Connection, item: ItemRecord) -> str | None:
     """KB id of the document that the run wrote about its own stop, or None if it has written none yet."""
-    return STOP_DOCUMENT.first(connection, {"run_id": one.run_id, "state_at": one.state_at})
+    return STOP_DOCUMENT.first(connection, {"run_id": item.run_id, "state_at": item.state_at})
 
 
 def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) -> list[Entry]:
@@ -339,26 +339,26 @@ def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) 
     """
     by_id = view.by_document
     return [
-        one
-        for one in entries
-        if one.queue != batch_step.QUARANTINE
-        or _stop_document(connection, by_id[one.document_id]) is not None
-        or batch_step.longer_ago(view, by_id[one.document_id].state_at, limits.STEER_UNHEARD_SECONDS)
+        entry
+        for entry in entries
+        if entry.queue != batch_step.QUARANTINE
+        or _stop_document(connection, by_id[entry.document_id]) is not None
+        or batch_step.longer_ago(view, by_id[entry.document_id].state_at, limits.STEER_UNHEARD_SECONDS)
     ]
 
 
-def _error_body(deps: Deps, connection: Connection, one: ItemRecord, entry: Entry) -> str:
-    sidecar = sidecar_now(connection, one.run_id or "")
+def _error_body(deps: Deps, connection: Connection, item: ItemRecord, entry: Entry) -> str:
+    sidecar = sidecar_now(connection, item.run_id or "")
     allowed = deps.settings.max_candidates
     return documents.error_entry(case_of(connection, sidecar, max_candidates=allowed, code=entry.code))
 
 
-def _review_body(connection: Connection, view: BatchView, one: ItemRecord, entry: Entry) -> str:
-    payload = PAYLOAD.first(connection, {"run_id": one.run_id, "gate": one.gate}) or {}
-    request = one.request_kb_id or ""
+def _review_body(connection: Connection, view: BatchView, item: ItemRecord, entry: Entry) -> str:
+    payload = PAYLOAD.first(connection, {"run_id": item.run_id, "gate": item.gate}) or {}
+    request = item.request_kb_id or ""
     return documents.review_entry(
-        batch_id=view.batch_id, run_id=one.run_id or "", document_id=one.document_id, state=entry.state,
-        gate=one.gate or "", reason=entry.reason, payload=payload, request_kb_id=request,
+        batch_id=view.batch_id, run_id=item.run_id or "", document_id=item.document_id, state=entry.state,
+        gate=item.gate or "", reason=entry.reason, payload=payload, request_kb_id=request,
         approval_kb_id=request.replace("-request-", "-approval-"),
     )  # fmt: skip
 
@@ -391,9 +391,9 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
         for one in waiting:
-            context, policy = commands.of_batch(one.now, batch_id), effect_policy.in_force(connection)
+            context, policy = effects.of_batch(one.now, batch_id), effect_policy.in_force(connection)
             try:
-                put = commands.put_free(deps, context, one.kb_id, one.body.encode(), policy)
+                put = effects.put_free(deps, context, one.kb_id, one.body.encode(), policy)
             except CutterError as problem:
                 log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=one.kb_id, code=problem.code)
                 return

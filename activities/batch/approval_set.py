@@ -10,7 +10,7 @@ from activities import approval_judge
 from activities.run.approval_requests import judge_read
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.approvals.policy import Policy
+from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.reader import authenticated, read_approval
 from cutter.approvals.verdict import ApprovalDocument
 from cutter.approvals.verify import said_in
@@ -42,9 +42,9 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
         if one.run_id
     }
     failed = {
-        one.run_id: _Wanted(document_id=one.document_id, run_id=one.run_id, gate=Sovereign.CUT.value)
-        for one in view.items
-        if one.run_id and one.failed
+        item.run_id: _Wanted(document_id=item.document_id, run_id=item.run_id, gate=Sovereign.CUT.value)
+        for item in view.items
+        if item.run_id and item.failed
     }
     names = set_names(deps.kb, input.folder)
     if not names:
@@ -57,8 +57,8 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
         return SetAnswer(status="refused", code="set_changed", reason="the folder is not what was handed over")
     desk = _Desk(deps=deps, policy=policy, ring=ring, waiting={**failed, **waiting})
     entries = [_judged(desk, name, document) for name, document in documents.items()]
-    covered = {one.document_id for one in entries if one.accepted}
-    covered |= {one.document_id for one in view.items if one.approved}
+    covered = {entry.document_id for entry in entries if entry.accepted}
+    covered |= {item.document_id for item in view.items if item.approved}
     missing = [one.document_id for one in waiting.values() if one.document_id not in covered]
     return SetAnswer(status="read", entries=tuple(entries), missing=tuple(sorted(missing)))
 
@@ -79,7 +79,7 @@ class _Desk:
     """
 
     deps: Deps
-    policy: Policy
+    policy: ApproverPolicy
     ring: Gpg
     waiting: dict[str, _Wanted]
 

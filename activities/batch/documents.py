@@ -70,9 +70,10 @@ def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
     """Write the batch's report and a summary of each queue that is not empty. Returns the KB id of the report."""
     batch = view.batch
     batch_id = batch.batch_id
-    shown = {one.document_id: (one.outcome or one.stage).value for one in batch_step.items_of(view)}
+    shown = {item.document_id: (item.outcome or item.stage).value for item in batch_step.items_of(view)}
     listed = [
-        ReportLine(item=one, shown=shown[one.document_id], command=ways.command_of(batch_id, one)) for one in view.items
+        ReportLine(item=item, shown=shown[item.document_id], command=ways.command_of(batch_id, item))
+        for item in view.items
     ]
     commands = {one.item.document_id: one.command for one in listed}
     queued = OPEN_QUEUE.all(connection, {"batch_id": batch_id})
@@ -95,9 +96,9 @@ def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
 
 
 def _waiting_at(connection: Connection, gate: str, items: Sequence[ItemRecord]) -> list[Waiting]:
-    rows = REQUESTS.all(connection, {"run_ids": [one.run_id for one in items], "gate": gate})
-    bodies = {one.run_id: one.body for one in rows}
-    return [shown for one in items if (shown := _waiting(one, bodies.get(one.run_id or "", ""))) is not None]
+    rows = REQUESTS.all(connection, {"run_ids": [item.run_id for item in items], "gate": gate})
+    bodies = {row.run_id: row.body for row in rows}
+    return [shown for item in items if (shown := _waiting(item, bodies.get(item.run_id or "", ""))) is not None]
 
 
 def _waiting(item: ItemRecord, body: str) -> Waiting | None:

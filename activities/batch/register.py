@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from activities import effects as commands
+from activities import effects
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.batch import documents
@@ -19,7 +19,7 @@ from cutter.messages import BatchInput, BatchStep
 from cutter.projections import batch_queue_file
 from cutter.registration import caps_of
 from cutter.storage import batch_views, effect_policy
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.clock import CLOCK
 from cutter.storage.faults import translated
@@ -47,11 +47,11 @@ def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInp
             code="STOP_BATCH_NOT_FOUND",
         ) from None
     options = options_of(input, batch_id, deps.settings.batch_items_max)
-    admission = registry.admit(connection, data, options)
-    if registry.name_of(admission.queue, options) != batch_id:
+    admission = batch_rows.admit(connection, data, options)
+    if batch_rows.name_of(admission.queue, options) != batch_id:
         raise InvalidInput(f"{path} is of batch {admission.queue.batch_id}, not of {batch_id}")
     caps = asdict(caps_of(deps.settings))
-    registry.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
+    batch_rows.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
     put_queue(deps, connection, batch_id, data)
     _put_approvals(deps, connection, batch_id, path.parent)
 
@@ -60,7 +60,7 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
     """Copy pre-batched approvals from the folder of the queue file (seed 001 §7) to the place where the documents' runs
     look.
     """
-    context = commands.of_batch(CLOCK.one(connection), batch_id)
+    context = effects.of_batch(CLOCK.one(connection), batch_id)
     for name in documents.PRE_BATCHED.values():
         for statement in sorted((folder / name).glob("*.md")):
             signature = statement.with_name(f"{statement.name}.asc")
@@ -69,18 +69,18 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
             policy = effect_policy.in_force(connection)
             for file, put_as in pair:
                 with file.open("rb") as opened:
-                    put = commands.put(deps, context, put_as, opened.read(limits.STATEMENT_BYTES_MAX), policy)
-                connection.execute(*commands.receipt_of_put(context, put, "approval"))
+                    put = effects.put(deps, context, put_as, opened.read(limits.STATEMENT_BYTES_MAX), policy)
+                connection.execute(*effects.receipt_of_put(context, put, "approval"))
 
 
 def put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) -> None:
     """Put queue.yaml into the knowledge base, from which a lost folder is restored. Its receipt is written in the open
     transaction.
     """
-    context = commands.of_batch(CLOCK.one(connection), batch_id)
+    context = effects.of_batch(CLOCK.one(connection), batch_id)
     policy = effect_policy.in_force(connection)
-    put = commands.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data), policy)
-    connection.execute(*commands.receipt_of_put(context, put, "queue"))
+    put = effects.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data), policy)
+    connection.execute(*effects.receipt_of_put(context, put, "queue"))
 
 
 def options_of(input: BatchInput, batch_id: str, items_max: int) -> Options:
@@ -90,4 +90,4 @@ def options_of(input: BatchInput, batch_id: str, items_max: int) -> Options:
         options = Options.overnight("dryrun" if dryrun else "live", items_max)
     else:
         options = Options(mode="dryrun" if dryrun else "live", policy=input.policy, items_max=items_max)
-    return registry.with_lanes(options, min(input.lanes, limits.BATCH_LANES_MAX) or None)
+    return batch_rows.with_lanes(options, min(input.lanes, limits.BATCH_LANES_MAX) or None)

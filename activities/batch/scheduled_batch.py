@@ -17,7 +17,7 @@ from cutter.errors import InvalidInput, NotFound
 from cutter.messages import BatchInput, NightStart
 from cutter.projections.batch_queue_file import keep_queue
 from cutter.registration import caps_of
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.faults import translated
 
@@ -32,9 +32,9 @@ def begin_night(deps: Deps, input: NightStart) -> BatchInput:
     data = scheduled_batches.queue_of(_pattern(deps, night.queue_sha256), _instant(input.when))
     options = _options(night.lanes, deps.settings.batch_items_max)
     with translated(), deps.pool(Role.READ).connection() as connection:
-        admission = registry.admit(connection, data, options)
+        admission = batch_rows.admit(connection, data, options)
         caps = asdict(caps_of(deps.settings))
-        batch_id, _ = registry.register(connection, admission, options, run_caps=caps, starter=night.starter[:100])
+        batch_id, _ = batch_rows.register(connection, admission, options, run_caps=caps, starter=night.starter[:100])
         put_queue(deps, connection, batch_id, data)
     keep_queue(deps.settings.batches, batch_id, data)
     return BatchInput(batch_id=batch_id, starter=night.starter)
@@ -60,4 +60,4 @@ def _options(lanes: int, items_max: int) -> Options:
     night.
     """
     night = replace(Options.overnight("live", items_max), skip_completed=True)
-    return registry.with_lanes(night, min(lanes, limits.BATCH_LANES_MAX) if lanes > 0 else None)
+    return batch_rows.with_lanes(night, min(lanes, limits.BATCH_LANES_MAX) if lanes > 0 else None)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from activities import effects as commands
+from activities import effects
 from activities.effects import Context
 from activities.gates import recorded_backups
 from activities.gates.runner import GatePassed, GateRefused, backup_damaged, run_gate
@@ -85,7 +85,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
             checked.append((shared.record, shared.restored_fingerprint, {}, pinned, *stored))
             return ()
         artifact_id = _free_name(deps, attempt)
-        answer = take_and_check(deps, commands.of_attempt(attempt), artifact_id, pinned)
+        answer = take_and_check(deps, effects.of_attempt(attempt), artifact_id, pinned)
         if isinstance(answer, BackupRefusal):
             return _refused(answer)
         # The artifact is read back here, before the transaction, because reading a large backup takes longer than the
@@ -96,7 +96,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
         record, restored_fingerprint, policy, pinned, stored, beside = checked[0]
-        noted = commands.record_backup(opened.connection, commands.of_attempt(opened.attempt), record, policy)
+        noted = effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, policy)
         evidence = gate.Evidence(
             artifact_id=record.artifact_id,
             stored_sha256=stored,
@@ -135,7 +135,7 @@ def _free_name(deps: Deps, attempt: Attempt) -> str:
     """
     store, folder = open_store(deps.settings.artifacts), attempt.run_id
     for name in (f"{folder}/{BLOB}", f"{folder}/pre_write-{attempt.number}.gpg"):
-        if not store.taken(name) and not commands.backup_on_record(deps, attempt.run_id, name):
+        if not store.taken(name) and not effects.backup_on_record(deps, attempt.run_id, name):
             return name
     return f"{folder}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
 
@@ -161,7 +161,7 @@ def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
         reason = answer.message[: limits.REASON_CHARACTERS_MAX]
         return GateOutcome(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        if commands.record_backup(connection, context, answer[0], answer[2])["sha256"] != answer[0].sha256:
+        if effects.record_backup(connection, context, answer[0], answer[2])["sha256"] != answer[0].sha256:
             raise Conflict(f"backup {answer[0].artifact_id} is recorded with another sha256")
     return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": answer[0].sha256})
 
@@ -195,7 +195,7 @@ def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
     if found is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     run = RunRecord.of(found.run)
-    context = commands.of_run(run, found.pins, found.now, gate.GATE)
+    context = effects.of_run(run, found.pins, found.now, gate.GATE)
     return replace(context, approvers=found.approvers, needed=found.needed), run.state
 
 
@@ -225,7 +225,7 @@ def take_and_check(deps: Deps, context: Context, artifact_id: str, pinned: str) 
     If more documents changed than one artifact may hold, each part is restored and sealed first. If the time is over
     meanwhile, the next attempt needs the other parts only. A restore point that the deployment asks for comes first.
     """
-    point = commands.mark_restore_point(deps, context)
+    point = effects.mark_restore_point(deps, context)
     if isinstance(point, BackupRefusal):
         return point
     deadline = Deadline(2 * _step_seconds(deps))
@@ -241,7 +241,7 @@ def _artifact(
     """One artifact that was taken, restored and sealed: the backup, or a part of it."""
     settings = deps.settings
     home = settings.key_home("backup")
-    record, policy = commands.take_backup(deps, context, artifact_id, pinned, seconds, point)
+    record, policy = effects.take_backup(deps, context, artifact_id, pinned, seconds, point)
     if isinstance(record, BackupRefusal):
         return record
     restored = deps.restore_check(
@@ -250,7 +250,7 @@ def _artifact(
     )  # fmt: skip
     if isinstance(restored, BackupRefusal):
         return restored
-    return commands.seal_backup(deps, record, restored) or (record, restored, policy)
+    return effects.seal_backup(deps, record, restored) or (record, restored, policy)
 
 
 def _step_seconds(deps: Deps) -> float:

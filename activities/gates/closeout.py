@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from activities import effects as commands
+from activities import effects
 from activities.gates import evidence_bundle as bundles
 from activities.gates.lifecycle_enact import units_begun
 from activities.gates.runner import GatePassed, GateRefused, run_gate
@@ -90,12 +90,12 @@ class _Fetched:
         rendered = _rendered(sidecar)
         documents = tuple(
             gate.KbDocument(
-                kb_id=one.kb_id, kind=one.kind, subject=one.subject, recorded_sha256=one.sha256,
-                found_sha256=self.found.get(one.kb_id),
-                rendered_sha256=rendered.get(one.subject) if one.kind == "gate_report" else None,
+                kb_id=document.kb_id, kind=document.kind, subject=document.subject, recorded_sha256=document.sha256,
+                found_sha256=self.found.get(document.kb_id),
+                rendered_sha256=rendered.get(document.subject) if document.kind == "gate_report" else None,
             )
-            for one in sidecar.documents
-            if _can_be_put(one, sidecar)
+            for document in sidecar.documents
+            if _can_be_put(document, sidecar)
         )  # fmt: skip
         wanted = gate.put_back(run_id, documents)
         if wanted is not None:
@@ -113,11 +113,11 @@ class _Fetched:
 
 def _rendered(sidecar: RunSidecar) -> dict[str, str]:
     """The sha256 of each gate's report according to the sealed receipt, by gate."""
-    return {one.gate: sha256_hex(phase_report.render(sidecar.run, one)) for one in sidecar.receipts}
+    return {receipt.gate: sha256_hex(phase_report.render(sidecar.run, receipt)) for receipt in sidecar.receipts}
 
 
 def _accepted(facts: Json) -> list[Json]:
-    return [one for one in facts["verdicts"] if one["accepted"]]
+    return [verdict for verdict in facts["verdicts"] if verdict["accepted"]]
 
 
 def _publish_all(deps: Deps, run_id: str) -> None:
@@ -131,7 +131,11 @@ def _fetched(deps: Deps, run_id: str) -> _Fetched:
     with single(deps.pool(Role.READ)) as connection:
         read = BOTH.one(connection, {"run_id": run_id})
     facts, sidecar = _answer(read.evidence, run_id), RunSidecar.of(_answer(read.sidecar, run_id))
-    found = {one.kb_id: _sha256_in_kb(deps, one.kb_id) for one in sidecar.documents if _can_be_put(one, sidecar)}
+    found = {
+        document.kb_id: _sha256_in_kb(deps, document.kb_id)
+        for document in sidecar.documents
+        if _can_be_put(document, sidecar)
+    }
     return _Fetched(found=found, facts=facts, signed=bundles.gathered(deps, facts))
 
 
@@ -176,12 +180,12 @@ def _finish(deps: Deps, run_id: str) -> None:
     sidecar, policy = RunSidecar.of(_answer(next(iter(closed), None), run_id)), effect_policy.of(text)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), sidecar.pins
-    context = commands.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
-    done = commands.put_free(deps, context, kb_id, line, policy)
+    context = effects.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
+    done = effects.put_free(deps, context, kb_id, line, policy)
     bundles.sign(deps, context, policy, pins["evidence_artifact"])
-    stored = commands.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
+    stored = effects.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
-        for statement, parameters in (commands.receipt_of_put(context, done, "runs_index"), stored):
+        for statement, parameters in (effects.receipt_of_put(context, done, "runs_index"), stored):
             connection.execute(statement, parameters)
     state = run_folder.read_state(deps.settings.runs, run_id)
     report = gate.finished(
@@ -191,7 +195,9 @@ def _finish(deps: Deps, run_id: str) -> None:
             sidecar_status=state.get("status"),
             index_line=line,
             index_line_found=deps.kb.get(done.kb_id),
-            documents_waiting=sum(one.sha256 is None and _can_be_put(one, sidecar) for one in sidecar.documents),
+            documents_waiting=sum(
+                document.sha256 is None and _can_be_put(document, sidecar) for document in sidecar.documents
+            ),
         )
     )
     if not report.passed:
@@ -215,4 +221,4 @@ def index_entry(sidecar: RunSidecar) -> tuple[str, bytes]:
 
 
 def _closing(sidecar: RunSidecar) -> Receipt:
-    return next(one for one in sidecar.receipts if one.gate == gate.GATE)
+    return next(receipt for receipt in sidecar.receipts if receipt.gate == gate.GATE)

@@ -75,7 +75,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
             candidate_count=pins["candidate_count"],
             vocabulary=_vocabulary(opened),
             same_digest_runs=tuple(
-                one.run_id for one in opened.rows(SAME_DIGEST) if one.writer_digest == (revision or plan).writer_digest
+                row.run_id for row in opened.rows(SAME_DIGEST) if row.writer_digest == (revision or plan).writer_digest
             ),
             max_writes=opened.row(MAX_WRITES),
             revision=revision,

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import structlog
 
-from activities import effects as commands
+from activities import effects
 from activities.effects import Context
 from activities.worker.dependencies import Deps
 from cutter.domain.digests import sha256_hex
@@ -21,7 +21,7 @@ from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence import bundle
 from cutter.evidence.bundle import Bundle, Signed
 from cutter.kb.ids import signature_of
-from cutter.policy.rules import InvalidPolicy, Policy
+from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.projections.state_file import render_transitions
 from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import OpenGate
@@ -49,8 +49,8 @@ def store(
     made = bundle.built(facts, signed, render_transitions(sidecar), history)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
-        context, policy = commands.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
-        commands.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
+        context, policy = effects.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
+        effects.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
         found = sha256_hex(artifacts.get(made.artifact_id))
         if found != made.sha256:
             raise Conflict(f"{made.artifact_id} holds other bytes")
@@ -61,7 +61,7 @@ def store(
     return made, found
 
 
-def sign(deps: Deps, context: Context, policy: Policy | InvalidPolicy, artifact_id: str) -> None:
+def sign(deps: Deps, context: Context, policy: EffectPolicy | InvalidPolicy, artifact_id: str) -> None:
     """Store the worker's own signature of a bundle, once, if its key home has a private key."""
     artifacts, name = bundle.artifacts(deps.settings.artifacts), signature_of(artifact_id)
     if artifacts.exists(name):
@@ -73,4 +73,4 @@ def sign(deps: Deps, context: Context, policy: Policy | InvalidPolicy, artifact_
         return
     with suppress(Conflict):  # another attempt has already stored a signature, and one is enough
         signature = signer.gpg.sign_detached(artifacts.get(artifact_id), signer.fingerprint)
-        commands.store_evidence(deps, context, artifacts, name, signature, policy)
+        effects.store_evidence(deps, context, artifacts, name, signature, policy)

@@ -22,7 +22,7 @@ def asked(run_id: str) -> Read:
 
 def young(backups: Iterable[RecordedBackup], seconds: float) -> list[RecordedBackup]:
     """The backups that are fresh enough for a write and need no segment that people gave up, the newest first."""
-    return [one for one in backups if one.age_seconds <= seconds and not one.superseded]
+    return [backup for backup in backups if backup.age_seconds <= seconds and not backup.superseded]
 
 
 def as_stored(artifacts_url: str, backups: Iterable[RecordedBackup]) -> dict[str, str]:
@@ -30,17 +30,17 @@ def as_stored(artifacts_url: str, backups: Iterable[RecordedBackup]) -> dict[str
     as recorded.
     """
     found: dict[str, str] = {}
-    for one in backups:
-        if one.artifact not in found:
-            found[one.artifact] = _sha256(artifacts_url, one.artifact)
-        if found[one.artifact] == one.sha256:
+    for backup in backups:
+        if backup.artifact not in found:
+            found[backup.artifact] = _sha256(artifacts_url, backup.artifact)
+        if found[backup.artifact] == backup.sha256:
             break
     return found
 
 
 def usable(backups: Iterable[RecordedBackup], stored: Mapping[str, str]) -> RecordedBackup | None:
     """The newest backup whose artifact the store holds as recorded."""
-    return next((one for one in backups if stored.get(one.artifact) == one.sha256), None)
+    return next((backup for backup in backups if stored.get(backup.artifact) == backup.sha256), None)
 
 
 def _sha256(artifacts_url: str, artifact: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from activities import effects as commands
+from activities import effects
 from activities.outbox import publish_report, report_id
 from activities.worker.dependencies import Deps
 from cutter import limits
@@ -83,8 +83,8 @@ def run_gate(
     if isinstance(attempt, tx.Sealed):
         return sealed_outcome(deps, gate, attempt)
     cap = attempt.run.caps.get("soft_seconds", {}).get(gate.phase) or cap
-    context = commands.of_attempt(attempt)
-    permit = commands.decided(deps, context, operations_at(gate.name), attempt.policy)
+    context = effects.of_attempt(attempt)
+    permit = effects.decided(deps, context, operations_at(gate.name), attempt.policy)
     try:
         approvals = _allowed(attempt, context, permit, prepare)
         if isinstance(approvals, GateRefused):
@@ -113,16 +113,16 @@ def _closed(gate: Gate, closed: tx.RunClosed) -> GateOutcome:
 
 
 def _allowed(
-    attempt: tx.Attempt, context: commands.Context, permit: Permit, prepare: Prepare | None
+    attempt: tx.Attempt, context: effects.Context, permit: Permit, prepare: Prepare | None
 ) -> Sequence[dict[str, Any]] | GateRefused:
     """The approvals that the gate consumes, if the policy allows the gate. Raises PolicyDenied, ApprovalNeeded."""
     if attempt.gate.sovereign is None:
-        commands.require(context, permit)
+        effects.require(context, permit)
     approvals = prepare(attempt, permit) if prepare else ()
     if attempt.gate.sovereign is not None and not isinstance(approvals, GateRefused):
         # The policy is asked after the approvals are verified, because an early call of the next write must not fail a
         # run before people have decided.
-        commands.require(context, permit)
+        effects.require(context, permit)
     return approvals
 
 

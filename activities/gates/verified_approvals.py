@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from activities import approval_judge as approving
+from activities import approval_judge
 from activities.gates.runner import GateRefused
 from activities.worker.dependencies import Deps
 from cutter.approvals import schema
@@ -40,7 +40,7 @@ class Approved:
 
     @property
     def sha256s(self) -> tuple[str, ...]:
-        return tuple(str(one["approval_sha256"]) for one in self.offers)
+        return tuple(str(offer["approval_sha256"]) for offer in self.offers)
 
 
 def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: Permit) -> Approved | GateRefused:
@@ -53,12 +53,12 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
     assert attempt.gate.sovereign is not None
     assert facts is not None
     name = attempt.gate.sovereign.value
-    approving.require_signed_orders(deps, Role.EXEC, facts)
+    approval_judge.require_signed_orders(deps, Role.EXEC, facts)
     verdicts = []
     for kb_id in sorted(set(input.approval_kb_ids)):
         try:
             ids.kb_id(kb_id)
-            verdict, _ = approving.judge(deps, Role.EXEC, attempt.run_id, name, kb_id, facts)
+            verdict, _ = approval_judge.judge(deps, Role.EXEC, attempt.run_id, name, kb_id, facts)
         except (ids.InvalidId, NotFound) as problem:
             return GateRefused(status="approval_refused", code=problem.code, reason=str(problem))
         if not verdict.accepted or verdict.decision != schema.APPROVE:
@@ -66,20 +66,20 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
         verdicts.append(verdict)
     if not verdicts:
         return GateRefused(status="approval_refused", code="STOP_APPROVAL_REQUIRED", reason="no approval was named")
-    policy, _ = approving.policy_of(deps, facts.epoch_sha256)
+    policy, _ = approval_judge.policy_of(deps, facts.epoch_sha256)
     before = facts.request.tier if facts.request else None
-    tier = approving.tier_asked(before, permit)
+    tier = approval_judge.tier_asked(before, permit)
     met = threshold(verdicts, policy, name, tier)
     if not isinstance(met, Met):
         # The request then shows the new number, because it asked for fewer people until now.
         if facts.request is not None:
-            approving.raise_tier(deps, Role.EXEC, attempt.run_id, name, before, tier)
+            approval_judge.raise_tier(deps, Role.EXEC, attempt.run_id, name, before, tier)
         return GateRefused(status="approval_refused", code=met.code, reason=met.reason)
-    statements = tuple(one.statement for one in met.slots if one.statement is not None)
+    statements = tuple(slot.statement for slot in met.slots if slot.statement is not None)
     return Approved(
         offers=tuple(
-            {"approval_sha256": one.approval_sha256, "challenge": one.statement.challenge if one.statement else None}
-            for one in met.slots
+            {"approval_sha256": slot.approval_sha256, "challenge": slot.statement.challenge if slot.statement else None}
+            for slot in met.slots
         ),
         orders=_digests(facts.orders),
         statements=statements,
@@ -105,4 +105,4 @@ def resumed_meanwhile(opened: OpenGate, approved: Approved) -> GateRefused | Non
 
 
 def _digests(orders: Iterable[OrderTaken]) -> frozenset[str]:
-    return frozenset(one.statement_sha256 for one in orders)
+    return frozenset(order.statement_sha256 for order in orders)

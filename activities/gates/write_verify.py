@@ -103,7 +103,7 @@ def executor_signed(gpg: Gpg, stored: ChangeSet, pins: Json) -> bool:
     if evidence.unverifiable:
         raise Unavailable(f"the executor's signature could not be checked: {evidence.unverifiable}", what="gpg")
     known = set(gpg.primary_fingerprints()) - set(gpg.primary_fingerprints(secret=True))
-    signers = [one.primary_fingerprint for one in evidence.records if one.outcomes == (Outcome.GOOD,)]
+    signers = [record.primary_fingerprint for record in evidence.records if record.outcomes == (Outcome.GOOD,)]
     return len(evidence.records) == 1 and signers == [stored.signer_fingerprint] and signers[0] in known
 
 

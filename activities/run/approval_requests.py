@@ -10,8 +10,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from activities import approval_judge as approving
-from activities import effects as commands
+from activities import approval_judge, effects
 from activities.outbox import publish, publish_now
 from activities.run.request_document import request_document
 from activities.worker.dependencies import Deps
@@ -30,11 +29,11 @@ from cutter.messages import (
     EndRequestInput,
     JudgeInput,
     JudgeResult,
+    OpenedRequest,
     RefusalInput,
     RefusalRecorded,
     RequestEnded,
     RequestInput,
-    RequestView,
     Resumed,
     ResumeInput,
     StopInput,
@@ -64,7 +63,7 @@ COUNTED = records("approval_counted", Counted)
 EPOCH: Rows[str] = values("epoch_of_verdict")
 
 
-def open_request(deps: Deps, input: RequestInput) -> RequestView:
+def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
     """Freeze the tuple, write the request document and publish it. If the request is open already, the answer is the
     same.
     """
@@ -75,16 +74,16 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
             connection.rollback()
             return _not_requested(input, asked.answer)
         request, policy = asked.answer["request"], asked.policy
-        context = commands.of_run(asked.run, asked.facts.pins, asked.facts.now, input.gate)
-        tier = approving.tier_asked(request["tier"], _writes_ahead(asked, Sovereign(input.gate)))
+        context = effects.of_run(asked.run, asked.facts.pins, asked.facts.now, input.gate)
+        tier = approval_judge.tier_asked(request["tier"], _writes_ahead(asked, Sovereign(input.gate)))
         try:
-            commands.require(context, commands.decided(deps, context, (KB_PUT,), asked.policy))
+            effects.require(context, effects.decided(deps, context, (KB_PUT,), asked.policy))
             if asked.answer["status"] == "opened":
                 document, snapshot = request_document(deps, asked, context, tier)
                 put = (document.kb_id, render_request(document))
                 policy = bind(
                     connection, request["request_id"], put[0], put[1].decode(), tier=tier.value if tier else None,
-                    receipts=[commands.receipt_of_put(context, snapshot, "snapshot")],
+                    receipts=[effects.receipt_of_put(context, snapshot, "snapshot")],
                 )  # fmt: skip
                 request |= {"kb_id": document.kb_id, "tier": tier.value if tier else None}
             else:
@@ -95,11 +94,11 @@ def open_request(deps: Deps, input: RequestInput) -> RequestView:
                 "select cutter_governance.fn_run_stop(%s, 'failed_policy', %s)",
                 (input.run_id, f"{problem.code}: {problem}"),
             )
-            return RequestView(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
-    approving.raise_tier(deps, Role.READ, input.run_id, input.gate, request["tier"], tier)
+            return OpenedRequest(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
+    approval_judge.raise_tier(deps, Role.READ, input.run_id, input.gate, request["tier"], tier)
     sidecar = publish_now(deps, Role.READ, context, put, policy)
     # The knowledge base may have stored the document under another name.
-    names = {one.request_id: one.kb_id for one in sidecar.requests}
+    names = {request.request_id: request.kb_id for request in sidecar.requests}
     request |= {"kb_id": names[request["request_id"]]}
     return _view(deps, input, asked, sidecar, tier)
 
@@ -108,27 +107,27 @@ def _writes_ahead(asked: Asked, sovereign: Sovereign) -> Permit:
     """The policy's present answer about the writes that this approval allows. The request asks for as many people as
     this answer.
     """
-    writes = [(one.name, write) for one in GATES if stands_on(one) is sovereign and (write := write_of(one.name))]
+    writes = [(gate.name, write) for gate in GATES if stands_on(gate) is sovereign and (write := write_of(gate.name))]
     facts = asked.facts
-    contexts = ((commands.of_run(asked.run, facts.pins, facts.now, gate), write) for gate, write in writes)
+    contexts = ((effects.of_run(asked.run, facts.pins, facts.now, gate), write) for gate, write in writes)
     return permit(asked.policy, [context.proposed(write) for context, write in contexts])
 
 
-def _not_requested(input: RequestInput, answer: Json) -> RequestView:
+def _not_requested(input: RequestInput, answer: Json) -> OpenedRequest:
     if answer["status"] == "drift":
         drift = answer["drift"]
         reason = f"fingerprint {drift['fingerprint']}: " + "; ".join(drift["diff"])[:400]
-        return RequestView(status="drift", gate=input.gate, code=drift["dimension"], reason=reason)
+        return OpenedRequest(status="drift", gate=input.gate, code=drift["dimension"], reason=reason)
     if answer["status"] == "stopped":
-        return RequestView(status="stopped", gate=input.gate, code=answer["kind"], reason=answer["reason"] or "")
-    return RequestView(status="refused", gate=input.gate, code=answer["code"], reason=answer["code"])
+        return OpenedRequest(status="stopped", gate=input.gate, code=answer["kind"], reason=answer["reason"] or "")
+    return OpenedRequest(status="refused", gate=input.gate, code=answer["code"], reason=answer["code"])
 
 
-def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: RunSidecar, tier: Tier | None) -> RequestView:
+def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: RunSidecar, tier: Tier | None) -> OpenedRequest:
     request, run = asked.answer["request"], sidecar.run
-    policy, _ = approving.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
+    policy, _ = approval_judge.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
     in_advance = run.batch_id if run.mode == "live" else None
-    return RequestView(
+    return OpenedRequest(
         status="requested",
         gate=input.gate,
         kb_id=request["kb_id"],
@@ -138,7 +137,7 @@ def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: RunSidecar, ti
         approvers_needed=policy.needed(input.gate, tier),
         review_decision_id=request["review_decision_id"] or "",
         accepted=asked.facts.accepted,
-        offered=approving.signed_before(deps, in_advance, run.document_id, input.gate),
+        offered=approval_judge.signed_before(deps, in_advance, run.document_id, input.gate),
     )
 
 
@@ -170,7 +169,7 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
     """Judge one document and record the verdict. `authentication` is given if its bytes were read and verified
     before.
     """
-    verdict, facts = approving.judge(
+    verdict, facts = approval_judge.judge(
         deps, Role.READ, input.run_id, input.gate, input.kb_id, authentication=authentication
     )
     with translated(), deps.pool(Role.READ).connection() as connection:
@@ -227,7 +226,7 @@ def _result(verdict: Verdict, kb_id: str, state: str, *, duplicate: bool) -> Jud
 def end_request(deps: Deps, input: EndRequestInput) -> RequestEnded:
     """End an open request as rejected (the run fails) or expired (the run stops), if the database agrees."""
     with translated(), deps.pool(Role.READ).connection() as connection:
-        facts = approving.read_facts(connection, input.run_id, input.gate)
+        facts = approval_judge.read_facts(connection, input.run_id, input.gate)
         request, now = facts.request, datetime.fromisoformat(facts.now)
         over = request is not None and datetime.fromisoformat(request.expires_at) <= now
         if input.status == "expired" and not over and facts.run.state != "stopped_expired":

@@ -71,7 +71,7 @@ def _caps(pinned: dict[str, Any]) -> Caps:
     """The pinned limits of a run. Shipped limits replace missing ones. If a pinned limit is invalid, all limits are the
     shipped ones.
     """
-    known = {one.name: pinned[one.name] for one in fields(Caps) if pinned.get(one.name) is not None}
+    known = {field.name: pinned[field.name] for field in fields(Caps) if pinned.get(field.name) is not None}
     if "retry_delays_seconds" in known:
         known["retry_delays_seconds"] = tuple(known["retry_delays_seconds"])
     try:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from activities import approval_judge as approving
-from activities import effects as commands
+from activities import approval_judge, effects
 from activities.effects import Context, Put
 from activities.gates.pinned_source import mark_pinned, plan_pinned, require_pinned, revision_pinned
 from activities.worker.dependencies import Deps, day_of, folder_of
@@ -46,9 +45,9 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         registered=asked.terms.registration,
     )  # fmt: skip
     wanted = kb_folder.snapshot_copy(folder, pins["content_sha256"])
-    snapshot = commands.put_free(deps, context, wanted, pinned.data, asked.policy)
+    snapshot = effects.put_free(deps, context, wanted, pinned.data, asked.policy)
     gate = request["gate"]
-    policy, _ = approving.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
+    policy, _ = approval_judge.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
     caps = run.caps
     kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request["n"]), request["challenge"])
     # An approval that is signed after a rehearsal is for the live batch.

@@ -72,7 +72,7 @@ def case_of(connection: Connection, sidecar: RunSidecar, *, max_candidates: int,
 def code_of(error: Json) -> str:
     """The reason code of a run's last error: the first violated invariant, or else the beginning of its reason."""
     invariants = (error.get("report") or {}).get("invariants") or []
-    violated = [one for one in invariants if not one.get("ok")]
+    violated = [invariant for invariant in invariants if not invariant.get("ok")]
     return str(violated[0]["name"]) if violated else str(error.get("reason") or "").partition(":")[0]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import structlog
 from psycopg.types.json import Jsonb
 
-from activities import approval_judge as approving
-from activities import effects as commands
+from activities import approval_judge, effects
 from activities.outbox import publish
 from activities.worker.dependencies import Deps
 from cutter.approvals import schema
@@ -26,15 +25,15 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
     """Verify the statement in this process, then open the void, withdraw the drafts and close it. The verdict was
     recorded before.
     """
-    gate = approving.sovereign_ahead(deps, Role.EXEC, input.run_id)
-    verdict, facts = approving.judge(deps, Role.EXEC, input.run_id, gate, input.kb_id)
+    gate = approval_judge.sovereign_ahead(deps, Role.EXEC, input.run_id)
+    verdict, facts = approval_judge.judge(deps, Role.EXEC, input.run_id, gate, input.kb_id)
     if not verdict.accepted or verdict.decision != schema.VOID or verdict.statement is None:
         return VoidResult(state="", code=verdict.code, reason=verdict.reason)
     state = void_state(verdict.statement.reason or "")
     with translated(), deps.pool(Role.EXEC).connection() as connection:
         pins = call(connection, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
-        context = commands.of_run(facts.run, pins, facts.now, None)
-        permit = commands.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), effect_policy.in_force(connection))
+        context = effects.of_run(facts.run, pins, facts.now, None)
+        permit = effects.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), effect_policy.in_force(connection))
         if permit.denied is not None:
             connection.rollback()
             return VoidResult(state="", code=PolicyDenied.code, reason=permit.denied.why)

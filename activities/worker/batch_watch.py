@@ -76,7 +76,7 @@ class Watch:
         with translated():
             # Any role can notify without end. What is not read now is read later.
             for _ in range(limits.WATCH_READS):
-                some = [one.payload for one in self.connection.notifies(timeout=seconds, stop_after=1)]
+                some = [notify.payload for notify in self.connection.notifies(timeout=seconds, stop_after=1)]
                 if not some:
                     break
                 parts = (one.partition(" ") for one in some)

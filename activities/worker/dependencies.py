@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from activities.worker.batch_watch import Watches
 from cutter.approvals import approver_store
-from cutter.approvals.policy import Policy
+from cutter.approvals.policy import ApproverPolicy
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.run_record import RunRecord
@@ -75,7 +75,7 @@ class Deps:
         except KeyError:
             raise ProgrammingError(f"a {self.worker_role.value} worker does not connect as {role.value}") from None
 
-    def policy(self, sha256: str) -> tuple[Policy, Gpg]:
+    def policy(self, sha256: str) -> tuple[ApproverPolicy, Gpg]:
         """The policy epoch whose sha256 the database names, with the approvers' keyring."""
         return approver_store.load_current(self.settings.approvers, sha256)
 

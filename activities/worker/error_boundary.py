@@ -91,7 +91,7 @@ def storable(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(storable(one) for one in value)
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{one.name: storable(getattr(value, one.name)) for one in fields(value)})
+        return replace(value, **{field.name: storable(getattr(value, field.name)) for field in fields(value)})
     return value
 
 

@@ -49,7 +49,7 @@ class Gauges:
         """Read the values and set the gauges. Raises the errors of `single`."""
         with single(self._pool) as connection:
             rows = GAUGES.all(connection)
-        found = {(one.name, _labels(one.labels)): one.value for one in rows}
+        found = {(row.name, _labels(row.labels)): row.value for row in rows}
         for key in self._told - set(found):
             found[key] = 0
         for (name, labels), value in found.items():

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from cutter import gpg, limits
 from cutter.approvals.epoch_transition import refuse_succession
-from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, GateRule, Policy, Signing, Tier
+from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, ApproverPolicy, GateRule, Signing, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
@@ -62,7 +62,7 @@ def init(
     gpg_version_floor: tuple[int, ...] = GPG_VERSION_FLOOR,
     deployment_id: str | None = None,
     signing: Signing = Signing.REQUIRED,
-) -> Policy:
+) -> ApproverPolicy:
     """Make epoch 1 with a new deployment_id. The database's owner then puts its sha256 into the database.
 
     Raises Conflict if the folder already has an epoch 1.
@@ -72,7 +72,7 @@ def init(
         number=1,
         deployment_id=deployment_id or str(uuid.uuid4()),
         previous_sha256=None,
-        approvers=tuple(_take_key(approvers_dir, one, binary) for one in approvers),
+        approvers=tuple(_take_key(approvers_dir, approver, binary) for approver in approvers),
         gates=default_rules() if gates is None else gates,
         lifecycle_group=lifecycle_group,
         succession=succession,
@@ -85,14 +85,14 @@ def init(
 
 def propose(
     approvers_dir: Path,
-    previous: Policy,
+    previous: ApproverPolicy,
     *,
     approvers: Sequence[NewApprover | Approver],
     gates: tuple[GateRule, ...] | None = None,
     lifecycle_group: str | None = None,
     succession: int | None = None,
     signing: Signing | None = None,
-) -> Policy:
+) -> ApproverPolicy:
     """Write the epoch after `previous`, without signatures. Values that are not given stay as they were."""
     binary = previous.gpg_binary
     data = render_policy(
@@ -100,7 +100,8 @@ def propose(
         deployment_id=previous.deployment_id,
         previous_sha256=previous.sha256,
         approvers=tuple(
-            one if isinstance(one, Approver) else _take_key(approvers_dir, one, binary) for one in approvers
+            approver if isinstance(approver, Approver) else _take_key(approvers_dir, approver, binary)
+            for approver in approvers
         ),
         gates=previous.gates if gates is None else gates,
         lifecycle_group=lifecycle_group or previous.lifecycle_group,
@@ -112,13 +113,15 @@ def propose(
     return _write_epoch(approvers_dir, data)
 
 
-def add_signature(approvers_dir: Path, epoch: Policy, fingerprint: str, signature: bytes) -> Path:
+def add_signature(approvers_dir: Path, epoch: ApproverPolicy, fingerprint: str, signature: bytes) -> Path:
     """Store an approver's detached signature of an epoch; `check_succession` says whether it counts."""
     path = _epoch_path(approvers_dir, epoch.number)
     return _write_new(path.with_name(f"{path.name}.{fingerprint}.asc"), signature)
 
 
-def check_succession(approvers_dir: Path, previous: Policy, following: Policy, *, now: datetime) -> None:
+def check_succession(
+    approvers_dir: Path, previous: ApproverPolicy, following: ApproverPolicy, *, now: datetime
+) -> None:
     """Return if the next epoch may be installed. Raises Refused that says what is missing. `now` is the database's
     clock.
     """
@@ -134,7 +137,7 @@ def check_succession(approvers_dir: Path, previous: Policy, following: Policy, *
         raise Refused(refusal.reason, code=refusal.code)
 
 
-def read_epoch(approvers_dir: Path, number: int) -> Policy:
+def read_epoch(approvers_dir: Path, number: int) -> ApproverPolicy:
     """The policy in an epoch's present file. Only the database says whether it is in force."""
     path = _epoch_path(approvers_dir, number)
     try:
@@ -161,7 +164,7 @@ def public_key(approvers_dir: Path, approver: Approver) -> bytes:
     return data
 
 
-def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[Policy, Gpg]:
+def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[ApproverPolicy, Gpg]:
     """The epoch whose sha256 the database names, and a keyring of exactly its approvers' keys.
 
     The file is read and compared at every call. The keyring is reused as long as the epoch is the same. Raises
@@ -196,10 +199,10 @@ def _epoch_of(approvers_dir: Path, sha256: str) -> bytes | None:
 
 
 @lru_cache(maxsize=8)
-def _ring(approvers_dir: Path, policy: Policy) -> Gpg:
+def _ring(approvers_dir: Path, policy: ApproverPolicy) -> Gpg:
     keys = {sha256_hex(data): data for data in _key_files(approvers_dir)}
     home = gpg.new_folder()
-    fingerprints = frozenset(one.fingerprint for one in policy.approvers)
+    fingerprints = frozenset(approver.fingerprint for approver in policy.approvers)
     ring = Gpg(home, policy.gpg_binary, required=fingerprints)
     gpg.remove_with(ring, home)
     _require_version(ring, policy)
@@ -215,7 +218,7 @@ def _ring(approvers_dir: Path, policy: Policy) -> Gpg:
     return ring
 
 
-def _require_version(ring: Gpg, policy: Policy) -> None:
+def _require_version(ring: Gpg, policy: ApproverPolicy) -> None:
     version = ring.version()
     if version < policy.gpg_version_floor:
         floor = ".".join(map(str, policy.gpg_version_floor))
@@ -230,25 +233,25 @@ def _key_files(approvers_dir: Path) -> list[bytes]:
         raise _unreadable(folder, problem) from problem
 
 
-def _take_key(approvers_dir: Path, one: NewApprover, binary: str) -> Approver:
+def _take_key(approvers_dir: Path, approver: NewApprover, binary: str) -> Approver:
     with tempfile.TemporaryDirectory(prefix="cg-") as home:
-        fingerprints = Gpg(Path(home), binary).import_public(one.public_key)
+        fingerprints = Gpg(Path(home), binary).import_public(approver.public_key)
     if len(fingerprints) != 1:
-        raise InvalidInput(f"the key file of {one.name} holds {len(fingerprints)} keys; export exactly one")
-    digest = sha256_hex(one.public_key)
-    _write_new(_key_path(approvers_dir, fingerprints[0], digest), one.public_key)
+        raise InvalidInput(f"the key file of {approver.name} holds {len(fingerprints)} keys; export exactly one")
+    digest = sha256_hex(approver.public_key)
+    _write_new(_key_path(approvers_dir, fingerprints[0], digest), approver.public_key)
     return Approver(
-        name=one.name,
+        name=approver.name,
         fingerprint=fingerprints[0],
         key_sha256=digest,
-        groups=one.groups,
-        gates=one.gates,
-        not_before=one.not_before,
-        not_after=one.not_after,
+        groups=approver.groups,
+        gates=approver.gates,
+        not_before=approver.not_before,
+        not_after=approver.not_after,
     )
 
 
-def _write_epoch(approvers_dir: Path, data: bytes) -> Policy:
+def _write_epoch(approvers_dir: Path, data: bytes) -> ApproverPolicy:
     policy = parse_policy(data)
     _write_new(_epoch_path(approvers_dir, policy.number), data)
     return policy

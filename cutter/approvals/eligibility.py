@@ -5,32 +5,32 @@ from __future__ import annotations
 from datetime import datetime
 
 from cutter.approvals import schema
-from cutter.approvals.policy import Approver, Policy
+from cutter.approvals.policy import Approver, ApproverPolicy
 from cutter.catalogue import Sovereign
 
 
 def ineligibility_reason(
-    policy: Policy, one: Approver, gate: str, decision: str, *, starter: str, now: datetime
+    policy: ApproverPolicy, approver: Approver, gate: str, decision: str, *, starter: str, now: datetime
 ) -> str | None:
     """The reason why the judge would refuse this approver's decision at the gate. None if no reason is known."""
-    if gate not in one.gates or policy.rule_of(gate) is None:
-        return f"{one.name} may not sign for {gate}, says the policy"
-    if not one.within(now):
-        return f"{one.name} may not sign at this time, says the policy"
-    if one.name == starter:
-        return f"{one.name} started this run; another person must decide"
+    if gate not in approver.gates or policy.rule_of(gate) is None:
+        return f"{approver.name} may not sign for {gate}, says the policy"
+    if not approver.within(now):
+        return f"{approver.name} may not sign at this time, says the policy"
+    if approver.name == starter:
+        return f"{approver.name} started this run; another person must decide"
     enacts = gate == Sovereign.LIFECYCLE and decision == schema.APPROVE
-    if enacts and policy.lifecycle_group not in one.groups:
-        return f"{one.name} is not in the group {policy.lifecycle_group}, which decides at {gate}"
+    if enacts and policy.lifecycle_group not in approver.groups:
+        return f"{approver.name} is not in the group {policy.lifecycle_group}, which decides at {gate}"
     return None
 
 
-def remedy(policy: Policy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime) -> str:
+def remedy(policy: ApproverPolicy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime) -> str:
     """The people who may sign instead. If nobody may sign, the commands that change that."""
     others = [
-        one.name
-        for one in policy.approvers
-        if not ineligibility_reason(policy, one, gate, decision, starter=starter, now=now)
+        approver.name
+        for approver in policy.approvers
+        if not ineligibility_reason(policy, approver, gate, decision, starter=starter, now=now)
     ]
     if others:
         return f"ask {' or '.join(others)}"
@@ -40,13 +40,13 @@ def remedy(policy: Policy, gate: str, decision: str, *, run_id: str, starter: st
     )
 
 
-def known(policy: Policy) -> str:
+def known(policy: ApproverPolicy) -> str:
     """The approvers of an epoch with their keys, in one line."""
-    names = ", ".join(f"{one.name} ({one.fingerprint})" for one in policy.approvers)
+    names = ", ".join(f"{approver.name} ({approver.fingerprint})" for approver in policy.approvers)
     return f"epoch {policy.number} names {names or 'nobody'}: see `cutter approvers show`"
 
 
-def signer_mismatch(policy: Policy, approver: str | None, key: str | None) -> str | None:
+def signer_mismatch(policy: ApproverPolicy, approver: str | None, key: str | None) -> str | None:
     """The mistake in --approver and --key according to the policy. None if they may name one of its approvers."""
     named = next((one for one in policy.approvers if one.name == approver), None)
     keyed = policy.approver_of(key) if key else None

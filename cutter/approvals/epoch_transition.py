@@ -11,14 +11,18 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from cutter import limits
-from cutter.approvals.policy import Approver, Policy
+from cutter.approvals.policy import Approver, ApproverPolicy
 from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
 from cutter.openpgp import STRONG_DIGESTS, read_form
 from cutter.types import Refusal
 
 
 def refuse_succession(
-    previous: Policy, following: Policy, signatures: Iterable[tuple[bytes, SignatureEvidence]], *, now: datetime
+    previous: ApproverPolicy,
+    following: ApproverPolicy,
+    signatures: Iterable[tuple[bytes, SignatureEvidence]],
+    *,
+    now: datetime,
 ) -> Refusal | None:
     """None if `following` may be installed after `previous`, else the reason why not.
 
@@ -37,7 +41,7 @@ def refuse_succession(
     return None
 
 
-def _signer(previous: Policy, file: bytes, said: SignatureEvidence, now: datetime) -> Approver | None:
+def _signer(previous: ApproverPolicy, file: bytes, said: SignatureEvidence, now: datetime) -> Approver | None:
     form = read_form(file)
     if isinstance(form, Refusal) or form.signature_class != "00" or form.digest_algorithm not in STRONG_DIGESTS:
         return None
@@ -46,7 +50,7 @@ def _signer(previous: Policy, file: bytes, said: SignatureEvidence, now: datetim
     return _approver(previous, said.records[0], now)
 
 
-def _approver(previous: Policy, record: SignatureRecord, now: datetime) -> Approver | None:
+def _approver(previous: ApproverPolicy, record: SignatureRecord, now: datetime) -> Approver | None:
     created, strong = record.created, record.digest_algorithm in STRONG_DIGESTS and record.signature_class == "00"
     if record.outcomes != (Outcome.GOOD,) or created is None or not strong:
         return None

@@ -72,7 +72,7 @@ class GateRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class ApproverPolicy:
     """One epoch. `sha256` is the digest of the file's bytes, and the database keeps it. `succession` is the number of
     approvers who must sign the next epoch.
 
@@ -98,7 +98,7 @@ class Policy:
 
     def approver_of(self, fingerprint: str) -> Approver | None:
         """The approver with that primary fingerprint."""
-        return next((one for one in self.approvers if one.fingerprint == fingerprint), None)
+        return next((approver for approver in self.approvers if approver.fingerprint == fingerprint), None)
 
     def rule_of(self, gate: str) -> GateRule | None:
         """The rule of the gate. None means that the gate opens for nobody."""

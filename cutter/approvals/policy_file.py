@@ -13,8 +13,8 @@ from cutter.approvals.policy import (
     DEFAULT_THRESHOLDS,
     SCHEMA,
     Approver,
+    ApproverPolicy,
     GateRule,
-    Policy,
     Signing,
     Tier,
 )
@@ -37,7 +37,7 @@ _FIELDS = (
 _APPROVER_FIELDS = ("name", "fingerprint", "key_sha256", "groups", "gates", "not_before", "not_after")
 
 
-def parse_policy(data: bytes) -> Policy:
+def parse_policy(data: bytes) -> ApproverPolicy:
     """The policy of an epoch file; InvalidInput names the field, the line and the rule."""
     top = FieldReader(plain_yaml.load(data, bytes_max=limits.POLICY_BYTES_MAX), "the policy", _FIELDS)
     top.text("schema", re.compile(re.escape(SCHEMA)), f"`{SCHEMA}`")
@@ -45,7 +45,7 @@ def parse_policy(data: bytes) -> Policy:
     if number == 1 and top.has("previous_sha256"):
         top.fail("previous_sha256", "is unknown in the first epoch, which has no predecessor")
     gpg = top.inner("gpg", ("binary", "version_floor"))
-    policy = Policy(
+    policy = ApproverPolicy(
         number=number,
         deployment_id=top.text("deployment_id", _UUID, "a lower-case uuid"),
         previous_sha256=top.text("previous_sha256", HEX_DIGEST, "the previous epoch's sha256") if number > 1 else None,
@@ -85,22 +85,22 @@ def render_policy(
         lines += [f"  {rule.gate}:", f"    tier: {rule.tier}", "    thresholds:"]
         lines += [f"      {tier}: {count}" for tier, count in rule.thresholds]
     lines.append("approvers:" if approvers else "approvers: []")
-    for one in approvers:
-        lines += _approver_lines(one)
+    for approver in approvers:
+        lines += _approver_lines(approver)
     data = "\n".join([*lines, ""]).encode()
     parse_policy(data)
     return data
 
 
-def _approver_lines(one: Approver) -> list[str]:
+def _approver_lines(approver: Approver) -> list[str]:
     return [
-        f"  - name: {one.name}",
-        f"    fingerprint: {one.fingerprint}",
-        f"    key_sha256: {one.key_sha256}",
-        f"    groups: [{', '.join(one.groups)}]",
-        f"    gates: [{', '.join(one.gates)}]",
-        f'    not_before: "{render_instant(one.not_before)}"',
-        f'    not_after: "{render_instant(one.not_after)}"',
+        f"  - name: {approver.name}",
+        f"    fingerprint: {approver.fingerprint}",
+        f"    key_sha256: {approver.key_sha256}",
+        f"    groups: [{', '.join(approver.groups)}]",
+        f"    gates: [{', '.join(approver.gates)}]",
+        f'    not_before: "{render_instant(approver.not_before)}"',
+        f'    not_after: "{render_instant(approver.not_after)}"',
     ]
 
 
@@ -165,9 +165,9 @@ def _instant(reader: FieldReader, name: str) -> datetime:
     return moment
 
 
-def _require_distinct(policy: Policy) -> None:
+def _require_distinct(policy: ApproverPolicy) -> None:
     for name in ("name", "fingerprint"):
-        values = [getattr(one, name) for one in policy.approvers]
+        values = [getattr(approver, name) for approver in policy.approvers]
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice:
             # A person who is listed twice could meet a threshold of two alone.

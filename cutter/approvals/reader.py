@@ -11,7 +11,7 @@ from cutter import limits
 from cutter.approvals import verify
 from cutter.approvals.expectation import Expected
 from cutter.approvals.gpg_answers import ANSWERS
-from cutter.approvals.policy import Policy
+from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.signed_list import read_signature, signed_bytes
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import ApprovalDocument, Verdict
@@ -49,12 +49,12 @@ def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:
     return ApprovalDocument(kb_id=name, body=body, signature=signature)
 
 
-def authenticated(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> Authentication:
+def authenticated(document: ApprovalDocument, gpg: Gpg, policy: ApproverPolicy) -> Authentication:
     """Ask gpg who signed these bytes, or a list with them. Raises Unavailable if gpg gives no answer."""
     return verify.authenticate(document, evidence_of(document, gpg, policy), policy)
 
 
-def evidence_of(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> SignatureEvidence:
+def evidence_of(document: ApprovalDocument, gpg: Gpg, policy: ApproverPolicy) -> SignatureEvidence:
     """gpg's answer. The signature of a list has one answer for all of its statements, for a short time."""
     file = read_signature(document.signature)
     if isinstance(file, Refusal):
@@ -66,7 +66,7 @@ def evidence_of(document: ApprovalDocument, gpg: Gpg, policy: Policy) -> Signatu
     return ANSWERS.get(asked, lambda: gpg.verify_detached(signed, file.openpgp))
 
 
-def check(kb: Store, kb_id: str, gpg: Gpg, expected: Expected | ExpectedFor, policy: Policy) -> Verdict:
+def check(kb: Store, kb_id: str, gpg: Gpg, expected: Expected | ExpectedFor, policy: ApproverPolicy) -> Verdict:
     """Do steps 1 to 8 for one document in this order: signature, parse, facts, judge. An unreadable document gets a
     verdict of step 1.
 
@@ -80,7 +80,9 @@ def check(kb: Store, kb_id: str, gpg: Gpg, expected: Expected | ExpectedFor, pol
     return check_authenticated(authenticated(document, gpg, policy), expected, policy)
 
 
-def check_authenticated(authentication: Authentication, expected: Expected | ExpectedFor, policy: Policy) -> Verdict:
+def check_authenticated(
+    authentication: Authentication, expected: Expected | ExpectedFor, policy: ApproverPolicy
+) -> Verdict:
     """The remaining steps of `check` for a document that was already read and authenticated."""
     parsed = verify.said_in(authentication)
     said = parsed if isinstance(parsed, Statement) else None

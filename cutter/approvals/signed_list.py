@@ -59,7 +59,7 @@ def head_and_places(bodies: Sequence[bytes]) -> tuple[bytes, list[Place]]:
 def render_signature(place: Place, openpgp: bytes) -> bytes:
     """The signature file of the statement at this place, from the armored signature of the head."""
     lines = [FILE_VERSION, f"place: {place.index + 1} of {place.count}"]
-    lines += [f"sibling: {one.hex()}" for one in place.siblings]
+    lines += [f"sibling: {sibling.hex()}" for sibling in place.siblings]
     return "\n".join([*lines, "", ""]).encode() + openpgp
 
 

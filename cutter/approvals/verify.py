@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from cutter import limits
 from cutter.approvals import schema, statement
 from cutter.approvals.expectation import FREE_FIELDS, Expected
-from cutter.approvals.policy import Approver, Policy, Tier
+from cutter.approvals.policy import Approver, ApproverPolicy, Tier
 from cutter.approvals.signed_list import read_signature
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import (
@@ -64,7 +64,7 @@ class _Case:
     authentication: Authentication
     parsed: Statement | Refusal | None
     expected: Expected
-    policy: Policy
+    policy: ApproverPolicy
     approver: Approver | None = None
     statement: Statement | None = None
 
@@ -73,7 +73,9 @@ class _Case:
         return self.authentication.record
 
 
-def verify(document: ApprovalDocument, evidence: SignatureEvidence, *, expected: Expected, policy: Policy) -> Verdict:
+def verify(
+    document: ApprovalDocument, evidence: SignatureEvidence, *, expected: Expected, policy: ApproverPolicy
+) -> Verdict:
     """Judge one approval against known facts: authenticate, parse, judge. A refusal is a verdict, not an error.
 
     Raises Unavailable (code `could_not_verify`) when gpg could not judge: nothing was decided, try again.
@@ -82,7 +84,7 @@ def verify(document: ApprovalDocument, evidence: SignatureEvidence, *, expected:
     return judge(authentication, said_in(authentication), expected=expected, policy=policy)
 
 
-def authenticate(document: ApprovalDocument, evidence: SignatureEvidence, policy: Policy) -> Authentication:
+def authenticate(document: ApprovalDocument, evidence: SignatureEvidence, policy: ApproverPolicy) -> Authentication:
     """Step 3, first half: exactly one good signature over these bytes or a list with them, by a key of this epoch.
 
     `evidence` is gpg's answer about the bytes that `signed_bytes` gives for the document.
@@ -119,7 +121,7 @@ def said_in(authentication: Authentication) -> Statement | Refusal | None:
 
 
 def judge(
-    authentication: Authentication, parsed: Statement | Refusal | None, *, expected: Expected, policy: Policy
+    authentication: Authentication, parsed: Statement | Refusal | None, *, expected: Expected, policy: ApproverPolicy
 ) -> Verdict:
     """Do steps 2 to 8 in order for a document that was authenticated and parsed before."""
     case = _Case(authentication=authentication, parsed=parsed, expected=expected, policy=policy)
@@ -132,14 +134,16 @@ def judge(
     return _verdict(case, accepted=True, code=ACCEPTED, reason=reason, step=9)
 
 
-def unread(kb_id: str, *, code: str, reason: str, policy: Policy) -> Verdict:
+def unread(kb_id: str, *, code: str, reason: str, policy: ApproverPolicy) -> Verdict:
     """The verdict when step 1 could not read a document."""
     return Verdict(
         accepted=False, code=code, reason=reason, step=1, kb_id=kb_id, approval_sha256=None, policy_sha256=policy.sha256
     )
 
 
-def threshold(verdicts: Iterable[Verdict], policy: Policy, gate: str, tier: Tier | None = None) -> Met | Missing:
+def threshold(
+    verdicts: Iterable[Verdict], policy: ApproverPolicy, gate: str, tier: Tier | None = None
+) -> Met | Missing:
     """Step 7: count the distinct approvers, each with a document of their own.
 
     `tier` is the gate's own tier in the policy, unless a higher tier is asked for. Only accepted verdicts with the
@@ -151,17 +155,17 @@ def threshold(verdicts: Iterable[Verdict], policy: Policy, gate: str, tier: Tier
     needed = policy.needed(gate, tier)
     by_key: dict[str, Verdict] = {}
     documents: set[str] = set()
-    for verdict in sorted(verdicts, key=lambda one: (one.approver or "", one.approval_sha256 or "")):
+    for verdict in sorted(verdicts, key=lambda verdict: (verdict.approver or "", verdict.approval_sha256 or "")):
         if _counts(verdict, policy, gate) and verdict.approval_sha256 not in documents:
             documents.add(str(verdict.approval_sha256))
             by_key.setdefault(str(verdict.fingerprint), verdict)
     slots = tuple(by_key.values())
     if len(slots) < needed:
-        return Missing(needed=needed, have=tuple(str(one.approver) for one in slots))
+        return Missing(needed=needed, have=tuple(str(slot.approver) for slot in slots))
     return Met(slots=slots[:needed])
 
 
-def _counts(verdict: Verdict, policy: Policy, gate: str) -> bool:
+def _counts(verdict: Verdict, policy: ApproverPolicy, gate: str) -> bool:
     of_this_gate = verdict.gate == gate and verdict.decision == schema.APPROVE
     return verdict.accepted and of_this_gate and verdict.policy_sha256 == policy.sha256
 

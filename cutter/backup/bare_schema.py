@@ -52,7 +52,7 @@ def bare_statements(schema_sql: str, tables: Collection[str] | None = None) -> t
 
 @lru_cache(maxsize=2)
 def _bare(schema_sql: str) -> tuple[str, ...]:
-    texts = (plain(one.text) for one in statements(schema_sql))
+    texts = (plain(statement.text) for statement in statements(schema_sql))
     return tuple(_without_foreign_keys(text, shape) for text, shape in texts if _KEPT.match(shape))
 
 

@@ -108,7 +108,7 @@ def _drop_constraints(connection: Connection, kinds: Sequence[str]) -> None:
     """Drop every constraint of these kinds, which are the letters of `pg_constraint.contype`."""
     drop = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}")
     constraints = _CONSTRAINTS.all(connection, {"kinds": list(kinds)})
-    if drops := [drop.format(_name(one.table), sql.Identifier(one.name)) for one in constraints]:
+    if drops := [drop.format(_name(constraint.table), sql.Identifier(constraint.name)) for constraint in constraints]:
         connection.execute(sql.SQL("; ").join(drops))
 
 

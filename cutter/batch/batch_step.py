@@ -80,7 +80,7 @@ class BatchActions:
     def documents(self) -> set[str]:
         """The documents that these orders are about."""
         pairs = (*self.decided, *self.stops, *self.leaves)
-        return {*self.starts, *(one[0] for one in pairs), *(one.document_id for one in self.enters)}
+        return {*self.starts, *(pair[0] for pair in pairs), *(enter.document_id for enter in self.enters)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class Summary:
 
 def items_of(view: BatchView) -> list[Item]:
     """The view's items in the form that the planner takes, in the order of the queue."""
-    return [one.item for one in view.items]
+    return [item.item for item in view.items]
 
 
 def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
@@ -106,13 +106,13 @@ def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
     documents, because their dependency may have been enacted since.
     """
     names = {
-        one.document_id
-        for one in view.items
-        if one.included or (one.decided == "blocked" and one.run_id is None and not one.kept_out)
+        item.document_id
+        for item in view.items
+        if item.included or (item.decided == "blocked" and item.run_id is None and not item.kept_out)
     }
     if not names:
         return list(items)
-    return [replace(one, stage=Stage.PENDING, outcome=None) if one.document_id in names else one for one in items]
+    return [replace(item, stage=Stage.PENDING, outcome=None) if item.document_id in names else item for item in items]
 
 
 def decide(
@@ -124,15 +124,15 @@ def decide(
     """
     batch, items = view.batch, items_of(view)
     by_id = view.by_document
-    again = [one.document_id for one in view.items if one.included]
-    ignored = {*again, *(one.document_id for one in view.items if stopped_by_the_batch(one))}
-    halt = _halt(batch, [one for one in items if one.document_id not in ignored], view.age_seconds)
+    again = [item.document_id for item in view.items if item.included]
+    ignored = {*again, *(item.document_id for item in view.items if stopped_by_the_batch(item))}
+    halt = _halt(batch, [item for item in items if item.document_id not in ignored], view.age_seconds)
     kind = halt.kind if halt else batch.halted
     reason = (halt.reason if halt else batch.halted_reason) or ""
     decided: list[tuple[str, str, str]] = []
     starts: list[str] = []
     if kind in ("failure", "critical", "cancel"):
-        decided = [(one.document_id, "voided", reason) for one in items if one.stage is Stage.PENDING]
+        decided = [(item.document_id, "voided", reason) for item in items if item.stage is Stage.PENDING]
     elif kind is None:
         planned = _for_the_planner(view, items)
         decided = [
@@ -155,12 +155,12 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
     """Summarise the batch. The view must be newer than the orders that were carried out."""
     batch, items = view.batch, items_of(view)
     state = batch_state(items, halted=batch.halted is not None)
-    moving = any(one.stage in ACTIVE_STAGES for one in items)
-    at_people = [one for one in items if one.stage in SOVEREIGN_STAGES]
+    moving = any(item.stage in ACTIVE_STAGES for item in items)
+    at_people = [item for item in items if item.stage in SOVEREIGN_STAGES]
     planned = _for_the_planner(view, items)
     # Documents that were included again, and those whose dependency is now enacted, begin as soon as a lane is free.
-    signed = {one.document_id for one in view.items if one.included} - set(plan.blocked(planned))
-    pending = bool(signed or plan.startable(planned)) or Stage.PENDING in {one.stage for one in items}
+    signed = {item.document_id for item in view.items if item.included} - set(plan.blocked(planned))
+    pending = bool(signed or plan.startable(planned)) or Stage.PENDING in {item.stage for item in items}
     late = batch.halted is not None and (view.halted_seconds or 0.0) > HEARD_BY_SECONDS
     if batch.halted and (late or not moving):
         # The batch can end although some documents have not started, wait for people, or do not react to a stop.
@@ -168,11 +168,11 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
         state = state if state in ENDS else BatchState.FAILED_PARTIAL
         over = late or batch.halted == "hard_cap" or not at_people
     else:
-        unanswered = [one for one in at_people if attended or not one.in_review]
+        unanswered = [at_person for at_person in at_people if attended or not at_person.in_review]
         over = not (moving or pending or unanswered)
     # If an item must still leave its queue, the next look removes it, so the batch is not over yet.
     over = over and not _leaves(view)
-    gates = {SOVEREIGN_STAGES[one.stage] for one in at_people}
+    gates = {SOVEREIGN_STAGES[at_person.stage] for at_person in at_people}
     awaited = AWAITED.get(state, "")
     return Summary(
         state=state, totals=totals_of(items, view), partial=is_partial(items), over=over,
@@ -182,7 +182,7 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
 
 def adopted(view: BatchView, after: int) -> tuple[list[ItemRecord], int]:
     """The next open items after the place `after`, and the place of the last one, or 0 if no further one is left."""
-    opened = [one for one in view.items if one.position > after and one.run_id and not one.ended]
+    opened = [item for item in view.items if item.position > after and item.run_id and not item.ended]
     some = opened[: limits.BATCH_ORDERS_AT_ONCE]
     return some, some[-1].position if len(some) < len(opened) else 0
 
@@ -190,9 +190,9 @@ def adopted(view: BatchView, after: int) -> tuple[list[ItemRecord], int]:
 def unstarted(view: BatchView, seconds: float) -> list[ItemRecord]:
     """The items whose run was registered more than `seconds` ago and has not begun."""
     return [
-        one
-        for one in view.items
-        if one.state == "pending" and not one.ended and longer_ago(view, one.created_at, seconds)
+        item
+        for item in view.items
+        if item.state == "pending" and not item.ended and longer_ago(view, item.created_at, seconds)
     ]
 
 
@@ -202,9 +202,9 @@ def longer_ago(view: BatchView, at: str | None, seconds: float) -> bool:
     return at is not None and datetime.fromisoformat(at) < now - timedelta(seconds=seconds)
 
 
-def stop_pending(one: ItemRecord) -> bool:
+def stop_pending(item: ItemRecord) -> bool:
     """True for an item whose latch is set and whose run has not stopped yet."""
-    return bool(one.latched and not one.ended and not one.stopped)
+    return bool(item.latched and not item.ended and not item.stopped)
 
 
 def deliveries(view: BatchView, orders: BatchActions, *, again: bool) -> list[BatchStop]:
@@ -217,9 +217,9 @@ def deliveries(view: BatchView, orders: BatchActions, *, again: bool) -> list[Ba
     batch, now = view.batch, {document_id for document_id, _ in orders.stops}
     kind = stop_word(orders.halt.kind if orders.halt else batch.halted)
     named = [
-        one.document_id
-        for one in view.items
-        if (one.document_id in now and (again or one.latched)) or (again and stop_pending(one))
+        item.document_id
+        for item in view.items
+        if (item.document_id in now and (again or item.latched)) or (again and stop_pending(item))
     ]
     # Those of these orders come first, because an answer has room for some only.
     named.sort(key=lambda document_id: document_id not in now)
@@ -233,30 +233,30 @@ def reason_of(batch: BatchRecord, orders: BatchActions) -> str:
 
 def totals_of(items: Sequence[Item], view: BatchView) -> dict[str, int]:
     """The number of items by stage, by outcome and by queue, without zeros."""
-    stages, outcomes = Counter(one.stage for one in items), Counter(one.outcome for one in items if one.outcome)
+    stages, outcomes = Counter(item.stage for item in items), Counter(item.outcome for item in items if item.outcome)
     counts = Counter({name.value: count for name, count in (*stages.items(), *outcomes.items())})
     gone = {document_id for document_id, _ in _leaves(view)}
-    counts.update(one.queue for one in view.items if one.queue and one.document_id not in gone)
+    counts.update(item.queue for item in view.items if item.queue and item.document_id not in gone)
     return dict(sorted(counts.items()))
 
 
 def waiting_at(view: BatchView, gate: str) -> list[ItemRecord]:
     """The items that wait for people at a gate."""
     stage = next(one for one, name in SOVEREIGN_STAGES.items() if name == gate)
-    waiting = {one.document_id for one in items_of(view) if one.stage is stage}
-    return [one for one in view.items if one.document_id in waiting]
+    waiting = {item.document_id for item in items_of(view) if item.stage is stage}
+    return [item for item in view.items if item.document_id in waiting]
 
 
-def _why(one: plan.Blocked) -> str:
-    chain = f", because {one.cause} is not enacted" if one.cause != one.dependency else ""
-    return f"it depends on {one.dependency}, which is not enacted{chain}"
+def _why(blocked: plan.Blocked) -> str:
+    chain = f", because {blocked.cause} is not enacted" if blocked.cause != blocked.dependency else ""
+    return f"it depends on {blocked.dependency}, which is not enacted{chain}"
 
 
-def stopped_by_the_batch(one: ItemRecord) -> bool:
+def stopped_by_the_batch(item: ItemRecord) -> bool:
     """True for an item that its own batch has stopped. Such a stop is the effect of a halt, so it must not cause
     another halt.
     """
-    return one.stopped_by == BATCH and one.stopped
+    return item.stopped_by == BATCH and item.stopped
 
 
 def _halt(batch: BatchRecord, items: Sequence[Item], age_seconds: float) -> Halt | None:
@@ -283,20 +283,20 @@ def _stops(items: Sequence[Item], by_id: Mapping[str, ItemRecord], kind: str | N
         return []
     touched = ACTIVE_STAGES if kind == "hard_cap" else (*ACTIVE_STAGES, *SOVEREIGN_STAGES)
     stopped: list[tuple[str, str]] = [
-        (one.document_id, stop_word(kind))
-        for one in items
-        if (one.stage in touched and not by_id[one.document_id].latched)
-        or (kind == "cancel" and _may_be_cancelled(by_id[one.document_id]))
+        (item.document_id, stop_word(kind))
+        for item in items
+        if (item.stage in touched and not by_id[item.document_id].latched)
+        or (kind == "cancel" and _may_be_cancelled(by_id[item.document_id]))
     ]
     # The next look finds the others.
     return stopped[: limits.BATCH_ORDERS_AT_ONCE]
 
 
-def _may_be_cancelled(one: ItemRecord) -> bool:
+def _may_be_cancelled(item: ItemRecord) -> bool:
     """True for an item whose run has stopped without a cancel: the run would wait forever if it did not get the cancel
     too.
     """
-    return one.stopped and not one.ended and one.latch_kind != "cancel"
+    return item.stopped and not item.ended and item.latch_kind != "cancel"
 
 
 def stop_word(halted: str | None) -> Literal["stop", "cancel"]:
@@ -331,11 +331,11 @@ def _failures(
 def _leaves(view: BatchView) -> list[tuple[str, str]]:
     """The items that have continued since they entered their queue, with their present state."""
     gone = []
-    for one in view.items:
-        if one.queue is None:
+    for item in view.items:
+        if item.queue is None:
             continue
-        still_waits = one.queue == REVIEW and one.item.stage in SOVEREIGN_STAGES
-        still_failed = one.queue != REVIEW and one.item.outcome in FAILURES
+        still_waits = item.queue == REVIEW and item.item.stage in SOVEREIGN_STAGES
+        still_failed = item.queue != REVIEW and item.item.outcome in FAILURES
         if not still_waits and not still_failed:
-            gone.append((one.document_id, one.state or "decided"))
+            gone.append((item.document_id, item.state or "decided"))
     return gone

@@ -223,10 +223,9 @@ def queue_summary(batch_id: str, queue: str, entries: Sequence[QueueLine]) -> st
     lines = [f"# Batch {batch_id} · {queue}", "", f"{len(entries)} documents.", ""]
     if entries:
         lines += ["| document | state | code | document about it | next |", "|---|---|---|---|---|"]
-    for one in entries:
-        lines.append(
-            f"| {one.document_id} | {one.state} | {cell(one.code)} | {span(one.kb_id)} | {span(one.command)} |"
-        )
+    for entry in entries:
+        found = f"{cell(entry.code)} | {span(entry.kb_id)} | {span(entry.command)}"
+        lines.append(f"| {entry.document_id} | {entry.state} | {found} |")
     return "\n".join([*lines, ""])
 
 

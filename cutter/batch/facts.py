@@ -119,13 +119,13 @@ class BatchFacts:
     def _of(cls, view: BatchView, answer: Json) -> BatchFacts:
         return cls(
             view=view,
-            runs=tuple(record(RunCore, one) for one in answer["runs"]),
+            runs=tuple(record(RunCore, run) for run in answer["runs"]),
             receipts=answer["receipts"],
             attempts={run: tuple(map(AttemptRecord.of, rows)) for run, rows in answer["attempts"].items()},
-            moves={run: tuple(RunMove(*one) for one in rows) for run, rows in answer["moves"].items()},
+            moves={run: tuple(RunMove(*row) for row in rows) for run, rows in answer["moves"].items()},
             batch_moves=tuple(answer["batch_moves"]),
-            requests=tuple(record(BatchRequest, one) for one in answer["requests"]),
-            approvals=tuple(record(BatchApproval, one) for one in answer["approvals"]),
+            requests=tuple(record(BatchRequest, request) for request in answer["requests"]),
+            approvals=tuple(record(BatchApproval, approval) for approval in answer["approvals"]),
             refused=tuple(record(RefusedDocument, one) for one in answer["refused"]),
             queue=tuple(record(QueueRow, one) for one in answer["queue"]),
         )

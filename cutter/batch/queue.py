@@ -50,10 +50,10 @@ class QueueRefused(InvalidInput):
     """
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
-        shown = [str(one) for one in problems[: limits.QUEUE_PROBLEMS_SHOWN]]
+        shown = [str(problem) for problem in problems[: limits.QUEUE_PROBLEMS_SHOWN]]
         more = len(problems) - len(shown)
         lines = [*shown, *([f"and {more} more"] if more else [])]
-        codes = {one.code for one in problems}
+        codes = {problem.code for problem in problems}
         message = "the queue is refused; correct it and type the same again:\n  " + "\n  ".join(lines)
         super().__init__(message, code=codes.pop() if len(codes) == 1 else None)
         self.problems = problems
@@ -126,7 +126,7 @@ class _Reading:
     def note_flaws(self, flaws: Iterator[plain_yaml.Flaw] | list[plain_yaml.Flaw]) -> None:
         for flaw in flaws:
             self.note(flaw.line, "", flaw.rule)
-        self.spoken_of |= {one.line for one in self.problems if one.line}
+        self.spoken_of |= {problem.line for problem in self.problems if problem.line}
 
     def line_of(self, loc: Place) -> int:
         """The line of a place in the file. If the place is empty, it is the line of the nearest enclosing place."""
@@ -212,7 +212,7 @@ def _entry(place: int, item: Node) -> _Entry | None:
     if not isinstance(name, Scalar) or not DOCUMENT_ID.fullmatch(name.text):
         return None
     texts = needs.items if isinstance(needs, Items) else ()
-    wanted = [(one.text, one.line) for one in texts if isinstance(one, Scalar) and DOCUMENT_ID.fullmatch(one.text)]
+    wanted = [(text.text, text.line) for text in texts if isinstance(text, Scalar) and DOCUMENT_ID.fullmatch(text.text)]
     return _Entry(name=name.text, place=place, line=name.line, needs=wanted)
 
 

@@ -76,7 +76,7 @@ _NAME = _text(NAME_FORM)
 _PROFILE = _text(r"[a-z][a-z0-9_-]{0,47}")
 _URI = _text(rf"(?=.{{3,{limits.SOURCE_URI_CHARACTERS_MAX}}}$)[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
 
-_SCOPE = _chosen({one: one for one in SCOPES})
+_SCOPE = _chosen({scope: scope for scope in SCOPES})
 _SCOPE_WORDS = " or ".join(SCOPES)
 _NAME_WORDS = "1 to 64 of A-Z a-z 0-9 . _ @ -"
 _ACTOR_WORDS = f"an approver of the policy: {_NAME_WORDS}"

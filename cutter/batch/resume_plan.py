@@ -19,7 +19,7 @@ ASKED_ANEW = ("busy", "blocked", "voided")
 
 def moves(view: BatchView) -> bool:
     """True if a resume would change anything: start or adopt an item, lift a halt, or change the batch's state."""
-    if view.batch.state not in ENDS or any(_open(one) for one in view.items):
+    if view.batch.state not in ENDS or any(_open(item) for item in view.items):
         return True
     asked = asked_anew(view)
     orders = batch_step.decide(asked, window=limits.BATCH_WINDOW)
@@ -35,13 +35,13 @@ def unsigned_failures(view: BatchView) -> list[Json]:
     batch_id = view.batch.batch_id
     return [
         {
-            "document_id": one.document_id,
-            "run_id": one.run_id,
-            "state": one.state,
-            "sign": include_command(batch_id, one.document_id),
+            "document_id": item.document_id,
+            "run_id": item.run_id,
+            "state": item.state,
+            "sign": include_command(batch_id, item.document_id),
         }
-        for one in view.items
-        if one.failed and not one.included
+        for item in view.items
+        if item.failed and not item.included
     ]
 
 
@@ -62,9 +62,9 @@ def asked_anew(view: BatchView) -> BatchView:
     """
     batch = replace(view.batch, halted=None, halted_reason=None)
     items = tuple(
-        replace(one, decided=None, reason=None)
-        if one.decided in ASKED_ANEW and not one.kept_out and not one.open_run
-        else one
-        for one in view.items
+        replace(item, decided=None, reason=None)
+        if item.decided in ASKED_ANEW and not item.kept_out and not item.open_run
+        else item
+        for item in view.items
     )
     return replace(view, batch=batch, items=items, age_seconds=0.0)

@@ -84,7 +84,9 @@ def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
     yield "+++ observed"
     report = error.get("report") or {}
     invariants = report.get("invariants") if isinstance(report, Mapping) else None
-    violated = [one for one in invariants or () if isinstance(one, Mapping) and not one.get("ok")]
+    violated = [
+        invariant for invariant in invariants or () if isinstance(invariant, Mapping) and not invariant.get("ok")
+    ]
     for one in violated:
         yield f"@@ {_line(one.get('name'))} @@"
         yield f"-{_line(one.get('expected'))}"

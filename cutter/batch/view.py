@@ -173,13 +173,15 @@ class BatchView:
     @cached_property
     def by_document(self) -> dict[str, ItemRecord]:
         """The items by their document ids."""
-        return {one.document_id: one for one in self.items}
+        return {item.document_id: item for item in self.items}
 
     def without_approvals(self) -> BatchView:
         """This view as if nobody had signed an open request yet."""
-        return replace(self, items=tuple(replace(one, approved=False) if one.approved else one for one in self.items))
+        return replace(
+            self, items=tuple(replace(item, approved=False) if item.approved else item for item in self.items)
+        )
 
     def with_newer(self, newer: BatchView) -> BatchView:
         """This view with a newer batch's row, and with the newer items in the places of the same documents."""
         found = newer.by_document
-        return replace(newer, items=tuple(found.get(one.document_id, one) for one in self.items))
+        return replace(newer, items=tuple(found.get(item.document_id, item) for item in self.items))

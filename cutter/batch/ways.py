@@ -28,7 +28,7 @@ def next_command(view: BatchView, summary: batch_step.Summary) -> str:
     if batch.state not in ENDS and not summary.over:
         return f"cutter status {batch_id} --watch"
     if batch.halted == "cancel":
-        stopped = tuple(one for one in view.items if one.stopped)
+        stopped = tuple(item for item in view.items if item.stopped)
         return _first(replace(view, items=stopped))
     cause = _cause(view)
     if cause is not None:
@@ -105,5 +105,5 @@ def _cause(view: BatchView) -> Step | None:
     halt = batch_step.decide(resume_plan.asked_anew(view), window=limits.BATCH_WINDOW).halt
     if halt is None:
         return None
-    item = next(one for one in view.items if one.document_id == halt.document_id)
+    item = next(item for item in view.items if item.document_id == halt.document_id)
     return item_step(view.batch.batch_id, item)

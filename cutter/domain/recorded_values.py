@@ -29,7 +29,7 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 def record(kind: type[T], row: Json) -> T:
     """The fields of a row that a frozen record names, unchanged. Raises KeyError for a field that the row lacks."""
-    return kind(**{one.name: row[one.name] for one in fields(kind)})  # type: ignore[arg-type]
+    return kind(**{field.name: row[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
 
 def shown(value: object) -> str:
@@ -85,7 +85,9 @@ def policy(value: Any) -> Json | None:
     return {
         **value,
         "sha256": sha256 if isinstance(sha256, str) else shown(sha256),
-        "decisions": [one if isinstance(one, dict) else {MALFORMED: shown(one)} for one in decisions],
+        "decisions": [
+            decision if isinstance(decision, dict) else {MALFORMED: shown(decision)} for decision in decisions
+        ],
     }
 
 

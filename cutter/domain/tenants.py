@@ -62,15 +62,15 @@ def _is_set(room: Json) -> bool:
     return room["weight"] != 1 or any(room[cap] is not None for cap in CAPS if cap != "weight")
 
 
-def cells(one: Json) -> tuple[str, ...]:
+def cells(record: Json) -> tuple[str, ...]:
     """A tenant as a row: weight, runs at work, runs of the last minute, writes of a run. An override is in brackets."""
-    alone = one["document"]
+    alone = record["document"]
     return (
-        one["tenant"],
-        _told(one, "weight"),
-        f"{alone['at_work']}{_of(_told(one, 'max_concurrency'))}",
-        f"{alone['last_minute']}{_of(_told(one, 'max_runs_per_min'))}",
-        _told(one, "max_writes_per_run"),
+        record["tenant"],
+        _told(record, "weight"),
+        f"{alone['at_work']}{_of(_told(record, 'max_concurrency'))}",
+        f"{alone['last_minute']}{_of(_told(record, 'max_runs_per_min'))}",
+        _told(record, "max_writes_per_run"),
     )
 
 
@@ -81,9 +81,9 @@ def _of(cap: str) -> str:
     return f" of {cap}" if cap else ""
 
 
-def _told(one: Json, cap: str) -> str:
+def _told(record: Json, cap: str) -> str:
     """The number for single runs, and in brackets the number for runs in batches if it differs."""
-    alone, batch = one["document"][cap], one["batch"][cap]
+    alone, batch = record["document"][cap], record["batch"][cap]
     if alone == batch:
         return "" if alone is None else str(alone)
     return f"{_number(alone)} (in batches {_number(batch)})"

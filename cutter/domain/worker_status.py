@@ -30,15 +30,19 @@ def crew(
     rows = list(rows)
     workers = [_worker(row, pollers) for row in rows] + _strangers(rows, pollers)
     serving = {
-        queue: sum(one["state"] in LIVE and any(its["queue"] == queue for its in one["queues"]) for one in workers)
+        queue: sum(
+            worker["state"] in LIVE and any(its["queue"] == queue for its in worker["queues"]) for worker in workers
+        )
         for queue in queues
     }
     unserved = [queue for queue, count in serving.items() if not count]
-    served = {(one["build_id"], its["queue"]) for one in workers if one["state"] in LIVE for its in one["queues"]}
+    served = {
+        (worker["build_id"], its["queue"]) for worker in workers if worker["state"] in LIVE for its in worker["queues"]
+    }
     for build, status in builds.items():
         needed = queues if status in WITH_RUNS else ()
         unserved += [f"{queue} of build {build}" for queue in needed if (build, queue) not in served]
-    unresponsive = [one["worker_id"] for one in workers if one["state"] == "unresponsive"]
+    unresponsive = [worker["worker_id"] for worker in workers if worker["state"] == "unresponsive"]
     return {
         "workers": workers,
         "queues": [{"queue": queue, "workers": count} for queue, count in serving.items()],

@@ -71,8 +71,8 @@ def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
 
     Raises Unavailable if the knowledge base or the folder of approvers cannot be read.
     """
-    members: dict[str, bytes] = {f"epochs/{one['sha256']}.yaml": one["body"].encode() for one in facts["epochs"]}
-    known = {one["sha256"]: parse_policy(one["body"].encode()) for one in facts["epochs"]}
+    members: dict[str, bytes] = {f"epochs/{epoch['sha256']}.yaml": epoch["body"].encode() for epoch in facts["epochs"]}
+    known = {epoch["sha256"]: parse_policy(epoch["body"].encode()) for epoch in facts["epochs"]}
     missing = []
     for verdict in facts["verdicts"]:
         if not verdict["accepted"]:
@@ -108,7 +108,7 @@ def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None)
         "transitions.jsonl": _until(transitions, facts["as_of"]),
         "decisions.jsonl": b"".join(_line(row) for row in decisions(facts)),
         **{f"{name}.jsonl": b"".join(_line(row) for row in facts[name]) for name in TABLES},
-        **{f"policies/{one['sha256']}.yaml": one["body"].encode() for one in facts["policies"]},
+        **{f"policies/{policy['sha256']}.yaml": policy["body"].encode() for policy in facts["policies"]},
         **signed.members,
     }
     return Bundle(run_id=facts["run"]["run_id"], head=facts["events"][-1]["hash"], data=sealed(members))
@@ -133,8 +133,8 @@ def decisions(facts: Json) -> Iterator[Json]:
 def _decided(holder: Json, where: Json) -> Iterator[Json]:
     """The decisions of a recorded policy. A malformed decision is listed as malformed and cannot change `where`."""
     policy = recorded_values.policy(holder.get("policy")) or {"sha256": "", "decisions": ()}
-    for one in policy["decisions"]:
-        yield {**one, **where, "sha256": policy["sha256"]}
+    for decision in policy["decisions"]:
+        yield {**decision, **where, "sha256": policy["sha256"]}
 
 
 def _line(value: object) -> bytes:

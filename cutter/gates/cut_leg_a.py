@@ -104,8 +104,10 @@ def _approved(evidence: Evidence) -> tuple[Invariant, Invariant]:
             holds("approval_resolves_to_signed_document", True, "rehearsal", "nothing is committed"),
             holds("approval_authorizes_cut", True, "rehearsal", "nothing is committed"),
         )
-    documents = {one.approval_sha256 for one in evidence.authorizations if one.approval_sha256}
-    others = [one for one in evidence.authorizations if not _authorizes(one, evidence)]
+    documents = {
+        authorization.approval_sha256 for authorization in evidence.authorizations if authorization.approval_sha256
+    }
+    others = [authorization for authorization in evidence.authorizations if not _authorizes(authorization, evidence)]
     return (
         holds(
             "approval_resolves_to_signed_document",
@@ -116,17 +118,18 @@ def _approved(evidence: Evidence) -> tuple[Invariant, Invariant]:
         holds(
             "approval_authorizes_cut",
             bool(evidence.authorizations) and not others,
-            "; ".join(f"{one.document_id} {one.writer_digest} {one.change_set_id}" for one in others) or "this cut",
+            "; ".join(f"{other.document_id} {other.writer_digest} {other.change_set_id}" for other in others)
+            or "this cut",
             f"{evidence.document_id} {evidence.planned_writer_digest} {evidence.change_set_id}",
         ),
     )
 
 
-def _authorizes(one: Authorization, evidence: Evidence) -> bool:
+def _authorizes(authorization: Authorization, evidence: Evidence) -> bool:
     return (
-        one.document_id == evidence.document_id
-        and one.writer_digest == evidence.planned_writer_digest
-        and one.change_set_id in (None, evidence.change_set_id)
+        authorization.document_id == evidence.document_id
+        and authorization.writer_digest == evidence.planned_writer_digest
+        and authorization.change_set_id in (None, evidence.change_set_id)
     )
 
 

@@ -142,7 +142,7 @@ def _periods(export: LawExport) -> dict[tuple[str, str], str]:
 
 def _meta(export: LawExport) -> Any:
     record = export.record
-    events = {one.effective_from.isoformat(): f"e_{one.version}" for one in reversed(record.versions)}
+    events = {version.effective_from.isoformat(): f"e_{version.version}" for version in reversed(record.versions)}
     events |= {day: f"end_{n}" for n, day in enumerate(sorted(_ends(export) - events.keys()), 1)}
     parts = [_identification(record), _lifecycle(export, events)]
     if export.units:
@@ -190,7 +190,9 @@ def _identification(record: ExportRecord) -> Any:
 
 def _lifecycle(export: LawExport, events: dict[str, str]) -> Any:
     """An event for each day on which a version takes effect or a unit ends."""
-    kinds = {one.effective_from.isoformat(): EVENTS[one.operation] for one in reversed(export.record.versions)}
+    kinds = {
+        version.effective_from.isoformat(): EVENTS[version.operation] for version in reversed(export.record.versions)
+    }
     return _AKN.lifecycle(
         *(
             _AKN.eventRef(eId=name, date=day, source=AUTHOR, type=kinds.get(day, "amendment"))

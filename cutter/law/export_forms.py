@@ -106,7 +106,7 @@ class _Lines(list[str]):
 def csv_table(export: LawExport) -> bytes:
     """One row a unit; the columns of the record are the same in each. RFC 4180 with line feeds, every cell quoted."""
     record = record_values(export)
-    signers = " ".join(f"{one.role.replace(' ', '-')}={one.fingerprint}" for one in export.record.signers)
+    signers = " ".join(f"{signer.role.replace(' ', '-')}={signer.fingerprint}" for signer in export.record.signers)
     first = [*(record[name] for name in RECORD_COLUMNS), signers]
     made = _Lines()
     writer = csv.writer(made, quoting=csv.QUOTE_ALL, lineterminator="\n")

@@ -140,7 +140,9 @@ def export_of(
 
 def units_digest(units: Sequence[ExportedUnit]) -> str:
     """One digest of the units, which needs nothing that is not in the export."""
-    return canonical_digest([[one.order, one.address, one.parent, one.title, one.content_sha256] for one in units])
+    return canonical_digest(
+        [[unit.order, unit.address, unit.parent, unit.title, unit.content_sha256] for unit in units]
+    )
 
 
 def _unit(unit: Any) -> ExportedUnit:

@@ -283,5 +283,5 @@ WORKER = Lifecycle(
 )  # fmt: skip
 
 LIFECYCLES = (DOCUMENT_RUN, BATCH, REQUEST, RUN, STEP, APPROVAL, TASK, WORKSTREAM, WORKER)
-BY_NAME = {one.name: one for one in LIFECYCLES}
-BY_EVENT_TYPE = {one.event_type: one for one in LIFECYCLES}
+BY_NAME = {lifecycle.name: lifecycle for lifecycle in LIFECYCLES}
+BY_EVENT_TYPE = {lifecycle.event_type: lifecycle for lifecycle in LIFECYCLES}

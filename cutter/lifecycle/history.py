@@ -47,10 +47,10 @@ def events_of(run: RunCore, changes: Iterable[Recorded], *, about: Mapping[str, 
     """The events of one run from its recorded changes. Each event of a view gets the metadata `about`."""
     views = _Views(entity_id=run.run_id, about=about, dryrun=dryrun, created=run.created_at)
     events = list(views.begin())
-    for one in changes:
-        if one.event is not None:
-            events.append(one.event)
-        events += views.follow(one)
+    for change in changes:
+        if change.event is not None:
+            events.append(change.event)
+        events += views.follow(change)
     created = instant(run.created_at)
     since = {(RUN.event_type, run.run_id): created, (TASK.event_type, run.run_id): created}
     since[REQUEST.event_type, f"{run.run_id}#1"] = created
@@ -103,18 +103,18 @@ def of_audit(body: str) -> Event | None:
 
 
 def _attempts(attempts: Iterable[AttemptRecord]) -> Iterator[Recorded]:
-    for one in attempts:
-        gate, number = one.gate, one.n
+    for attempt in attempts:
+        gate, number = attempt.gate, attempt.n
         yield Recorded(
-            at=instant(one.started_at), change=Began(gate=gate, attempt=number), cause=f"{gate} attempt {number}",
-            worker=one.lease_owner or "",
+            at=instant(attempt.started_at), change=Began(gate=gate, attempt=number), cause=f"{gate} attempt {number}",
+            worker=attempt.lease_owner or "",
         )  # fmt: skip
-        if one.finished_at is not None and one.outcome is not None:
-            again = one.outcome == "unavailable" and one.next_eligible_at is not None
+        if attempt.finished_at is not None and attempt.outcome is not None:
+            again = attempt.outcome == "unavailable" and attempt.next_eligible_at is not None
             yield Recorded(
-                at=instant(one.finished_at),
-                change=Tried(gate=gate, attempt=number, outcome=one.outcome, again=again),
-                cause=f"{gate} attempt {number}: {one.outcome}", reason=one.reason or "",
+                at=instant(attempt.finished_at),
+                change=Tried(gate=gate, attempt=number, outcome=attempt.outcome, again=again),
+                cause=f"{gate} attempt {number}: {attempt.outcome}", reason=attempt.reason or "",
             )  # fmt: skip
 
 

@@ -41,7 +41,9 @@ class Rule:
 
         A transition to the same state exists only if the seed lists it (`selves`).
         """
-        return tuple((one, other) for one in self.sources for other in self.targets if self.selves or one != other)
+        return tuple(
+            (source, other) for source in self.sources for other in self.targets if self.selves or source != other
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,7 @@ class Lifecycle:
     @cached_property
     def allowed(self) -> Mapping[str, tuple[str, ...]]:
         """The targets of every declared state, in the order of the states."""
-        return {one: tuple(other for other in self.states if (one, other) in self.edges) for one in self.states}
+        return {state: tuple(other for other in self.states if (state, other) in self.edges) for state in self.states}
 
     @cached_property
     def words(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ from cutter.notifications.channel import Channel, Message, Trouble
 from cutter.notifications.channels import kinds_of
 from cutter.notifications.health import undelivered
 from cutter.policy.command import NOTIFICATION_POST
-from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, decide
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.settings import Settings
 from cutter.storage import effect_policy
 from cutter.storage.pools import OPERATOR, Connection, session
@@ -58,7 +58,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
     return done
 
 
-def _enter(connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | InvalidPolicy) -> None:
+def _enter(connection: Connection, channel: str, kinds: tuple[str, ...], policy: EffectPolicy | InvalidPolicy) -> None:
     """Put in line what is new for a channel; if that is all there is, the next pass looks only for what comes later."""
     span = answer(connection, _CHANNEL, (channel, list(kinds), limits.NOTIFICATION_DAYS))
     entered = 0
@@ -69,7 +69,7 @@ def _enter(connection: Connection, channel: str, kinds: tuple[str, ...], policy:
         connection.execute(_CAUGHT_UP, (channel, span["until"]))
 
 
-def denied(policy: Policy | InvalidPolicy, about: Json, at: datetime, gate: str | None) -> str | None:
+def denied(policy: EffectPolicy | InvalidPolicy, about: Json, at: datetime, gate: str | None) -> str | None:
     """The reason why the policy denies a message, or None if the policy allows it."""
     action = ProposedAction(
         connector=NOTIFICATION_POST.connector.value, operation=NOTIFICATION_POST.name, at=at, gate=gate,
@@ -79,7 +79,9 @@ def denied(policy: Policy | InvalidPolicy, about: Json, at: datetime, gate: str 
     return None if said.verdict is Verdict.ALLOW else said.why
 
 
-def _send(connection: Connection, channel: Channel, policy: Policy | InvalidPolicy, entry: Json, done: Pass) -> bool:
+def _send(
+    connection: Connection, channel: Channel, policy: EffectPolicy | InvalidPolicy, entry: Json, done: Pass
+) -> bool:
     """Send one message and record the result. False means that the next message would fail too."""
     gate = entry["place"] if entry["phase"] != "told" else None
     if denied(policy, entry["about"], datetime.fromisoformat(entry["now"]), gate) is not None:

@@ -130,9 +130,9 @@ _PREFIXES: Final = {Severity.INFO: "", Severity.ACTION: "ACTION: ", Severity.WAR
 
 def text_of(card: Card) -> str:
     """A card as plain text."""
-    lines = [card.title, "", *(f"{one.name}: {one.value}" for one in card.facts), "", card.text, ""]
+    lines = [card.title, "", *(f"{fact.name}: {fact.value}" for fact in card.facts), "", card.text, ""]
     if card.commands:
-        lines += ["Type on your own machine:", *(f"    {one}" for one in card.commands), ""]
+        lines += ["Type on your own machine:", *(f"    {command}" for command in card.commands), ""]
     if card.phase is Phase.ASKED:
         lines.append("A reply to this mail decides nothing.")
     return "\n".join(lines) + "\n"

@@ -16,7 +16,7 @@ from cutter.notifications import card_text
 from cutter.notifications.card import Card, Enactment, Kind, from_json
 from cutter.notifications.card_text import Outcome, Waiting
 from cutter.policy.command import Operation, write_of
-from cutter.policy.rules import Decision, InvalidPolicy, Policy, ProposedAction, decide
+from cutter.policy.rules import Decision, EffectPolicy, InvalidPolicy, ProposedAction, decide
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from cutter.types import Refusal
@@ -137,7 +137,7 @@ BATCHES = records("notification_batches_to_tell", BatchToTell)
 
 
 def new_cards(
-    connection: Connection, channel: str, kinds: tuple[str, ...], policy: Policy | InvalidPolicy, since: str
+    connection: Connection, channel: str, kinds: tuple[str, ...], policy: EffectPolicy | InvalidPolicy, since: str
 ) -> Iterator[tuple[int, Card | None]]:
     """(Notification id, card) of each notification that is new for a channel.
 
@@ -162,59 +162,63 @@ def new_cards(
         yield batch.id, _batch(batch)
 
 
-def _answer(one: AnswerToTell) -> Card | None:
-    return None if one.card is None else card_text.answered(from_json(one.card), Outcome(one.outcome), one.people)
-
-
-def _run(one: RunToTell) -> Card:
-    if one.kind == Kind.BACKUP:
-        return card_text.of_backup(
-            one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode,
-            problem=one.problem or "none any more",
-        )  # fmt: skip
-    return card_text.of_run(
-        Kind(one.kind), one.subject, state=one.place, run_id=one.run_id, document_id=one.document_id, mode=one.mode
+def _answer(answer: AnswerToTell) -> Card | None:
+    return (
+        None
+        if answer.card is None
+        else card_text.answered(from_json(answer.card), Outcome(answer.outcome), answer.people)
     )
 
 
-def _enactment(one: EnactmentToTell) -> Card:
-    made = asdict(one)
+def _run(run: RunToTell) -> Card:
+    if run.kind == Kind.BACKUP:
+        return card_text.of_backup(
+            run.subject, state=run.place, run_id=run.run_id, document_id=run.document_id, mode=run.mode,
+            problem=run.problem or "none any more",
+        )  # fmt: skip
+    return card_text.of_run(
+        Kind(run.kind), run.subject, state=run.place, run_id=run.run_id, document_id=run.document_id, mode=run.mode
+    )
+
+
+def _enactment(enactment: EnactmentToTell) -> Card:
+    made = asdict(enactment)
     subject, mode = (str(made.pop(name)) for name in ("subject", "mode"))
     made.pop("id")
     return card_text.of_enactment(subject, mode=mode, made=Enactment(**made))
 
 
-def _batch(one: BatchToTell) -> Card:
-    counts = {"documents": one.documents, "enacted": one.enacted, "failed": one.failed, "stopped": one.stopped,
-              "voided": one.voided}  # fmt: skip
-    return card_text.of_batch(one.subject, state=one.place, batch_id=one.batch_id, mode=one.mode, counts=counts)
+def _batch(batch: BatchToTell) -> Card:
+    counts = {"documents": batch.documents, "enacted": batch.enacted, "failed": batch.failed, "stopped": batch.stopped,
+              "voided": batch.voided}  # fmt: skip
+    return card_text.of_batch(batch.subject, state=batch.place, batch_id=batch.batch_id, mode=batch.mode, counts=counts)
 
 
-def _waiting(one: RequestToAsk, policy: Policy | InvalidPolicy) -> Waiting:
+def _waiting(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Waiting:
     """The question of a request at a sovereign gate, from the request document and the policy's decisions."""
-    document = parse_request(one.document.encode())
+    document = parse_request(request.document.encode())
     if isinstance(document, Refusal):
-        raise ProgrammingError(f"the request of {one.run_id} cannot be read back: {document.reason}")
-    said = list(_decisions(one, Sovereign(one.place), document, policy))
+        raise ProgrammingError(f"the request of {request.run_id} cannot be read back: {document.reason}")
+    said = list(_decisions(request, Sovereign(request.place), document, policy))
     tiers = [Tier(document.tier), *(each.tier for each in said if each.tier)]
     changes = document.changes
-    step = next_step(run_id=one.run_id, document_id=one.document_id, state=_AWAITING[Sovereign(one.place)])
+    step = next_step(run_id=request.run_id, document_id=request.document_id, state=_AWAITING[Sovereign(request.place)])
     return Waiting(
-        subject=one.subject, place=one.place, run_id=one.run_id, document_id=one.document_id,
-        docprefix=one.docprefix, mode=one.mode, tier=max(tiers, key=list(Tier).index),
+        subject=request.subject, place=request.place, run_id=request.run_id, document_id=request.document_id,
+        docprefix=request.docprefix, mode=request.mode, tier=max(tiers, key=list(Tier).index),
         needed=document.approvers_needed, reason="; ".join(dict.fromkeys(each.why for each in said)),
-        command=step.command, expires=one.expires_at, units=document.request.candidate_count,
+        command=step.command, expires=request.expires_at, units=document.request.candidate_count,
         changes=(changes.added_count, changes.changed_count, changes.removed_count), findings=document.findings_count,
     )  # fmt: skip
 
 
-def _stopped(one: StopToAsk) -> Waiting:
+def _stopped(stop: StopToAsk) -> Waiting:
     """The question about a run that the policy stopped before a gate. The run continues after people agree."""
-    step = next_step(run_id=one.run_id, document_id=one.document_id, state=one.state)
+    step = next_step(run_id=stop.run_id, document_id=stop.document_id, state=stop.state)
     return Waiting(
-        subject=one.subject, place=one.place, run_id=one.run_id, document_id=one.document_id,
-        docprefix=one.docprefix, mode=one.mode, tier=Tier(one.tier), needed=one.needed,
-        reason=one.reason or "", command=step.command, units=one.units, unsigned=one.unsigned,
+        subject=stop.subject, place=stop.place, run_id=stop.run_id, document_id=stop.document_id,
+        docprefix=stop.docprefix, mode=stop.mode, tier=Tier(stop.tier), needed=stop.needed,
+        reason=stop.reason or "", command=step.command, units=stop.units, unsigned=stop.unsigned,
     )  # fmt: skip
 
 
@@ -222,17 +226,17 @@ _AWAITING = {gate.sovereign: gate.from_state.value for gate in GATES if gate.sov
 
 
 def _decisions(
-    one: RequestToAsk, sovereign: Sovereign, document: RequestDocument, policy: Policy | InvalidPolicy
+    request: RequestToAsk, sovereign: Sovereign, document: RequestDocument, policy: EffectPolicy | InvalidPolicy
 ) -> Iterator[Decision]:
     """The policy's decision about each write that the approval will authorise."""
     for gate in GATES:
         write = write_of(gate.name)
         if stands_on(gate) is sovereign and write is not None:
-            yield decide(policy, _proposed(one, gate.name, write, document.request.candidate_count))
+            yield decide(policy, _proposed(request, gate.name, write, document.request.candidate_count))
 
 
-def _proposed(one: RequestToAsk, gate: str, operation: Operation, candidates: int | None) -> ProposedAction:
+def _proposed(request: RequestToAsk, gate: str, operation: Operation, candidates: int | None) -> ProposedAction:
     return ProposedAction(
-        connector=operation.connector.value, operation=operation.name, at=one.now, gate=gate,
-        document_id=one.document_id, tenant=one.tenant, mode=one.mode, candidates=candidates,
+        connector=operation.connector.value, operation=operation.name, at=request.now, gate=gate,
+        document_id=request.document_id, tenant=request.tenant, mode=request.mode, candidates=candidates,
     )  # fmt: skip

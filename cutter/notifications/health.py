@@ -55,11 +55,11 @@ def health(connection: Connection) -> list[ChannelHealth]:
 
 def sentences(channels: Sequence[ChannelHealth]) -> Iterator[str]:
     """One sentence for each problem of the channels. There is no sentence if every message arrives."""
-    for one in channels:
-        minutes, days = (one.waiting_seconds or 0) // 60, limits.NOTIFICATION_DAYS
-        if one.waiting and minutes:
-            yield f"{one.name}: {counted(one.waiting, 'message')} undelivered, the oldest for {minutes} minutes"
-        if one.given_up:
-            yield f"{one.name}: {counted(one.given_up, 'message')} given up within {days} days"
-        if one.served_seconds_ago > limits.NOTIFICATION_SILENT_SECONDS:
-            yield f"{one.name}: no pass for {one.served_seconds_ago // 60} minutes"
+    for channel in channels:
+        minutes, days = (channel.waiting_seconds or 0) // 60, limits.NOTIFICATION_DAYS
+        if channel.waiting and minutes:
+            yield f"{channel.name}: {counted(channel.waiting, 'message')} undelivered, the oldest for {minutes} minutes"
+        if channel.given_up:
+            yield f"{channel.name}: {counted(channel.given_up, 'message')} given up within {days} days"
+        if channel.served_seconds_ago > limits.NOTIFICATION_SILENT_SECONDS:
+            yield f"{channel.name}: no pass for {channel.served_seconds_ago // 60} minutes"

@@ -80,7 +80,7 @@ class SlackChannel:
         if isinstance(answer, Trouble):
             unreadable = answer.code in ("missing_scope", "not_allowed_token_type")
             return None if unreadable else replace(answer, in_doubt=True)
-        messages = [one for one in answer.get("messages") or [] if isinstance(one, dict)]
+        messages = [message for message in answer.get("messages") or [] if isinstance(message, dict)]
         ours = (one for one in messages if _subject(one) == message.card.subject)
         return next((f"{self.channel}/{one.get('ts')}" for one in ours), None)
 

@@ -66,12 +66,12 @@ def _invitation(card: Card) -> str:
 
 def _lines(commands: tuple[str, ...]) -> str:
     """The commands, one a line. They contain no backquote, so they cannot end the block of code around them."""
-    return "\n".join(escaped(one, limits.CARD_LINE_MAX).replace("`", "'") for one in commands)
+    return "\n".join(escaped(command, limits.CARD_LINE_MAX).replace("`", "'") for command in commands)
 
 
 def _fields(facts: tuple[Fact, ...]) -> Json:
     """The facts of a card. Slack formats these objects, so only values of a fixed form may be in them."""
-    texts = [f"*{one.name}*\n{escaped(one.value, limits.CARD_LINE_MAX)}" for one in facts]
+    texts = [f"*{fact.name}*\n{escaped(fact.value, limits.CARD_LINE_MAX)}" for fact in facts]
     return {"type": "section", "fields": [{"type": "mrkdwn", "text": text, "verbatim": True} for text in texts]}
 
 

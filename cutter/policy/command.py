@@ -90,7 +90,7 @@ OPERATIONS: Final = (
     ),
 )  # fmt: skip
 
-BY_KEY: Final = {(one.connector, one.name): one for one in OPERATIONS}
+BY_KEY: Final = {(operation.connector, operation.name): operation for operation in OPERATIONS}
 
 
 KB_PUT: Final = BY_KEY[Connector.KB, "put"]
@@ -102,12 +102,19 @@ WITHDRAW_DRAFTS: Final = BY_KEY[Connector.DATABASE, "withdraw_drafts"]
 
 def write_of(gate: str) -> Operation | None:
     """The gate's write into the database; None for a gate that writes nothing."""
-    return next((one for one in OPERATIONS if one.connector is Connector.DATABASE and gate in one.places), None)
+    return next(
+        (
+            operation
+            for operation in OPERATIONS
+            if operation.connector is Connector.DATABASE and gate in operation.places
+        ),
+        None,
+    )
 
 
 def operations_at(place: str) -> tuple[Operation, ...]:
     """Every side effect at a gate: those that happen only there, and the gate's document."""
-    return (*(one for one in OPERATIONS if place in one.places), KB_PUT)
+    return (*(operation for operation in OPERATIONS if place in operation.places), KB_PUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,7 +112,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class EffectPolicy:
     """A policy file without problems: its rules in the order of the file, its text, and the text's digest."""
 
     rules: tuple[Rule, ...]
@@ -167,12 +167,12 @@ class Passed:
     why: str
 
 
-def decide(policy: Policy | InvalidPolicy, action: ProposedAction) -> Decision:
+def decide(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> Decision:
     """The decision of the first rule that matches. If no rule matches, the decision is deny."""
     return explain(policy, action)[0]
 
 
-def explain(policy: Policy | InvalidPolicy, action: ProposedAction) -> tuple[Decision, tuple[Passed, ...]]:
+def explain(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tuple[Decision, tuple[Passed, ...]]:
     """The decision, and the rules above the deciding rule, which did not match."""
     if isinstance(policy, InvalidPolicy):
         first = policy.problems[0]
@@ -191,7 +191,7 @@ def explain(policy: Policy | InvalidPolicy, action: ProposedAction) -> tuple[Dec
     return _no("", 0, f"{FILE}: no rule matches {_place(action)}"), tuple(passed)
 
 
-def shadowed(policy: Policy) -> tuple[tuple[Rule, Rule], ...]:
+def shadowed(policy: EffectPolicy) -> tuple[tuple[Rule, Rule], ...]:
     """Pairs of a rule and an earlier rule that always decides before it. The author probably did not intend this."""
     found = []
     for number, rule in enumerate(policy.rules):
@@ -290,7 +290,7 @@ class Permit:
         }  # fmt: skip
 
 
-def permit(policy: Policy | InvalidPolicy, actions: Sequence[ProposedAction]) -> Permit:
+def permit(policy: EffectPolicy | InvalidPolicy, actions: Sequence[ProposedAction]) -> Permit:
     """Decide all actions by one policy."""
     return Permit(
         policy_sha256=policy.sha256,

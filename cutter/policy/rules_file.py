@@ -17,7 +17,7 @@ from cutter.approvals.schema import NAME_FORM
 from cutter.domain.digests import sha256_hex
 from cutter.plain_yaml import FieldReader, Fields, Items, Node, Scalar, Wrong
 from cutter.policy.command import OPERATIONS, PLACES, Connector, Operation
-from cutter.policy.rules import InvalidPolicy, Policy, Problem, Rule, Span, Verdict, Window
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, Problem, Rule, Span, Verdict, Window
 
 SCHEMA: Final = "cutter-policy/1"
 
@@ -35,14 +35,14 @@ _RULE_FIELDS = (
 Allowed = Callable[[str], Any]
 
 
-def parse_rules(data: bytes) -> Policy | InvalidPolicy:
+def parse_rules(data: bytes) -> EffectPolicy | InvalidPolicy:
     """The policy of these bytes, or all their problems, sorted by line. It never raises."""
     # A worker reads the file at every attempt, and the file rarely changes. So parsed files are cached.
     return _parsed(data)
 
 
 @lru_cache(maxsize=8)
-def _parsed(data: bytes) -> Policy | InvalidPolicy:
+def _parsed(data: bytes) -> EffectPolicy | InvalidPolicy:
     reading = _Reading()
     node, flaws = plain_yaml.read(data, bytes_max=limits.RULES_BYTES_MAX)
     for flaw in flaws:
@@ -50,7 +50,7 @@ def _parsed(data: bytes) -> Policy | InvalidPolicy:
     rules = reading.file(node) if node is not None else ()
     if reading.problems:
         return InvalidPolicy(problems=tuple(sorted(set(reading.problems))), sha256=sha256_hex(data))
-    return Policy(rules=rules, text=data.decode())
+    return EffectPolicy(rules=rules, text=data.decode())
 
 
 class _Reading:
@@ -98,7 +98,7 @@ def _rule(node: Node) -> Rule:
         verdict=verdict,
         tier=tier,
         connector=_one_of(given, "connector", Connector),
-        operation=_one_of(given, "operation", (one.name for one in OPERATIONS)),
+        operation=_one_of(given, "operation", (operation.name for operation in OPERATIONS)),
         gate=_one_of(given, "gate", PLACES),
         document=_texts(given, "document", _DOCUMENT.fullmatch, "a document id, with `*` for any part"),
         tenant=_texts(given, "tenant", _NAME.fullmatch, "1 to 64 of A-Z a-z 0-9 . _ @ -"),
@@ -111,7 +111,7 @@ def _rule(node: Node) -> Rule:
 
 
 def _require_sense(rule: Rule) -> None:
-    matched = [one for one in OPERATIONS if _may_match(rule, one)]
+    matched = [operation for operation in OPERATIONS if _may_match(rule, operation)]
     if not matched:
         raise Wrong(rule.line, "no command has this connector, operation and gate: the rule would never match")
     unasked = [one for one in matched if not one.approvable]

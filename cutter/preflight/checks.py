@@ -121,7 +121,7 @@ CHECKS = (
 
 def needed_on(hosts: Collection[Host]) -> tuple[Description, ...]:
     """The checks that these hosts need."""
-    return tuple(one for one in CHECKS if one.hosts & frozenset(hosts))
+    return tuple(check for check in CHECKS if check.hosts & frozenset(hosts))
 
 
 def ok(description: Description, found: str) -> Check:
@@ -143,7 +143,7 @@ def unseen(description: Description, found: str) -> Check:
 
 
 def failures(checks: Iterable[Check]) -> tuple[Check, ...]:
-    return tuple(one for one in checks if one.failed)
+    return tuple(check for check in checks if check.failed)
 
 
 def sentence(check: Check) -> str:

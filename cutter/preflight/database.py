@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits, versions
 from cutter.errors import CutterError
-from cutter.policy.rules import Policy
+from cutter.policy.rules import EffectPolicy
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen, warned
 from cutter.settings import Settings, embedded_url
@@ -144,7 +144,7 @@ def policy(connection: Connection) -> Check:
         found = effect_policy.in_force(connection)
     except psycopg.ProgrammingError:
         return unseen(checks.POLICY, "the schema does not have it yet")
-    if isinstance(found, Policy):
+    if isinstance(found, EffectPolicy):
         return ok(checks.POLICY, f"{len(found.rules)} rules, sha256 {found.sha256[:16]}")
     remedy = "cutter policy install" if found is effect_policy.NONE else "cutter policy check --current"
     return bad(checks.POLICY, str(found.problems[0]), remedy)

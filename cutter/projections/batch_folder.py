@@ -90,7 +90,7 @@ def state_json(view: ShownBatch) -> Json:
     return {
         "schema_version": SCHEMA_VERSION,
         **{name: getattr(view, name) for name in _STATE_FIELDS},
-        "items": [{name: getattr(one, name) for name in _ITEM_FIELDS} for one in view.documents],
+        "items": [{name: getattr(document, name) for name in _ITEM_FIELDS} for document in view.documents],
     }
 
 

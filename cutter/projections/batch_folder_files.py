@@ -45,7 +45,7 @@ def read_contents(connection: Connection, batch_id: str, seen: BatchView | None 
     saves the reading of a large batch's items.
     """
     facts = batch_views.shown_facts(connection, batch_id, seen)
-    texts = [(one.kind, one.kb_id, one.body) for one in TEXTS.all(connection, {"batch_id": batch_id})]
+    texts = [(text.kind, text.kb_id, text.body) for text in TEXTS.all(connection, {"batch_id": batch_id})]
     return projection.contents(facts, texts), facts.view.batch.queue_sha256
 
 
@@ -63,8 +63,8 @@ def is_behind(folder: Path, seen: BatchView, *, news: bool = False, pace: bool =
         if pace and 0 <= age < (pause / limits.BATCH_FOLDER_NEWS if news else pause):
             return False
         shown = json.loads(path.read_bytes())
-        items = [(one["document_id"], one["run_id"], one["state"], one["queue"]) for one in shown["items"]]
-        now = [(one.document_id, one.run_id, one.state, one.queue) for one in seen.items]
+        items = [(item["document_id"], item["run_id"], item["state"], item["queue"]) for item in shown["items"]]
+        now = [(item.document_id, item.run_id, item.state, item.queue) for item in seen.items]
         return (shown["state"], shown["halted"], items) != (seen.batch.state, seen.batch.halted, now)
     except (OSError, ValueError, KeyError, TypeError):
         return True

@@ -100,7 +100,7 @@ def counts(view: ShownBatch) -> Iterator[tuple[str, str, int]]:
     """(Word, colour, number of documents) for each stage and outcome that has documents."""
     for _, colour, names in GROUPS:
         for name in names:
-            number = sum(one.shown == name for one in view.documents)
+            number = sum(document.shown == name for document in view.documents)
             if number:
                 yield name, colour, number
 
@@ -110,9 +110,9 @@ def groups(view: ShownBatch) -> Iterator[Group]:
     start, seconds = _range(view)
     for title, colour, names in GROUPS:
         rows = [
-            Row(document=one, tone=colour, bar=bar(one.spans, start, seconds))
-            for one in view.documents
-            if one.shown in names
+            Row(document=document, tone=colour, bar=bar(document.spans, start, seconds))
+            for document in view.documents
+            if document.shown in names
         ]
         if rows:
             small = len(view.documents) <= OPEN_ROWS or (colour in ("bad", "held") and len(rows) <= OPEN_ROWS)
@@ -147,7 +147,7 @@ def asked(view: ShownBatch) -> list[Group]:
     """The requests of each sovereign gate, in parts."""
     found = []
     for gate in batch_step.SOVEREIGN_STAGES.values():
-        rows = [one for one in view.requests if one.gate == gate]
+        rows = [request for request in view.requests if request.gate == gate]
         if rows:
             found.append(Group(title=gate, rows=len(rows), open=len(rows) <= OPEN_ROWS, parts=parts(rows)))
     return found

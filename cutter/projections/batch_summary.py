@@ -84,34 +84,34 @@ _ORDER = (
 _RANK = {word.value: number for number, word in enumerate(_ORDER)}
 
 
-def _row(batch_id: str, one: ItemRecord, item: Item, sealed: int, rejected: Json | None) -> Json:
+def _row(batch_id: str, item_record: ItemRecord, item: Item, sealed: int, rejected: Json | None) -> Json:
     shown = (item.outcome or item.stage).value
-    step = ways.item_step(batch_id, one)
+    step = ways.item_step(batch_id, item_record)
     return {
-        "position": one.position,
-        "document_id": one.document_id,
-        "run_id": one.run_id,
+        "position": item_record.position,
+        "document_id": item_record.document_id,
+        "run_id": item_record.run_id,
         "shown": shown,
-        "state": one.state or one.decided or Stage.PENDING.value,
-        "gate": rejected["gate"] if rejected else _gate(one, item, sealed),
+        "state": item_record.state or item_record.decided or Stage.PENDING.value,
+        "gate": rejected["gate"] if rejected else _gate(item_record, item, sealed),
         "gates_passed": sealed,
-        "since_utc": one.ended_at or one.state_at,
-        "ended_utc": one.ended_at,
-        "queue": one.queue,
-        "actor": one.actor,
-        "code": one.queue_code or _stop_code(one.reason),
-        "reason": one.reason if item.outcome is not None and not item.good else None,
+        "since_utc": item_record.ended_at or item_record.state_at,
+        "ended_utc": item_record.ended_at,
+        "queue": item_record.queue,
+        "actor": item_record.actor,
+        "code": item_record.queue_code or _stop_code(item_record.reason),
+        "reason": item_record.reason if item.outcome is not None and not item.good else None,
         "rejected": rejected,
         "needs": step.needs.value if step else Needs.NOTHING.value,
         "commands": list(step.commands) if step else [],
     }
 
 
-def _gate(one: ItemRecord, item: Item, sealed: int) -> str:
+def _gate(item_record: ItemRecord, item: Item, sealed: int) -> str:
     """The gate that a document passes next, or at which it waits, failed or stopped. Empty if there is none."""
     if item.stage in batch_step.SOVEREIGN_STAGES:
         return batch_step.SOVEREIGN_STAGES[item.stage]
-    if one.run_id is None or item.good or item.outcome is Outcome.VOIDED:
+    if item_record.run_id is None or item.good or item.outcome is Outcome.VOIDED:
         return ""
     return GATES[sealed].phase if sealed < len(GATES) else ""
 

@@ -180,7 +180,8 @@ def batch_view(facts: BatchFacts) -> ShownBatch:
         totals=summary.totals,
         next=ways.next_command(seen, summary),
         documents=[
-            _document(one, shown[one.document_id], facts, runs.get(one.document_id, []), until) for one in seen.items
+            _document(item, shown[item.document_id], facts, runs.get(item.document_id, []), until)
+            for item in seen.items
         ],
         queues=_queues(facts, seen),
         requests=_requests(facts),
@@ -214,11 +215,11 @@ def gates_of(mode: str) -> int:
 def _last(facts: BatchFacts) -> str:
     """The newest time that the database recorded for the batch."""
     batch = facts.view.batch
-    times: list[str | None] = [batch.created_at, batch.state_at, *(one.ended_at for one in facts.runs)]
+    times: list[str | None] = [batch.created_at, batch.state_at, *(run.ended_at for run in facts.runs)]
     times += [at for tries in facts.attempts.values() for one in tries for at in (one.started_at, one.finished_at)]
     times += [move.at for moves in facts.moves.values() for move in moves]
-    times += [one.requested_at for one in facts.requests]
-    times += [one.recorded_at for one in facts.approvals]
+    times += [request.requested_at for request in facts.requests]
+    times += [approval.recorded_at for approval in facts.approvals]
     return max((at for at in times if at), key=datetime.fromisoformat)
 
 
@@ -262,7 +263,7 @@ def _spans(run: RunCore, facts: BatchFacts, until: str) -> list[Span]:
 def _over(states: Sequence[Span], spans: Sequence[Span]) -> Iterator[Span]:
     """The spans that are more exact than the state in which they begin."""
     for span in spans:
-        under = next((one for one in states if one.start <= span.start < one.end), None)
+        under = next((state for state in states if state.start <= span.start < state.end), None)
         if under is not None and under.kind not in (STOPPED, span.kind):
             yield replace(span, end=min(span.end, under.end), over=under.kind)
 
@@ -275,7 +276,7 @@ def _states(run: RunCore, moves: Sequence[RunMove], until: str) -> Iterator[Span
     points = [(run.created_at, State.PENDING.value), *((move.at, move.to_state) for move in moves)]
     ends = [*(at for at, _ in points[1:]), run.ended_at or until]
     states = zip(points, ends, strict=True)
-    for kind, group in groupby(states, key=lambda one: _kind(one[0][1])):
+    for kind, group in groupby(states, key=lambda state: _kind(state[0][1])):
         joined = list(group)
         if kind:
             yield Span(kind=kind, start=joined[0][0][0], end=joined[-1][1])
@@ -344,13 +345,17 @@ def _requests(facts: BatchFacts) -> list[ShownBatchRequest]:
     by_run: dict[tuple[str, str], list[BatchApproval]] = {}
     for one in facts.approvals:
         by_run.setdefault((one.run_id, one.gate), []).append(one)
-    newest = {(one.run_id, one.gate): one.n for one in sorted(facts.requests, key=lambda one: one.n)}
+    newest = {
+        (request.run_id, request.gate): request.n for request in sorted(facts.requests, key=lambda request: request.n)
+    }
     return [
         ShownBatchRequest(
-            **{name.name: getattr(one, name.name) for name in fields(BatchRequest)},
-            approvals=by_run.get((one.run_id, one.gate), []) if newest[one.run_id, one.gate] == one.n else [],
+            **{name.name: getattr(request, name.name) for name in fields(BatchRequest)},
+            approvals=by_run.get((request.run_id, request.gate), [])
+            if newest[request.run_id, request.gate] == request.n
+            else [],
         )
-        for one in facts.requests
+        for request in facts.requests
     ]
 
 
@@ -370,7 +375,7 @@ def _signers(approvals: Sequence[BatchApproval]) -> list[Signer]:
 
 def _gates(facts: BatchFacts) -> list[GateTimes]:
     """Each passed gate, the slowest one first."""
-    documents_of = {one.run_id: one.document_id for one in facts.runs}
+    documents_of = {run.run_id: run.document_id for run in facts.runs}
     times: dict[str, list[tuple[float, str]]] = {}
     for run_id, receipts in facts.receipts.items():
         started = {one.gate: one.started_at for one in facts.attempts.get(run_id, ())}
@@ -380,7 +385,7 @@ def _gates(facts: BatchFacts) -> list[GateTimes]:
                 times.setdefault(gate, []).append((seconds, documents_of[run_id]))
     retried = _retried(facts.attempts)
     gates = [_gate(gate.number, gate.name, sorted(times[gate.name]), retried) for gate in GATES if gate.name in times]
-    return sorted(gates, key=lambda one: (-one.slowest_seconds, one.number))
+    return sorted(gates, key=lambda gate: (-gate.slowest_seconds, gate.number))
 
 
 def _gate(number: int, name: str, times: Sequence[tuple[float, str]], retried: Mapping[str, int]) -> GateTimes:

@@ -25,15 +25,15 @@ SUMMED = ("wall_ms", "active_ms", "waiting_ms", "cpu_ms", "attempts", "actions",
 
 def rollup(facts: Json) -> Json:
     """The costs of each phase that began, and of the run. `facts` is the answer of `fn_run_evidence`."""
-    receipts = {one["gate"]: one for one in facts["receipts"]}
+    receipts = {receipt["gate"]: receipt for receipt in facts["receipts"]}
     began = facts["run"]["created_at"]
     phases = []
     for gate in GATES:
-        attempts = [one for one in facts["attempts"] if one["gate"] == gate.name]
+        attempts = [attempt for attempt in facts["attempts"] if attempt["gate"] == gate.name]
         receipt = receipts.get(gate.name)
         if attempts or receipt:
             places = {gate.name, gate.sovereign.value if gate.sovereign else None}
-            actions = [one for one in facts["actions"] if one["gate"] in places]
+            actions = [action for action in facts["actions"] if action["gate"] in places]
             phases.append(_phase(gate.phase, began, receipt, attempts, actions))
         began = receipt["sealed_at"] if receipt else began
     total = {name: sum(phase[name] or 0 for phase in phases) for name in SUMMED}
@@ -42,13 +42,15 @@ def rollup(facts: Json) -> Json:
 
 def _phase(name: str, began: str, receipt: Json | None, attempts: list[Json], actions: Iterable[Json]) -> Json:
     actions = list(actions)
-    ends = [one["finished_at"] for one in attempts if one["finished_at"]]
+    ends = [attempt["finished_at"] for attempt in attempts if attempt["finished_at"]]
     end = receipt["sealed_at"] if receipt else max(ends, default=None)
     result = (
         recorded_values.report(recorded_values.parsed(receipt["sealed_body"]).get("result")) or {} if receipt else {}
     )
     wall = _between(began, end) if end else 0
-    active = sum(_between(one["started_at"], one["finished_at"]) for one in attempts if one["finished_at"])
+    active = sum(
+        _between(attempt["started_at"], attempt["finished_at"]) for attempt in attempts if attempt["finished_at"]
+    )
     return {
         "phase": name,
         "wall_ms": wall,
@@ -58,8 +60,8 @@ def _phase(name: str, began: str, receipt: Json | None, attempts: list[Json], ac
         "attempts": len(attempts),
         "actions": len(actions),
         "bytes": sum(
-            recorded_values.count(recorded_values.mapping(one["response_metadata"]).get("size_bytes"))
-            for one in actions
+            recorded_values.count(recorded_values.mapping(action["response_metadata"]).get("size_bytes"))
+            for action in actions
         ),
         "rows": recorded_values.count(result.get("pins", {}).get(ROWS.get(name), 0)),
     }

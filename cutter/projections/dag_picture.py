@@ -20,11 +20,11 @@ NAME_CHARACTERS = 22
 
 def picture(documents: Sequence[ShownDocument]) -> Json | None:
     """The boxes, lines and texts of all documents with a dependency in either direction, or None if there are none."""
-    needs = {one.document_id: list(one.depends_on) for one in documents}
+    needs = {document.document_id: list(document.depends_on) for document in documents}
     touched = {name for name, wanted in needs.items() if wanted} | {
         need for wanted in needs.values() for need in wanted
     }
-    shown = [one for one in documents if one.document_id in touched]
+    shown = [document for document in documents if document.document_id in touched]
     if not shown:
         return None
     texts = [(one.document_id, one.depends_on) for one in shown if one.depends_on]
@@ -61,10 +61,10 @@ def _columns(needs: Mapping[str, Sequence[str]]) -> dict[str, int]:
     return columns
 
 
-def _box(one: ShownDocument, left: int, top: int) -> Json:
-    name = one.document_id
+def _box(document: ShownDocument, left: int, top: int) -> Json:
+    name = document.document_id
     short = name if len(name) <= NAME_CHARACTERS else name[: NAME_CHARACTERS - 1] + "…"
-    return {"x": left, "y": top, "name": name, "short": short, "shown": one.shown, "critical": one.critical}
+    return {"x": left, "y": top, "name": name, "short": short, "shown": document.shown, "critical": document.critical}
 
 
 def _line(start: tuple[int, int], end: tuple[int, int]) -> Json:

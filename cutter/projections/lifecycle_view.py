@@ -30,7 +30,11 @@ def run_as(kind: str, sidecar: RunSidecar) -> Json:
     run, facts, lifecycle = sidecar.run, run_facts(sidecar), BY_NAME[kind]
     entity = f"{run.run_id}#{facts.request}" if kind == "request" else run.run_id
     status = str(RUN_VIEWS[kind](facts))
-    mine = [one for one in run_events(sidecar) if (one.event_type, one.entity_id) == (lifecycle.event_type, entity)]
+    mine = [
+        run_event
+        for run_event in run_events(sidecar)
+        if (run_event.event_type, run_event.entity_id) == (lifecycle.event_type, entity)
+    ]
     return {
         "as": kind,
         "entity_id": entity,
@@ -44,16 +48,16 @@ def run_as(kind: str, sidecar: RunSidecar) -> Json:
         "ended_utc": run.ended_at,
         "transitions": _told(mine),
         "steps": _steps(facts) if kind == "run" else [],
-        "approvals": [_approval(one) for one in sidecar.requests] if kind == "run" else [],
+        "approvals": [_approval(request) for request in sidecar.requests] if kind == "run" else [],
     }
 
 
 def batch_as_workstream(facts: BatchFacts) -> Json:
     """The newest workstream of a batch, and the tasks of all its workstreams."""
     batch, events = facts.view.batch, batch_events(facts)
-    streams = [one for one in events if one.event_type == WORKSTREAM.event_type]
+    streams = [event for event in events if event.event_type == WORKSTREAM.event_type]
     newest = streams[-1]
-    tasks = {one.entity_id: one for one in events if one.event_type == BY_NAME["task"].event_type}
+    tasks = {event.entity_id: event for event in events if event.event_type == BY_NAME["task"].event_type}
     return {
         "as": BATCH_VIEW,
         "entity_id": newest.entity_id,
@@ -63,7 +67,7 @@ def batch_as_workstream(facts: BatchFacts) -> Json:
         "state": batch.state,
         "reason": batch.halted_reason,
         "ended_utc": batch.ended_at,
-        "transitions": _told([one for one in streams if one.entity_id == newest.entity_id]),
+        "transitions": _told([stream for stream in streams if stream.entity_id == newest.entity_id]),
         "tasks": [
             {"task": name, "document_id": one.metadata["document_id"], "state": one.to_state,
              "workstream_id": one.metadata["workstream_id"], "critical": one.metadata["critical"]}
@@ -78,9 +82,9 @@ def _reason(run: RunRecord, facts: RunFacts) -> str | None:
 
 def _told(events: Sequence[Event]) -> list[Json]:
     return [
-        {"at": one.timestamp, "from": one.from_state, "to": one.to_state, "trigger": one.trigger,
-         "cause": one.metadata.get("cause"), "reason_code": one.metadata.get("reason_code")}
-        for one in events
+        {"at": event.timestamp, "from": event.from_state, "to": event.to_state, "trigger": event.trigger,
+         "cause": event.metadata.get("cause"), "reason_code": event.metadata.get("reason_code")}
+        for event in events
     ]  # fmt: skip
 
 

@@ -64,11 +64,11 @@ def _signatures(view: ShownRun) -> Iterator[str]:
     if view.approvals:
         yield "| decision | signed by | key | signed at | used at |"
         yield "| --- | --- | --- | --- | --- |"
-    for one in view.approvals:
-        what = f"{one.decision}, {run_summary.GATE_WORDS.get(one.gate, one.gate)}"
-        because = f": {one.reason}" if one.reason else ""
-        signed, used = short_time(one.signed_utc or one.recorded_at), short_time(one.consumed_at)
-        row = (what, f"{one.approver}{because}", str(one.fingerprint), signed, used or "not used")
+    for approval in view.approvals:
+        what = f"{approval.decision}, {run_summary.GATE_WORDS.get(approval.gate, approval.gate)}"
+        because = f": {approval.reason}" if approval.reason else ""
+        signed, used = short_time(approval.signed_utc or approval.recorded_at), short_time(approval.consumed_at)
+        row = (what, f"{approval.approver}{because}", str(approval.fingerprint), signed, used or "not used")
         yield f"| {' | '.join(map(cell, row))} |"
     if not view.approvals:
         yield "Nobody has signed anything."

@@ -95,4 +95,4 @@ def other_cut(unlike: Sequence[str]) -> str:
 
 def open_requests(view: ShownRun) -> list[ShownRequest]:
     """The requests that wait for signatures."""
-    return [one for one in view.requests if one.status == "requested"]
+    return [request for request in view.requests if request.status == "requested"]

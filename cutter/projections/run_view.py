@@ -228,11 +228,11 @@ def run_view(
         timeline=timeline,
         gates=[_gate(gate, sidecar) for gate in GATES],
         digests=state_json(sidecar)["context_pins"],
-        requests=[_request(one) for one in sidecar.requests],
-        approvals=[_approval(one, sidecar) for one in sidecar.verdicts if one.accepted],
+        requests=[_request(request) for request in sidecar.requests],
+        approvals=[_approval(verdict, sidecar) for verdict in sidecar.verdicts if verdict.accepted],
         refusals=_refusals(sidecar, refusals),
         retries=_retries(sidecar),
-        kb_folder=folder_of([one.kb_id for one in sidecar.documents]),
+        kb_folder=folder_of([document.kb_id for document in sidecar.documents]),
         documents=list(sidecar.documents),
         audit_head=_sealed_head(sidecar) or sidecar.audit_head,
         newest_event=sidecar.audit_head,
@@ -247,7 +247,7 @@ def _sealed_head(sidecar: RunSidecar) -> str | None:
 
     The events of the closeout itself come after this head, because a bundle cannot hold an event about its own making.
     """
-    closed = next((one for one in sidecar.receipts if one.gate == "IG_closeout"), None)
+    closed = next((receipt for receipt in sidecar.receipts if receipt.gate == "IG_closeout"), None)
     head = closed.pins.get("audit_head") if closed else None
     return str(head) if head else None
 
@@ -313,8 +313,8 @@ def _states(run: RunRecord, timeline: Sequence[ShownMove]) -> list[ReachedState]
 
 
 def _gate(gate: Gate, sidecar: RunSidecar) -> ShownGate:
-    receipt = next((one for one in sidecar.receipts if one.gate == gate.name), None)
-    attempts = [one for one in sidecar.attempts if one.gate == gate.name]
+    receipt = next((receipt for receipt in sidecar.receipts if receipt.gate == gate.name), None)
+    attempts = [attempt for attempt in sidecar.attempts if attempt.gate == gate.name]
     newest = attempts[-1] if attempts else None
     report = (receipt.result if receipt else newest.report if newest else None) or {}
     started = newest.started_at if newest else None
@@ -333,7 +333,12 @@ def _gate(gate: Gate, sidecar: RunSidecar) -> ShownGate:
         pins=dict(sorted((report.get("pins") or {}).items())),
         notes=list(report.get("notes") or []),
         document=next(
-            (one for one in sidecar.documents if one.subject == gate.name and one.kind == "gate_report"), None
+            (
+                document
+                for document in sidecar.documents
+                if document.subject == gate.name and document.kind == "gate_report"
+            ),
+            None,
         ),
     )
 
@@ -351,7 +356,10 @@ def _request(request: RequestRecord) -> ShownRequest:
 
 
 def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:
-    used = next((one for one in sidecar.consumptions if one.approval_sha256 == verdict.approval_sha256), None)
+    used = next(
+        (consumption for consumption in sidecar.consumptions if consumption.approval_sha256 == verdict.approval_sha256),
+        None,
+    )
     said = {"reason": verdict.statement.get("reason"), "signed_utc": _instant(verdict.statement.get("signed_utc"))}
     consumed_at = used.consumed_at if used else None
     return ShownApproval(**{**_same(ShownApproval, verdict), **said, "consumed_at": consumed_at})
@@ -359,7 +367,7 @@ def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:
 
 def _same(kind: type, row: object) -> Json:
     """The fields of a row that the shown record has too."""
-    return {one.name: getattr(row, one.name) for one in fields(kind) if hasattr(row, one.name)}
+    return {field.name: getattr(row, field.name) for field in fields(kind) if hasattr(row, field.name)}
 
 
 def _instant(value: object) -> str | None:
@@ -370,21 +378,23 @@ def _instant(value: object) -> str | None:
 def _refusals(sidecar: RunSidecar, messages: Sequence[ShownRefusal]) -> list[ShownRefusal]:
     """Refused documents and refused messages, by time."""
     documents = [
-        ShownRefusal(at=one.recorded_at, what=one.kb_id, gate=one.gate, code=one.code, reason=one.reason)
-        for one in sidecar.verdicts
-        if not one.accepted
+        ShownRefusal(
+            at=verdict.recorded_at, what=verdict.kb_id, gate=verdict.gate, code=verdict.code, reason=verdict.reason
+        )
+        for verdict in sidecar.verdicts
+        if not verdict.accepted
     ]
-    return sorted([*documents, *messages], key=lambda one: datetime.fromisoformat(one.at))
+    return sorted([*documents, *messages], key=lambda document: datetime.fromisoformat(document.at))
 
 
 def _retries(sidecar: RunSidecar) -> list[ShownRetry]:
     """The attempts that did not pass, and the attempts after such an attempt."""
     return [
         ShownRetry(
-            gate=one.gate, attempt=one.n, outcome=one.outcome or "no outcome", reason=one.reason,
-            started_utc=one.started_at, seconds=seconds_between(one.started_at, one.finished_at),
-            worker=one.lease_owner, next_eligible_at=one.next_eligible_at,
+            gate=attempt.gate, attempt=attempt.n, outcome=attempt.outcome or "no outcome", reason=attempt.reason,
+            started_utc=attempt.started_at, seconds=seconds_between(attempt.started_at, attempt.finished_at),
+            worker=attempt.lease_owner, next_eligible_at=attempt.next_eligible_at,
         )
-        for one in sidecar.attempts
-        if one.n > 1 or one.outcome not in ("passed", "rehearsed")
+        for attempt in sidecar.attempts
+        if attempt.n > 1 or attempt.outcome not in ("passed", "rehearsed")
     ]  # fmt: skip

@@ -46,7 +46,7 @@ def state_json(sidecar: RunSidecar) -> dict[str, Any]:
         "status": "success" if run.state == "closeout_reported" else run.outcome,
         "phases": _phases(sidecar),
         "sovereign_approvals": _approvals(sidecar),
-        "idempotency_keys": {BY_NAME[one.gate].phase: one.payload_sha256 for one in sidecar.receipts},
+        "idempotency_keys": {BY_NAME[receipt.gate].phase: receipt.payload_sha256 for receipt in sidecar.receipts},
         "context_pins": _pins(sidecar),
         "last_error": run.last_error,
     }
@@ -65,7 +65,7 @@ def render_transitions(sidecar: RunSidecar) -> bytes:
 def phase_reports(sidecar: RunSidecar) -> dict[str, bytes]:
     """The files phase-<NN>.md of the run folder by name: for each sealed gate, and for the gate that failed."""
     run = sidecar.run
-    reports = {phase_report.file_name(one.gate): phase_report.render(run, one) for one in sidecar.receipts}
+    reports = {phase_report.file_name(receipt.gate): phase_report.render(run, receipt) for receipt in sidecar.receipts}
     sealed = sidecar.sealed
     last = {attempt.gate: attempt for attempt in sidecar.attempts if attempt.gate not in sealed}
     for gate, attempt in last.items():
@@ -85,16 +85,16 @@ def _pins(sidecar: RunSidecar) -> dict[str, Any]:
 
 def _stop_route(sidecar: RunSidecar) -> str | None:
     """The KB id of the newest stop-route report, which is the knowledge base's document about a failed phase."""
-    return next((one.kb_id for one in reversed(sidecar.documents) if one.kind == "stop_route"), None)
+    return next((document.kb_id for document in reversed(sidecar.documents) if document.kind == "stop_route"), None)
 
 
 def _phases(sidecar: RunSidecar) -> dict[str, Any]:
     reports = phase_reports(sidecar)
     receipts = {receipt.gate: receipt for receipt in sidecar.receipts}
-    documents = {one.subject: one for one in sidecar.documents if one.kind == "gate_report"}
+    documents = {document.subject: document for document in sidecar.documents if document.kind == "gate_report"}
     phases: dict[str, Any] = {}
     for gate in GATES:
-        attempts = [one for one in sidecar.attempts if one.gate == gate.name]
+        attempts = [attempt for attempt in sidecar.attempts if attempt.gate == gate.name]
         receipt = receipts.get(gate.name)
         if receipt is None and not attempts:
             continue

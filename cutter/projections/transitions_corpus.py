@@ -78,7 +78,7 @@ def _of_run(connection: Connection, run_id: str) -> Iterator[Event]:
     events = run_events(sidecar)
     if run.batch_id is not None:
         # The batch of the run gives the same transitions of the task, and also names the task's workstream.
-        events = [one for one in events if one.event_type != TASK.event_type]
+        events = [event for event in events if event.event_type != TASK.event_type]
     return timed(events, {(DOCUMENT_RUN.event_type, run_id): instant(run.created_at)})
 
 

@@ -113,14 +113,14 @@ class Admission:
 def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict[str, Known]:
     """The facts of the database about these documents. Unknown documents are missing from the result."""
     rows = DOCUMENTS.all(connection, {"document_ids": list(document_ids)})
-    scopes = _scopes(connection, {one.profile_sha256: one.version_id for one in rows if one.version_id})
+    scopes = _scopes(connection, {row.profile_sha256: row.version_id for row in rows if row.version_id})
     return {
-        one.document_id: Known(
-            docprefix=one.docprefix, tenant=one.tenant, profile=str(one.profile), open_run=one.open_run,
-            enacted_run=one.enacted_run, failed_run=one.failed_run,
-            scope=scopes.get(one.profile_sha256) and (one.scope or scopes[one.profile_sha256]),
+        row.document_id: Known(
+            docprefix=row.docprefix, tenant=row.tenant, profile=str(row.profile), open_run=row.open_run,
+            enacted_run=row.enacted_run, failed_run=row.failed_run,
+            scope=scopes.get(row.profile_sha256) and (row.scope or scopes[row.profile_sha256]),
         )
-        for one in rows
+        for row in rows
     }  # fmt: skip
 
 
@@ -130,19 +130,21 @@ def _scopes(connection: Connection, versions: Mapping[str | None, UUID]) -> dict
     `versions` maps the sha256 of each profile to a source version that uses it.
     """
     rows = PROFILES.all(connection, {"ids": list(versions.values())})
-    return {one.profile_sha256: parse_profile(one.profile_body.encode()).scope for one in rows}
+    return {row.profile_sha256: parse_profile(row.profile_body.encode()).scope for row in rows}
 
 
 def _approvers(connection: Connection) -> frozenset[str] | None:
     """The names of the approvers in the policy in force. None if no policy is installed."""
     epoch = IN_FORCE.first(connection)
-    return None if epoch is None else frozenset(one.name for one in parse_policy(epoch.body.encode()).approvers)
+    return (
+        None if epoch is None else frozenset(approver.name for approver in parse_policy(epoch.body.encode()).approvers)
+    )
 
 
 def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
     """The present weights of these items' tenants. A registered batch keeps the weights of its registration."""
     names = sorted({item.tenant for item in items})
-    return {one.tenant: one.weight for one in WEIGHTS.all(connection, {"tenants": names})}
+    return {weight.tenant: weight.weight for weight in WEIGHTS.all(connection, {"tenants": names})}
 
 
 def admit(connection: Connection, data: bytes, options: Options) -> Admission:
@@ -150,7 +152,7 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     queue = load_queue(data, items_max=options.items_max)
     known = known_documents(connection, [item.document_id for item in queue.items])
     problems = check_against(queue, known, _approvers(connection))
-    wrong = tuple(one for one in problems if not one.alone)
+    wrong = tuple(problem for problem in problems if not problem.alone)
     if wrong:
         raise QueueRefused(wrong)
     decided = decided_before_start(queue, known, skip_completed=options.skip_completed)

@@ -54,7 +54,7 @@ def of_state(workers: Sequence[BlockedWorker], state: str) -> list[BlockedWorker
     drives every run.
     """
     needed = {WorkerRole.CUTTER.value} | {gate.worker.value for gate in GATES if gate.from_state.value == state}
-    return [one for one in workers if one.role in needed]
+    return [worker for worker in workers if worker.role in needed]
 
 
 def next_command(worker: BlockedWorker) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from psycopg import Cursor
 
 from cutter.errors import Conflict, InvalidInput
-from cutter.policy.rules import InvalidPolicy, Policy, Problem
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, Problem
 from cutter.policy.rules_file import parse_rules
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, answer, the_row, values
@@ -18,22 +18,22 @@ TEXT: Rows[str] = values("effect_policy_text")
 """The text of the policy in force, as a query that can be sent together with others. `of` takes its answer."""
 
 
-def in_force(connection: Connection) -> Policy | InvalidPolicy:
+def in_force(connection: Connection) -> EffectPolicy | InvalidPolicy:
     """Read the policy in force. If it is missing or wrong, the result is `InvalidPolicy`, which denies everything."""
     return of(TEXT.sent(connection))
 
 
-def of(sent: Cursor[str]) -> Policy | InvalidPolicy:
+def of(sent: Cursor[str]) -> EffectPolicy | InvalidPolicy:
     """The policy in the answer to a `TEXT` that was sent before."""
     return read(the_row(TEXT.name, sent))
 
 
-def read(body: str | None) -> Policy | InvalidPolicy:
+def read(body: str | None) -> EffectPolicy | InvalidPolicy:
     """The policy of the text that PostgreSQL holds. Without a text, none is installed."""
     return parse_rules(body.encode()) if body else NONE
 
 
-def install(connection: Connection, data: bytes, *, replace: bool = False) -> Policy:
+def install(connection: Connection, data: bytes, *, replace: bool = False) -> EffectPolicy:
     """Put a policy in force on all hosts.
 
     Raises InvalidInput with all problems of a wrong policy, and Conflict if another policy is in force and `replace` is

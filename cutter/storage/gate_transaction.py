@@ -21,7 +21,7 @@ from cutter.domain.digests import canonical_digest
 from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
-from cutter.policy.rules import InvalidPolicy, Policy
+from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.storage import effect_policy
 from cutter.storage.approval_facts import FACTS, ApprovalFacts
 from cutter.storage.faults import translated
@@ -51,7 +51,7 @@ class Attempt:
     pins: Json
     prev_hash: str
     now: str
-    policy: Policy | InvalidPolicy
+    policy: EffectPolicy | InvalidPolicy
     approval_facts: ApprovalFacts | None = None
     approvers: Mapping[str, int] = field(default_factory=dict)
     needed: Mapping[str, int] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Sealed:
     run: RunRecord
     pins: Json = field(default_factory=dict)
     kb_id: str | None = None
-    policy: Policy | InvalidPolicy | None = None
+    policy: EffectPolicy | InvalidPolicy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

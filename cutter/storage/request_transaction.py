@@ -17,7 +17,7 @@ from cutter.catalogue import Sovereign
 from cutter.domain.run_record import RunRecord
 from cutter.errors import NotFound, ProgrammingError
 from cutter.marking.revision import UnitInForce
-from cutter.policy.rules import InvalidPolicy, Policy
+from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.request_view import SealedGate, StoredUnit
 from cutter.storage import effect_policy
 from cutter.storage.law_in_force import LAW, TERMS, Terms
@@ -73,7 +73,7 @@ class Asked:
     sealed: tuple[SealedGate, ...]
     terms: Terms
     law: tuple[UnitInForce, ...]
-    policy: Policy | InvalidPolicy
+    policy: EffectPolicy | InvalidPolicy
 
 
 OPENED: Rows[Json] = values("request_open")
@@ -110,7 +110,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
 
 def bind(
     connection: Connection, request_id: str, kb_id: str, body: str, *, tier: str | None, receipts: Sequence[Receipt]
-) -> Policy | InvalidPolicy:
+) -> EffectPolicy | InvalidPolicy:
     """Bind the rendered document to its request and COMMIT. If the request has its document already, roll back. Returns
     the effect policy in force at that time.
 

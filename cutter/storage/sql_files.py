@@ -84,7 +84,7 @@ class SchemaFiles:
     @property
     def set_sha256(self) -> str:
         """The digest that identifies the set of all definitions."""
-        return canonical_digest(sorted([*one.key, one.sha256] for one in self.definitions))
+        return canonical_digest(sorted([*definition.key, definition.sha256] for definition in self.definitions))
 
 
 @cache
@@ -100,7 +100,7 @@ def read(folder: Traversable) -> SchemaFiles:
     triggers = [_trigger_set(path, body) for path, body in _files(folder / "triggers", "triggers")]
     return SchemaFiles(
         migrations=_migrations(folder / "migrations"),
-        definitions=(*in_order(functions), *api_in_order(api), *sorted(triggers, key=lambda one: one.name)),
+        definitions=(*in_order(functions), *api_in_order(api), *sorted(triggers, key=lambda trigger: trigger.name)),
     )
 
 
@@ -123,7 +123,7 @@ def in_order(functions: Iterable[Definition]) -> tuple[Definition, ...]:
 
 def api_in_order(objects: Iterable[Definition]) -> tuple[Definition, ...]:
     """Views and functions of the schema `api` after those that they name."""
-    by_name = {one.name: one for one in objects}
+    by_name = {element.name: element for element in objects}
     needs = {name: (set(_API_NAME.findall(one.body)) & by_name.keys()) - {name} for name, one in by_name.items()}
     return _sorted(by_name, needs, "objects of the schema api")
 

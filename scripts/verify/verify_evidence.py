@@ -197,7 +197,7 @@ class Members:
         """The entry of a verdict's signer in its policy epoch, or None if the epoch has no or several such entries."""
         wanted = (row["approver"], row["fingerprint"])
         people = self.epoch(row).get("approvers", [])
-        found = [one for one in people if one["name"] == wanted[0] or one["fingerprint"] == wanted[1]]
+        found = [person for person in people if person["name"] == wanted[0] or person["fingerprint"] == wanted[1]]
         return found[0] if len(found) == 1 and (found[0]["name"], found[0]["fingerprint"]) == wanted else None
 
 
@@ -257,7 +257,7 @@ class Receipts(Members):
             # 5.3
             by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
             text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
-            if digest(text) != by["sha256"] or any(one["verdict"] == "deny" for one in by["decisions"]):
+            if digest(text) != by["sha256"] or any(decision["verdict"] == "deny" for decision in by["decisions"]):
                 yield f"the policy that decided about {row['gate']} is missing, or denied it"
             decided += [{"of": "receipt", "gate": row["gate"], "sha256": by["sha256"], **n} for n in by["decisions"]]
             previous = row["receipt_hash"]
@@ -445,7 +445,7 @@ class Approvals(Members):
 
     def _tiers(self, said: Json) -> set[str]:
         """The tiers that the effect policy demanded at a gate."""
-        return {one["tier"] for one in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
+        return {decision["tier"] for decision in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
 
     def _tier(self, gate: str, said: Json) -> Iterator[str]:
         """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it."""

@@ -14,7 +14,7 @@ from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
 from cutter.errors import NotFound, Refused
 from cutter.settings import Settings
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter.approver import orders, signing_desk
 from starter.console.terminal import Listing, err, progress
@@ -32,7 +32,11 @@ def include(
     left-out documents. One signature is for all statements, or with `each` one for each of them.
     """
     seen = batches.view(settings, batch_id)
-    failed = [one for one in resume_plan.unsigned_failures(seen) if not only or one["document_id"] in only]
+    failed = [
+        unsigned_failure
+        for unsigned_failure in resume_plan.unsigned_failures(seen)
+        if not only or unsigned_failure["document_id"] in only
+    ]
     others = sorted(set(only) - {one["document_id"] for one in failed})
     if others or not failed:
         raise NotFound(
@@ -79,11 +83,11 @@ def _prepared(
     return ready, left_out
 
 
-def _order(settings: Settings, one: Json, keys: orders.Keys, reason: str) -> orders.Order:
-    seen = known_runs.sidecar(settings, one["run_id"])
+def _order(settings: Settings, record: Json, keys: orders.Keys, reason: str) -> orders.Order:
+    seen = run_rows.sidecar(settings, record["run_id"])
     if seen.wrote:
         raise Refused(
-            f"its drafts exist: type `cutter void {one['run_id']} --reason TEXT`, then resume the queue with "
+            f"its drafts exist: type `cutter void {record['run_id']} --reason TEXT`, then resume the queue with "
             "--skip-completed",
             code="drafts_stand",
         )

@@ -30,7 +30,7 @@ def sit(signatures: Signatures, requests: Sequence[Asked]) -> Json:
     left-out documents.
     """
     approver, batch_id = signatures.signer.approver, signatures.batch_id
-    keys = {one.key for one in requests}
+    keys = {request.key for request in requests}
     with open_journal(signatures.settings, batch_id, approver, keys) as journal:
         shown = Session(
             title=f"batch {batch_id}", approver=approver, requests=requests, before=signatures.before, journal=journal,
@@ -49,8 +49,8 @@ def sit(signatures: Signatures, requests: Sequence[Asked]) -> Json:
     return {"batch_id": batch_id, **answer, "left_out": [*left, *failed]}
 
 
-def _reason(shown: Session, one: Asked) -> str:
-    decision = shown.decision(one)
+def _reason(shown: Session, asked: Asked) -> str:
+    decision = shown.decision(asked)
     return f"skipped: {decision.text}" if decision else "skipped"
 
 
@@ -79,11 +79,11 @@ def sign(signatures: Signatures, shown: Session) -> list[str]:
     return failed + _sign(signatures, shown, answers)
 
 
-def _answer(signatures: Signatures, shown: Session, one: Asked) -> Answer:
-    decision = shown.journal.ledger.decisions[one.key]
+def _answer(signatures: Signatures, shown: Session, asked: Asked) -> Answer:
+    decision = shown.journal.ledger.decisions[asked.key]
     if decision.choice is Choice.APPROVE:
-        return signatures.approval(one, decision.text)
-    return signatures.rejection(one, decision.text)
+        return signatures.approval(asked, decision.text)
+    return signatures.rejection(asked, decision.text)
 
 
 def _sign(signatures: Signatures, shown: Session, answers: Sequence[Answer]) -> list[str]:
@@ -105,7 +105,7 @@ def _sign(signatures: Signatures, shown: Session, answers: Sequence[Answer]) -> 
 def _hand_over(signatures: Signatures, shown: Session) -> Json:
     """Give every signed statement to its run or its batch, including statements of an earlier session."""
     ledger, statements = shown.journal.ledger, shown.journal.ledger.to_hand_over
-    signed = [one for one in shown.requests if one.key in statements]
+    signed = [request for request in shown.requests if request.key in statements]
     rejected = [one for one in signed if ledger.decisions[one.key].choice is Choice.REJECT]
     if not signed:
         raise Refused(
@@ -128,6 +128,6 @@ def _hand_over(signatures: Signatures, shown: Session) -> Json:
     return {**found, **({"rejected": answers} if answers else {}), **after(signatures, approved)}
 
 
-def _handed_over(shown: Session, one: Asked) -> None:
-    before = shown.journal.ledger.signed[one.key]
+def _handed_over(shown: Session, asked: Asked) -> None:
+    before = shown.journal.ledger.signed[asked.key]
     shown.journal.record(before.model_copy(update={"handed_over": True}))

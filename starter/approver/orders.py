@@ -135,7 +135,7 @@ async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
 
     Does nothing if Temporal is unavailable.
     """
-    said = [one.kb_id for one in sidecar.verdicts if one.accepted and one.decision == schema.VOID]
+    said = [verdict.kb_id for verdict in sidecar.verdicts if verdict.accepted and verdict.decision == schema.VOID]
     with suppress(Unavailable, Refused, RPCError):
         client = await connect(settings)
         execution = await open_execution_of(client, sidecar.run) if said else None

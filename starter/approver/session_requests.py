@@ -125,8 +125,8 @@ def _rehearsed(
     store = Store(settings.kb)
     signed = _signed_before(store, batch_id)
     found = [
-        ("SG_cut_authz", one, approver in {_approver_of(store, name) for name in signed[one.document_id]})
-        for one in view.items if one.outcome == "rehearsed"
+        ("SG_cut_authz", item, approver in {_approver_of(store, name) for name in signed[item.document_id]})
+        for item in view.items if item.outcome == "rehearsed"
     ]  # fmt: skip
     return sorted(found, key=lambda asked: len(signed[asked[1].document_id]))
 

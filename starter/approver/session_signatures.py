@@ -14,7 +14,7 @@ from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.settings import Settings
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import OPERATOR, session
 from cutter.types import Json
@@ -51,28 +51,28 @@ class Signatures:
     """The folder of this session. It is handed over as one set."""
     uploaded: list[str] = field(default_factory=list)
 
-    def approval(self, one: Asked, note: str = "") -> Answer:
+    def approval(self, asked: Asked, note: str = "") -> Answer:
         """The approval of one request, or after a rehearsal of both of its gates. It is not signed yet."""
         if self.before:
-            return Answer(one=one, approves=True, statements=tuple(self._in_advance(one, note)))
+            return Answer(one=asked, approves=True, statements=tuple(self._in_advance(asked, note)))
         self.folder = self.folder or f"{documents.folder(self.batch_id)}/sitting-{uuid_utils.uuid7()}"
-        statement = signing_desk.answer(one.document, one.data, self.signer, schema.APPROVE, text=note)
-        return Answer(one=one, approves=True, statements=((statement, f"{self.folder}/{one.name}.md"),))
+        statement = signing_desk.answer(asked.document, asked.data, self.signer, schema.APPROVE, text=note)
+        return Answer(one=asked, approves=True, statements=((statement, f"{self.folder}/{asked.name}.md"),))
 
-    def rejection(self, one: Asked, reason: str) -> Answer:
+    def rejection(self, asked: Asked, reason: str) -> Answer:
         """The rejection of one request. It is not signed yet. `hand_over_rejection` gives it to the run."""
         signing_desk.require_fit(
-            self.settings, self.signer, one.gate, schema.REJECT, run_id=one.document.request.run_id,
-            starter=one.document.starter,
+            self.settings, self.signer, asked.gate, schema.REJECT, run_id=asked.document.request.run_id,
+            starter=asked.document.starter,
         )  # fmt: skip
-        statement = signing_desk.answer(one.document, one.data, self.signer, schema.REJECT, text=reason)
-        return Answer(one=one, approves=False, statements=((statement, one.document.approval_kb_id),))
+        statement = signing_desk.answer(asked.document, asked.data, self.signer, schema.REJECT, text=reason)
+        return Answer(one=asked, approves=False, statements=((statement, asked.document.approval_kb_id),))
 
     def sign(self, answers: Sequence[Answer]) -> Iterator[tuple[Answer, list[str] | CutterError]]:
         """Sign all answers, and upload one after the other. Yields each with the KB ids of its statements, or with the
         problem. Raises if gpg does not sign the one signature for all.
         """
-        for part in [[one] for one in answers] if self.each else [answers]:
+        for part in [[answer] for answer in answers] if self.each else [answers]:
             try:
                 signed = signing_desk.sign([statement for one in part for statement, _ in one.statements], self.signer)
             except CutterError as problem:
@@ -83,36 +83,36 @@ class Signatures:
             files = iter(signed)
             yield from ((one, self._kept(one, [next(files) for _ in one.statements])) for one in part)
 
-    def _kept(self, one: Answer, files: Sequence[SignedStatement]) -> list[str] | CutterError:
+    def _kept(self, answer: Answer, files: Sequence[SignedStatement]) -> list[str] | CutterError:
         """Upload the signed statements of an answer. Returns their KB ids, or the problem."""
-        wanted = [kb_id for _, kb_id in one.statements]
+        wanted = [kb_id for _, kb_id in answer.statements]
         try:
             names = [signing_desk.upload(self.settings, file, name) for file, name in zip(files, wanted, strict=True)]
         except CutterError as problem:
             return problem
-        self.signed += one.approves
+        self.signed += answer.approves
         self.uploaded += names if self.before else []
         return names
 
-    def _in_advance(self, one: Asked, note: str) -> Iterator[tuple[Statement, str]]:
+    def _in_advance(self, asked: Asked, note: str) -> Iterator[tuple[Statement, str]]:
         """The statements for both gates of a document, with the KB ids where the batch looks for them."""
         with session(self.settings, OPERATOR) as connection:
-            prepared = (self.batch_id, [one.name])
+            prepared = (self.batch_id, [asked.name])
             decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", prepared)
         store = Store(self.settings.kb)
         for gate in documents.GATE_STEMS:
             statement = signing_desk.answer_before(
-                one.document, one.data, self.signer, gate=gate, batch_id=self.batch_id,
-                review_decision_id=decisions[one.name], text=note,
+                asked.document, asked.data, self.signer, gate=gate, batch_id=self.batch_id,
+                review_decision_id=decisions[asked.name], text=note,
             )  # fmt: skip
-            kb_id = documents.pre_batched(self.batch_id, gate, one.name)
+            kb_id = documents.pre_batched(self.batch_id, gate, asked.name)
             if store.exists(kb_id) or store.exists(signature_of(kb_id)):
                 kb_id = f"{kb_id.removesuffix('md')}{self.signer.approver}-{uuid_utils.uuid7()}.md"
             yield statement, kb_id
 
-    def hand_over_rejection(self, one: Asked, kb_id: str) -> Json:
+    def hand_over_rejection(self, asked: Asked, kb_id: str) -> Json:
         """The run's answer to a signed rejection."""
-        run = known_runs.sidecar(self.settings, one.document.request.run_id).run
+        run = run_rows.sidecar(self.settings, asked.document.request.run_id).run
         return orders.hand_over(self.settings, run, kb_id)
 
     def hand_over(self) -> Json:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cutter import limits, marking
 from cutter.approvals import eligibility, schema
-from cutter.approvals.policy import Approver, Policy
+from cutter.approvals.policy import Approver, ApproverPolicy
 from cutter.approvals.policy_file import parse_policy
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
 from cutter.approvals.signed_list import head_and_places, render_signature
@@ -292,7 +292,7 @@ def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
     return policy_in_force(settings).deployment_id, "SG_lifecycle_authz" if wrote else "SG_cut_authz"
 
 
-def policy_in_force(settings: Settings) -> Policy:
+def policy_in_force(settings: Settings) -> ApproverPolicy:
     """The newest epoch according to the database."""
     with session(settings, OPERATOR) as connection:
         epoch = IN_FORCE.first(connection)
@@ -324,10 +324,10 @@ def who(settings: Settings, approver: str | None, key: str | None, home: Path | 
     )
 
 
-def own(policy: Policy, home: Path | None) -> list[Approver]:
+def own(policy: ApproverPolicy, home: Path | None) -> list[Approver]:
     """The approvers whose secret keys are in a GnuPG home (None: the person's own)."""
     mine = Gpg(home, interactive=home is None).primary_fingerprints(secret=True)
-    return [one for one in policy.approvers if one.fingerprint in mine]
+    return [approver for approver in policy.approvers if approver.fingerprint in mine]
 
 
 def require_fit(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from cutter import limits
 from cutter.catalogue import Sovereign
 from cutter.domain.timestamps import readable
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter.approver.session_requests import Asked
 from starter.approver.session_signatures import Signatures
@@ -21,7 +21,7 @@ def after(signatures: Signatures, approved: Sequence[Asked]) -> Json:
     batch_id, cut = signatures.batch_id, [one for one in approved if one.gate == Sovereign.CUT]
     if not cut:
         return {"next": f"cutter status {batch_id}"}
-    run = known_runs.sidecar(signatures.settings, cut[0].document.request.run_id).run
+    run = run_rows.sidecar(signatures.settings, cut[0].document.request.run_id).run
     seconds = float(run.caps.get("ttl_lifecycle_seconds") or limits.TTL_SG2_HOURS * 3600)
     return {**second_signature(seconds, datetime.now(UTC)), "next": f"cutter approve --batch {batch_id}"}
 

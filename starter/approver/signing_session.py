@@ -134,23 +134,23 @@ class _Question(NamedTuple):
     before: bool
     signer: Signing
 
-    def answered_yes(self, one: Asked, view: RequestView) -> bool:
-        self.show(one.document, view)
+    def answered_yes(self, asked: Asked, view: RequestView) -> bool:
+        self.show(asked.document, view)
         both = " for both gates" if self.before else ""
         where = f"{self.number} of {self.total}"
-        return confirmed(f"{where}: approve {one.name}{both} as {self.signer.approver}?")
+        return confirmed(f"{where}: approve {asked.name}{both} as {self.signer.approver}?")
 
 
-def _left_out(settings: Settings, one: Asked, question: _Question | None) -> str | None:
+def _left_out(settings: Settings, asked: Asked, question: _Question | None) -> str | None:
     """Why a document must not be signed, or None if it is to be signed. Without a question, every document that passes
     the checks is signed.
     """
     try:
-        view = signing_desk.recompute(settings, one.document)
+        view = signing_desk.recompute(settings, asked.document)
     except CutterError as problem:
         # The view that was built here differs from the request.
         return str(problem)
-    return None if question is None or question.answered_yes(one, view) else "left out"
+    return None if question is None or question.answered_yes(asked, view) else "left out"
 
 
 def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:
@@ -159,7 +159,7 @@ def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:
     """
     if keys.approver is not None or keys.key is not None:
         return keys
-    actors = {one.actor for one in view_of(settings, batch_id).items}
+    actors = {item.actor for item in view_of(settings, batch_id).items}
     own = {one.name for one in signing_desk.own(signing_desk.policy_in_force(settings), keys.home)}
     return keys._replace(approver=actors.pop()) if len(actors) == 1 and actors <= own else keys
 

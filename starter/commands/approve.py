@@ -16,10 +16,8 @@ from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused
 from cutter.request_view import RequestView
 from cutter.settings import Settings, load
-from cutter.storage import runs as known_runs
-from starter.approver import failed_inclusion as including
-from starter.approver import orders, signing_desk
-from starter.approver import signing_session as sitting
+from cutter.storage import runs as run_rows
+from starter.approver import failed_inclusion, orders, signing_desk, signing_session
 from starter.approver.request_summary import summary
 from starter.console.confirmation import confirmed
 from starter.console.failures import of_answer
@@ -64,7 +62,7 @@ def approve(
     if batch is not None:
         keys = orders.Keys(approver, key, gpg_home)
         if decision == schema.INCLUDE_FAILED:
-            found = including.include(
+            found = failed_inclusion.include(
                 load(), batch, keys, only=only or (), reason=reason or "", yes=yes, each=sign_each
             )
             _show_set(found, as_json=as_json)
@@ -101,17 +99,19 @@ def _sit(
     batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, on_screen: bool, each: bool, as_json: bool
 ) -> None:
     settings = load()
-    signer = signing_desk.who(settings, *sitting.addressed(settings, batch_id, keys))
+    signer = signing_desk.who(settings, *signing_session.addressed(settings, batch_id, keys))
 
     def shown(document: RequestDocument, view: RequestView) -> None:
         err().print(summary(document, view), soft_wrap=True)
 
-    found = sitting.sit(settings, batch_id, signer, only=only, show=shown, yes=yes, on_screen=on_screen, each=each)
+    found = signing_session.sit(
+        settings, batch_id, signer, only=only, show=shown, yes=yes, on_screen=on_screen, each=each
+    )
     _show_set(found, as_json=as_json)
 
 
 def _show_set(found: dict[str, Any], *, as_json: bool) -> None:
-    rows = {name: sitting.text_of(value) for name, value in found.items() if value not in ("", [], None)}
+    rows = {name: signing_session.text_of(value) for name, value in found.items() if value not in ("", [], None)}
     told = of_answer(found, ("accepted",))
     _print(told, rows, as_json=as_json, done=told.get("status") == "accepted")
 
@@ -161,7 +161,7 @@ def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: boo
         raise Refused(f"{seen.run_id} is {seen.state}: type `{step.command}`", code="no_signed_resume_needed")
     order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen.state)
     if not as_json:
-        latch = known_runs.sidecar(settings, seen.run_id).latch
+        latch = run_rows.sidecar(settings, seen.run_id).latch
         why = seen.error.get("reason") or latch.reason or ""
         rows = [("document", seen.document_id), ("stopped as", seen.state), ("because", why)]
         err().print(table(("resume", seen.run_id), rows))
@@ -172,7 +172,7 @@ def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: boo
 
 def _open_run(settings: Settings, run: str) -> RunRecord:
     """The run's row. Refuses an ended run before a key is used."""
-    seen = known_runs.sidecar(settings, known_runs.run_id_of(settings, run)).run
+    seen = run_rows.sidecar(settings, run_rows.run_id_of(settings, run)).run
     if seen.ended_at is not None:
         raise Refused(
             f"{seen.run_id} is over as {seen.outcome or seen.state}: see `cutter status {seen.run_id}`",

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from cutter.approvals import approver_store
-from cutter.approvals.policy import Policy
+from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.policy import Signing as SigningRule
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
@@ -38,7 +38,7 @@ SigningOption = Annotated[
 ]
 
 
-def install(settings: Settings, policy: Policy) -> None:
+def install(settings: Settings, policy: ApproverPolicy) -> None:
     """Write an epoch's row, as the database's owner."""
     with session(settings, OWNER) as connection:
         connection.execute(
@@ -91,7 +91,7 @@ def init(approver: Approvers, signing_rule: SigningOption = None, as_json: Json 
         policy = approver_store.init(
             settings.approvers, approvers=new_approvers(approver), signing=signing_rule or SigningRule.REQUIRED
         )
-    wanted, present = {entry.partition("=")[0] for entry in approver}, {one.name for one in policy.approvers}
+    wanted, present = {entry.partition("=")[0] for entry in approver}, {approver.name for approver in policy.approvers}
     if wanted != present or signing_rule not in (None, policy.signing):
         raise Refused(
             f"epoch 1 names {', '.join(sorted(present))} already, signing {policy.signing}: type `cutter approvers "
@@ -152,7 +152,7 @@ def sign(
     show(found, as_json=as_json, render=lambda out: out.print(f"signed: {path.name}\n{then}", soft_wrap=True))
 
 
-def _missing(settings: Settings, present: Policy, following: Policy) -> str | None:
+def _missing(settings: Settings, present: ApproverPolicy, following: ApproverPolicy) -> str | None:
     """What the next epoch still lacks. None if it may be installed."""
     try:
         approver_store.check_succession(settings.approvers, present, following, now=_database_clock(settings, OPERATOR))
@@ -195,16 +195,19 @@ def _json(value: Any) -> str:
     return json.dumps(value)
 
 
-def _warn_of_self(policy: Policy) -> None:
+def _warn_of_self(policy: ApproverPolicy) -> None:
     """Refuse an approver with the name of the operating system's user, because that user is the starter of the runs."""
     me = getpass.getuser()
-    if any(one.name == me for one in policy.approvers):
+    if any(approver.name == me for approver in policy.approvers):
         say(f"{me} may not approve runs that {me} starts: let somebody else start them, or name the approver otherwise")
 
 
-def _show(policy: Policy, *, as_json: bool) -> None:
-    people = [{"name": one.name, "fingerprint": one.fingerprint} for one in policy.approvers]
-    rows = [(one.name, one.fingerprint, ", ".join(one.gates), ", ".join(one.groups)) for one in policy.approvers]
+def _show(policy: ApproverPolicy, *, as_json: bool) -> None:
+    people = [{"name": approver.name, "fingerprint": approver.fingerprint} for approver in policy.approvers]
+    rows = [
+        (approver.name, approver.fingerprint, ", ".join(approver.gates), ", ".join(approver.groups))
+        for approver in policy.approvers
+    ]
     title = f"epoch {policy.number} of deployment {policy.deployment_id} · sha256 {policy.sha256[:16]}"
     title += f" · signing {policy.signing}"
     show(

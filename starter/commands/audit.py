@@ -15,7 +15,7 @@ from cutter.errors import InvalidInput, NotFound
 from cutter.evidence import audit
 from cutter.settings import Settings, load
 from cutter.storage import private
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import records
 from starter.console.failures import as_failure
@@ -50,7 +50,7 @@ def export(
     Example: cutter audit export --run ICX-LAW-2026-001 --out audit.jsonl
     """
     settings = load()
-    data = exported(settings, known_runs.run_id_of(settings, run) if run else None)
+    data = exported(settings, run_rows.run_id_of(settings, run) if run else None)
     try:
         private.write(out, data)
     except OSError as problem:
@@ -73,7 +73,7 @@ def exported(settings: Settings, run_id: str | None) -> bytes:
         events = EVENTS.all(connection, {"chain": run_id})
     if not events:
         raise NotFound(f"no audit events{f' of {run_id}' if run_id else ''}: see `cutter status`")
-    return audit.export(asdict(one) for one in events)
+    return audit.export(asdict(event) for event in events)
 
 
 @app.command()

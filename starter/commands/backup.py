@@ -37,7 +37,7 @@ from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, dsn, load
 from cutter.stack.postgres_programs import backup_programs
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.backups import LISTED, NEWEST, WANTED
 from cutter.storage.clock import CLOCK
 from cutter.storage.migrate import OWNER
@@ -408,7 +408,7 @@ def _artifact_of(settings: Settings, name: str) -> str:
     """The newest backup of a document or a run, or the backup of a named artifact."""
     if "/" in name or name.endswith(".gpg"):
         return name
-    run_id = known_runs.run_id_of(settings, name)
+    run_id = run_rows.run_id_of(settings, name)
     with session(settings, OPERATOR) as connection:
         newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
     if newest is None:

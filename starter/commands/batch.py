@@ -21,7 +21,7 @@ from cutter.projections import batch_queue_file
 from cutter.projections.run_view import law_already
 from cutter.registration import caps_of
 from cutter.settings import Settings, load
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Admission, Options
 from cutter.storage.pools import OPERATOR, session
 from starter.commands import batch_options, text_options
@@ -112,9 +112,9 @@ def _check(
 ) -> None:
     """Show what the batch would start. Nothing is registered."""
     with session(settings, OPERATOR) as connection:
-        admission = registry.admit(connection, data, options)
+        admission = batch_rows.admit(connection, data, options)
         marked = batch_check.mark_all(settings, connection, admission, wanted)
-        weights = registry.weights(connection, admission.items)
+        weights = batch_rows.weights(connection, admission.items)
     _show_check(admission, options, weights, marked, by_name=by_name, as_json=as_json)
 
 
@@ -122,8 +122,8 @@ def _register(settings: Settings, data: bytes, options: Options, *, resume: bool
     """Register the batch, or find the batch of this queue, which only a resume continues."""
     caps = asdict(caps_of(settings))
     with session(settings, OPERATOR) as connection:
-        admission = registry.admit(connection, data, options)
-        batch_id, new = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
+        admission = batch_rows.admit(connection, data, options)
+        batch_id, new = batch_rows.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
         if not new and not resume:
             raise Refused(
                 f"batch {batch_id} exists already: see `cutter status {batch_id}`, or continue it by --resume"
@@ -175,9 +175,9 @@ def _runs_as(options: Options, *, by_name: bool) -> dict[str, Any]:
 def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
     """The failed documents that only a signature includes again, in this batch or in the batch in which they failed."""
     seen = batches.view(settings, batch_id)
-    kept_out = [one.document_id for one in seen.items if one.kept_out]
+    kept_out = [item.document_id for item in seen.items if item.kept_out]
     with session(settings, OPERATOR) as connection:
-        needed = resume_plan.unsigned_failures(seen) + registry.failed_runs(connection, kept_out)
+        needed = resume_plan.unsigned_failures(seen) + batch_rows.failed_runs(connection, kept_out)
     return {"needs_signature": needed} if needed else {}
 
 
@@ -197,7 +197,7 @@ def _options(
         options = Options(mode=kind, policy=cast(FailurePolicy, policy), items_max=settings.batch_items_max)
     if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
         raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
-    return replace(registry.with_lanes(options, lanes), skip_completed=skip_completed)
+    return replace(batch_rows.with_lanes(options, lanes), skip_completed=skip_completed)
 
 
 def _law_already(admission: Admission, document_id: str) -> str:
@@ -224,7 +224,7 @@ def _show_check(
     columns = ("place", "document_id", "tenant", "why", "units", "findings")
     counts = batch_check.with_units(rows, marked)
     found = {
-        "batch_id": registry.name_of(admission.queue, options), "mode": options.mode, "policy": options.policy,
+        "batch_id": batch_rows.name_of(admission.queue, options), "mode": options.mode, "policy": options.policy,
         "lanes": options.lanes, "unattended": options.unattended, "hard_cap_minutes": options.hard_cap_minutes,
         "order": [dict(zip(columns, row, strict=True)) for row in counts],
     }  # fmt: skip

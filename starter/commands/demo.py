@@ -32,7 +32,7 @@ from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.storage import private
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from starter.approver import signing_desk
 from starter.approver.request_summary import summary as request_summary
 from starter.approver.request_summary import unit_at_its_place
@@ -67,7 +67,7 @@ def demo(
         home = ensure_approver(settings)
         first, others = _laws(laws)
         document_id = _registered(settings, first)
-        seen = known_runs.sidecar(settings, asyncio.run(_story(settings, home, document_id)))
+        seen = run_rows.sidecar(settings, asyncio.run(_story(settings, home, document_id)))
         batch = demo_batch.play(settings, signing_desk.who(settings, APPROVER, None, home), others) if others else None
         amended = _amended(settings, home, document_id, first)
         told = summary(settings, seen) | {"batch": batch, "amended": demo_amendment.answer(amended)}
@@ -143,7 +143,7 @@ def _amended(settings: Settings, home: Path, document_id: str, law: Path) -> dic
 async def _story(settings: Settings, home: Path, document_id: str) -> str:
     """Run the document's newest version through both sovereign gates, and return the run."""
     client = await connect(settings)
-    run_id = known_runs.register_run(settings, document_id, "live")
+    run_id = run_rows.register_run(settings, document_id, "live")
     first = RunInput(document_id=document_id, run_id=run_id, starter="demo")
     handle = await runs.start(client, first, runs.turn_of(settings, document_id))
     signer = signing_desk.who(settings, APPROVER, None, home)
@@ -165,14 +165,14 @@ async def _await_gate(
 ) -> dict[str, Any]:
     while True:
         seen = await wait_for_people(settings, handle, run_id, tell)
-        if seen.get("request") is None or known_runs.sidecar(settings, run_id).requests[-1].gate == gate:
+        if seen.get("request") is None or run_rows.sidecar(settings, run_id).requests[-1].gate == gate:
             return seen
         await asyncio.sleep(0.1)
 
 
 async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
     while True:
-        seen = await asyncio.to_thread(known_runs.sidecar, settings, run_id)
+        seen = await asyncio.to_thread(run_rows.sidecar, settings, run_id)
         if any(used.gate == gate for used in seen.consumptions) or RunState(seen.run.state).stopped:
             return
         await asyncio.sleep(0.1)
@@ -221,14 +221,17 @@ def summary(settings: Settings, seen: RunSidecar) -> dict[str, Any]:
         "units_enacted": pins.get("units_enacted"),
         "units_planned": pins.get("candidate_count"),
         "audit_head": pins.get("audit_head", seen.audit_head),
-        "closeout": next((one.kb_id for one in seen.documents if one.subject == "IG_closeout"), None),
+        "closeout": next((document.kb_id for document in seen.documents if document.subject == "IG_closeout"), None),
         "run_folder": str(settings.runs / seen.run.run_id),
         "evidence": bundle,
         "ui": f"{ui_url(settings)}/namespaces/{settings.temporal_namespace}/workflows?query={query}",
         "gates": [_gate(receipt, seen.attempts) for receipt in seen.receipts],
         "approvals": [
-            {name: getattr(one, name) for name in ("gate", "approver", "fingerprint", "writer_digest", "consumed_at")}
-            for one in seen.consumptions
+            {
+                name: getattr(consumption, name)
+                for name in ("gate", "approver", "fingerprint", "writer_digest", "consumed_at")
+            }
+            for consumption in seen.consumptions
         ],
     }
 
@@ -244,7 +247,7 @@ def _evidence(settings: Settings, seen: RunSidecar, pins: dict[str, Any]) -> dic
 
 
 def _gate(receipt: Receipt, attempts: Sequence[AttemptRecord]) -> dict[str, Any]:
-    mine = [one for one in attempts if one.gate == receipt.gate]
+    mine = [attempt for attempt in attempts if attempt.gate == receipt.gate]
     took = datetime.fromisoformat(mine[-1].finished_at or "") - datetime.fromisoformat(mine[-1].started_at)
     return {
         "gate": receipt.gate,
@@ -255,12 +258,14 @@ def _gate(receipt: Receipt, attempts: Sequence[AttemptRecord]) -> dict[str, Any]
 
 
 def _closeout(told: dict[str, Any], amended: dict[str, Any] | None, console: Console) -> None:
-    gates = [(one["gate"], f"{one['milliseconds']} ms", one["attempts"], one["receipt"][:16]) for one in told["gates"]]
+    gates = [
+        (gate["gate"], f"{gate['milliseconds']} ms", gate["attempts"], gate["receipt"][:16]) for gate in told["gates"]
+    ]
     console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{told['run_id']}"))
     used = [
-        (one["gate"], one["approver"], one["fingerprint"], one["writer_digest"][:16],
-         short_time(one["consumed_at"]))
-        for one in told["approvals"]
+        (approval["gate"], approval["approver"], approval["fingerprint"], approval["writer_digest"][:16],
+         short_time(approval["consumed_at"]))
+        for approval in told["approvals"]
     ]  # fmt: skip
     columns = ("approval of", "signed by", "fingerprint", "digest", "consumed once at")
     console.print(Listing(columns=columns, rows=used, title="\napprovals"))

@@ -68,8 +68,8 @@ def answer(seen: Json | None) -> Json | None:
     comparison, versions = seen["comparison"], seen["versions"]
     return {
         "document": seen["document"], "run_id": seen["run_id"], "counts": comparison.counts,
-        "versions": [{"version": one.version.version, "effective_from": str(one.version.effective_from)}
-                     for one in versions],
+        "versions": [{"version": version.version.version, "effective_from": str(version.version.effective_from)}
+                     for version in versions],
         "site": seen["site"],
     }  # fmt: skip
 

@@ -19,11 +19,11 @@ from cutter.messages import BatchResult
 from cutter.projections import batch_queue_file
 from cutter.registration import caps_of
 from cutter.settings import Settings
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR, session
 from cutter.types import Json
-from starter.approver import signing_session as sitting
+from starter.approver import signing_session
 from starter.approver.signing_desk import Signing
 from starter.console.terminal import Listing, progress, say
 from starter.operator import batch_status
@@ -59,7 +59,7 @@ def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> Json:
         "batch_id": batch_id,
         "state": seen["state"],
         "totals": seen["totals"],
-        "documents": [{**_row(one), "law": names[one["document_id"]]} for one in seen["documents"]],
+        "documents": [{**_row(document), "law": names[document["document_id"]]} for document in seen["documents"]],
         "not_registered": refused,
         "report": str(_report(settings, batch_id)),
         "next": seen["next"],
@@ -93,9 +93,9 @@ def _begun(settings: Settings, document_ids: Sequence[str]) -> str:
     data = ("\n".join(lines) + "\n").encode()
     options = Options(policy="quarantine")
     with session(settings, OPERATOR) as connection:
-        admission = registry.admit(connection, data, options)
+        admission = batch_rows.admit(connection, data, options)
         caps = asdict(caps_of(settings))
-        batch_id, _ = registry.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
+        batch_id, _ = batch_rows.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
     batches.keep_queue(settings, batch_id, data)
     asyncio.run(_start(settings, batch_id))
     return batch_id
@@ -112,7 +112,7 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
         if seen["over"]:
             break
         try:
-            told = sitting.sit(settings, batch_id, signer, only=(), show=lambda *_: None, yes=True)
+            told = signing_session.sit(settings, batch_id, signer, only=(), show=lambda *_: None, yes=True)
         except NotFound:
             continue  # the batch waited a moment ago and has continued
         if told["status"] != "accepted":
@@ -128,8 +128,8 @@ async def _ended(settings: Settings, batch_id: str) -> None:
     await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
 
 
-def _row(one: Json) -> Json:
-    return {name: one[name] for name in ("document_id", "shown", "state", "queue", "reason", "commands")}
+def _row(record: Json) -> Json:
+    return {name: record[name] for name in ("document_id", "shown", "state", "queue", "reason", "commands")}
 
 
 def _report(settings: Settings, batch_id: str) -> Path:
@@ -139,7 +139,10 @@ def _report(settings: Settings, batch_id: str) -> Path:
 
 def show(told: Json, console: Console) -> None:
     """Print one line for each document, with queue and reason if it failed, and the report."""
-    rows = [(one["document_id"], one["law"], one["shown"], one["queue"] or "") for one in told["documents"]]
+    rows = [
+        (document["document_id"], document["law"], document["shown"], document["queue"] or "")
+        for document in told["documents"]
+    ]
     console.print(Listing(columns=("document", "law", "outcome", "queue"), rows=rows,
                           title=f"\nbatch {told['batch_id']}"))  # fmt: skip
     for one in told["documents"]:

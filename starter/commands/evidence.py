@@ -23,7 +23,7 @@ from cutter.kb.store import Store
 from cutter.projections.state_file import render_transitions
 from cutter.settings import Settings, load
 from cutter.storage import private
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.pools import OPERATOR, session
 from cutter.storage.run_evidence import BOTH
 from starter.console.failures import as_failure
@@ -59,7 +59,7 @@ def export(
     Example: cutter evidence export ICX-LAW-2026-001 -o evidence.tar
     """
     settings = load()
-    made, sealed, signature = exported(settings, known_runs.run_id_of(settings, run))
+    made, sealed, signature = exported(settings, run_rows.run_id_of(settings, run))
     data = made.data
     if law:
         # The stored signature is of the sealed bundle, so it does not fit the file with the law.

@@ -290,12 +290,16 @@ def _print_tree(out: Console, text: LawText) -> None:
         out.print(line(f"{'  ' * depth}{name}  {unit.title}  ({unit.words} words)"), soft_wrap=True)
 
 
+def _approvers(version: views.View) -> dict[str, None]:
+    return dict.fromkeys(signer["name"] for signer in version["signers"] if signer["role"].startswith("approver"))
+
+
 def _print_versions(out: Console, versions: list[views.View]) -> None:
     rows = [
-        (one["version"], one["operation"].replace("_", " "), views.legal_time(one), one["status"].replace("_", " "),
-         one["units"], ", ".join(dict.fromkeys(s["name"] for s in one["signers"] if s["role"].startswith("approver"))),
-         one["run_id"])
-        for one in versions
+        (version["version"], version["operation"].replace("_", " "), views.legal_time(version),
+         version["status"].replace("_", " "), version["units"], ", ".join(_approvers(version)),
+         version["run_id"])
+        for version in versions
     ]  # fmt: skip
     columns = ("version", "kind", "in force", "status", "units", "approved by", "run")
     newest = versions[-1]

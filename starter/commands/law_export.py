@@ -135,7 +135,7 @@ def verify(
     answer = {
         "holds": found.holds, "identical": found.identical, "form": form, "document": document, "version": version,
         "run_id": fresh.record.run_id, "differences": list(found.differences), "notes": list(found.notes),
-        "signers": [f"{one.role}: {one.name} {one.fingerprint}" for one in fresh.record.signers],
+        "signers": [f"{signer.role}: {signer.name} {signer.fingerprint}" for signer in fresh.record.signers],
     }  # fmt: skip
     shown = f"cutter law show {document} --version {version}"
     if not found.holds:
@@ -143,8 +143,8 @@ def verify(
         answer = as_failure(answer, code="law_export_differs", message=message)
     rows = [
         ("holds", "yes" if found.holds else "NO"), ("law", f"{document} version {version}, as {form}"),
-        ("enacted by", fresh.record.run_id), *(("difference", one) for one in found.differences),
-        *(("note", one) for one in found.notes), *(("signed by", one) for one in answer["signers"]),  # type: ignore[attr-defined]
+        ("enacted by", fresh.record.run_id), *(("difference", difference) for difference in found.differences),
+        *(("note", note) for note in found.notes), *(("signed by", signer) for signer in answer["signers"]),  # type: ignore[attr-defined]
     ]  # fmt: skip
     step = [] if found.holds else [line(f"next: {shown}")]
     show(answer, as_json=as_json, render=lambda console: console.print(Group(table(("", ""), rows), *step)))

@@ -13,7 +13,7 @@ from cutter.projections.lifecycle_view import BATCH_VIEW, RUN_VIEWS, batch_as_wo
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import batch_views
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import Listing, table
 from starter.console.watch import follow
@@ -37,8 +37,8 @@ def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View
         raise InvalidInput(f"--as {kind}: a batch is a {BATCH_VIEW}, a run is a {', a '.join(RUN_VIEWS)}")
     if kind == BATCH_VIEW:
         return lambda: _workstream(settings, name)
-    run_id = known_runs.run_id_of(settings, name)
-    return lambda: run_as(kind, known_runs.sidecar(settings, run_id))
+    run_id = run_rows.run_id_of(settings, name)
+    return lambda: run_as(kind, run_rows.sidecar(settings, run_id))
 
 
 def _workstream(settings: Settings, batch_id: str) -> View:
@@ -72,4 +72,7 @@ def _cell(name: str, value: Any) -> str:
 
 
 def _lines(view: View) -> list[str]:
-    return [f"{short_time(one['at'])} {view['entity_id']} {one['to']} ({one['cause']})" for one in view["transitions"]]
+    return [
+        f"{short_time(transition['at'])} {view['entity_id']} {transition['to']} ({transition['cause']})"
+        for transition in view["transitions"]
+    ]

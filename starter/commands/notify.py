@@ -97,7 +97,7 @@ def undelivered(as_json: Json = False) -> None:
         channels_served, messages = health.health(connection), health.undelivered(connection)
     found = {
         "channels": [asdict(one) for one in channels_served],
-        "undelivered": [_shown(asdict(one)) for one in messages],
+        "undelivered": [_shown(asdict(message)) for message in messages],
     }
     show(found, as_json=as_json, render=lambda out: _render_list(out, found))
 
@@ -176,7 +176,7 @@ def drain(settings: Settings) -> View:
     """Make one pass of each channel that is on. A fault of a channel becomes a row of the answer, not an error."""
     sent: list[View] = []
     waiting: list[View] = []
-    for name in (one for one in channels.CHANNELS if channels.is_on(settings, one)):
+    for name in (channel for channel in channels.CHANNELS if channels.is_on(settings, channel)):
         try:
             done = delivery.make_pass(settings, _made(settings, name))
         except CutterError as problem:

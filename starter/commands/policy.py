@@ -14,7 +14,7 @@ from cutter.domain import ids
 from cutter.domain.timestamps import EXAMPLE, parse_instant
 from cutter.errors import InvalidInput, NotFound
 from cutter.policy.command import OPERATIONS, PLACES, Operation, operations_at
-from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, explain, shadowed
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, explain, shadowed
 from cutter.policy.rules_file import parse_rules
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings, load
@@ -59,10 +59,10 @@ def check(
         raise InvalidInput("name a file, or --current: `cutter policy check --current`")
     path = str(file) if file else IN_FORCE
     made = parse_rules(_read(file)) if file else _in_force(load())
-    if isinstance(made, Policy):
+    if isinstance(made, EffectPolicy):
         _show(made, path, as_json=as_json)
         return
-    problems = [{"line": one.line, "rule": one.rule, "text": one.text} for one in made.problems]
+    problems = [{"line": problem.line, "rule": problem.rule, "text": problem.text} for problem in made.problems]
     found = {"file": path, "sha256": made.sha256, "good": False, "problems": problems}
     show(
         as_failure(found, code="policy_wrong", message=str(made.problems[0])),
@@ -100,7 +100,7 @@ def explain_command(
     show(found, as_json=as_json, render=lambda out: _render(out, decided))
 
 
-def _in_force(settings: Settings) -> Policy | InvalidPolicy:
+def _in_force(settings: Settings) -> EffectPolicy | InvalidPolicy:
     with session(settings, OPERATOR) as connection:
         return effect_policy.in_force(connection)
 
@@ -114,7 +114,7 @@ def _effects(gate: str) -> list[tuple[str, Operation]]:
     return [*((gate, operation) for operation in operations_at(gate)), *writes]
 
 
-def _decided(policy: Policy | InvalidPolicy, place: str, action: ProposedAction) -> dict[str, Any]:
+def _decided(policy: EffectPolicy | InvalidPolicy, place: str, action: ProposedAction) -> dict[str, Any]:
     said, passed = explain(policy, action)
     return {
         "gate": place, "connector": action.connector, "operation": action.operation, "verdict": said.verdict.value,
@@ -154,7 +154,7 @@ def _render(out: Console, decided: list[dict[str, Any]]) -> None:
         out.print()
 
 
-def _show(policy: Policy, path: str, *, as_json: bool) -> None:
+def _show(policy: EffectPolicy, path: str, *, as_json: bool) -> None:
     hidden = [{"rule": one.name, "line": one.line, "by": other.name} for one, other in shadowed(policy)]
     rows = [(rule.line, rule.name, rule.says) for rule in policy.rules]
 

@@ -142,7 +142,7 @@ def _as_json(file: Path, path: Path, data: bytes, found: Suggestion) -> dict[str
         "refused": refused,
         "red": [asdict(finding) | {"name": finding.name} for finding in found.red],
         "unused": [asdict(one) for one in found.unused],
-        "alternatives": [asdict(one) for one in found.alternatives],
+        "alternatives": [asdict(alternative) for alternative in found.alternatives],
     }
 
 
@@ -177,9 +177,14 @@ def _show(out: Console, path: Path, found: Suggestion, again: str) -> None:
 def _others(found: Suggestion) -> list[tuple[object, ...]]:
     """The results of the other profiles. Profiles with the same result share a row."""
     shared: dict[tuple[object, ...], list[str]] = {}
-    for one in found.alternatives:
-        result = (one.refused or one.units, one.red, one.nested_otherwise, one.left_out)
-        shared.setdefault(result, []).append(one.profile)
+    for alternative in found.alternatives:
+        result = (
+            alternative.refused or alternative.units,
+            alternative.red,
+            alternative.nested_otherwise,
+            alternative.left_out,
+        )
+        shared.setdefault(result, []).append(alternative.profile)
     return [(*result, ", ".join(names)) for result, names in shared.items()]
 
 

@@ -13,7 +13,7 @@ from cutter.batch.batch_step import QUEUES
 from cutter.domain import ids
 from cutter.errors import NotFound
 from cutter.settings import Settings, load
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import Json, Listing, show
 from starter.operator import queue_entries
@@ -52,7 +52,7 @@ def show_entry(
     Example: cutter queues show ICX-LAW-2026-001
     """
     settings = load()
-    run_id = known_runs.run_id_of(settings, run)
+    run_id = run_rows.run_id_of(settings, run)
     entries = waiting(settings, run_id=run_id)
     if not entries:
         raise NotFound(f"{run_id} is in no queue: see `cutter queues`, or `cutter status {run_id}`", code="NOT_QUEUED")

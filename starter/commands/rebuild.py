@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from activities import effects as commands
+from activities import effects
 from activities.batch.folder import project_batch
 from activities.effects import Context
 from activities.gates.closeout import index_entry
@@ -33,7 +33,7 @@ from cutter.kb.ids import signature_of
 from cutter.projections import phase_report
 from cutter.projections.batch_queue_file import QUEUE
 from cutter.settings import Settings, load
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.clock import CLOCK
 from cutter.storage.pools import session, single
 from cutter.storage.records import Rows, records, values
@@ -105,8 +105,8 @@ def rebuild(
             if ids.is_batch_id(name):
                 batches.append(rebuild_batch(deps, name))
             else:
-                found.append(rebuild_run(deps, known_runs.run_id_of(settings, name)))
-    conflicts = [conflict for one in [*found, *batches] for conflict in one["conflicts"]]
+                found.append(rebuild_run(deps, run_rows.run_id_of(settings, name)))
+    conflicts = [conflict for batch in [*found, *batches] for conflict in batch["conflicts"]]
     made: dict[str, Any] = {"runs": found, "batches": batches}
     if conflicts:
         made = as_failure(made, code="STOP_REPLAY_CONFLICT", message=str(conflicts[0]))
@@ -122,14 +122,14 @@ def _all(settings: Settings, every: Rows[str]) -> list[str]:
 
 def rebuild_run(deps: Deps, run_id: str) -> View:
     """Write one run's folder and put its documents. A document whose name holds other bytes is listed as a conflict."""
-    sidecar = known_runs.sidecar(deps.settings, run_id)
+    sidecar = run_rows.sidecar(deps.settings, run_id)
     project(deps, sidecar)
-    context = commands.of_run(sidecar.run, sidecar.pins, _clock(deps.settings), None)
+    context = effects.of_run(sidecar.run, sidecar.pins, _clock(deps.settings), None)
     every = list(documents_of(deps.settings, sidecar))
     documents, conflicts = _put_all(deps, context, every)
-    asked = {one.kb_id for one in sidecar.requests if one.status == "requested"}
+    asked = {request.kb_id for request in sidecar.requests if request.status == "requested"}
     moved = [_under_another_name(deps, context, name, data) for name, data, _ in every if name in asked and
-             name in {one["kb_id"] for one in conflicts}]  # fmt: skip
+             name in {conflict["kb_id"] for conflict in conflicts}]  # fmt: skip
     folder = deps.settings.runs / run_id
     return {
         "run_id": run_id, "folder": str(folder), "documents": documents + len(moved), "conflicts": conflicts,
@@ -142,8 +142,8 @@ def rebuild_batch(deps: Deps, batch_id: str) -> View:
     """Write a batch's folder and put the documents about it. queue.yaml can come only from the knowledge base."""
     with session(deps.settings, Role.READ) as connection:
         rows = OF_BATCH.all(connection, {"batch_id": ids.batch_id(batch_id)})
-    bodies = ((one.kb_id, one.body.encode(), one.sha256) for one in rows)
-    documents, conflicts = _put_all(deps, commands.of_batch(_clock(deps.settings), batch_id), bodies)
+    bodies = ((row.kb_id, row.body.encode(), row.sha256) for row in rows)
+    documents, conflicts = _put_all(deps, effects.of_batch(_clock(deps.settings), batch_id), bodies)
     folder, has_queue = project_batch(deps, batch_id)
     return {
         "batch_id": batch_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,
@@ -174,7 +174,7 @@ def _put_all(
 
 def _under_another_name(deps: Deps, context: Context, kb_id: str, data: bytes) -> View:
     """Put the open request under a name where people can read it, and record the new name in the database."""
-    put = commands.put_free(deps, context, kb_id, data)
+    put = effects.put_free(deps, context, kb_id, data)
     with single(deps.pool(Role.READ)) as connection, connection.transaction():
         done(connection, kb_id, put)
     return {"kb_id": kb_id, "now": put.kb_id}
@@ -188,7 +188,7 @@ def _missing(deps: Deps, sidecar: RunSidecar) -> list[str]:
 
 def documents_of(settings: Settings, sidecar: RunSidecar) -> Iterator[tuple[str, bytes, str | None]]:
     """(KB id, bytes, sha256 recorded when it was put) of every document that a run's workers wrote."""
-    run, receipts = sidecar.run, {one.gate: one for one in sidecar.receipts}
+    run, receipts = sidecar.run, {receipt.gate: receipt for receipt in sidecar.receipts}
     with session(settings, Role.READ) as connection:
         entries = OF_RUN.all(connection, {"run_id": run.run_id})
         snapshot = SNAPSHOT.first(connection, {"run_id": run.run_id})
@@ -205,7 +205,7 @@ def documents_of(settings: Settings, sidecar: RunSidecar) -> Iterator[tuple[str,
 def _put(deps: Deps, context: Context, kb_id: str, data: bytes, recorded: str | None) -> None:
     if recorded is not None and sha256_hex(data) != recorded:
         raise Conflict(f"{kb_id}: made again it is {sha256_hex(data)}, but {recorded} was put")
-    commands.put(deps, context, kb_id, data)
+    effects.put(deps, context, kb_id, data)
 
 
 def _render(out: Any, found: list[View], batches: list[View]) -> None:
@@ -219,6 +219,6 @@ def _render(out: Any, found: list[View], batches: list[View]) -> None:
     renamed = [(one["kb_id"], one["now"]) for each in found for one in each["renamed"]]
     if renamed:
         out.print(table(("the open request", "is now under"), renamed))
-    lines = [(one["kb_id"], one["reason"]) for each in every for one in each["conflicts"]]
+    lines = [(conflict["kb_id"], conflict["reason"]) for each in every for conflict in each["conflicts"]]
     if lines:
         out.print(table(("document", "other bytes are there"), lines))

@@ -24,7 +24,7 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.reconciler import runs as looking_after
+from activities.reconciler import runs as reconciler_runs
 from activities.reconciler.runs import View, nothing
 from activities.worker.dependencies import Deps, Signer
 from cutter import __version__, limits
@@ -87,7 +87,7 @@ def reconcile(
 
 def _look(settings: Settings, grace_seconds: float) -> View:
     with reading_deps(settings) as deps:
-        put, waiting = looking_after.drain(deps)
+        put, waiting = reconciler_runs.drain(deps)
         messages = notify.drain(settings)
         try:
             seen = asyncio.run(_runs(settings, deps, grace_seconds))
@@ -97,7 +97,7 @@ def _look(settings: Settings, grace_seconds: float) -> View:
 
 
 async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> View:
-    return await looking_after.runs(await connect(settings), deps, grace_seconds)
+    return await reconciler_runs.runs(await connect(settings), deps, grace_seconds)
 
 
 @contextmanager

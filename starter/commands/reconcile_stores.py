@@ -26,7 +26,7 @@ def compare(settings: Settings, *, as_json: bool) -> None:
         "runs": [_entry(one) for one in ahead.runs_ahead(settings)],
         "workflows": [asdict(one) for one in asyncio.run(_workflows(settings))],
     }
-    commands = [*(one["command"] for one in found["workflows"]), *(one["next"] for one in found["runs"])]
+    commands = [*(workflow["command"] for workflow in found["workflows"]), *(run["next"] for run in found["runs"])]
     if commands:
         message = f"{counted(len(commands), 'run')} ahead of the database: type the printed commands"
         found = as_failure(found, code="ahead_of_database", message=message, next_command=commands[0])
@@ -50,17 +50,17 @@ async def _workflows(settings: Settings) -> list[ahead.WorkflowAhead]:
     return await ahead.workflows_ahead(client, await asyncio.to_thread(ahead.known_runs, settings))
 
 
-def _entry(one: ahead.RunAhead) -> View:
-    return {**asdict(one), "next": one.command}
+def _entry(run_ahead: ahead.RunAhead) -> View:
+    return {**asdict(run_ahead), "next": run_ahead.command}
 
 
 def _render(out: Any, found: View) -> None:
     if found["workflows"]:
-        open_ones = [(one["workflow_id"], one["command"]) for one in found["workflows"]]
+        open_ones = [(workflow["workflow_id"], workflow["command"]) for workflow in found["workflows"]]
         out.print(table(("open workflow of a lost run", "ended by"), open_ones))
     if found["runs"]:
         rows = [
-            (one["document"], one["state"] or "no such run", len(one["objects"]), one["next"]) for one in found["runs"]
+            (run["document"], run["state"] or "no such run", len(run["objects"]), run["next"]) for run in found["runs"]
         ]
         out.print(table(("document", "in the database", "objects ahead", "set aside by"), rows))
     if not found["workflows"] and not found["runs"]:

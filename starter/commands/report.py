@@ -17,7 +17,7 @@ from cutter.projections.batch_view import QueueEntry, ShownDocument, batch_view
 from cutter.projections.report import render
 from cutter.settings import Settings, load
 from cutter.storage import batch_views
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.pools import OPERATOR, session
 from starter.commands.status import view_of
 from starter.console.output_file import write_out
@@ -48,9 +48,7 @@ def report(
     Example: cutter report ICX-LAW-2026-001
     """
     settings = load()
-    found, forms = (
-        _batch(settings, run) if ids.is_batch_id(run) else _run(settings, known_runs.run_id_of(settings, run))
-    )
+    found, forms = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, run_rows.run_id_of(settings, run))
     name = found.get("batch_id") or found["run_id"]
     wanted = [form for form in forms if out is None or form == (TEXT if out.suffix == TEXT else PAGE)]
     if not wanted:
@@ -72,7 +70,7 @@ def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, byt
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     with session(settings, OPERATOR) as connection:
         view = batch_view(batch_views.shown_facts(connection, batch_id))
-        named = [one.run_id for one in view.documents]
+        named = [document.run_id for document in view.documents]
         named += [one.run_id for waiting in view.queues.values() for one in waiting]
         rejected = rejections.read(settings, connection, filter(None, named))
     said = {run_id: rejections.sentence(one) for run_id, one in rejected.items()}
@@ -85,4 +83,4 @@ def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str,
 
 def _with_reasons(rows: list[Listed], said: Mapping[str, str]) -> list[Listed]:
     """The rows, those of rejected runs with the signed reason."""
-    return [replace(one, reason=said.get(one.run_id or "", one.reason)) for one in rows]
+    return [replace(row, reason=said.get(row.run_id or "", row.reason)) for row in rows]

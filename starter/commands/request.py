@@ -19,7 +19,7 @@ from cutter.errors import InvalidInput
 from cutter.projections import request_page
 from cutter.request_view import RequestView, request_record
 from cutter.settings import Settings, load
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from starter.approver import signing_desk
 from starter.console.output_file import write_out
 from starter.console.terminal import Json, say, show, write
@@ -53,7 +53,7 @@ def request(
     if open_page and form is not Form.HTML:
         raise InvalidInput(f"--open shows the page: leave out --form {form.value}")
     settings = load()
-    run_id = known_runs.run_id_of(settings, run)
+    run_id = run_rows.run_id_of(settings, run)
     over = request_state.over(settings, run_id)
     if form is Form.MARKDOWN:
         document, body = _document(settings, run_id)

@@ -38,7 +38,7 @@ def resume_batch(
     settings = load()
     seen = batches.view(settings, batch_id)
     found: dict[str, Any] = {"batch_id": batch_id}
-    if approval_set is not None and (resume_plan.moves(seen) or any(one.failed for one in seen.items)):
+    if approval_set is not None and (resume_plan.moves(seen) or any(item.failed for item in seen.items)):
         folder, listing = batches.upload_set(settings, batch_id, approval_set)
         found |= {"folder": folder, **hand_over(settings, seen, folder, listing)}
     else:

@@ -24,7 +24,7 @@ from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
 from cutter.storage import enacted_documents as law
 from cutter.storage import likely_names
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from starter.approver import orders
 from starter.commands.resume_batch import resume_batch
 from starter.commands.status import lines_of_run, render_run
@@ -99,7 +99,7 @@ def resume(
         resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
         return
     settings = load()
-    seen = known_runs.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id))).run
+    seen = run_rows.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id))).run
     answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)
 
@@ -110,7 +110,7 @@ async def _start(
 ) -> dict[str, Any]:  # fmt: skip
     client = await connect(settings)
     await runs.require_no_open_run(client, settings, document_id)
-    run_id = known_runs.register_run(settings, document_id, mode, amends=amends, priority=priority)
+    run_id = run_rows.register_run(settings, document_id, mode, amends=amends, priority=priority)
     first = RunInput(
         document_id=document_id, run_id=run_id, mode=mode, starter=getpass.getuser(), source_uri=source_uri,
         amends=amends,
@@ -151,11 +151,11 @@ async def _outcome(
 ) -> dict[str, Any]:  # fmt: skip
     found: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
     if shown is None:
-        run = known_runs.sidecar(settings, run_id).run
+        run = run_rows.sidecar(settings, run_id).run
         return {**found, "state": run.state, "goes_on": left == (str(run.state), str(run.state_at))}
     with shown() as tell:
         found |= await wait_for_people(settings, handle, run_id, tell, left=left)
-    law_by = known_runs.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
+    law_by = run_rows.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
     return {**found, "law_by": law_by, "reason": law_already(law_by)} if law_by else found
 
 

@@ -7,7 +7,7 @@ import getpass
 import re
 import shlex
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
@@ -38,7 +38,7 @@ from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.messages import NightInput
 from cutter.settings import Settings, load
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage import private
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR, session
@@ -155,7 +155,7 @@ def _pattern(settings: Settings, path: Path) -> bytes:
     data = batches.read_queue(path)
     night = replace(Options.overnight(items_max=settings.batch_items_max), skip_completed=True)
     with session(settings, OPERATOR) as connection:
-        registry.admit(connection, data, night)
+        batch_rows.admit(connection, data, night)
     return data
 
 
@@ -179,6 +179,11 @@ def crontab(settings: Settings, hour: int, minute: int, zone: str, queue: Path, 
 
 
 # --- Temporal ---------------------------------------------------------------------------------------------------------
+
+
+def _last_workflows(actions: Sequence[Any]) -> list[str]:
+    """The workflow ids of the last three actions that started a workflow."""
+    return [each.action.workflow_id for each in actions if hasattr(each.action, "workflow_id")][-3:]
 
 
 def _schedule(hour: int, minute: int, zone: ZoneInfo, schedule_id: str, night: NightInput) -> Schedule:
@@ -243,7 +248,7 @@ async def _describe(settings: Settings, name: str) -> dict[str, Any]:
         "started": seen.info.num_actions,
         "skipped": seen.info.num_actions_skipped_overlap,
         "missed": seen.info.num_actions_missed_catchup_window,
-        "last": [one.action.workflow_id for one in seen.info.recent_actions if hasattr(one.action, "workflow_id")][-3:],
+        "last": _last_workflows(seen.info.recent_actions),
         "paused": (seen.schedule.state.note or "yes") if seen.schedule.state.paused else "",
         "next": f"temporal schedule toggle --unpause --schedule-id {seen.id}" if seen.schedule.state.paused
         else f"cutter schedule show --name {seen.id.removeprefix(PREFIX)} --write-next FILE",
@@ -276,9 +281,9 @@ async def _missing(client: Client, name: str, problem: RPCError) -> Exception:
 
 async def _installed(client: Client) -> AsyncIterator[str]:
     """The names of the schedules that run a queue. Temporal may still list a schedule that was removed a moment ago."""
-    async for one in await client.list_schedules():
-        name = one.id.removeprefix(PREFIX)
-        if one.id.startswith(PREFIX) and one.id != names.RECONCILE_SCHEDULE and NAME.fullmatch(name):
+    async for schedule in await client.list_schedules():
+        name = schedule.id.removeprefix(PREFIX)
+        if schedule.id.startswith(PREFIX) and schedule.id != names.RECONCILE_SCHEDULE and NAME.fullmatch(name):
             yield name
 
 

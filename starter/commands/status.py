@@ -19,7 +19,7 @@ from cutter.notifications import health
 from cutter.projections.run_view import ShownGate, ShownMove, ShownRetry, ShownRun, short_time
 from cutter.settings import Settings, load
 from cutter.storage import blocked_workers
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.likely_names import DOCUMENTS
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import OPERATOR, Connection, session
@@ -63,7 +63,7 @@ def status(
 
 def _run_id_of(settings: Settings, name: str) -> str:
     try:
-        return known_runs.run_id_of(settings, name)
+        return run_rows.run_id_of(settings, name)
     except NotFound:
         # Temporal's client is imported only here, because the import is slow and only a name without a run needs it.
         return str(importlib.import_module("temporal.foreign_workflows").run_id_of(settings, name))
@@ -90,7 +90,7 @@ def newest(settings: Settings) -> View:
         "next": first,
         "batches": open_batches(settings),
         "tenants": tenants.apart(settings),
-        "lanes": list(lanes.sentences(known_runs.lanes(settings))),
+        "lanes": list(lanes.sentences(run_rows.lanes(settings))),
         "messages": undelivered,
         "blocked": stuck,
         "backups": damaged,
@@ -108,7 +108,7 @@ def _first_step(connection: Connection) -> str:
 
 
 def _over(view: View) -> bool:
-    return all(one["ended_utc"] is not None for one in view["runs"])
+    return all(run["ended_utc"] is not None for run in view["runs"])
 
 
 def _ended(view: ShownRun) -> bool:
@@ -117,8 +117,8 @@ def _ended(view: ShownRun) -> bool:
 
 def _lines_of_runs(view: View) -> list[str]:
     return [
-        f"{short_time(one['since_utc'])} {one['document_id']} {one['state']}{_ended_as(one['outcome'])}"
-        for one in reversed(view["runs"])
+        f"{short_time(run['since_utc'])} {run['document_id']} {run['state']}{_ended_as(run['outcome'])}"
+        for run in reversed(view["runs"])
     ]
 
 
@@ -126,15 +126,15 @@ def lines_of_run(view: ShownRun) -> list[str]:
     first = f"{short_time(view.created_utc)} {view.document_id} pending"
     moves = [f"{short_time(move.at)} {view.document_id} {move.to}{_because(move)}" for move in view.timeline]
     retries = [
-        f"{short_time(one.started_utc)} {view.document_id} {_retry(one)}"
-        for one in view.retries
-        if one.outcome != "no outcome"
+        f"{short_time(retry.started_utc)} {view.document_id} {_retry(retry)}"
+        for retry in view.retries
+        if retry.outcome != "no outcome"
     ]
     return [first, *moves, *retries]
 
 
-def _retry(one: ShownRetry) -> str:
-    return f"{one.gate} attempt {one.attempt}: {one.outcome}"
+def _retry(retry: ShownRetry) -> str:
+    return f"{retry.gate} attempt {retry.attempt}: {retry.outcome}"
 
 
 def _because(move: ShownMove) -> str:
@@ -165,11 +165,11 @@ def _table_of_runs(view: View) -> RenderableType:
     return Listing(
         columns=("document", "state", "gates", "since", "expires"),
         rows=[
-            (one["document_id"], one["state"] + _ended_as(one["outcome"]), f"{one['gates_passed']}/{len(GATES)}",
-             short_time(one["since_utc"]), short_time(one["expires_utc"]))
-            for one in view["runs"]
+            (run["document_id"], run["state"] + _ended_as(run["outcome"]), f"{run['gates_passed']}/{len(GATES)}",
+             short_time(run["since_utc"]), short_time(run["expires_utc"]))
+            for run in view["runs"]
         ],
-        commands=[one["next"] for one in view["runs"]],
+        commands=[run["next"] for run in view["runs"]],
     )  # fmt: skip
 
 
@@ -235,16 +235,16 @@ def _head(view: ShownRun) -> RenderableType:
 
 
 def _states(view: ShownRun) -> RenderableType:
-    rows = [("✓" if one.at else "·", one.state, short_time(one.at)) for one in view.states]
+    rows = [("✓" if state.at else "·", state.state, short_time(state.at)) for state in view.states]
     return table(("", "state", "reached"), rows)
 
 
 def _gates(view: ShownRun) -> RenderableType:
     marks = {"passed": "✓", "": "·", "running": "▶", "rehearsed": "✓"}
     rows = [
-        (marks.get(one.outcome, "✗"), one.number, one.name, _gate_outcome(view, one), _cell(one.seconds),
-         one.attempts or "", (one.receipt_hash or "")[:16])
-        for one in view.gates
+        (marks.get(gate.outcome, "✗"), gate.number, gate.name, _gate_outcome(view, gate), _cell(gate.seconds),
+         gate.attempts or "", (gate.receipt_hash or "")[:16])
+        for gate in view.gates
     ]  # fmt: skip
     return table(("", "#", "gate", "outcome", "seconds", "attempts", "receipt"), rows)
 
@@ -253,7 +253,7 @@ def _gate_outcome(view: ShownRun, gate: ShownGate) -> str:
     """How a gate's newest attempt ended. For a rehearsal, also the rows that were rolled back."""
     if gate.outcome != "rehearsed":
         return str(gate.outcome)
-    units = next((one.pins["candidate_count"] for one in view.gates if "candidate_count" in one.pins), 0)
+    units = next((gate.pins["candidate_count"] for gate in view.gates if "candidate_count" in gate.pins), 0)
     return f"rehearsed, rolled back: {counted(int(units), 'unit')}"
 
 

@@ -23,7 +23,7 @@ from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings, load
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import OPERATOR, session
 from starter.approver import orders
@@ -66,8 +66,8 @@ def void(
     Example: cutter void ICX-LAW-2026-001 --reason "wrong source"
     """
     settings = load()
-    run_id = known_runs.run_id_of(settings, run)
-    seen = known_runs.sidecar(settings, run_id)
+    run_id = run_rows.run_id_of(settings, run)
+    seen = run_rows.sidecar(settings, run_id)
     if RunState(seen.run.state).voided:
         asyncio.run(orders.tell_of_void(settings, seen))
         _show({"run_id": run_id, "status": "duplicate", "state": seen.run.state}, as_json=as_json)
@@ -94,9 +94,9 @@ def acknowledge_drift(
     Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
     """
     settings = load()
-    run_id = known_runs.run_id_of(settings, run)
-    seen = known_runs.sidecar(settings, run_id).run
-    drift = known_runs.drift(settings, run_id)
+    run_id = run_rows.run_id_of(settings, run)
+    seen = run_rows.sidecar(settings, run_id).run
+    drift = run_rows.drift(settings, run_id)
     if drift is None:
         raise Refused(f"{run_id} is {seen.state}, not stopped by drift: see `cutter status {run_id}`", code="no_drift")
     order = orders.prepare(
@@ -132,7 +132,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         _stop_batch(settings, run, kind, text, as_json=as_json)
         return
     run_id = foreign.run_id_of(settings, run)
-    seen = known_runs.sidecar(settings, run_id).run
+    seen = run_rows.sidecar(settings, run_id).run
     if seen.ended_at is not None:
         raise Refused(f"{run_id} is over as {seen.outcome or seen.state}: nothing to {kind}", code="run_ended")
     answer = set_latch(settings, run_id, kind, text)
@@ -160,7 +160,7 @@ def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, a
     """Halt a batch in the database, which wakes the batch's workflow. Refuses a batch that has ended."""
     seen = batches.view(settings, batch_id)
     state = seen.batch.state
-    if state in ENDS and all(one.ended or not one.run_id for one in seen.items):
+    if state in ENDS and all(item.ended or not item.run_id for item in seen.items):
         raise Refused(f"batch {batch_id} is over as {state}: nothing to {kind}", code="batch_ended")
     halted, note = batches.stop(settings, batch_id, kind, reason)
     found = {"batch_id": batch_id, "status": "accepted", "halted": halted, "reason": reason, "note": note,

@@ -102,7 +102,7 @@ def set_caps(
 def look(settings: Settings) -> list[View]:
     """Every tenant that has caps or documents: its room for single runs (`document`) and for runs in batches."""
     with session(settings, OPERATOR) as connection:
-        return [asdict(one) for one in TENANTS.all(connection)]
+        return [asdict(tenant) for tenant in TENANTS.all(connection)]
 
 
 def apart(settings: Settings) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import OPERATOR, session
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, end, progress, say, show, table
-from starter.local import doctor_checks as checks
+from starter.local import doctor_checks
 
 Answer = TypeVar("Answer")
 Say = Callable[[str], None]
@@ -114,7 +114,7 @@ def doctor(
     if fetch:
         _fetch(as_json)
         return
-    found = checks.all_checks(load(), frozenset(host) if host else None)
+    found = doctor_checks.all_checks(load(), frozenset(host) if host else None)
     answer: dict[str, Any] = {
         "healthy": not any(check.failed for check in found), "checks": [asdict(check) for check in found],
     }  # fmt: skip
@@ -129,7 +129,7 @@ def doctor(
         render=lambda console: console.print(
             table(
                 ("", "what", "found", "to do"),
-                [(checks.MARKS[check.verdict], check.name, check.found, check.remedy) for check in found],
+                [(doctor_checks.MARKS[check.verdict], check.name, check.found, check.remedy) for check in found],
             )
         ),
     )
@@ -164,7 +164,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
     # database nor that of Temporal.
     from cutter.storage.migrate import migrate
     from starter.commands import reconcile, search_attributes
-    from starter.local import worker_versions as versions
+    from starter.local import worker_versions
     from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 
     refuse_elsewhere(settings)
@@ -188,7 +188,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         status("starting the workers")
         given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
         services += workers.ensure_workers(settings, given=given)
-        services += ask(lambda: versions.settle(settings))
+        services += ask(lambda: worker_versions.settle(settings))
         status("scheduling the reconciler")
         ask(lambda: reconcile.ensure_schedule(settings))
         return services

@@ -28,7 +28,7 @@ from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, Json, Listing, end, say, show, write
-from starter.local import worker_versions as versions
+from starter.local import worker_versions
 from temporal import names
 from temporal.client import connect, unanswered
 
@@ -80,7 +80,7 @@ def workers(
         return
     seen = look(settings)
     if not gone:
-        seen["workers"] = [one for one in seen["workers"] if one["state"] != "shutdown"]
+        seen["workers"] = [worker for worker in seen["workers"] if worker["state"] != "shutdown"]
     failed = bool(seen["unserved"] or seen["unavailable"] or seen["unresponsive"])
     told = as_failure(seen, code=_code(seen), message=_message(seen), next_command="cutter up") if failed else seen
     show(told, as_json=as_json, render=lambda out: _print(out, seen))
@@ -121,9 +121,9 @@ def rows_of(connection: Connection) -> list[View]:
     """The rows of the workers with their present states."""
     connection.execute(query("judge_workers"))
     return [
-        {**asdict(one), "queues": recorded_values.queues(one.queues), "started_at": utc(one.started_at),
-         "seen_at": utc(one.seen_at)}
-        for one in WORKERS.all(connection)
+        {**asdict(worker), "queues": recorded_values.queues(worker.queues), "started_at": utc(worker.started_at),
+         "seen_at": utc(worker.seen_at)}
+        for worker in WORKERS.all(connection)
     ]  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def events(settings: Settings) -> Iterator[str]:
 async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Temporal's knowledge: the pollers of each queue, and the builds to which runs are pinned."""
     client = await connect(settings)
-    return {queue: await _pollers_of(client, queue) for queue in QUEUES}, await versions.statuses(client)
+    return {queue: await _pollers_of(client, queue) for queue in QUEUES}, await worker_versions.statuses(client)
 
 
 async def _pollers_of(client: Client, queue: str) -> list[str]:
@@ -159,7 +159,7 @@ async def _pollers_of(client: Client, queue: str) -> list[str]:
 
 def _print(out: Console, seen: View) -> None:
     columns = ("worker", "state", "queue: used/slots", "last heartbeat", "build", "note")
-    out.print(Listing(columns=columns, rows=[_row(one) for one in seen["workers"]]), soft_wrap=True)
+    out.print(Listing(columns=columns, rows=[_row(worker) for worker in seen["workers"]]), soft_wrap=True)
     for build, status in seen["builds"].items():
         out.print(f"build {build}: {status}")
     for queue in seen["unserved"]:
@@ -170,12 +170,12 @@ def _print(out: Console, seen: View) -> None:
         out.print(f"next: {seen['next']}")
 
 
-def _row(one: View) -> tuple[str, ...]:
+def _row(view: View) -> tuple[str, ...]:
     slots = (
         f"{its['queue']}: {its['used']}/{its['slots']}" if its["slots"] is not None else its["queue"]
-        for its in one["queues"]
+        for its in view["queues"]
     )
-    silent = [its["queue"] for its in one["queues"] if its["polls"] is False]
-    age = f"{timedelta(seconds=one['age_seconds'])} ago" if one["age_seconds"] is not None else ""
+    silent = [its["queue"] for its in view["queues"] if its["polls"] is False]
+    age = f"{timedelta(seconds=view['age_seconds'])} ago" if view["age_seconds"] is not None else ""
     note = f"does not poll {', '.join(silent)}" if silent else ""
-    return (one["worker_id"], one["state"], ", ".join(slots), age, one["build_id"], note)
+    return (view["worker_id"], view["state"], ", ".join(slots), age, view["build_id"], note)

@@ -50,7 +50,7 @@ def rules(port: int, *, hosts: Sequence[str], user_header: str | None, proxies: 
     return Access(
         hosts=frozenset(local | set(hosts)),
         user_header=user_header,
-        proxies=tuple(ip_network(one) for one in proxies),
+        proxies=tuple(ip_network(proxy) for proxy in proxies),
     )
 
 

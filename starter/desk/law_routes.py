@@ -62,7 +62,7 @@ def law(request: Request, document: str, at: Day = None, version: Version = None
     return answer(
         request,
         lambda: {
-            **views.plain(meant), "signers": [views.plain(one) for one in signers], "tree": _outline_view(tree),
+            **views.plain(meant), "signers": [views.plain(signer) for signer in signers], "tree": _outline_view(tree),
         },
         lambda: _law_page(request, known, tree, signers, part),
     )  # fmt: skip
@@ -118,7 +118,9 @@ def unit(
         shown = _text_part(branch, part, lambda n: link(part=n))
         units = enacted_law.passage(connection, meant, [one.address for one in shown.of(branch)])
         past = [
-            one for one in enacted_law.unit_versions(connection, document, head.address) if one.address == head.address
+            unit_version
+            for unit_version in enacted_law.unit_versions(connection, document, head.address)
+            if unit_version.address == head.address
         ]
         signers = _signers_of(connection, document, past)
     value = {
@@ -216,7 +218,7 @@ def _versions(
 
 def _signers_of(connection: Connection, document: str, past: Sequence[UnitVersion]) -> dict[int, list[Signer]]:
     """For each version of the law that began one of these texts, who signed it."""
-    known = {one.version: one for one in enacted_law.versions(connection, document)}
+    known = {version.version: version for version in enacted_law.versions(connection, document)}
     return {
         number: enacted_law.signers(connection, known[number]) for number in {one.enacted_by_version for one in past}
     }
@@ -241,8 +243,8 @@ def _part_view(part: Part) -> views.View:
     return {"part": part.number, "parts": part.count, "next_part": following}
 
 
-def _without_body(one: UnitVersion) -> views.View:
-    return {name: value for name, value in views.plain(one).items() if name != "body"}
+def _without_body(unit_version: UnitVersion) -> views.View:
+    return {name: value for name, value in views.plain(unit_version).items() if name != "body"}
 
 
 def _size(change: UnitChange) -> int:

@@ -19,7 +19,7 @@ from cutter.projections.desk_pages import address, bar
 from cutter.projections.desk_parts import Part, part_of
 from cutter.request_view import request_record
 from cutter.storage import batch_views
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import DESK, Connection
 from starter.approver import signing_desk
@@ -64,7 +64,7 @@ def one_request(request: Request, run: str) -> Response:
     """A run's open request, else its newest one, built again from the pinned text: `cutter request` shows the same."""
     reader = reader_of(request)
     with reader.moment() as connection:
-        run_id = known_runs.run_meant(connection, run)
+        run_id = run_rows.run_meant(connection, run)
     document, _, view = signing_desk.read_view(reader.settings, run_id, role=DESK)
     over = request_state.over(reader.settings, run_id, role=DESK)
     return answer(request, lambda: request_record(document, view), lambda: request_page.render(
@@ -84,7 +84,7 @@ def one_run(request: Request, run: str) -> Response:
     """A run with its signatures, findings, units and record: `cutter report` shows the same."""
     reader = reader_of(request)
     with reader.moment() as connection:
-        run_id = known_runs.run_meant(connection, run)
+        run_id = run_rows.run_meant(connection, run)
         view = run_status.view_of(reader.settings, connection, run_id)
         law = None if request.state.json else read_pinned_law(connection, run_id)
     return answer(request, view.as_json, lambda: report.render(view, law or report.NO_LAW, bar=bar(place_of(request))))
@@ -118,7 +118,7 @@ def queues(request: Request, part: PartNumber = 1) -> Response:
 def one_entry(request: Request, run: str) -> Response:
     """The document about one run in a queue, and the commands that continue the run."""
     with reader_of(request).moment() as connection:
-        run_id = known_runs.run_meant(connection, run)
+        run_id = run_rows.run_meant(connection, run)
         entries = queue_entries.entries(reader_of(request).settings, connection, run_id=run_id)
         if not entries:
             raise NotFound(f"{run_id} is in no queue: see `cutter status {run_id}`", code="NOT_QUEUED")
@@ -138,7 +138,7 @@ def _person(connection: Connection, user: str | None) -> Person | None:
     if epoch is None:
         return None
     policy = parse_policy(epoch.body.encode())
-    approver = next((one for one in policy.approvers if one.name == user), None)
+    approver = next((approver for approver in policy.approvers if approver.name == user), None)
     return (policy, approver) if approver else None
 
 

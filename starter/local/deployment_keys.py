@@ -120,7 +120,7 @@ def _hand_over_passwords(role: KeyRole, folder: Path, passwords: Path) -> None:
         return
     (worker,) = (worker for worker, home in HOMES.items() if home == role)
     files = [folder / f"{name}.password" for name in database_roles(worker)]
-    for file in (one for one in files if one.is_file()):
+    for file in (file for file in files if file.is_file()):
         private.own_folder(passwords)
         private.replace(passwords / file.name, file.read_bytes())
 

@@ -23,7 +23,7 @@ from cutter.domain import lanes
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.notifications import channels, health
-from cutter.policy.rules import Policy
+from cutter.policy.rules import EffectPolicy
 from cutter.preflight.checks import (
     APPROVERS,
     DATABASE,
@@ -358,7 +358,7 @@ def policy(settings: Settings) -> Check:
             found = effect_policy.in_force(connection)
     except Unavailable as problem:
         return _unseen("policy", problem)
-    if isinstance(found, Policy):
+    if isinstance(found, EffectPolicy):
         return Check(name="policy", verdict=Verdict.OK, found=f"{len(found.rules)} rules, sha256 {found.sha256[:16]}")
     if found is effect_policy.NONE:
         return Check(name="policy", verdict=Verdict.OFF, found="none is installed", remedy="cutter policy install")
@@ -374,7 +374,7 @@ def approvers(settings: Settings) -> Check:
     from starter.approver import signing_desk
 
     try:
-        names = sorted({one.name for one in signing_desk.policy_in_force(settings).approvers})
+        names = sorted({approver.name for approver in signing_desk.policy_in_force(settings).approvers})
     except NotFound:
         remedy = "cutter approvers init --approver NAME=KEY.asc"
         return Check(

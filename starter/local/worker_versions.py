@@ -101,8 +101,10 @@ async def statuses(client: Client) -> dict[str, str]:
             return {}
         raise unanswered(problem) from None
     found = {
-        one.deployment_version.build_id: WorkerDeploymentVersionStatus.Name(one.status).rpartition("_")[2].lower()
-        for one in answer.worker_deployment_info.version_summaries
+        version_summary.deployment_version.build_id: WorkerDeploymentVersionStatus.Name(version_summary.status)
+        .rpartition("_")[2]
+        .lower()
+        for version_summary in answer.worker_deployment_info.version_summaries
     }
     current = answer.worker_deployment_info.routing_config.current_deployment_version.build_id
     return found | ({current: CURRENT} if current else {})
@@ -119,7 +121,10 @@ async def _serves(client: Client, build: str) -> bool:
         if problem.status in NOT_YET:
             return False
         raise unanswered(problem) from None
-    polled = {(one.name, one.type) for one in answer.worker_deployment_version_info.task_queue_infos}
+    polled = {
+        (task_queue_info.name, task_queue_info.type)
+        for task_queue_info in answer.worker_deployment_version_info.task_queue_infos
+    }
     return polled >= QUEUES
 
 

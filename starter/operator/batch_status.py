@@ -104,9 +104,9 @@ def whole(view: View) -> RenderableType:
     """Every document, then the totals and the next commands."""
     terminal = out().is_terminal
     rows = view["documents"]
-    commands = [next(iter(one["commands"]), "") for one in rows]
-    listing = Listing(columns=COLUMNS, rows=[_cells(view, one) for one in rows], commands=() if terminal else commands)
-    wanted = _wanted(view) if terminal else [line(_rejection(one)) for one in rows if one["rejected"]]
+    commands = [next(iter(row["commands"]), "") for row in rows]
+    listing = Listing(columns=COLUMNS, rows=[_cells(view, row) for row in rows], commands=() if terminal else commands)
+    wanted = _wanted(view) if terminal else [line(_rejection(row)) for row in rows if row["rejected"]]
     return Group(_head(view), Text(), listing, *([Text(), *wanted] if wanted else []), Text(), _next(view))
 
 
@@ -115,7 +115,7 @@ def live(view: View) -> RenderableType:
     room = max(out().size.height - LINES_BESIDE - bool(view["held"]), ROWS_MIN)
     ordered = by_need(view["documents"])
     rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
-    listing = _lines_of_table([_cells(view, one) for one in rows])
+    listing = _lines_of_table([_cells(view, row) for row in rows])
     more = [line(f"… and {len(rest)} more: {_counted(rest)}")] if rest else []
     return Group(_head(view), _bar(view), "", listing, *more, "", _next(view))
 
@@ -123,7 +123,14 @@ def live(view: View) -> RenderableType:
 def lines(view: View) -> list[str]:
     """A line for the state of the batch and one for each document. The printer leaves out lines that it has printed."""
     moved = f"{short_time(view['state_utc'])} batch {view['batch_id']} {_state(view)}"
-    return [*(_line(view, one) for one in view["documents"] if one["since_utc"] or one["shown"] != "pending"), moved]
+    return [
+        *(
+            _line(view, document)
+            for document in view["documents"]
+            if document["since_utc"] or document["shown"] != "pending"
+        ),
+        moved,
+    ]
 
 
 def _line(view: View, one: View) -> str:
@@ -134,9 +141,9 @@ def _line(view: View, one: View) -> str:
     return f"{moment} {said}{ended}{queue}"
 
 
-def _rejection(one: View) -> str:
+def _rejection(view: View) -> str:
     """The person who rejected a document, the gate and the reason."""
-    return f"{one['document_id']} was {sentence(one['rejected'])}"
+    return f"{view['document_id']} was {sentence(view['rejected'])}"
 
 
 def _state(view: View) -> str:
@@ -172,16 +179,16 @@ def _wanted(view: View) -> list[Text]:
     """
     by_sitting = (Needs.NOTHING.value, *([Needs.APPROVAL.value] if view["awaits"] else []))
     found = []
-    for one in view["documents"]:
-        commands = one["commands"] if one["needs"] not in by_sitting else []
-        if commands or one["reason"]:
-            found += [line(_trouble(one)), *(line(f"  {each}") for each in commands)]
+    for document in view["documents"]:
+        commands = document["commands"] if document["needs"] not in by_sitting else []
+        if commands or document["reason"]:
+            found += [line(_trouble(document)), *(line(f"  {each}") for each in commands)]
     return found
 
 
-def _trouble(one: View) -> str:
-    reason = f": {one['reason']}" if one["reason"] else ""
-    return _rejection(one) if one["rejected"] else f"{one['document_id']} {one['state']}{reason}"
+def _trouble(view: View) -> str:
+    reason = f": {view['reason']}" if view["reason"] else ""
+    return _rejection(view) if view["rejected"] else f"{view['document_id']} {view['state']}{reason}"
 
 
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
@@ -215,7 +222,7 @@ def age_text(since: str, now: str) -> str:
 
 
 def _counted(rows: Sequence[View]) -> str:
-    shown = [one["shown"] for one in rows]
+    shown = [row["shown"] for row in rows]
     return ", ".join(f"{shown.count(word)} {word}" for word in dict.fromkeys(shown))
 
 
@@ -230,7 +237,7 @@ def open_batches(settings: Settings) -> list[View]:
 
 def newest_batches(connection: Connection, *, ended: bool = False) -> list[View]:
     """The newest batches that have not ended, or with `ended` the newest of all."""
-    return [_batch(one) for one in BATCHES.all(connection, {"limit": OPEN_MAX, "ended": ended})]
+    return [_batch(batch) for batch in BATCHES.all(connection, {"limit": OPEN_MAX, "ended": ended})]
 
 
 def _batch(row: BatchLine) -> View:

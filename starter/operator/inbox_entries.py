@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cutter.approvals.eligibility import ineligibility_reason
-from cutter.approvals.policy import Approver, Policy
+from cutter.approvals.policy import Approver, ApproverPolicy
 from cutter.approvals.schema import APPROVE, RESUME
 from cutter.catalogue import Sovereign
 from cutter.domain import lanes
@@ -44,7 +44,7 @@ class Waiting:
 
 INBOX = records("inbox", Waiting)
 
-Person = tuple[Policy, Approver]
+Person = tuple[ApproverPolicy, Approver]
 """The person who looks at the inbox, if known, and the policy that names them."""
 
 
@@ -102,4 +102,4 @@ def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
 def blocked(connection: Connection) -> list[dict[str, str]]:
     """The workers whose host needs a repair. Runs wait for them as for a person."""
     workers = blocked_workers.blocked(connection)
-    return [{"reason": one.sentence, "command": blocked_workers.next_command(one)} for one in workers]
+    return [{"reason": worker.sentence, "command": blocked_workers.next_command(worker)} for worker in workers]

@@ -51,7 +51,9 @@ def entries(
     """Open entries, the longest waiting first. Times are UTC texts. `commands` continue the entry's document."""
     rows = ENTRIES.all(connection, {"batch_id": batch_id, "run_id": run_id})
     rejected = rejections.read(settings, connection, (row.run_id for row in rows if row.run_id))
-    views = {one: batch_views.view(connection, one) for one in dict.fromkeys(row.batch_id for row in rows)}
+    views = {
+        batch_id: batch_views.view(connection, batch_id) for batch_id in dict.fromkeys(row.batch_id for row in rows)
+    }
     items = {(name, item.document_id): item for name, seen in views.items() for item in seen.items}
     return [_entry(row, items[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
 

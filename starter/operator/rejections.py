@@ -39,7 +39,7 @@ REJECTED = records("rejections", Rejected)
 def read(settings: Settings, connection: Connection, run_ids: Iterable[str]) -> dict[str, Json]:
     """The rejections of these runs by run: the gate, the approver and the reason. Other runs are left out."""
     rows = REJECTED.all(connection, {"run_ids": sorted(run_ids)})
-    return with_reasons(settings, {one.run_id: asdict(one) for one in rows})
+    return with_reasons(settings, {row.run_id: asdict(row) for row in rows})
 
 
 def sentence(rejected: Json) -> str:

@@ -20,7 +20,7 @@ from cutter.kb.store import Store
 from cutter.projections.run_view import ShownRefusal, ShownRun, run_view
 from cutter.settings import Settings
 from cutter.storage import blocked_workers
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.blocked_workers import BlockedWorker
 from cutter.storage.pools import Connection
@@ -77,12 +77,14 @@ def newest_runs(connection: Connection) -> list[View]:
     people = answered(connection)
     stuck = blocked_workers.blocked(connection)
     lines = [{**_run_line(row, people), **_stillness(still.get(row.run_id))} for row in rows]
-    return [{**one, **_blockage(stuck, one["state"], one["ended_utc"], one["needs"], one["next"])} for one in lines]
+    return [
+        {**line, **_blockage(stuck, line["state"], line["ended_utc"], line["needs"], line["next"])} for line in lines
+    ]
 
 
 def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun:
     """One run in the form for people. Raises STOP_RUN_NOT_FOUND if there is none."""
-    sidecar = known_runs.sidecar_of(connection, run_id)
+    sidecar = run_rows.sidecar_of(connection, run_id)
     refusals = REFUSED.all(connection, {"run_id": run_id})
     still = still_runs(connection, run_id)
     people = answered(connection)
@@ -90,16 +92,18 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun
     rejected = rejections.read(settings, connection, [run_id]).get(run_id)
     step = batch_ways.step_of(connection, **{name: getattr(run, name) for name in _OF_BATCH})
     skipped = run.outcome == "skipped"
-    law_by = known_runs.ENACTING.first(connection, {"document_id": run.document_id}) if skipped else None
+    law_by = run_rows.ENACTING.first(connection, {"document_id": run.document_id}) if skipped else None
     refused = [
-        ShownRefusal(at=one.at.isoformat(), what=one.message, gate=one.gate, code=one.code, reason=one.reason)
-        for one in refusals
+        ShownRefusal(
+            at=refusal.at.isoformat(), what=refusal.message, gate=refusal.gate, code=refusal.code, reason=refusal.reason
+        )
+        for refusal in refusals
     ]
     view = run_view(
-        sidecar, refused, law_by, corrected=known_runs.CORRECTED.one(connection, {"run_id": run_id}),
+        sidecar, refused, law_by, corrected=run_rows.CORRECTED.one(connection, {"run_id": run_id}),
         approved=run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
-    held = lanes.lanes_of(known_runs.LANES.one(connection)) if run.ended_at is None else []
+    held = lanes.lanes_of(run_rows.LANES.one(connection)) if run.ended_at is None else []
     flaw = request_flaw(settings, sidecar)
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
     shown = replace(_with_rejection(view, rejected), **_as_shown(step))
@@ -123,7 +127,8 @@ def _with_rejection(view: ShownRun, rejected: View | None) -> ShownRun:
     said = rejections.sentence(rejected)
     timeline = [replace(one, reason=said) if one.to == view.state else one for one in view.timeline]
     signed = [
-        replace(one, reason=rejected["reason"]) if one.decision == schema.REJECT else one for one in view.approvals
+        replace(approval, reason=rejected["reason"]) if approval.decision == schema.REJECT else approval
+        for approval in view.approvals
     ]
     return replace(view, rejected=rejected, reason=said, timeline=timeline, approvals=signed)
 
@@ -166,8 +171,8 @@ def _blockage(workers: Sequence[BlockedWorker], state: str, ended_utc: str | Non
 
 def request_flaw(settings: Settings, sidecar: RunSidecar) -> str | None:
     """What is wrong with the request document that people must sign. None also if the document cannot be checked."""
-    put = {one.kb_id: one.sha256 for one in sidecar.documents if one.sha256}
-    asked = [one.kb_id for one in sidecar.requests if one.status == "requested" and one.kb_id in put]
+    put = {document.kb_id: document.sha256 for document in sidecar.documents if document.sha256}
+    asked = [request.kb_id for request in sidecar.requests if request.status == "requested" and request.kb_id in put]
     try:
         differs = [name for name in asked if sha256_hex(Store(settings.kb).get(name)) != put[name]]
     except Unavailable:

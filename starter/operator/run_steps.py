@@ -6,7 +6,7 @@ import time
 
 from cutter.domain.next_step import Needs, Step, next_step
 from cutter.settings import Settings
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.answered_runs import answered
 from cutter.storage.pools import OPERATOR, session
 from cutter.types import Json
@@ -25,10 +25,10 @@ def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Ste
     """
     with session(settings, OPERATOR) as connection:
         people = answered(connection)
-        corrected = known_runs.CORRECTED.one(connection, {"run_id": run_id})
+        corrected = run_rows.CORRECTED.one(connection, {"run_id": run_id})
     # Read after the approvals: a gate consumes an approval and moves its run at once, so a run that is read first could
     # seem to wait for a signature that was given.
-    sidecar = known_runs.sidecar(settings, run_id)
+    sidecar = run_rows.sidecar(settings, run_id)
     told, run = told or {}, sidecar.run
     return next_step(
         run_id=run_id, document_id=run.document_id, state=told.get("state", run.state),
@@ -40,7 +40,7 @@ def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Ste
 
 def moves(settings: Settings, run_id: str) -> bool:
     """True if the run is open and waits for no person."""
-    ended = known_runs.sidecar(settings, run_id).run.ended_at is not None
+    ended = run_rows.sidecar(settings, run_id).run.ended_at is not None
     return not ended and step_of(settings, run_id).needs in (Needs.NOTHING, Needs.EXECUTION)
 
 

@@ -13,7 +13,7 @@ from cutter.domain.run_record import RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.messages import RunResult
 from cutter.settings import Settings
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.answered_runs import answered
 from cutter.storage.pools import OPERATOR, session
 from starter.console.terminal import progress
@@ -68,7 +68,7 @@ async def wait_for_people(
                 return rest
             await asyncio.wait([result], timeout=POLL_SECONDS)
         ended: RunResult = await result
-        tell(await asyncio.to_thread(known_runs.sidecar, settings, run_id))
+        tell(await asyncio.to_thread(run_rows.sidecar, settings, run_id))
         return {"state": ended.state, "outcome": ended.outcome, "reason": ended.reason, "kb_doc_id": ended.kb_doc_id}
     finally:
         result.cancel()
@@ -81,7 +81,7 @@ def _look(settings: Settings, run_id: str) -> tuple[RunSidecar, frozenset[str]]:
     """
     with session(settings, OPERATOR) as connection:
         before = answered(connection).runs
-        seen = known_runs.sidecar(settings, run_id)
+        seen = run_rows.sidecar(settings, run_id)
         return seen, before | answered(connection).runs
 
 
@@ -94,8 +94,8 @@ def _rests(seen: RunSidecar, *, answered: bool, left: Moment | None) -> dict[str
     if RunState(run.state).stopped:
         return None if left == (run.state, run.state_at) else {"state": run.state, "request": None}
     # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
-    put = {one.kb_id for one in seen.documents if one.sha256}
-    waiting = [one for one in seen.requests if one.status == "requested" and one.kb_id in put]
+    put = {document.kb_id for document in seen.documents if document.sha256}
+    waiting = [request for request in seen.requests if request.status == "requested" and request.kb_id in put]
     if run.state in WAITING_STATES and waiting and run.mode == "live" and not answered:
         return {"state": run.state, "request": waiting[-1].kb_id}
     return None

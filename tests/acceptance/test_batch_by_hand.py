@@ -42,13 +42,13 @@ def approve_by_hand(stack: Stack, seen: Any, overview: Path, folder: Path) -> st
     assert said is not None
     into = stack.state / "kb" / json.loads(said[0].partition("--input ")[2].strip("'"))["folder"]
     into.mkdir(parents=True)
-    for one in seen["items"]:
-        assert one["request_kb_id"] in text
-        here = folder / one["document_id"]
+    for item in seen["items"]:
+        assert item["request_kb_id"] in text
+        here = folder / item["document_id"]
         here.mkdir(parents=True)
-        request = Instructions((stack.state / "kb" / one["request_kb_id"]).read_text(encoding="utf-8"))
+        request = Instructions((stack.state / "kb" / item["request_kb_id"]).read_text(encoding="utf-8"))
         for file, suffix in zip(request.signed(stack, here), ("", ".asc"), strict=True):
-            shutil.copy(file, into / f"{one['document_id']}.md{suffix}")
+            shutil.copy(file, into / f"{item['document_id']}.md{suffix}")
     return request.shell(stack, folder, said[0])
 
 
@@ -70,11 +70,11 @@ def test_a_batch_is_started_approved_asked_and_stopped_by_temporal_alone(standin
     assert f"accepted:[{' '.join(DOCUMENTS)}] missing:[] refused:[]" in told
     seen = until_state(standing, batch_id, "batch_awaiting_lifecycle_authz_set")
     assert standing.value("select count(*) from cutter_governance.approval_consumption where run_id = any (%s)",
-                          ([one["run_id"] for one in seen["items"]],)) == 2  # fmt: skip
+                          ([item["run_id"] for item in seen["items"]],)) == 2  # fmt: skip
 
     standing.temporal("workflow", "signal", "--workflow-id", f"batch/{batch_id}", "--name", "stop",
                       "--input", '{"reason": "by hand"}')  # fmt: skip
-    wait(lambda: {one["state"] for one in view(standing, batch_id)["items"]} == {"stopped_stop"}, seconds=60,
+    wait(lambda: {item["state"] for item in view(standing, batch_id)["items"]} == {"stopped_stop"}, seconds=60,
          what="both documents are stopped")  # fmt: skip
     wait(lambda: status(standing, batch_id).endswith("FAILED"), seconds=60, what="the batch's workflow ends")
     assert query(standing, batch_id)["state"] == "batch_failed_partial"

@@ -24,7 +24,7 @@ def test_from_nothing_to_a_run_by_the_printed_commands_alone(tmp_path: Path) -> 
         assert next_of(made, "status") == "cutter up"
         made.up()
         said = made.cutter("doctor", "--json")
-        approvers = {one["name"]: one for one in json.loads(said.stdout)["checks"]}["approvers"]
+        approvers = {check["name"]: check for check in json.loads(said.stdout)["checks"]}["approvers"]
         assert (said.returncode, approvers["verdict"]) == (5, "bad")
         assert next_of(made, "status") == "cutter approvers init --approver NAME=KEY.asc"
         assert approvers["remedy"] == "cutter approvers init --approver NAME=KEY.asc"
@@ -32,7 +32,7 @@ def test_from_nothing_to_a_run_by_the_printed_commands_alone(tmp_path: Path) -> 
             (tmp_path / f"{name}.asc").write_bytes(people.export_public(people.generate_key(name)))
         told = made.cutter("approvers", "init", "--approver", f"{me}={tmp_path / f'{me}.asc'}")
         assert (told.returncode, f"{me} may not approve runs that {me} starts" in told.stderr) == (0, True)
-        looked = {one["name"]: one for one in json.loads(made.cutter("doctor", "--json").stdout)["checks"]}
+        looked = {check["name"]: check for check in json.loads(made.cutter("doctor", "--json").stdout)["checks"]}
         assert (looked["approvers"]["verdict"], f"only {me} may sign" in looked["approvers"]["found"]) == ("bad", True)
         assert next_of(made, "status") == "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
         add = ("source", "add", str(file), "--document-id", "ICX-FIRST-1", "--profile", "generic-markdown")

@@ -76,8 +76,10 @@ def test_the_database_goes_back_and_typing_what_is_printed_leads_to_a_clean_stat
         types(made, block)
     assert made.state_of(known) == "stopped_terminated"
     found = ahead(made, code=1)
-    assert {one["run_id"]: one["state"] for one in found["runs"]} == {known: "stopped_terminated", lost: "", waits: ""}
-    assert [(one["workflow_id"], one["run_id"]) for one in found["workflows"]] == [(f"document/{WAITS}", waits)]
+    assert {run["run_id"]: run["state"] for run in found["runs"]} == {known: "stopped_terminated", lost: "", waits: ""}
+    assert [(workflow["workflow_id"], workflow["run_id"]) for workflow in found["workflows"]] == [
+        (f"document/{WAITS}", waits)
+    ]
     for one in (*found["workflows"], *found["runs"]):
         types(made, one.get("next") or one["command"])
     assert ahead(made, code=0) == {"runs": [], "workflows": []}

@@ -21,7 +21,7 @@ from temporalio.client import Client
 from cutter import sources
 from cutter.messages import RunInput
 from cutter.stack import records
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from temporal import runs
 from temporal.client import connect
 from tests.support.laws import law
@@ -79,7 +79,7 @@ async def start(stack: Stack, client: Client, document_id: str) -> str:
         stack.settings, law(3).encode(), document_id=document_id, docprefix=document_id, profile="generic-markdown",
         options=OPTIONS,
     )  # fmt: skip
-    run_id = await asyncio.to_thread(known_runs.register_run, stack.settings, document_id, "live")
+    run_id = await asyncio.to_thread(run_rows.register_run, stack.settings, document_id, "live")
     await runs.start(client, RunInput(document_id=document_id, run_id=run_id, starter="olga"))
     return run_id
 

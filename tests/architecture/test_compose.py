@@ -70,7 +70,7 @@ def test_our_search_attributes_leave_room_for_those_of_other_programs() -> None:
 def test_a_worker_has_its_own_passwords_and_key_and_a_probe_that_waits_until_it_serves(name: str, role: str) -> None:
     service, worker = SERVICES[name], WorkerRole(role)
     assert service["command"][-2:] == ["--role", role]
-    given = {one["target"].removesuffix(".password") for one in service["secrets"]}
+    given = {secret["target"].removesuffix(".password") for secret in service["secrets"]}
     assert given == set(database_roles(worker))
     keys = {mount.removesuffix(":ro").rpartition(":")[2] for mount in service["volumes"] if "/keys/" in mount}
     assert keys - {"/var/lib/cutter/keys/backup.fingerprint"} == {f"/var/lib/cutter/keys/{HOMES[worker]}"}

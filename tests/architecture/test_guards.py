@@ -8,7 +8,7 @@ from tests.campaigns import p24_removed_guards as p24
 from tests.campaigns.guards import GUARDS, Guard
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda one: one.what)
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.what)
 def test_each_guard_of_p24_stands_where_the_table_says_and_its_test_exists(guard: Guard) -> None:
     assert (p24.ROOT / guard.file).read_text(encoding="utf-8").count(guard.old) == 1
     assert guard.new != guard.old
@@ -17,5 +17,7 @@ def test_each_guard_of_p24_stands_where_the_table_says_and_its_test_exists(guard
 
 
 def test_p24_has_sixty_guards_and_each_once() -> None:
-    assert len({(one.file, one.what) for one in GUARDS}) == len({(one.file, one.old, one.new) for one in GUARDS})
-    assert len({(one.file, one.what) for one in GUARDS}) == len(GUARDS) >= 60
+    assert len({(guard.file, guard.what) for guard in GUARDS}) == len(
+        {(guard.file, guard.old, guard.new) for guard in GUARDS}
+    )
+    assert len({(guard.file, guard.what) for guard in GUARDS}) == len(GUARDS) >= 60

@@ -33,7 +33,7 @@ def writers(source: str, name: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("file", [one for one in FILES if one != EDGE], ids=lambda one: one.name)
+@pytest.mark.parametrize("file", [file for file in FILES if file != EDGE], ids=lambda file: file.name)
 def test_a_command_prints_through_the_edge_alone(file: Path) -> None:
     assert writers(file.read_text(encoding="utf-8"), file.name) == []
 

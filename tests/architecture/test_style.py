@@ -115,8 +115,12 @@ def test_a_page_has_no_banned_phrase_and_no_long_sentence(page: Path) -> None:
     for line, block in prose(page.read_text(encoding="utf-8")):
         place = f"{page.relative_to(ROOT)}:{line}"
         faults += phrases(place, block)
-        faults += [f"{place}: {words(one)} words: {one}" for one in sentences(block) if words(one) > WORDS_MAX]
-        faults += [f"{place}: name the actor: {one}" for one in sentences(block) if vague(one)]
+        faults += [
+            f"{place}: {words(sentence)} words: {sentence}"
+            for sentence in sentences(block)
+            if words(sentence) > WORDS_MAX
+        ]
+        faults += [f"{place}: name the actor: {sentence}" for sentence in sentences(block) if vague(sentence)]
     assert faults == [], "\n".join(faults)
 
 
@@ -180,6 +184,36 @@ def test_comments_in_sql_have_no_banned_phrase(file: Path) -> None:
 def test_a_module_is_named_by_a_noun() -> None:
     names = {file.stem.split("_")[-1]: file for file in modules() if not file.stem.startswith("__")}
     assert [str(file) for word, file in names.items() if PARTICIPLE.search(word) and word not in NOUNS_IN_ING] == []
+
+
+PARTICIPLES_AND_DRAWERS = frozenset({
+    "approving", "checks", "commands", "including", "known_runs", "looking_after", "registry", "sitting", "versions",
+})  # fmt: skip
+"""Names under which our modules were imported when they had other names."""
+
+
+def test_a_module_is_imported_by_its_own_name_or_a_clear_one() -> None:
+    aliases = {
+        f"{file.relative_to(ROOT)}: {name.asname}"
+        for file in [*modules(), *(ROOT / "tests").rglob("*.py")]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+        if name.asname in PARTICIPLES_AND_DRAWERS
+    }
+    assert aliases == set()
+
+
+def test_a_policy_says_which_one_it_is() -> None:
+    """The approvers' policy, the policy of effects and a batch's policy for failures have little in common."""
+    classes = {
+        node.name
+        for file in modules()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert "Policy" not in classes
+    assert {"ApproverPolicy", "EffectPolicy"} <= classes
 
 
 def test_no_two_test_files_have_one_name() -> None:

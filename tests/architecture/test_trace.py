@@ -79,7 +79,7 @@ def names_in(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.
             if isinstance(node, ast.ClassDef):
                 yield from names_in(node.body, f"{prefix}{node.name}.")
         elif isinstance(node, ast.Assign):
-            yield from ((prefix + one.id, node) for one in node.targets if isinstance(one, ast.Name))
+            yield from ((prefix + target.id, node) for target in node.targets if isinstance(target, ast.Name))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield prefix + node.target.id, node
 
@@ -146,7 +146,7 @@ def _words(value: Any) -> Iterator[str]:
         yield str(getattr(value, "name", ""))
 
 
-@pytest.mark.parametrize("line", lines(), ids=lambda one: f"{one.cite}: {one.what}")
+@pytest.mark.parametrize("line", lines(), ids=lambda line: f"{line.cite}: {line.what}")
 def test_each_line_has_a_test_that_names_it(line: Line) -> None:
     """Seed 002 "Migration Notes"."""
     assert line.tests
@@ -209,7 +209,9 @@ def meant(line: Line) -> list[tuple[str, str]]:
     return [(seed, cell) for seed, cell in differences() if line.differs and seed == line.seed and line.differs in cell]
 
 
-@pytest.mark.parametrize("line", [one for one in lines() if one.differs], ids=lambda one: f"{one.cite}: {one.differs}")
+@pytest.mark.parametrize(
+    "line", [line for line in lines() if line.differs], ids=lambda line: f"{line.cite}: {line.differs}"
+)
 def test_each_line_that_differs_points_to_one_difference(line: Line) -> None:
     assert len(meant(line)) == 1
 
@@ -246,7 +248,7 @@ def sections_of(seed: str) -> dict[str, str]:
     for head, after in zip(heads, [*heads[1:], None], strict=True):
         if seed == "004":
             above = head[2] if head[1] == "##" else above
-            short = next((one for one in MACHINES if above.startswith(one)), above)
+            short = next((machine for machine in MACHINES if above.startswith(machine)), above)
             name = f'"{short}"' + (f" {head[2]}" if head[1] == "###" else "")
         else:
             name = head[1] if seed == "002" else f"§{head[1]}"
@@ -319,7 +321,7 @@ def test_each_name_that_a_section_declares_has_its_line(cite: str) -> None:
 def test_each_name_of_a_list_stands_in_the_seed_s_section(cite: str) -> None:
     seed, _, section = cite.partition(" ")
     names = [line.name for line in lines() if line.cite == cite and line.name]
-    words = [one if one.endswith(".md") else re.split(r"[ .]", one)[-1].lstrip("-") for one in names]
+    words = [name if name.endswith(".md") else re.split(r"[ .]", name)[-1].lstrip("-") for name in names]
     assert [word for word in words if word not in sections_of(seed)[section]] == []
 
 

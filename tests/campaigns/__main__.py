@@ -106,7 +106,7 @@ def main() -> int:
     parser.add_argument("--page", action="store_true", help="only write the page again")
     chosen, options = parser.parse_known_args()
     names = {name.lower() for name in chosen.ids}
-    wanted = [one for one in CAMPAIGNS if one.id.lower() in names or not (names or one.named_only)]
+    wanted = [campaign for campaign in CAMPAIGNS if campaign.id.lower() in names or not (names or campaign.named_only)]
     if options and len(wanted) != 1:
         parser.error(f"only one campaign can have options of its own: {' '.join(options)}")
     records = [] if chosen.page else [run(campaign, chosen.seed, options) for campaign in wanted]

@@ -904,9 +904,9 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/batch_step.py", "unit/batch/test_batch_step.py",
-        ("a signature beyond the lanes", 'one.included or (one.decided == "blocked"',
-         '(one.decided == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
-        ("blocked once, blocked for ever", " and one.run_id is None and not one.kept_out)", " and False)",
+        ("a signature beyond the lanes", 'item.included or (item.decided == "blocked"',
+         '(item.decided == "blocked"', "::test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window"),
+        ("blocked once, blocked for ever", " and item.run_id is None and not item.kept_out)", " and False)",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
         ("over before the last has begun", "bool(signed or plan.startable(planned))", "bool(signed)",
          "::test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all"),
@@ -917,7 +917,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/batch_step.py", "unit/batch/test_ways.py",
-        ("a halt because of what a halt has stopped", "if stopped_by_the_batch(one))}", "if False)}",
+        ("a halt because of what a halt has stopped", "if stopped_by_the_batch(item))}", "if False)}",
          "::test_what_the_batch_itself_has_stopped_does_not_halt_it_again"),
     ),
     *_of(
@@ -929,7 +929,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/resume_plan.py", "unit/batch/test_ways.py",
-        ("a busy document, asked again and again", " and not one.open_run", "",
+        ("a busy document, asked again and again", " and not item.open_run", "",
          "::test_what_another_run_holds_up_is_not_asked_again_before_that_run_has_ended"),
     ),
     *_of(
@@ -957,7 +957,7 @@ BATCHES = (
     ),
     *_of(
         "activities/gates/verified_approvals.py", _FORGED,
-        ("a resume that nobody signed", "    approving.require_signed_orders(deps, Role.EXEC, facts)\n", "",
+        ("a resume that nobody signed", "    approval_judge.require_signed_orders(deps, Role.EXEC, facts)\n", "",
          "::test_a_stop_that_nobody_s_signature_lifted_writes_nothing"),
         ("a resume while a writer verifies", "if orders is not None and _digests(", "if True or _digests(",
          "::test_a_resume_that_comes_while_a_writer_verifies_is_verified_by_its_next_attempt"),
@@ -1012,7 +1012,7 @@ BATCHES = (
         ("a set that refuses what a killed worker had judged", "view.without_approvals()", "view",
          f"{_STORAGE}test_work_of_a_document.py::"
          "test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged"),
-        ("a set that misses what is approved", "covered |= {one.document_id for one in view.items if one.approved}",
+        ("a set that misses what is approved", "covered |= {item.document_id for item in view.items if item.approved}",
          "pass",
          f"{_STORAGE}test_work_of_a_document.py::"
          "test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged"),
@@ -1028,7 +1028,7 @@ BATCHES = (
         ("a session that offers what its approver has signed", "one.run_id in mine and one.signed > 0", "False",
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_leaves_out_what_its_approver_has_signed"),
         ("a rehearsal that offers what its approver has signed",
-         "approver in {_approver_of(store, name) for name in signed[one.document_id]}", "False",
+         "approver in {_approver_of(store, name) for name in signed[item.document_id]}", "False",
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_leaves_out_what_its_approver_has_signed_in_advance"),
     ),
     *_of(
@@ -1154,9 +1154,9 @@ BATCHES = (
     ),
     *_of(
         "starter/approver/full_screen/session.py", "unit/starter/test_signing_screens.py",
-        ("a request that nobody opened", "        if one.key not in self.journal.ledger.opened:\n            return",
+        ("a request that nobody opened", "        if asked.key not in self.journal.ledger.opened:\n            return",
          "        if False:\n            return", "::test_nothing_is_approved_before_it_was_opened"),
-        ("a request that differs here", "        if one.key in self.refused:\n            return f",
+        ("a request that differs here", "        if asked.key in self.refused:\n            return f",
          "        if False:\n            return f",
          "::test_a_request_that_this_machine_computes_otherwise_is_refused"),
     ),
@@ -1430,8 +1430,8 @@ RULES = (
         ("refusals without end", "if len(queue.refused) >= limits.INBOX_MESSAGES_MAX:", "if False:",
          "::test_no_flood_of_one_document_grows_the_refusals"),
         ("refusals that keep out an order",
-         "same = sum((one.name == EARLY) == (name == EARLY) for one in queue.messages)",
-         "same = sum((one.name == EARLY) == (name == EARLY) for one in queue.messages) + len(queue.refused)",
+         "same = sum((message.name == EARLY) == (name == EARLY) for message in queue.messages)",
+         "same = sum((message.name == EARLY) == (name == EARLY) for message in queue.messages) + len(queue.refused)",
          "::test_a_flood_of_refusals_leaves_room_for_orders"),
         ("the same document again", "if (name, kb_id) in queue.known:", "if False:",
          "::test_a_document_that_is_here_is_a_duplicate_until_it_is_forgotten"),
@@ -1957,7 +1957,7 @@ BACKUPS = (
     ),
     *_of(
         "activities/gates/recorded_backups.py", _DAMAGED,
-        ("a write on a backup that needs what was given up", " and not one.superseded]", "]",
+        ("a write on a backup that needs what was given up", " and not backup.superseded]", "]",
          "::test_a_run_with_a_backup_stops_at_leg_a_and_goes_on_after_the_segment_was_mended"),
     ),
     *_of(
@@ -2083,15 +2083,16 @@ BACKUPS = (
     ),
     *_of(
         "cutter/backup/segments/retention.py", "property/test_retention.py",
-        ("segments that only a kept backup needs", "*_bases(one for one in backups if one.artifact in names)", "",
+        ("segments that only a kept backup needs",
+         "*_bases(backup for backup in backups if backup.artifact in names)", "",
          "::test_every_backup_of_the_retention_stays_restorable"),
         ("segments that only the newest tree needs", "[newest_tree, *_bases(", "[*_bases(",
          "::test_the_newest_tree_is_kept_although_no_backup_builds_on_it"),
-        ("a part as the newest backup", "if one.whole and not one.goes_with", "if not one.goes_with",
+        ("a part as the newest backup", "if backup.whole and not backup.goes_with", "if not backup.goes_with",
          "::test_a_part_is_not_the_newest_backup"),
         ("the backup of an open run", " | newest | set(wanted)", " | newest",
          "::test_what_an_open_run_or_a_companion_has_is_kept"),
-        ("a backup that does not say what it needs", 'one.artifact in names and one.base == ""', "False",
+        ("a backup that does not say what it needs", 'backup.artifact in names and backup.base == ""', "False",
          "::test_a_kept_backup_that_does_not_name_its_tree_stops_the_collection"),
     ),
     *_of(
@@ -2102,10 +2103,10 @@ BACKUPS = (
     ),
     *_of(
         "cutter/backup/segments/scrub.py", _SEGMENTS,
-        ("live rows that changed without their trigger", "    if alive and alive.fingerprint != one.fingerprint:",
+        ("live rows that changed without their trigger", "    if alive and alive.fingerprint != held.fingerprint:",
          "    if False:", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
         ("rows in a segment that were not sealed",
-         "    if restored.documents[one.document].fingerprint != one.fingerprint:", "    if False:",
+         "    if restored.documents[held.document].fingerprint != held.fingerprint:", "    if False:",
          "::test_a_scrub_sees_a_segment_with_other_rows_than_were_sealed"),
         ("a tree that names another segment", "partial(pages.read, tools.store)) != one.entry:",
          "partial(pages.read, tools.store)) is one:", "::test_a_scrub_sees_a_tree_that_names_another_segment"),

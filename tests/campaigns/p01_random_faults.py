@@ -153,7 +153,7 @@ class Storm(Night):
 
     def _sign(self, view: Json) -> None:
         super(Storm, self)._sign(view)
-        items = {one["document_id"]: one for one in view["items"]}
+        items = {item["document_id"]: item for item in view["items"]}
         for name in self.cast.stepped:
             self._sign_by_another_clock(items[name])
             self.fired[CLOCK] += 1

@@ -178,7 +178,7 @@ def trial(
         "gate": gate, "cut": cut.value, "cut_happened": happened and first is None, "passed": again,
         "committed_before_retry": between["receipts"] == 1,
         "attempt": outcomes[-1].attempt if outcomes else 0,
-        "statuses": [one.status for one in outcomes],
+        "statuses": [outcome.status for outcome in outcomes],
         "lost": sum(max(0, number - after[name]) for name, number in wanted.items()) + forgotten,
         "doubled": sum(max(0, after[name] - number) for name, number in wanted.items()),
     }  # fmt: skip

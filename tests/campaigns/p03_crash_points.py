@@ -323,7 +323,9 @@ def summary(rows: Sequence[Json], *, control: int, control_n: int) -> Summary:
     result.counts = Counter(row["when"] for row in rows)
     result.counts["points"] = len({(row["step"], row["when"]) for row in rows})
     result.counts["runs through all steps"] = len({(row["seed"], row["run"]) for row in rows})
-    result.counts.update(f"problem: {row['step']} {row['when']}: {one}" for row in rows for one in row["problems"])
+    result.counts.update(
+        f"problem: {row['step']} {row['when']}: {problem}" for row in rows for problem in row["problems"]
+    )
     return result
 
 

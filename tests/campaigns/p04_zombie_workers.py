@@ -140,8 +140,8 @@ class Bed:
                 for one in whose or self.sleepers:
                     self._hold(one, self.kinds[place].word, place, partial(self._asleep, one, place))
 
-    def _hold(self, one: Sleeper, word: str, place: int, meanwhile: Callable[[], None]) -> None:
-        one.proxy.arm(Cut.HOLD, word=word, given=GATES[place].name, meanwhile=meanwhile)
+    def _hold(self, sleeper: Sleeper, word: str, place: int, meanwhile: Callable[[], None]) -> None:
+        sleeper.proxy.arm(Cut.HOLD, word=word, given=GATES[place].name, meanwhile=meanwhile)
 
     def _asleep(self, sleeper: Sleeper, place: int) -> None:
         """The sleeper is held at its statement: stop it, wait for its successor, wake it."""

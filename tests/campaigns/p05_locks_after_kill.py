@@ -136,8 +136,8 @@ def summary(rows: Sequence[Json], without: Sequence[Json]) -> LockSummary:
     """A failure is a trial beyond the limit."""
     times, others = [row["seconds"] for row in rows], [row["seconds"] for row in without]
     return LockSummary(
-        name="P5 locks after SIGKILL", n=len(rows), failures=sum(one > P99_SECONDS for one in times),
-        control=sum(one > P99_SECONDS for one in others), control_n=len(others),
+        name="P5 locks after SIGKILL", n=len(rows), failures=sum(seconds > P99_SECONDS for seconds in times),
+        control=sum(other > P99_SECONDS for other in others), control_n=len(others),
         counts=Counter(row["doing"] for row in rows), times=times, control_times=others,
     )  # fmt: skip
 

@@ -177,7 +177,7 @@ class Hall:
         with self.made.database.connect("postgres", autocommit=True) as eye:
             seen = Counter(eye.execute(CONSUMED).fetchall())
             units = one(eye, ROWS)
-        ours = {(one.sha256, one.run_id, one.gate) for one in self.approvals}
+        ours = {(approval.sha256, approval.run_id, approval.gate) for approval in self.approvals}
         found = [f"{count} times: {key}" for key, count in seen.items() if count != 1]
         # The run that is over and those at the second gate have used what the driver signed for them.
         before = 2 + self.waiting
@@ -206,7 +206,11 @@ def one_round(
             said = list(people.map(hall.make, offers))
             consumed = {row[0] for row in _consumed(database)}
             naive = _naive(database, offers, people)
-        problems = [f"{one.gate} of {one.run_id} is not sealed" for one in hall.approvals if not hall.settle(one)]
+        problems = [
+            f"{approval.gate} of {approval.run_id} is not sealed"
+            for approval in hall.approvals
+            if not hall.settle(approval)
+        ]
         problems += hall.problems()
     rows = [
         {"round": number, "door": offer.door, "own": offer.own, "said": word, "problems": _wrong(offer, word)}
@@ -214,7 +218,7 @@ def one_round(
     ]
     rows[-1] |= {
         "problems": problems + rows[-1]["problems"], "naive": naive, "approvals": len(hall.approvals),
-        "meanwhile": sum(one.sha256 in consumed for one in hall.approvals),
+        "meanwhile": sum(approval.sha256 in consumed for approval in hall.approvals),
     }  # fmt: skip
     return rows
 

@@ -72,9 +72,9 @@ async def one(stack: Stack, number: int, seed: int, other: str) -> Json:
     units = await asyncio.to_thread(stack.database.value, UNITS, (f"{document}/",))
     last = {
         "state": result.state, "outcome": result.outcome, "units": units, "latch": seen["latch"]["stopped"],
-        "gates": [one["gate"] for one in seen["receipts"]],
-        "consumed": sorted([one["gate"], one["approver"]] for one in seen["consumptions"]),
-        "requests": [one["status"] for one in seen["requests"]],
+        "gates": [receipt["gate"] for receipt in seen["receipts"]],
+        "consumed": sorted([consumption["gate"], consumption["approver"]] for consumption in seen["consumptions"]),
+        "requests": [request["status"] for request in seen["requests"]],
     }  # fmt: skip
     return {"trial": number, "order": [what for what, _, _ in sent], "digest": canonical_digest(last), "last": last}
 

@@ -114,7 +114,7 @@ class Told:
                 seen = await run.sidecar()
                 if result.state != "closeout_reported" or seen["run"]["state"] != "closeout_reported":
                     problems.append(f"ended as {result.state}, in the database {seen['run']['state']}")
-                if [one["gate"] for one in seen["receipts"]] != [gate.name for gate in GATES]:
+                if [receipt["gate"] for receipt in seen["receipts"]] != [gate.name for gate in GATES]:
                     problems.append("a gate is not sealed")
                 if len(seen["consumptions"]) != 2:
                     problems.append(f"{len(seen['consumptions'])} approvals consumed")

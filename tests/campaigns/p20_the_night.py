@@ -125,7 +125,7 @@ class Night:
             seconds=self.seconds,
         )  # fmt: skip
         view = asdict(batches.view(self.stack.settings, f"{self.batch_id}-dryrun"))
-        ready = {one["document_id"] for one in view["items"] if one["outcome"] == "rehearsed"}
+        ready = {item["document_id"] for item in view["items"] if item["outcome"] == "rehearsed"}
         wanted = {*self.cast.good, *self.cast.late}
         if ready != wanted:
             self.problems.append(f"rehearsed {sorted(ready ^ wanted)[:5]} wrongly: {rehearsed.stderr[-300:]}")
@@ -143,9 +143,9 @@ class Night:
         chosen = [name for name in self.cast.all if name in (*self.cast.good, *self.cast.changed)]
         only = [word for name in chosen for word in ("--only", name)]
         self._typed(["cutter", "approve", "--batch", self.batch_id, *only])
-        for one in view["items"]:
-            if one["document_id"] in self.cast.expired:
-                self._sign_for_a_second(one)
+        for item in view["items"]:
+            if item["document_id"] in self.cast.expired:
+                self._sign_for_a_second(item)
         for name in self.cast.changed:
             self._register(name, law(1000, UNITS))
 
@@ -220,11 +220,11 @@ class Night:
         """Who is law, who waits where; then type what the queues say."""
         view = self.view()
         items = batch_step.items_of(BatchView.of(view))
-        outcomes = {one.document_id: (one.outcome or one.stage).value for one in items}
-        queues = {one["document_id"]: one["queue"] for one in view["items"]}
+        outcomes = {item.document_id: (item.outcome or item.stage).value for item in items}
+        queues = {item["document_id"]: item["queue"] for item in view["items"]}
         for name, (outcome, queue) in self.cast.expected().items():
             if (outcomes[name], queues[name]) != (outcome, queue):
-                item = next(one for one in view["items"] if one["document_id"] == name)
+                item = next(item for item in view["items"] if item["document_id"] == name)
                 self.problems.append(
                     f"{name}: {outcomes[name]} in {queues[name]} instead of {outcome} in {queue}:"
                     f" {item['state']} {item['reason']}"
@@ -367,7 +367,7 @@ def run(
 
 def _rows(night: Night) -> Iterator[Json]:
     outcomes = {
-        one.document_id: (one.outcome or one.stage).value for one in batch_step.items_of(BatchView.of(night.view()))
+        item.document_id: (item.outcome or item.stage).value for item in batch_step.items_of(BatchView.of(night.view()))
     }
     for name, (outcome, queue) in night.cast.expected().items():
         mine = [problem for problem in night.problems if name in problem]
@@ -382,7 +382,7 @@ def _summary(night: Night, rows: list[Json], control: int) -> Summary:
     )
     result.counts = Counter(f"in the morning {row['expected']}" for row in rows if "document" in row)
     result.counts.update(f"problem: {problem}"[:300] for problem in night.problems)
-    result.counts.update(f"{one['event']}" for one in night.events)
+    result.counts.update(f"{event['event']}" for event in night.events)
     return result
 
 

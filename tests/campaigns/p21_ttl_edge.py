@@ -63,7 +63,7 @@ where b.batch_id = %s
 
 def _sign(stack: Stack, batch_id: str, items: Sequence[Json], ends: dict[str, datetime]) -> None:
     """Both gates of each document; the cut's approval ends at its document's time."""
-    names = [one["document_id"] for one in items]
+    names = [item["document_id"] for item in items]
     with connect(stack.settings, OPERATOR) as connection:
         decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, names))
     for one in items:

@@ -233,7 +233,7 @@ def _search_temporal(made: Stack, found: Search) -> None:
         asked = [made.temporal("workflow", "describe", *which, "-o", "json").stdout]
         # Nobody serves the control's workflow, so a query of it would be waited for in vain.
         queries = () if each["type"]["name"] == CONTROL else QUERIES
-        asked += [made.temporal("workflow", "query", *which, "--name", one, code=None).stdout for one in queries]
+        asked += [made.temporal("workflow", "query", *which, "--name", query, code=None).stdout for query in queries]
         for text in asked:
             for part in (text, *_decoded_text(text)):
                 found.look("search attributes and queries", part, which[1])

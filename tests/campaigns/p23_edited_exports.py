@@ -80,7 +80,7 @@ def rewritten(events: list[Event]) -> bytes:
     heads: dict[str, tuple[int, str]] = {}
     moved: dict[str, tuple[int, str]] = {}
     made: list[Event] = []
-    for event in sorted(events, key=lambda one: (one["chain"] == GLOBAL, one["chain"])):
+    for event in sorted(events, key=lambda event: (event["chain"] == GLOBAL, event["chain"])):
         seq, previous = heads.get(event["chain"], (0, sha256_hex(event["chain"])))
         said = json.loads(event["body"]) | {"seq": seq + 1}
         if event["chain"] == GLOBAL and said["run_head"] in moved:

@@ -43,7 +43,7 @@ from cutter.limits import MIB
 from cutter.messages import RunInput
 from cutter.stack import records, workers
 from cutter.stack.detached_process import spawn
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from temporal import runs
 from temporal.client import connect
@@ -259,7 +259,7 @@ class Load:
             text = law(3, title=name).encode()
             sources.register(settings, text, document_id=name, docprefix=name, profile="generic-markdown",
                              options=OPTIONS)  # fmt: skip
-            run_id = known_runs.register_run(settings, name, "live")
+            run_id = run_rows.register_run(settings, name, "live")
             handle = await runs.start(client, RunInput(document_id=name, run_id=run_id, starter="bench"))
             await self._until_waits(run_id, "awaiting_cut_authorization")
             await handle.signal("stop", {"reason": "a person wants to think"})
@@ -406,19 +406,19 @@ def with_roles(gates: Mapping[str, Series]) -> dict[str, Series]:
 
 def summary(soaked: Soaked, control: Soaked) -> Summary:
     """A failure is a measure that became worse, or work that went wrong. A leak counts if its measure found it."""
-    found = {one.name for one in control.halves if one.worse}
-    judged = [one for one in soaked.halves if one.samples >= SAMPLES_MIN]
+    found = {half.name for half in control.halves if half.worse}
+    judged = [half for half in soaked.halves if half.samples >= SAMPLES_MIN]
     failures = sum(one.worse for one in judged) + len(soaked.problems) + (not judged)
     result = Summary(
         name="P25 soak", n=len(judged), failures=failures,
         control=len(LEAKS) if set(LEAKS.values()) <= found else 0, control_n=len(LEAKS),
     )  # fmt: skip
     result.counts.update(soaked.counts)
-    result.counts.update(str(one) for one in soaked.halves)
+    result.counts.update(str(half) for half in soaked.halves)
     result.counts.update(soaked.notes)
-    result.counts.update(f"PROBLEM: {one}" for one in (*soaked.problems, *control.problems))
+    result.counts.update(f"PROBLEM: {problem}" for problem in (*soaked.problems, *control.problems))
     for leak, measure in LEAKS.items():
-        said = next((str(one) for one in control.halves if one.name == measure), f"{measure}: nothing")
+        said = next((str(half) for half in control.halves if half.name == measure), f"{measure}: nothing")
         result.counts[f"control, {'found' if measure in found else 'NOT FOUND'}: {leak}: {said}"] += 1
     return result
 
@@ -428,15 +428,15 @@ def run(*, minutes: float, control: float, seed: int, out: Path | None = None) -
     seconds = minutes * 60
     shorter = control * 60 or max(CONTROL_SECONDS_MIN, seconds * CONTROL_SHARE)
     leaking = soak(shorter, seed, leaking=True)
-    for one in leaking.halves:
-        print(f"  control: {one}", file=sys.stderr, flush=True)
+    for half in leaking.halves:
+        print(f"  control: {half}", file=sys.stderr, flush=True)
     soaked = soak(seconds, seed, leaking=False)
     write_lines(out, (*_rows(soaked, "soak"), *_rows(leaking, "control")))
     return summary(soaked, leaking)
 
 
 def _rows(soaked: Soaked, arm: str) -> Sequence[Json]:
-    return [{"arm": arm, **asdict(one)} for one in soaked.halves]
+    return [{"arm": arm, **asdict(half)} for half in soaked.halves]
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class Originals:
         members = offline.Bundle(self.bundles[name]).members
         if what == "head":
             return ("--head", json.loads(members[offline.MANIFEST])["head"])
-        names = [one.partition("/")[2].removesuffix(".yaml") for one in members if one.startswith("epochs/")]
+        names = [member.partition("/")[2].removesuffix(".yaml") for member in members if member.startswith("epochs/")]
         return tuple(word for name in names for word in ("--epoch", name))
 
     def own_keys(self, forger: Forger) -> None:
@@ -73,7 +73,7 @@ class Originals:
         for row in forger.rows("verdicts"):
             forger.everywhere(row["fingerprint"], self.fingerprint)
         forger.members.update(dict.fromkeys(keys, self.forger.export_public(self.fingerprint)))
-        for name in [one for one in forger.members if one.startswith("signed/") and one.endswith(".md")]:
+        for name in [member for member in forger.members if member.startswith("signed/") and member.endswith(".md")]:
             signature = self.forger.sign_detached(forger.members[name], self.fingerprint)
             forger.members[f"{name.removesuffix('.md')}.asc"] = signature
 

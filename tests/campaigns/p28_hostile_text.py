@@ -42,8 +42,8 @@ from cutter.messages import BeginInput, EscalateInput, RunInput
 from cutter.projections import phase_report
 from cutter.projections.state_file import render_state
 from cutter.registration import caps_of
-from cutter.storage import batches as registry
-from cutter.storage import runs as known_runs
+from cutter.storage import batches as batch_rows
+from cutter.storage import runs as run_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import connect
 from cutter.types import Json
@@ -100,8 +100,8 @@ def of_run(made: Deployment, run_id: str) -> Written:
     def rendered() -> Iterator[str]:
         folder = Path(str(made.settings.kb).removeprefix("file://"))
         yield from (one.read_text(encoding="utf-8") for one in folder.rglob("SG3-*.md") if run_id in one.read_text())
-        sidecar = known_runs.sidecar(made.settings, run_id)
-        yield from (phase_report.render(sidecar.run, one).decode() for one in sidecar.receipts)
+        sidecar = run_rows.sidecar(made.settings, run_id)
+        yield from (phase_report.render(sidecar.run, receipt).decode() for receipt in sidecar.receipts)
 
     shown = (("status",), ("status", run_id), ("status", run_id, "--as", "run"), ("inbox",), ("report", run_id))
     desk = ("/inbox", "/runs", f"/runs/{run_id}")
@@ -176,9 +176,9 @@ def batch(made: Deployment, text: str) -> Written:
     name = made.register("Only words, and no heading.\n")
     options = Options(items_max=10)
     with connect(made.settings, "cutter_operator") as connection:
-        admission = registry.admit(connection, queue_yaml([{"document_id": name}]), options)
+        admission = batch_rows.admit(connection, queue_yaml([{"document_id": name}]), options)
         caps = asdict(caps_of(made.settings))
-        batch_id = registry.register(connection, admission, options, run_caps=caps, starter=text[:100])[0]
+        batch_id = batch_rows.register(connection, admission, options, run_caps=caps, starter=text[:100])[0]
     run_id = made.begin(name)
     made.database.run("update cutter_governance.run set batch_id = %s where run_id = %s", (batch_id, run_id))
     for gate in ("IG_source_pin", "IG_mark"):
@@ -190,7 +190,7 @@ def batch(made: Deployment, text: str) -> Written:
         (batch_id, name, text),
         role="cutter_read",
     )
-    sidecar = known_runs.sidecar(made.settings, run_id)
+    sidecar = run_rows.sidecar(made.settings, run_id)
     entry = documents.error_entry(
         Triage(
             run_id=run_id, document_id=name, state="failed_mark", gate=text, code=text, error={"reason": text},
@@ -390,7 +390,7 @@ def chosen(strings: int, seed: int) -> list[str]:
     dice, kinds = Dice(seed, "p28"), [list(TERMINAL), [name for name in STRINGS if name not in TERMINAL]]
     names: list[str] = []
     while len(names) < strings and any(kinds):
-        kind = next(one for one in (kinds[len(names) % 2], *kinds) if one)
+        kind = next(kind for kind in (kinds[len(names) % 2], *kinds) if kind)
         names.append(kind.pop(dice.below(len(kind))))
     return names
 

@@ -45,7 +45,7 @@ Place = tuple[tuple[Builder, ...], tuple[WorkerRole, ...]]
 def places() -> list[list[Place]]:
     """The shares of the campaign. Each state of a batch has a deployment of its own: one worker drives so many only."""
     every = tuple(WorkerRole)
-    alone: list[Place] = [((one,), every) for one in BATCHES]
+    alone: list[Place] = [((batch,), every) for batch in BATCHES]
     others = (*RUNS, *STOPS, *MISTAKES, *LAWS)
     return [
         *(alone[n : n + BATCHES_A_SHARE] for n in range(0, len(alone), BATCHES_A_SHARE)),
@@ -77,7 +77,9 @@ def some(only: str, out: Path | None = None) -> int:
     """The states with these names, separated by commas, to find out what is wrong with one; 1 when something is."""
     wanted = only.split(",")
     every = [(builders, roles) for share in places() for builders, roles in share]
-    chosen = [(tuple(one for one in builders if one.__name__ in wanted), roles) for builders, roles in every]
+    chosen = [
+        (tuple(builder for builder in builders if builder.__name__ in wanted), roles) for builders, roles in every
+    ]
     rows = printed_machine.play() if "machine" in wanted else []
     found = [(builders, roles) for builders, roles in chosen if builders]
     rows += on_grounds(found) if found else []

@@ -34,7 +34,7 @@ from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.errors import Refused
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter.approver import orders
 from tests.cases.changing_laws import CORRECTION, REPEAL, Change, Law, Units, drawn
@@ -223,11 +223,15 @@ def chain_problems(facts: Json, laws: dict[str, Law]) -> list[str]:
             if (row["base_run_id"], row["base_receipt_hash"]) != linked:
                 found.append(f"{row['run_id']}: the base is not the enactment before it")
     found += [problem for row in rows for problem in signature_problems(row)]
-    approvals = Counter(one["approval_sha256"] for row in rows for one in row["consumptions"])
+    approvals = Counter(consumption["approval_sha256"] for row in rows for consumption in row["consumptions"])
     found += [f"approval {sha} is consumed {count} times" for sha, count in approvals.items() if count > 1]
     by = {row["change_set_id"] for row in rows}
-    found += [f"{one['address']}: no enactment began it" for one in facts["versions"] if one["enacted_by"] not in by]
-    ended = [one for one in facts["versions"] if one["ended_by"] is not None]
+    found += [
+        f"{version['address']}: no enactment began it"
+        for version in facts["versions"]
+        if version["enacted_by"] not in by
+    ]
+    ended = [version for version in facts["versions"] if version["ended_by"] is not None]
     return found + [f"{one['address']}: no later enactment ended it" for one in ended
                     if one["ended_by"] not in by - {one["enacted_by"]}]  # fmt: skip
 
@@ -235,9 +239,9 @@ def chain_problems(facts: Json, laws: dict[str, Law]) -> list[str]:
 def signature_problems(row: Json) -> list[str]:
     """Two approvals and two signatures of workers, all over the digest that the rows still have."""
     found = []
-    if [one["gate"] for one in row["consumptions"]] != [CUT, LIFECYCLE]:
+    if [consumption["gate"] for consumption in row["consumptions"]] != [CUT, LIFECYCLE]:
         found.append(f"{row['run_id']}: not one approval for each gate")
-    if {one["writer_digest"] for one in row["consumptions"]} != {row["stored_digest"]}:
+    if {consumption["writer_digest"] for consumption in row["consumptions"]} != {row["stored_digest"]}:
         found.append(f"{row['run_id']}: what was signed is not what is stored")
     if row["signed_digest"] != row["stored_digest"] or row["signatures"] != ["executor", "verifier"]:
         found.append(f"{row['run_id']}: the change set is not signed once by each worker")
@@ -382,7 +386,7 @@ class Passage:
 
     def _asked(self, seen: Json) -> str | None:
         """The gate of an open request that has its document and no answer yet."""
-        open_ = [one for one in seen["requests"] if one["status"] == "requested" and one["kb_id"]]
+        open_ = [request for request in seen["requests"] if request["status"] == "requested" and request["kb_id"]]
         return next((one["gate"] for one in open_ if one["kb_id"] not in self.answered), None)
 
     async def _answer(self, gate: str) -> None:
@@ -403,12 +407,14 @@ class Passage:
             decision = schema.REJECT if no else schema.APPROVE
             await self.run.handle.signal("submit_approval", await self.run.sign(decision, text="no" if no else ""))
         seen = await self.run.sidecar()
-        self.answered |= {one["kb_id"] for one in seen["requests"] if one["gate"] == gate and one["kb_id"]}
+        self.answered |= {
+            request["kb_id"] for request in seen["requests"] if request["gate"] == gate and request["kb_id"]
+        }
 
     async def _second_run_is_refused(self) -> None:
         """A document has one open live run."""
         with contextlib.suppress(Refused):
-            await asyncio.to_thread(known_runs.register_run, self.run.stack.settings, self.law.document_id, "live")
+            await asyncio.to_thread(run_rows.register_run, self.run.stack.settings, self.law.document_id, "live")
             raise AssertionError(f"{self.law.document_id} has two open runs")
 
     async def _resume(self, state: str) -> None:

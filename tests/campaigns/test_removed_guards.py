@@ -14,7 +14,7 @@ SMALL = ("step 6: revoked", "tries without end", "a key twice")
 
 
 def test_p24_a_test_turns_red_when_its_guard_is_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    guards = [one for one in GUARDS if one.what in SMALL]
+    guards = [guard for guard in GUARDS if guard.what in SMALL]
     nothing = Guard(what="x", file=guards[0].file, old=guards[0].old, new=guards[0].old + " ", test=guards[0].test)
     summary = p24.run(seed=1, out=tmp_path / "p24.jsonl", guards=guards, jobs=2)
     with capsys.disabled():

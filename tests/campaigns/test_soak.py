@@ -95,7 +95,7 @@ def test_a_part_of_a_campaign_is_not_recorded(
     """The program refuses the value at once, and a refused run of the whole is recorded too."""
     monkeypatch.setattr(campaigns, "RESULTS", tmp_path)
     monkeypatch.setattr(campaigns, "TRIALS", tmp_path / "trials")
-    p24 = next(one for one in campaigns.CAMPAIGNS if one.id == "P24")
+    p24 = next(campaign for campaign in campaigns.CAMPAIGNS if campaign.id == "P24")
     assert campaigns.run(p24, 1, [option, "no such guard"])["exit"] != 0
     assert (tmp_path / "p24.json").exists() is recorded
 

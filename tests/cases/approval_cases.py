@@ -15,7 +15,7 @@ from pathlib import Path
 from cutter.approvals import approver_store, schema
 from cutter.approvals.approver_store import NewApprover
 from cutter.approvals.expectation import Expected, ReviewDecision
-from cutter.approvals.policy import Policy, Tier
+from cutter.approvals.policy import ApproverPolicy, Tier
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine, render_request
 from cutter.approvals.signed_list import head_and_places, render_signature
 from cutter.approvals.statement import Statement, render
@@ -98,7 +98,7 @@ class World:
     alice: str
     bob: str
     mallory: str
-    policy: Policy
+    policy: ApproverPolicy
     ring: Gpg
     now: datetime
 

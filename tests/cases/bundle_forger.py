@@ -104,7 +104,7 @@ class Forger:
 
     def _named(self, folder: str) -> None:
         ending = {"keys": ".asc", "signed": ".md"}.get(folder, ".yaml")
-        for name in [one for one in self.members if one.startswith(f"{folder}/") and one.endswith(ending)]:
+        for name in [member for member in self.members if member.startswith(f"{folder}/") and member.endswith(ending)]:
             old, new = name.removeprefix(f"{folder}/").removesuffix(ending), offline.digest(self.members[name])
             if old != new:
                 self.everywhere(old, new)
@@ -123,6 +123,6 @@ class Forger:
         told = [row for row in self.rows("decisions") if row["of"] != "receipt"]
         for row in self.rows("receipts"):
             policy = json.loads(row["sealed_body"])["policy"] or {"decisions": []}
-            told += [{"of": "receipt", "gate": row["gate"], "sha256": policy["sha256"], **one}
-                     for one in policy["decisions"]]  # fmt: skip
+            told += [{"of": "receipt", "gate": row["gate"], "sha256": policy["sha256"], **decision}
+                     for decision in policy["decisions"]]  # fmt: skip
         self.put("decisions", told)

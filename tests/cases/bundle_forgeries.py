@@ -280,7 +280,7 @@ def _without_second(forger: Forger, gate: str) -> None:
     bodies = forger.bodies()
     for body in bodies:
         if body["kind"] == "approvals_consumed":
-            body["approvals"] = [one for one in body["approvals"] if one != name[0]]
+            body["approvals"] = [approval for approval in body["approvals"] if approval != name[0]]
     forger.tell(bodies)
     if not any(row["fingerprint"] == key for row in forger.rows("verdicts")):
         epoch = next(body.decode() for one, body in forger.members.items() if one.startswith("epochs/"))

@@ -167,7 +167,7 @@ class Bundle:
         yield from unlike(MANIFEST, listed, ((name, [len(body), digest(body)]) for name, body in rest.items()))
         yield from ["the manifest or the archive's form is another"] * (sealed(rest) != self.data)
         texts = [*self.rows("decisions"), *(row["policy"] for row in self.rows("voids") if row["policy"])]
-        known = FIXED.union({f"policies/{one['sha256']}.yaml" for one in texts}.intersection(rest))
+        known = FIXED.union({f"policies/{text['sha256']}.yaml" for text in texts}.intersection(rest))
         for name, row in self.accepted.items():
             key, epoch = f"keys/{digest(self.key(row))}.asc", f"epochs/{row['policy_sha256']}.yaml"
             known |= {f"signed/{name}.md", f"signed/{name}.asc", key, epoch}
@@ -184,7 +184,7 @@ class Bundle:
             yield from unlike("receipts.jsonl", [{n: row[n] for n in right}], [right])
             by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
             text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
-            if digest(text) != by["sha256"] or any(one["verdict"] == "deny" for one in by["decisions"]):
+            if digest(text) != by["sha256"] or any(decision["verdict"] == "deny" for decision in by["decisions"]):
                 yield f"{row['gate']} was decided by a policy that is not here, or was denied"
             decided += [{"of": "receipt", "gate": row["gate"], "sha256": by["sha256"], **n} for n in by["decisions"]]
             previous = row["receipt_hash"]

@@ -53,7 +53,7 @@ def mutate_listed(world: World, one: Listed, *, by: str, dice: Dice) -> tuple[st
     changed = bytearray(body)
     changed[dice.below(len(body))] ^= bit
     elsewhere = [index for index in range(place.count) if index != place.index]
-    head, _ = head_and_places([body, *(one.body for one in one.others)])
+    head, _ = head_and_places([body, *(other.body for other in one.others)])
     makers: dict[str, Callable[[], ApprovalDocument]] = {
         "statement": lambda: replace(document, body=bytes(changed)),
         "statement that is not in the list": lambda: replace(document, body=body + b"\n"),

@@ -26,7 +26,7 @@ async def _batch(
 ) -> World:  # fmt: skip
     """A batch of these texts. `fields` adds to the items of its queue, given the documents' names."""
     members = [await document(stack, cutter, body) for body in bodies]
-    names = [one.document for one in members]
+    names = [member.document for member in members]
     world = members[0]
     world.others = names[1:]
     batch_id = str(uuid_utils.uuid7())

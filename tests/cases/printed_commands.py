@@ -98,7 +98,7 @@ async def play(
                 left_behind(stack)
             except Exception as problem:
                 rows.append(unreached(builder, "", problem))
-            for row in (one for one in rows if one["state"] == builder.__name__ and one["verdict"] != WORKS):
+            for row in (row for row in rows if row["state"] == builder.__name__ and row["verdict"] != WORKS):
                 print(f"  {json.dumps(row)}", file=sys.stderr)
             told = Counter(row["verdict"] for row in rows if row["state"] == builder.__name__)
             print(f"{builder.__name__}: {monotonic() - began:.0f} s, {dict(told)}", file=sys.stderr, flush=True)
@@ -173,7 +173,7 @@ async def printed(world: World, ask: Ask) -> dict[Script, Found]:
     found: dict[Script, Found] = {}
     told = world.read() if ask == DOCUMENTS else await world.type(*ask)
     if told:
-        examples = [(one,) for one in examples_in(told.out) if world.has(one)] if "--help" in ask else []
+        examples = [(example,) for example in examples_in(told.out) if world.has(example)] if "--help" in ask else []
         for script in [*scripts_printed(told.out, told.err), *examples]:
             if any(command.startswith(BY_THE_TERMINAL) for command in script) or not mine(world, script):
                 continue
@@ -359,7 +359,7 @@ async def stands(world: World) -> tuple[str, str, bool]:
     """State, the same with what tells whether it moves, and whether it is over."""
     if world.batch:
         view = await batch_of(world).view()
-        items = str([(one["state"], one["outcome"]) for one in view["items"]])
+        items = str([(item["state"], item["outcome"]) for item in view["items"]])
         return view["batch"]["state"], view["batch"]["state"] + items, bool(view["batch"]["ended_at"])
     if world.run_id:
         found = await world.run.sidecar()

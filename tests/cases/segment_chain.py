@@ -47,7 +47,7 @@ class Chain:
     @property
     def segments(self) -> list[str]:
         """The artifacts that the tree names."""
-        return sorted({one.artifact for one in entries(self.rig, self.root)})
+        return sorted({entry.artifact for entry in entries(self.rig, self.root)})
 
     def mend(self) -> None:
         """Undo what a trial did to the database."""
@@ -102,7 +102,7 @@ class Damage:
 
     def segment(self, name: str = "segment") -> Path:
         """A segment of the chain, other than the ones that this trial has already chosen."""
-        free = [one for one in self.chain.segments if one not in self.detail.values()]
+        free = [segment for segment in self.chain.segments if segment not in self.detail.values()]
         self.detail[name] = self.dice.choice(free)
         return self.rig.store / self.detail[name]
 

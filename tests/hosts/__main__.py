@@ -231,9 +231,9 @@ def summary(story: Story) -> Summary:
     return found
 
 
-def told(one: Played) -> str:
+def told(played: Played) -> str:
     """A line of the report."""
-    return f"  next gate after {one.seconds:4.1f} s: {one.name}{'' if one.at_work else ' (no gate was open)'}"
+    return f"  next gate after {played.seconds:4.1f} s: {played.name}{'' if played.at_work else ' (no gate was open)'}"
 
 
 def main() -> int:

@@ -106,7 +106,7 @@ def _free_memory(uid: int) -> None:
     """Remove the shared memory of a user, which a killed PostgreSQL leaves behind."""
     header, *rows = SHARED_MEMORY.read_text(encoding="ascii").splitlines()
     segments = [dict(zip(header.split(), row.split(), strict=True)) for row in rows]
-    for segment in (one for one in segments if one["uid"] == str(uid)):
+    for segment in (segment for segment in segments if segment["uid"] == str(uid)):
         subprocess.run(["ipcrm", "--shmem-id", segment["shmid"]], check=True, capture_output=True)
 
 

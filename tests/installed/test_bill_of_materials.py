@@ -15,7 +15,7 @@ def test_the_bill_of_materials_lists_each_locked_package() -> None:
     done = subprocess.run([ROOT / "deploy" / "image" / "sbom"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     bill = json.loads(done.stdout)
-    listed = {(one["name"], one["version"]) for one in bill["components"]}
+    listed = {(component["name"], component["version"]) for component in bill["components"]}
     locked = set(LOCKED.findall((ROOT / "requirements-deploy.lock").read_text(encoding="utf-8")))
     assert len(locked) > 50
     assert listed == locked

@@ -52,7 +52,7 @@ def test_doctor_asks_for_no_tool_of_a_checkout(commands: Path, tmp_path: Path) -
     for name in ("gpg", "gpgconf", "gpg-agent", "env", "sh"):
         (programs / name).symlink_to(str(shutil.which(name)))
     done = _cutter(commands, tmp_path, "doctor", "--json", env={"PATH": str(programs)})
-    checks = {one["name"]: one["verdict"] for one in json.loads(done.stdout)["checks"]}
+    checks = {check["name"]: check["verdict"] for check in json.loads(done.stdout)["checks"]}
     assert {name: checks[name] for name in NOT_NEEDED} == dict.fromkeys(NOT_NEEDED, "optional")
     assert [name for name, verdict in checks.items() if verdict == "bad"] == []
 

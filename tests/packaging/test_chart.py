@@ -34,7 +34,11 @@ rendered_here = pytest.mark.skipif(not has_helm, reason="helm is missing: deploy
 
 
 def named(kind: str) -> dict[str, dict[str, Any]]:
-    return {one["metadata"]["name"].removeprefix("law-"): one for one in DOCUMENTS if one["kind"] == kind}
+    return {
+        document["metadata"]["name"].removeprefix("law-"): document
+        for document in DOCUMENTS
+        if document["kind"] == kind
+    }
 
 
 PODS = {
@@ -51,9 +55,9 @@ def containers(process: str) -> list[dict[str, Any]]:
 
 def seen(process: str, name: str) -> dict[str, set[str]]:
     """By secret volume: the files that one container of the pod sees."""
-    (container,) = (one for one in containers(process) if one["name"] == name)
-    volumes = {one["name"]: one for one in PODS[process]["spec"]["volumes"]}
-    mounted = [volumes[one["name"]] for one in container["volumeMounts"]]
+    (container,) = (container for container in containers(process) if container["name"] == name)
+    volumes = {volume["name"]: volume for volume in PODS[process]["spec"]["volumes"]}
+    mounted = [volumes[mount["name"]] for mount in container["volumeMounts"]]
     secrets = {one["name"]: one["secret"].get("items", ()) for one in mounted if "secret" in one}
     return {name: {item["path"] for item in items} for name, items in secrets.items()}
 
@@ -76,16 +80,16 @@ def test_it_has_the_processes_of_a_deployment() -> None:
 @pytest.mark.parametrize("worker", WorkerRole)
 def test_a_worker_does_not_see_its_secret_and_reads_what_its_first_container_made(worker: WorkerRole) -> None:
     assert seen(worker, "worker") == {"tls": set()}
-    for one in containers(worker):
-        assert {"name": "CUTTER_SECRETS_DIR", "value": "/run/cutter/secrets"} in one["env"]
-        assert {"name": "home", "mountPath": "/run/cutter"} in one["volumeMounts"]
+    for container in containers(worker):
+        assert {"name": "CUTTER_SECRETS_DIR", "value": "/run/cutter/secrets"} in container["env"]
+        assert {"name": "home", "mountPath": "/run/cutter"} in container["volumeMounts"]
 
 
 @pytest.mark.parametrize("worker", WorkerRole)
 def test_the_first_container_has_its_own_passwords_and_all_that_its_home_needs(
     worker: WorkerRole, tmp_path: Path
 ) -> None:
-    (keys,) = (one for one in containers(worker) if one["name"] == "keys")
+    (keys,) = (container for container in containers(worker) if container["name"] == "keys")
     assert keys["args"] == ["keys", "import", "--role", key_homes.HOMES[worker], "/run/secrets/cutter"]
     for each in (KeyRole.EXECUTOR, KeyRole.VERIFIER, KeyRole.BACKUP):
         deployment_keys.make(each, tmp_path / "made", expire="1d")
@@ -104,7 +108,12 @@ def test_the_first_container_has_its_own_passwords_and_all_that_its_home_needs(
 @every_pod
 def test_the_secret_has_every_file_that_a_pod_mounts_from_it(process: str) -> None:
     given = {one["secretKey"] for one in named("ExternalSecret")[process]["spec"]["data"]}
-    mounted = {file for one in containers(process) for files in seen(process, one["name"]).values() for file in files}
+    mounted = {
+        file
+        for container in containers(process)
+        for files in seen(process, container["name"]).values()
+        for file in files
+    }
     assert mounted == given
 
 
@@ -115,13 +124,13 @@ def test_each_container_is_closed(process: str) -> None:
     assert pod["serviceAccountName"] == f"law-{process}"
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-    for one in containers(process):
-        assert one["securityContext"] == {
+    for container in containers(process):
+        assert container["securityContext"] == {
             "allowPrivilegeEscalation": False, "privileged": False, "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         }  # fmt: skip
-        assert "@sha256:" in one["image"]
-        assert one["resources"]["limits"]["memory"]
+        assert "@sha256:" in container["image"]
+        assert container["resources"]["limits"]["memory"]
 
 
 @every_pod
@@ -136,11 +145,11 @@ def test_each_variable_is_a_setting_and_kubernetes_adds_none(process: str) -> No
 @every_pod
 def test_each_command_of_cutter_exists(process: str) -> None:
     known = {entry.name.partition(" ")[0] for entry in COMMANDS}
-    for one in containers(process):
-        if "command" in one:
-            assert one["command"] == ["/opt/cutter/bin/python", "-P", "-m", "worker", "--role", process]
+    for container in containers(process):
+        if "command" in container:
+            assert container["command"] == ["/opt/cutter/bin/python", "-P", "-m", "worker", "--role", process]
         else:
-            assert one["args"][0] in known
+            assert container["args"][0] in known
 
 
 @pytest.mark.parametrize(("number", "worker"), list(enumerate(WorkerRole)))
@@ -171,12 +180,12 @@ def test_the_network_lets_in_nothing_but_metrics_and_the_desk_s_proxy(process: s
 def test_the_schema_is_there_before_the_workers_of_a_version() -> None:
     for kind in ("Job", "ServiceAccount", "ExternalSecret", "NetworkPolicy"):
         assert named(kind)["setup"]["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade", kind
-    steps = [one["args"][0] for one in containers("setup")]
+    steps = [container["args"][0] for container in containers("setup")]
     assert steps == ["migrate", "search-attributes", "reconcile"]
 
 
 def test_the_approvers_folder_has_its_form() -> None:
-    (volume,) = (one for one in PODS["exec"]["spec"]["volumes"] if one["name"] == "approvers")
+    (volume,) = (volume for volume in PODS["exec"]["spec"]["volumes"] if volume["name"] == "approvers")
     data = named("ConfigMap")["approvers"]["data"]
     paths = {item["path"]: data[item["key"]] for item in volume["configMap"]["items"]}
     assert paths == {"epoch-0001.yaml": "schema: example\n", "keys/ABC.asc": "public key\n"}
@@ -232,7 +241,7 @@ def test_without_probes_no_variable_of_theirs_is_set(everything: tuple[str, str]
     assert done.returncode == 0
     assert "HEALTH" not in done.stdout
     pods = [one["spec"]["template"]["spec"] for one in yaml.safe_load_all(done.stdout) if one["kind"] == "Deployment"]
-    assert sorted(one["containers"][0]["name"] for one in pods if "livenessProbe" in one["containers"][0]) == ["desk"]
+    assert sorted(pod["containers"][0]["name"] for pod in pods if "livenessProbe" in pod["containers"][0]) == ["desk"]
 
 
 @rendered_here
@@ -241,7 +250,7 @@ def test_the_search_attributes_can_be_left_to_the_tools_of_temporal_cloud(everyt
     assert done.returncode == 0, done.stderr
     (job,) = (one for one in yaml.safe_load_all(done.stdout) if one and one["kind"] == "Job")
     spec = job["spec"]["template"]["spec"]
-    steps = [one["args"][0] for one in (*spec["initContainers"], *spec["containers"])]
+    steps = [step["args"][0] for step in (*spec["initContainers"], *spec["containers"])]
     assert steps == ["migrate", "reconcile"]
 
 

@@ -41,7 +41,7 @@ def test_its_variables_are_settings() -> None:
 def test_every_package_is_installed_by_its_hash() -> None:
     installs = re.findall(r"pip install [^\n]*(?:\\\n[^\n]*)*", STEPS)
     assert len(installs) == 2
-    assert all("--require-hashes" in one or "--no-index" in one for one in installs)
+    assert all("--require-hashes" in install or "--no-index" in install for install in installs)
 
 
 @pytest.mark.parametrize("name", ["build", "context", "sbom", "try"])

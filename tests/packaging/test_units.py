@@ -86,7 +86,7 @@ def test_the_unit_of_notifications_hands_over_the_secret_of_each_channel() -> No
 def test_each_process_has_a_user_of_its_own_that_sysusers_makes(unit: Path) -> None:
     made = re.findall(r"^u (\S+)", (FOLDER / "cutter.sysusers").read_text(encoding="utf-8"), re.M)
     assert lines(unit)["User"] == lines(unit)["Group"] == [unit.stem]
-    assert sorted(made) == [one.stem for one in UNITS]
+    assert sorted(made) == [unit.stem for unit in UNITS]
 
 
 @every_unit

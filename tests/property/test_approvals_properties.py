@@ -173,10 +173,10 @@ def test_an_escaped_text_is_one_line_without_hidden_characters(text: str) -> Non
 
 @unhurried
 @given(digests, digests, st.integers(1, 9_999))
-def test_two_tuples_have_two_challenges(one: str, other: str, count: int) -> None:
-    first = replace(request_tuple(), writer_digest=one, candidate_count=count)
+def test_two_tuples_have_two_challenges(text: str, other: str, count: int) -> None:
+    first = replace(request_tuple(), writer_digest=text, candidate_count=count)
     second = replace(request_tuple(), writer_digest=other, candidate_count=count)
-    assert (first.challenge == second.challenge) == (one == other)
+    assert (first.challenge == second.challenge) == (text == other)
 
 
 @st.composite
@@ -237,7 +237,7 @@ def _plain(node: plain_yaml.Node) -> object:
     if isinstance(node, plain_yaml.Scalar):
         return node.text
     if isinstance(node, plain_yaml.Items):
-        return [_plain(one) for one in node.items]
+        return [_plain(item) for item in node.items]
     return {key.text: _plain(value) for key, value in node.entries}
 
 

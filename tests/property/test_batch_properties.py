@@ -381,7 +381,9 @@ def test_a_queue_reads_back_as_it_was_written(items: list[Item]) -> None:
     read = load_queue(text.encode()).items
     assert [
         (one.document_id, one.priority, one.tenant, one.critical, one.depends_on, one.position) for one in read
-    ] == [(one.document_id, one.priority, one.tenant, one.critical, one.depends_on, one.position) for one in items]
+    ] == [
+        (item.document_id, item.priority, item.tenant, item.critical, item.depends_on, item.position) for item in items
+    ]
 
 
 LINES = [

@@ -86,9 +86,9 @@ def test_a_writer_digest_does_not_depend_on_the_order_of_rows(addresses: list[st
 
 @given(CLEAN, CLEAN, CLEAN, CLEAN)
 def test_two_different_rows_have_two_lines(owner: str, title: str, other_owner: str, other_title: str) -> None:
-    def line(one: str, two: str) -> str:
+    def line(text: str, two: str) -> str:
         return writer_line(
-            address="A", unit_kind="k", section_type="s", publication_type=None, owner=one, title=two, body_sha256="",
+            address="A", unit_kind="k", section_type="s", publication_type=None, owner=text, title=two, body_sha256="",
             parent_address=None,
         )  # fmt: skip
 

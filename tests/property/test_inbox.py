@@ -34,7 +34,7 @@ def test_every_message_is_taken_refused_dropped_or_a_stop(messages: list[tuple[s
     box = after(messages)
     stops = sum(name in message_queue.STOP_MESSAGES for name, _ in messages)
     assert box.tickets == len(messages) == len(box.messages) + len(box.refused) + box.dropped + stops
-    tickets = [one.ticket for one in (*box.messages, *box.refused)]
+    tickets = [message.ticket for message in (*box.messages, *box.refused)]
     assert len(set(tickets)) == len(tickets)
     assert all(one.reason and one.code for one in box.refused)
     assert (box.stop is not None) == (stops > 0)
@@ -58,9 +58,11 @@ def test_taking_gives_every_letter_once_in_its_order(messages: list[tuple[str, l
 def test_the_order_of_distinct_approvals_does_not_matter(kb_ids: list[str], dice: Any) -> None:
     shuffled = list(kb_ids)
     dice.shuffle(shuffled)
-    first = after([("submit_approval", [one]) for one in kb_ids])
+    first = after([("submit_approval", [kb_id]) for kb_id in kb_ids])
     second = after([("submit_approval", [one]) for one in shuffled])
-    assert {one.kb_id for one in first.messages} == {one.kb_id for one in second.messages} == set(kb_ids)
+    assert (
+        {message.kb_id for message in first.messages} == {message.kb_id for message in second.messages} == set(kb_ids)
+    )
     assert first.known == second.known
     assert not first.refused
 
@@ -69,7 +71,7 @@ def test_the_order_of_distinct_approvals_does_not_matter(kb_ids: list[str], dice
 def test_a_document_that_is_here_is_a_duplicate_until_it_is_forgotten(
     messages: list[tuple[str, list[Any]]], kb_ids: list[str]
 ) -> None:
-    box = after([("submit_approval", [one]) for one in kb_ids])
+    box = after([("submit_approval", [kb_id]) for kb_id in kb_ids])
     again = message_queue.reduce(box, "submit_approval", [kb_ids[0]])
     assert again.refused[-1].code == "duplicate"
     forgotten = message_queue.reduce(message_queue.forget(box, kb_ids[0]), "submit_approval", [kb_ids[0]])

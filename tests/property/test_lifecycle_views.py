@@ -184,7 +184,7 @@ def test_the_walk_reaches_every_state_and_takes_every_transition(dryrun: bool) -
 
 
 @both
-@pytest.mark.parametrize("lifecycle", [REQUEST, RUN, STEP, TASK], ids=lambda one: one.name)
+@pytest.mark.parametrize("lifecycle", [REQUEST, RUN, STEP, TASK], ids=lambda lifecycle: lifecycle.name)
 def test_each_view_moves_along_what_its_seed_allows_or_stays(lifecycle: Lifecycle, dryrun: bool) -> None:
     """Seeds 002 "State Contract", 002 "Transition Boundaries"."""
     assert {way for way in ways(dryrun, lifecycle) if len(way) > 2} <= THROUGH[lifecycle.name]
@@ -205,7 +205,7 @@ NEVER = {
 """Nothing is recorded of what stays as it is, nor of what a run was before it was registered: then it is queued."""
 
 
-@pytest.mark.parametrize("lifecycle", NEVER, ids=lambda one: one.name)
+@pytest.mark.parametrize("lifecycle", NEVER, ids=lambda lifecycle: lifecycle.name)
 def test_every_arrow_of_a_seed_is_taken_by_some_run(lifecycle: Lifecycle) -> None:
     """Seeds 002 "Deterministic Transition Matrix", 003 §2.1, 003 §2.2, 004 "Task Lifecycle" Transitions."""
     taken = {step for dryrun in (False, True) for way in ways(dryrun, lifecycle) for step in pairwise(way)}
@@ -215,12 +215,12 @@ def test_every_arrow_of_a_seed_is_taken_by_some_run(lifecycle: Lifecycle) -> Non
 @both
 def test_each_view_has_every_state_of_its_seed_but_where_it_begins(dryrun: bool) -> None:
     facts = [then for _, _, then in WALKS[dryrun]]
-    assert {request_status(one) for one in facts} == set(RequestStatus) - {RequestStatus.RECEIVED}
-    assert {run_status(one) for one in facts} | {RunStatus.QUEUED} == set(RunStatus)
-    assert {task_state(one) for one in facts} | {TaskState.QUEUED} == set(TaskState) - (
+    assert {request_status(fact) for fact in facts} == set(RequestStatus) - {RequestStatus.RECEIVED}
+    assert {run_status(fact) for fact in facts} | {RunStatus.QUEUED} == set(RunStatus)
+    assert {task_state(fact) for fact in facts} | {TaskState.QUEUED} == set(TaskState) - (
         {TaskState.PENDING, TaskState.VALIDATING} if dryrun else {TaskState.PENDING}
     )
-    assert {step_status(one, one.gate) for one in facts if one.gate} | {StepStatus.SUCCEEDED} == set(StepStatus)
+    assert {step_status(fact, fact.gate) for fact in facts if fact.gate} | {StepStatus.SUCCEEDED} == set(StepStatus)
 
 
 @both

@@ -169,6 +169,6 @@ def test_no_other_value_of_an_approval_is_accepted(data: st.DataObject) -> None:
     if was == value and type(was) is type(value):
         return
     rows[place][name] = value
-    forger.members[f"{table}.jsonl"] = "".join(json.dumps(one, sort_keys=True) + "\n" for one in rows).encode()
+    forger.members[f"{table}.jsonl"] = "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows).encode()
     lines = offline.check(offline.sealed(forger.members))
     assert offline.exit_code(lines) == 1, (table, name, value)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cutter.approvals.policy import Tier
 from cutter.policy.command import OPERATIONS, PLACES
-from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, decide, explain, shadowed
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide, explain, shadowed
 from cutter.policy.rules_file import parse_rules
 
 ACTIONS = st.builds(
@@ -24,8 +24,8 @@ ACTIONS = st.builds(
 )
 
 _FIELDS = {
-    "connector": st.sampled_from(sorted({one.connector.value for one in OPERATIONS})),
-    "operation": st.sampled_from([one.name for one in OPERATIONS]),
+    "connector": st.sampled_from(sorted({operation.connector.value for operation in OPERATIONS})),
+    "operation": st.sampled_from([operation.name for operation in OPERATIONS]),
     "gate": st.sampled_from(PLACES),
     "document": st.from_regex(r"'[A-Z0-9*-]{1,12}'", fullmatch=True),
     "tenant": st.sampled_from(["default", "north"]),
@@ -62,17 +62,17 @@ def test_only_a_rule_that_says_so_allows_and_what_stands_behind_it_says_nothing(
     if isinstance(policy, InvalidPolicy):
         return
     said, passed = explain(policy, action)
-    deciding = [one for one in policy.rules if one.name == said.rule]
+    deciding = [rule for rule in policy.rules if rule.name == said.rule]
     if said.verdict is not Verdict.DENY:
         assert [(one.verdict, one.tier, one.line) for one in deciding] == [(said.verdict, said.tier, said.line)]
     assert [one.rule for one in passed] == list(policy.rules[: len(passed)])
     upto = parse_rules(written(rules[: len(passed) + 1]))
-    assert isinstance(upto, Policy)
+    assert isinstance(upto, EffectPolicy)
     assert decide(upto, action) == said
 
 
 @given(RULES, ACTIONS)
 def test_a_shadowed_rule_decides_nothing(rules: list[dict[str, str]], action: ProposedAction) -> None:
     policy = parse_rules(written(rules))
-    if isinstance(policy, Policy):
+    if isinstance(policy, EffectPolicy):
         assert decide(policy, action).rule not in {one.name for one, _ in shadowed(policy)}

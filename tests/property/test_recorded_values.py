@@ -26,8 +26,13 @@ NAMED = st.dictionaries(
 @given(value=JSON | NAMED)
 def test_any_report_has_invariants_pins_and_notes_of_their_types(value: Any) -> None:
     found = recorded_values.receipt({"result": value})["result"]
-    assert all(isinstance(one["name"], str) and isinstance(one["ok"], bool) for one in found["invariants"])
-    assert all(isinstance(one["observed"], str) and isinstance(one["expected"], str) for one in found["invariants"])
+    assert all(
+        isinstance(invariant["name"], str) and isinstance(invariant["ok"], bool) for invariant in found["invariants"]
+    )
+    assert all(
+        isinstance(invariant["observed"], str) and isinstance(invariant["expected"], str)
+        for invariant in found["invariants"]
+    )
     assert isinstance(found["pins"], dict)
     assert all(isinstance(note, str) for note in found["notes"])
     assert recorded_values.report(recorded_values.report(value)) == recorded_values.report(value)
@@ -38,7 +43,7 @@ def test_any_policy_has_a_sha256_and_decisions_that_are_objects(value: Any) -> N
     found = recorded_values.policy(value)
     if found is not None:
         assert isinstance(found["sha256"], str)
-        assert all(isinstance(one, dict) for one in found["decisions"])
+        assert all(isinstance(decision, dict) for decision in found["decisions"])
 
 
 @given(error=JSON | NAMED, caps=JSON)
@@ -52,7 +57,8 @@ def test_any_run_has_an_error_that_is_an_object_and_caps_that_are_numbers(error:
 @given(value=JSON)
 def test_any_queues_are_objects_whose_slots_are_counts(value: Any) -> None:
     assert all(
-        one["slots"] >= 0 <= one["used"] and isinstance(one["queue"], str) for one in recorded_values.queues(value)
+        queue["slots"] >= 0 <= queue["used"] and isinstance(queue["queue"], str)
+        for queue in recorded_values.queues(value)
     )
 
 

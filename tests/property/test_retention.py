@@ -108,8 +108,8 @@ def test_every_backup_of_the_retention_stays_restorable(steps: Steps, retention:
             if sealed:
                 world.seal(one)
         since = world.now - timedelta(days=retention)
-        assert all(world.restorable(one) for one in world.backups.values() if one.taken >= since)
-        assert all(one.artifact in world.backups for one in tree.entries_of(world.head, world.read))
+        assert all(world.restorable(backup) for backup in world.backups.values() if backup.taken >= since)
+        assert all(entry.artifact in world.backups for entry in tree.entries_of(world.head, world.read))
         # A backup takes hours at most (RESTORE_DEADLINE_SECONDS), and the retention is a day or more.
         world.now += timedelta(seconds=limits.RESTORE_DEADLINE_SECONDS) if late else timedelta(days=days)
 
@@ -148,7 +148,7 @@ def test_the_newest_tree_is_kept_although_no_backup_builds_on_it() -> None:
         world.seal(backup)
     world.now += timedelta(days=DAYS + 1)
     world.collect()
-    assert {one.artifact for one in tree.entries_of(world.head, world.read)} == set(world.backups)
+    assert {entry.artifact for entry in tree.entries_of(world.head, world.read)} == set(world.backups)
 
 
 def test_what_an_open_run_or_a_companion_has_is_kept() -> None:
@@ -185,7 +185,7 @@ def test_every_backup_of_the_newest_second_is_kept() -> None:
     for _ in range(3):
         world.publish(world.begin(), frozenset())
     companions = [Stored(artifact=f"{name}.companion.gpg", taken=world.now, goes_with=name) for name in world.backups]
-    world.backups |= {one.artifact: one for one in companions}
+    world.backups |= {companion.artifact: companion for companion in companions}
     world.now += timedelta(days=DAYS + 1)
     assert world.collect() == 0
 

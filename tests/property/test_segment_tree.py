@@ -40,7 +40,7 @@ class Store:
 def test_entries_in_any_portions_give_the_tree_of_all_of_them(changes: list[tuple[int, int]], portion: int) -> None:
     store, root = Store(), EMPTY
     for start in range(0, len(changes), portion):
-        root = store.grown(root, [entry(*one) for one in changes[start : start + portion]]).root
+        root = store.grown(root, [entry(*change) for change in changes[start : start + portion]]).root
     newest = {number: entry(number, version) for number, version in changes}
     whole = Store().grown(EMPTY, list(newest.values()))
     assert root == whole.root

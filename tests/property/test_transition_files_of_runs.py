@@ -85,7 +85,7 @@ def test_a_run_s_file_has_no_finding_whatever_was_recorded(history: tuple[Json, 
     answer, _ = history
     events = run_events(RunSidecar.of(answer))
     # Retries are counted since the last resume; a walk may retry more often than any budget allows.
-    assert {one.code for one in findings(events)} <= {"retry_limit"}
+    assert {finding.code for finding in findings(events)} <= {"retry_limit"}
     assert lines(run_events(RunSidecar.of(json.loads(json.dumps(answer))))) == lines(events)
 
 
@@ -94,7 +94,10 @@ def test_a_run_s_file_has_no_finding_whatever_was_recorded(history: tuple[Json, 
 def test_the_last_event_of_each_view_says_what_the_view_says(history: tuple[Json, RunFacts]) -> None:
     answer, _ = history
     facts = run_facts(RunSidecar.of(answer))
-    last = {(one.event_type, one.entity_id): one.to_state for one in run_events(RunSidecar.of(answer))}
+    last = {
+        (run_event.event_type, run_event.entity_id): run_event.to_state
+        for run_event in run_events(RunSidecar.of(answer))
+    }
     assert last[REQUEST.event_type, f"{RUN_ID}#{facts.request}"] == request_status(facts)
     assert last.get((RUN.event_type, RUN_ID), RUN.initial) == run_status(facts)
     assert last[TASK.event_type, RUN_ID] == task_state(facts)
@@ -108,8 +111,10 @@ def test_the_last_event_of_each_view_says_what_the_view_says(history: tuple[Json
 def test_a_line_that_was_taken_away_is_missed(history: tuple[Json, RunFacts], data: st.DataObject) -> None:
     """Seed 004 "Event Schema". The last line of an entity is missed once its run has ended, another one always."""
     events = run_events(RunSidecar.of(history[0]))
-    names = [(one.event_type, one.entity_id) for one in events]
-    over = RUN.is_terminal(next((one.to_state for one in reversed(events) if one.event_type == RUN.event_type), ""))
+    names = [(event.event_type, event.entity_id) for event in events]
+    over = RUN.is_terminal(
+        next((event.to_state for event in reversed(events) if event.event_type == RUN.event_type), "")
+    )
     told = []
     for number, (one, name) in enumerate(zip(events, names, strict=True)):
         owned = one.event_type in {lifecycle.event_type for lifecycle in (REQUEST, STEP, TASK)}
@@ -120,7 +125,7 @@ def test_a_line_that_was_taken_away_is_missed(history: tuple[Json, RunFacts], da
         return
     gone = data.draw(st.sampled_from(told))
     rest = [one for number, one in enumerate(events) if number != gone]
-    found = {one.code for one in findings(rest)}
+    found = {finding.code for finding in findings(rest)}
     assert found & {"first_transition", "single_active_state", "monotonic_progress", "last_transition"}
 
 
@@ -134,7 +139,7 @@ def test_the_end_of_a_run_that_is_missing_is_missed(history: tuple[Json, RunFact
     if document is None or run is None or not DOCUMENT_RUN.is_terminal(events[document].to_state):
         return
     gone = data.draw(st.sampled_from([document, run]))
-    alone = [one.event_type for one in events].count(events[gone].event_type) == 1
+    alone = [event.event_type for event in events].count(events[gone].event_type) == 1
     if alone or DOCUMENT_RUN.is_terminal(events[gone].from_state):
         # A void after a failure: without it the file is that of the failed run.
         return

@@ -17,14 +17,13 @@ from cutter.batch.view import BatchView, ItemRecord
 from cutter.kb.store import Store
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
-from cutter.storage import batches as registry
-from cutter.storage import runs as known_runs
+from cutter.storage import batches as batch_rows
+from cutter.storage import runs as run_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_as
 from cutter.types import Json
-from starter.approver import signing_desk
-from starter.approver import signing_session as sitting
+from starter.approver import signing_desk, signing_session
 from starter.approver.signing_desk import Signing
 from starter.operator import batch_resume
 from temporal import batches, runs
@@ -96,7 +95,7 @@ class Batch:
 
         async def otherwise(_: Json) -> str:
             seen = await self.view()
-            items = [(one["document_id"], one["state"], one["decided"], one["queue"]) for one in seen["items"]]
+            items = [(item["document_id"], item["state"], item["decided"], item["queue"]) for item in seen["items"]]
             return f"not {state}, but {seen['batch']['state']}: {items}"
 
         return await seen_when(look, holds, seconds=seconds, otherwise=otherwise)
@@ -136,10 +135,10 @@ class Batch:
 
     async def sign_before(self, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> Json:
         """The sitting after a rehearsal: both gates of its documents, for the live batch."""
-        names = [one.document_id for one in (await self.seen()).items if one.document_id not in leave_out]
+        names = [item.document_id for item in (await self.seen()).items if item.document_id not in leave_out]
         return await asyncio.to_thread(
-            sitting.sit, self.stack.settings, self.batch_id.removesuffix("-dryrun"), who or self.stack.kit.alice,
-            only=names, show=lambda _: None, yes=True,
+            signing_session.sit, self.stack.settings, self.batch_id.removesuffix("-dryrun"),
+            who or self.stack.kit.alice, only=names, show=lambda _: None, yes=True,
         )  # fmt: skip
 
     async def hand_over(self, folder: str, listing: str = "") -> Json:
@@ -154,12 +153,12 @@ class Batch:
 
         async def answered() -> bool:
             seen = (await self.handle.describe()).raw_description
-            for one in seen.pending_activities:
-                if one.activity_type.name == name:
+            for pending_activity in seen.pending_activities:
+                if pending_activity.activity_type.name == name:
                     handle = self.stack.client.get_async_activity_handle(
                         workflow_id=self.handle.id,
                         run_id=seen.workflow_execution_info.execution.run_id,
-                        activity_id=one.activity_id,
+                        activity_id=pending_activity.activity_id,
                     )
                     return await _taken(handle.complete(value))
             return False
@@ -170,7 +169,7 @@ class Batch:
         """Wait until an item is at that stage; its row of the view then."""
 
         def item(view: Json) -> Json:
-            return next(one for one in view["items"] if one["document_id"] == document_id)
+            return next(item for item in view["items"] if item["document_id"] == document_id)
 
         def holds(view: Json) -> bool:
             asked = not stage.startswith("at_") or bool(item(view)["request_kb_id"])
@@ -210,23 +209,25 @@ class Batch:
         folder = f"{documents.folder(self.batch_id)}/orders-{uuid_utils.uuid7()}"
         settings, signer = self.stack.settings, who or self.stack.kit.alice
         deployment = signing_desk.policy_in_force(settings).deployment_id
-        run = known_runs.sidecar(settings, run_id).run
+        run = run_rows.sidecar(settings, run_id).run
         statement = signing_desk.order(run, deployment, CUT, signer, decision, "a test says so")
         await asyncio.to_thread(signing_desk.sign_and_upload, settings, statement, signer, f"{folder}/{document_id}.md")
         return folder
 
     def outcomes(self, view: Json) -> dict[str, str]:
         """Outcome (or stage) of each document."""
-        return {one.document_id: (one.outcome or one.stage).value for one in batch_step.items_of(BatchView.of(view))}
+        return {
+            item.document_id: (item.outcome or item.stage).value for item in batch_step.items_of(BatchView.of(view))
+        }
 
 
 def register(stack: Stack, items: Sequence[Json], options: Options | None = None, batch_id: str = "") -> str:
     """Register a queue as the command does; its batch id."""
     options = replace(options or Options(), items_max=1000)
     with connect_as(stack.settings, OPERATOR) as connection:
-        admission = registry.admit(connection, queue_yaml(items, batch_id), options)
+        admission = batch_rows.admit(connection, queue_yaml(items, batch_id), options)
         caps = asdict(caps_of(stack.settings))
-        return registry.register(connection, admission, options, run_caps=caps, starter="olga")[0]
+        return batch_rows.register(connection, admission, options, run_caps=caps, starter="olga")[0]
 
 
 async def start(

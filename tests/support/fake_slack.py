@@ -59,8 +59,12 @@ class FakeSlack:
 
     def press(self, message: Json, action: str, *, user: str, **changed: Any) -> bytes:
         """The body of the callback for a button of a message."""
-        buttons = [one for block in message["blocks"] if block["type"] == "actions" for one in block["elements"]]
-        button = next((one for one in buttons if one["action_id"] == action), {"action_id": action, "value": "none"})
+        buttons = [
+            element for block in message["blocks"] if block["type"] == "actions" for element in block["elements"]
+        ]
+        button = next(
+            (button for button in buttons if button["action_id"] == action), {"action_id": action, "value": "none"}
+        )
         payload = {
             "type": "block_actions",
             "user": {"id": user, "username": "whatever"},

@@ -20,7 +20,7 @@ from threading import Lock
 from starter.cli import COMMANDS, main
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload([__name__, *sorted({one.module for one in COMMANDS if one.present})])
+_CONTEXT.set_forkserver_preload([__name__, *sorted({command.module for command in COMMANDS if command.present})])
 
 _STARTING = Lock()
 

@@ -42,7 +42,9 @@ def allowed(gate: str, verdict: str = "allow", tier: str | None = None) -> Json:
     said = {"verdict": verdict, "tier": tier, "rule": "all", "line": 3, "why": "so"}
     return {
         "sha256": "0" * 64,
-        "decisions": [{"connector": one.connector, "operation": one.name, **said} for one in operations_at(gate)],
+        "decisions": [
+            {"connector": operation.connector, "operation": operation.name, **said} for operation in operations_at(gate)
+        ],
     }
 
 

@@ -230,9 +230,9 @@ def _value(table: str, name: str, kind: str, ids: list[str]) -> sql.Composable:
 def _renamed(column: sql.Composable, ids: list[str]) -> sql.Composable:
     """A text of the copy: a uuid or a digest has another end; in any other text the ids and the documents differ."""
     named = column
-    for one in ids:
-        copied = sql.SQL(NUMBERED).format(column=sql.Literal(one))
-        named = sql.SQL("replace({}, {}, {})").format(named, sql.Literal(one), copied)
+    for original in ids:
+        copied = sql.SQL(NUMBERED).format(column=sql.Literal(original))
+        named = sql.SQL("replace({}, {}, {})").format(named, sql.Literal(original), copied)
     return sql.SQL(
         "case when {column} ~ '^[0-9a-f-]{{36}}$|^[0-9a-f]{{64}}$' then {copied}"
         " else replace(replace({named}, {prefix}, m.prefix), lower({prefix}), lower(m.prefix)) end"

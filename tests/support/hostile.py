@@ -74,9 +74,9 @@ def leaks(text: str) -> list[str]:
     return sorted({f"U+{ord(one):04X}" for one in text if one != "\n" and _hidden(one)})
 
 
-def _hidden(one: str) -> bool:
-    category = unicodedata.category(one)
-    return category[0] == "C" or category in ("Zl", "Zp") or _IGNORABLE.match(one) is not None
+def _hidden(text: str) -> bool:
+    category = unicodedata.category(text)
+    return category[0] == "C" or category in ("Zl", "Zp") or _IGNORABLE.match(text) is not None
 
 
 READER = MarkdownIt("gfm-like", {"html": True, "linkify": False}).disable("linkify")
@@ -86,30 +86,30 @@ _LIVE = frozenset(("link_open", "image", "html_inline", "html_block"))
 def live(document: str) -> list[str]:
     """What is active in a Markdown document: links, images and HTML, with what they hold."""
     return [
-        f"{one.type} {one.content or one.attrs}"
+        f"{child.type} {child.content or child.attrs}"
         for token in READER.parse(document)
-        for one in (token, *(token.children or ()))
-        if one.type in _LIVE
+        for child in (token, *(token.children or ()))
+        if child.type in _LIVE
     ]
 
 
 def shape(document: str) -> list[str]:
     """The document without its texts: what it is built of, in order."""
     return [
-        one.type
+        child.type
         for token in READER.parse(document)
-        for one in (token, *(token.children or ()))
-        if one.type not in ("text", "text_special")
+        for child in (token, *(token.children or ()))
+        if child.type not in ("text", "text_special")
     ]
 
 
 def bare_addresses(lines: Iterable[str]) -> list[str]:
     """Lines outside code blocks and code spans with an address that some readers turn into a link by themselves."""
     found, fence = [], ""
-    for one in lines:
-        mark = re.match(r"`{3,}", one)
-        if mark and (not fence or one.strip() == fence):
+    for line in lines:
+        mark = re.match(r"`{3,}", line)
+        if mark and (not fence or line.strip() == fence):
             fence = "" if fence else mark[0]
-        elif not fence and re.search(r"https?://|www\.\w", re.sub(r"(?<!\\)`[^`]*`", "", one)):
-            found.append(one)
+        elif not fence and re.search(r"https?://|www\.\w", re.sub(r"(?<!\\)`[^`]*`", "", line)):
+            found.append(line)
     return found

@@ -20,7 +20,7 @@ from fastapi import FastAPI
 from psycopg.types.json import Jsonb
 from rich.console import Console
 
-from activities import approval_judge as approving
+from activities import approval_judge
 from activities import outbox as publish
 from activities.run import begin
 from activities.run.escalate import step_of, stops_of
@@ -35,7 +35,7 @@ from cutter.projections import batch_report, report, report_markdown, stop_route
 from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
 from cutter.storage import batch_views, enacted_law
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.pools import OPERATOR, connect
 from starter.commands import audit, evidence, inbox, status, workers
 from starter.operator import batch_status
@@ -160,7 +160,7 @@ COLUMNS = {
     "a batch's caps": Column(table="batch", key="batch_id", sets={"caps": VALUE}),
     "a request's tuple": Column(table="approval_request", key="request_id", sets={"tuple": VALUE}),
 }  # fmt: skip
-_TABLES = tuple({f"cutter_governance.{one.table}": None for one in COLUMNS.values()})
+_TABLES = tuple({f"cutter_governance.{column.table}": None for column in COLUMNS.values()})
 
 _BATCH: LiteralString = """
 insert into cutter_governance.batch (
@@ -273,12 +273,12 @@ def _status(at: Ground, run_id: str) -> object:
 
 
 def _in_other_words(at: Ground, run_id: str) -> object:
-    seen = known_runs.sidecar(at.made.settings, run_id)
+    seen = run_rows.sidecar(at.made.settings, run_id)
     return [_shown(run_as(kind, seen)) for kind in RUN_VIEWS]
 
 
 def _folder(at: Ground, run_id: str) -> object:
-    publish.project(at.made.deps[WorkerRole.CUTTER], known_runs.sidecar(at.made.settings, run_id))
+    publish.project(at.made.deps[WorkerRole.CUTTER], run_rows.sidecar(at.made.settings, run_id))
     return None
 
 
@@ -294,20 +294,20 @@ def _evidence(at: Ground, run_id: str) -> object:
 
 
 def _stop_route(at: Ground, run_id: str) -> object:
-    seen = known_runs.sidecar(at.made.settings, run_id)
+    seen = run_rows.sidecar(at.made.settings, run_id)
     return stops_of(seen), stop_route.render(stop_route.StopRoute(
         sidecar=seen, step=step_of(seen), wrote=False, gate="IG_mark", reason="why", kb_id="a/b.md", number=1,
         deployment_id="d"))  # fmt: skip
 
 
 def _begin(at: Ground, run_id: str) -> object:
-    return begin.view_of(known_runs.sidecar(at.made.settings, run_id))
+    return begin.view_of(run_rows.sidecar(at.made.settings, run_id))
 
 
 def _judge(at: Ground, run_id: str) -> object:
     with connect(at.made.settings, Role.READ.value) as connection:
-        facts = approving.read_facts(connection, run_id, "SG_cut_authz")
-        return approving._expected_for(connection, facts, "SG_cut_authz")
+        facts = approval_judge.read_facts(connection, run_id, "SG_cut_authz")
+        return approval_judge._expected_for(connection, facts, "SG_cut_authz")
 
 
 def _people(at: Ground, _run_id: str) -> object:
@@ -322,7 +322,7 @@ def _workers(at: Ground, _run_id: str) -> object:
     with connect(at.made.settings, OPERATOR) as connection:
         rows = workers.rows_of(connection)
     seen = crew(rows, None, ("cutter-verify",))
-    return [workers._row(one) for one in seen["workers"]], list(workers.events(at.made.settings))
+    return [workers._row(worker) for worker in seen["workers"]], list(workers.events(at.made.settings))
 
 
 def _batch(at: Ground, _run_id: str) -> object:

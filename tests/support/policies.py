@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutter.policy.rules import InvalidPolicy, Policy
+from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.storage import effect_policy
@@ -30,7 +30,7 @@ def put_unread(settings: Settings, body: str) -> None:
         answer(connection, "select cutter_governance.fn_effect_policy_install(%s, %s)", (body, sha256))
 
 
-def policy_of(settings: Settings) -> Policy | InvalidPolicy:
+def policy_of(settings: Settings) -> EffectPolicy | InvalidPolicy:
     """The policy in force."""
     with session(settings, OPERATOR) as connection:
         return effect_policy.in_force(connection)

@@ -117,7 +117,7 @@ class CommitProxy:
 
     def _start(self, target: Callable[..., None], *arguments: object) -> None:
         thread = threading.Thread(target=target, args=arguments, daemon=True, name="commit-proxy")
-        self._threads = [one for one in self._threads if one.is_alive()] + [thread]
+        self._threads = [thread for thread in self._threads if thread.is_alive()] + [thread]
         thread.start()
 
     def _accept(self) -> None:

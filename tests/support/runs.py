@@ -160,9 +160,9 @@ class Deployment:
         return row
 
     def close(self) -> None:
-        for one in self.deps.values():
-            one.watches.close()
-            for pool in one.pools.values():
+        for dep in self.deps.values():
+            dep.watches.close()
+            for pool in dep.pools.values():
                 pool.close()
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from cutter.approvals import schema
 from cutter.settings import Settings
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from starter.approver import signing_desk
 from starter.approver.signing_desk import Signing
 
@@ -26,7 +26,7 @@ def sign_order(
     settings: Settings, who: Signing, run_id: str, decision: str, reason: str, *, kb_id: str = "", **fields: str
 ) -> str:
     """Sign an order (resume, void, acknowledge_drift, revoke) about the run as it is now, and put it. Its KB id."""
-    run = known_runs.sidecar(settings, run_id).run
+    run = run_rows.sidecar(settings, run_id).run
     if decision == schema.RESUME:
         fields = {"stopped_state": run.state, **fields}
     if decision == schema.ACKNOWLEDGE_DRIFT:

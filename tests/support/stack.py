@@ -31,7 +31,7 @@ from cutter.kb.write_once import put
 from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings
 from cutter.stack import key_homes
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter.approver import orders, signing_desk
 from starter.approver.signing_desk import Signing
@@ -175,7 +175,7 @@ class Stack:
         self, document_id: str = DOCUMENT, *, mode: Any = "live", run_id: str | None = None, **fields: Any
     ) -> Run:
         """Register a run (or take one that is there) and start its workflow."""
-        run_id = run_id or known_runs.register_run(self.settings, document_id, mode, amends=fields.get("amends"))
+        run_id = run_id or run_rows.register_run(self.settings, document_id, mode, amends=fields.get("amends"))
         handle = await runs.start(
             self.client, RunInput(document_id=document_id, run_id=run_id, mode=mode, starter="olga", **fields)
         )
@@ -262,7 +262,9 @@ class Run:
         """Wait until so many attempts of a gate had that outcome; the whole sidecar then."""
 
         def holds(seen: Json) -> bool:
-            return sum((one["gate"], one["outcome"]) == (gate, outcome) for one in seen["attempts"]) >= times
+            return (
+                sum((attempt["gate"], attempt["outcome"]) == (gate, outcome) for attempt in seen["attempts"]) >= times
+            )
 
         async def otherwise(_: Json) -> str:
             return f"{gate} is not {outcome}, but {await self.explain()}"
@@ -272,7 +274,9 @@ class Run:
     async def explain(self) -> str:
         """What the database says went wrong; for a failed test's message."""
         seen = await self.sidecar()
-        tail = [(one["gate"], one["n"], one["outcome"], one["reason"]) for one in seen["attempts"][-3:]]
+        tail = [
+            (attempt["gate"], attempt["n"], attempt["outcome"], attempt["reason"]) for attempt in seen["attempts"][-3:]
+        ]
         return f"{seen['run']['state']}: {seen['run']['last_error']} {tail}"
 
     async def result(self, *, seconds: float = 120) -> RunResult:
@@ -309,7 +313,7 @@ class Run:
         settings = self.stack.settings
         approval = sha256_hex(Store(settings.kb).get(kb_id))
         order = sign_order(settings, who, self.run_id, schema.REVOKE, "taken back", approval_sha256=approval)
-        return orders.revoke(settings, known_runs.sidecar(settings, self.run_id).run, approval, order)
+        return orders.revoke(settings, run_rows.sidecar(settings, self.run_id).run, approval, order)
 
     async def resume(self, kb_id: str | None = None) -> Json:
         """The update `resume`; its answer."""
@@ -366,8 +370,10 @@ def install_policy(
     policy = approver_store.init(
         made.settings.approvers,
         approvers=[
-            approver_store.NewApprover(name=one.approver, public_key=made.kit.people.export_public(one.fingerprint))
-            for one in signers
+            approver_store.NewApprover(
+                name=signer.approver, public_key=made.kit.people.export_public(signer.fingerprint)
+            )
+            for signer in signers
         ],
         gates=(cut, enact),
     )

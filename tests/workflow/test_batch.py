@@ -20,7 +20,7 @@ async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
         batch = await support.start(stack, 3)
         seen = await batch.until_state("batch_awaiting_cut_authz_set")
         overview = support.kb_text(stack, (await batch.status())["overview"])
-        assert all(one["document_id"] in overview and one["request_kb_id"] in overview for one in seen["items"])
+        assert all(item["document_id"] in overview and item["request_kb_id"] in overview for item in seen["items"])
         answer = await batch.hand_over(await batch.sign(CUT))
         assert (answer["status"], sorted(answer["accepted"]), answer["missing"]) == (
             "accepted", ["ICX-B-1", "ICX-B-2", "ICX-B-3"], [],
@@ -47,7 +47,7 @@ async def test_a_long_batch_goes_on_in_another_execution_and_that_one_is_not_as_
     async with stack.workers():
         batch = await support.start(stack, 3, Options(lanes=1))
         assert (await batch.through()).totals == {"enacted": 3, "settled": 3}
-        found = [one async for one in stack.client.list_workflows(f"WorkflowId = '{batch.handle.id}'")]
+        found = [execution async for execution in stack.client.list_workflows(f"WorkflowId = '{batch.handle.id}'")]
     assert len(found) == 4, "one for each document that was started, and the last"
 
 

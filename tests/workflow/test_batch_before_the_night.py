@@ -76,7 +76,7 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
         assert result.state == "batch_awaiting_cut_authz_set"
         assert stack.database.value(ENACTED) == 6
         assert stack.database.value("select count(*) from cutter_governance.approval_consumption") == 4
-        (queued,) = (one for one in (await night.view())["items"] if one["queue"])
+        (queued,) = (item for item in (await night.view())["items"] if item["queue"])
         entry = support.kb_text(stack, queued["queue_kb_id"])
         assert queued["document_id"] == "ICX-B-3"
         assert "STOP_NEEDS_LATE_APPROVAL" in entry
@@ -115,8 +115,8 @@ async def test_what_was_consumed_by_a_run_that_was_voided_since_is_refused_once_
         assert result.totals == {"at_sg1": 1, "human_review_queue": 1}
         again = stack.run_of((await night.view())["items"][0]["run_id"], "ICX-B-1")
         status = await again.until_requested(CUT)
-        assert [one.split(":")[0] for one in status["refusals"]] == ["approval_consumed_before"]
-        assert not any(one["gate"] == "IG_cut_leg_a_execute" for one in (await again.sidecar())["attempts"])
+        assert [refusal.split(":")[0] for refusal in status["refusals"]] == ["approval_consumed_before"]
+        assert not any(attempt["gate"] == "IG_cut_leg_a_execute" for attempt in (await again.sidecar())["attempts"])
 
 
 @pytest.mark.parametrize("changed", [{"enact_tier": Tier.HIGH}], indirect=True)
@@ -137,7 +137,7 @@ async def test_an_enactment_that_two_must_sign_waits_in_human_review_until_both_
         result = await asyncio.wait_for(night.result(), 120)
         assert result.totals == {"at_sg2": 1, "enacted": 1, "human_review_queue": 1, "settled": 1}
         assert sorted(stack.database.value(SIGNERS, ("ICX-B-1",))) == ["alice", "bob"]
-        (queued,) = (one for one in (await night.view())["items"] if one["queue"])
+        (queued,) = (item for item in (await night.view())["items"] if item["queue"])
         assert (queued["document_id"], queued["queue_code"]) == ("ICX-B-2", "STOP_NEEDS_LATE_APPROVAL")
         assert "1 signed it, and the policy asks for 2" in support.kb_text(stack, queued["queue_kb_id"])
         answer = await night.hand_over_late(await night.sign(LIFECYCLE, who=stack.kit.bob))

@@ -78,19 +78,19 @@ async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: St
     assert not (stack.settings.batches / batch.batch_id).exists()
     folder = stack.settings.batches / "archive" / batch.batch_id
     found = read(folder)
-    runs = [one["run_id"] for one in (await batch.view())["items"]]
+    runs = [item["run_id"] for item in (await batch.view())["items"]]
     assert set(found) == {*projection.FILES, *(f"runs/{run_id}" for run_id in runs)}
     for run_id in runs:
         assert json.loads((folder / "runs" / run_id / "state.json").read_bytes())["state"] == "closeout_reported"
     state = json.loads(found["state.json"])
     assert (state["state"], state["workstream"]) == ("batch_closeout", "completed")
-    assert [one["shown"] for one in state["items"]] == ["enacted", "enacted"]
+    assert [item["shown"] for item in state["items"]] == ["enacted", "enacted"]
     page = bytes(found["report.html"]).decode()
-    assert all(one in page for one in (*runs, "batch_closeout", stack.kit.alice.fingerprint))
+    assert all(run in page for run in (*runs, "batch_closeout", stack.kit.alice.fingerprint))
     moves = [json.loads(line) for line in bytes(found["transitions.jsonl"]).splitlines()]
-    assert [one["to_state"] for one in moves][-3:] == ["batch_closeout", "validating", "completed"]
+    assert [move["to_state"] for move in moves][-3:] == ["batch_closeout", "validating", "completed"]
     assert findings(folder) == []
-    assert {one["metadata"]["workstream_id"] for one in moves if one["event_type"] == "task_state_transition"} == {
+    assert {move["metadata"]["workstream_id"] for move in moves if move["event_type"] == "task_state_transition"} == {
         f"{batch.batch_id}#1"
     }
 
@@ -132,7 +132,7 @@ async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_ba
         await until(lambda: asyncio.to_thread(shows, here / batch.batch_id, seen), what="the folder shows the pause")
         found = read(here / batch.batch_id)
         assert {"state.json", "transitions.jsonl", "dag.mmd", "plan.json", "report.html"} <= set(found)
-        assert {f"runs/{one['run_id']}" for one in seen["items"]} <= set(found)
+        assert {f"runs/{item['run_id']}" for item in seen["items"]} <= set(found)
         await batch.hand_over(await batch.sign(support.CUT))
         await batch.until_state("batch_awaiting_lifecycle_authz_set")
         await batch.hand_over(await batch.sign(support.LIFECYCLE))
@@ -271,7 +271,7 @@ async def test_a_folder_that_cannot_be_written_does_not_fail_the_batch(stack: St
     assert result.state == "batch_closeout"
     with reading_deps(stack.settings) as deps, capture_logs() as logs:
         follow_batch(deps, batch.batch_id)
-    assert [(one["event"], one["log_level"]) for one in logs] == [("batch_folder.behind", "warning")]
+    assert [(log["event"], log["log_level"]) for log in logs] == [("batch_folder.behind", "warning")]
 
 
 async def test_a_folder_that_another_process_writes_is_left_alone(stack: Stack) -> None:

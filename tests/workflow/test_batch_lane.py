@@ -39,7 +39,7 @@ async def test_two_batches_write_and_enact_one_document_at_a_time(stack: Stack) 
             sets = [await batch.sign(gate) for batch in both]
             await asyncio.gather(*(batch.hand_over(one) for batch, one in zip(both, sets, strict=True)))
         results = await asyncio.gather(*(batch.result() for batch in both))
-    assert [one.totals for one in results] == [{"enacted": DOCUMENTS, "settled": DOCUMENTS}] * 2
+    assert [result.totals for result in results] == [{"enacted": DOCUMENTS, "settled": DOCUMENTS}] * 2
     assert stack.database.value(OVERLAPS, (LEG_A,)) == 0
     assert stack.database.value(OVERLAPS, (ENACT,)) == 0
     assert stack.database.value(MET, (LEG_A,)) > 0, "nobody ever met another in the lane: nothing was shown"

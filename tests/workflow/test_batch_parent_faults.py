@@ -83,7 +83,7 @@ async def reset(story: Story) -> None:
     latest: Any = client.get_workflow_handle(name, result_type=BatchResult)
     seen = await latest.describe()
     done = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
-    events = [one.event_id for one in (await latest.fetch_history()).events if one.event_type == done]
+    events = [event.event_id for event in (await latest.fetch_history()).events if event.event_type == done]
     if events:
         await client.workflow_service.reset_workflow_execution(
             ResetWorkflowExecutionRequest(
@@ -137,13 +137,13 @@ async def test_a_batch_that_meets_a_fault_in_each_state_ends_as_if_there_had_bee
         ):
             seen = await batch.until_state(state)
             await fault(story)
-            runs = [one["run_id"] for one in seen["items"]]
+            runs = [item["run_id"] for item in seen["items"]]
             stack.let_go()
             if sitting is not None:
                 await sit(story, sitting)
         result = await story.over("batch_closeout")
         assert result.totals == {"enacted": 2, "settled": 2}
-        assert [one["run_id"] for one in (await batch.view())["items"]] == runs
+        assert [item["run_id"] for item in (await batch.view())["items"]] == runs
         expected = {
             "units": 6, "enacted": 6, "addresses": 6, "runs": 2, "receipts": 2 * len(GATES), "consumed": 4,
             "queued": 0, "reports": 1, "summaries": 0, "unpublished": 0,

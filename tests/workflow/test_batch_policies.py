@@ -67,7 +67,7 @@ async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_hel
         result = await batch.through()
         assert result.state == "batch_failed_partial"
         assert await outcomes(batch) == {"ICX-P-1": "failed", "ICX-P-2": "blocked", "ICX-P-3": "enacted"}
-        seen = {one["document_id"]: one for one in (await batch.view())["items"]}
+        seen = {item["document_id"]: item for item in (await batch.view())["items"]}
         assert seen["ICX-P-1"]["queue"] == "quarantine_queue"
         assert seen["ICX-P-2"]["reason"] == "it depends on ICX-P-1, which is not enacted"
         poisoned = seen["ICX-P-1"]
@@ -117,7 +117,7 @@ async def test_under_quarantine_only_the_documents_that_wait_for_a_sovereign_wai
         await batch.until_stage("ICX-P-3", "enacted")
         seen = await batch.until_state("batch_awaiting_cut_authz_set")
         assert batch.outcomes(seen) == {"ICX-P-1": "failed", "ICX-P-3": "enacted", "ICX-P-4": "at_sg1"}
-        assert [one["queue"] for one in seen["items"]] == ["quarantine_queue", None, None]
+        assert [item["queue"] for item in seen["items"]] == ["quarantine_queue", None, None]
         assert (await batch.summary()).partial
         await batch.hand_over(await batch.sign(CUT))
         assert (await batch.through_lifecycle()).totals["enacted"] == 2
@@ -188,7 +188,7 @@ async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_
         batch = await support.start(stack, support.small_laws(stack, 2))
         await batch.until_state("batch_awaiting_cut_authz_set")
         items = (await batch.view())["items"]
-        handles = [stack.client.get_workflow_handle(workflow_id(one["document_id"])) for one in items]
+        handles = [stack.client.get_workflow_handle(workflow_id(item["document_id"])) for item in items]
         for handle in handles:
             await handle.signal("stop", {"reason": "look"})
         assert (await batch.result()).state == "batch_failed_partial"
@@ -196,7 +196,7 @@ async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_
         await stack.client.get_workflow_handle(batch_workflow_id(batch.batch_id)).result()
         seen = await batch.view()
         assert seen["batch"]["state"] == "batch_voided"
-        assert [(one["state"], one["queue"]) for one in seen["items"]] == [("voided_cancelled", None)] * 2
+        assert [(item["state"], item["queue"]) for item in seen["items"]] == [("voided_cancelled", None)] * 2
         for handle in handles:
             await handle.result()
 
@@ -280,10 +280,10 @@ async def test_a_batch_whose_workflow_was_terminated_adopts_its_documents_when_i
         batch = await support.start(stack, 2)
         await batch.until_state("batch_awaiting_cut_authz_set")
         await batch.handle.terminate("by a test")
-        before = [one["run_id"] for one in (await batch.view())["items"]]
+        before = [item["run_id"] for item in (await batch.view())["items"]]
         batch.handle = await batches.start(stack.client, batch.batch_id, "olga")
         assert (await batch.through()).totals == {"enacted": 2, "settled": 2}
-        assert [one["run_id"] for one in (await batch.view())["items"]] == before
+        assert [item["run_id"] for item in (await batch.view())["items"]] == before
         assert stack.database.value(ENACTED) == 6
 
 

@@ -126,10 +126,10 @@ async def test_an_approval_for_an_earlier_base_enacts_nothing_in_the_night(stack
         assert (await night.result()).totals == {"at_sg1": 1, "human_review_queue": 1}
         assert any("of the evening" in body for body in in_force(stack, REVISED).values())
         run = stack.run_of((await night.view())["items"][0]["run_id"], REVISED)
-        assert not any(one["gate"] == "IG_cut_leg_a_execute" for one in (await run.sidecar())["attempts"])
+        assert not any(attempt["gate"] == "IG_cut_leg_a_execute" for attempt in (await run.sidecar())["attempts"])
         stored = Store(stack.settings.kb).exists(documents.pre_batched(batch_id, CUT, REVISED))
         assert stored, "the approval was offered"
-        assert [one.split(":")[0] for one in (await run.until_requested(CUT))["refusals"]] != []
+        assert [refusal.split(":")[0] for refusal in (await run.until_requested(CUT))["refusals"]] != []
 
 
 async def test_a_failed_run_before_the_law_was_enacted_keeps_no_revision_out(stack: Stack) -> None:

@@ -43,7 +43,7 @@ async def test_a_second_version_replaces_the_first_through_both_sovereign_gates(
         result = await run.result()
         assert (result.state, result.outcome) == ("closeout_reported", "success")
         seen: Any = await run.sidecar()
-        assert [one["gate"] for one in seen["receipts"]] == [gate.name for gate in GATES]
+        assert [receipt["gate"] for receipt in seen["receipts"]] == [gate.name for gate in GATES]
         after = law_in_force(stack)
         assert set(after) == {f"{DOCUMENT}/{name}" for name in (
             "PART-ONE", "PART-ONE/KEPT", "PART-ONE/NEW", "PART-ONE/REVISED", "PART-TWO", "PART-TWO/MOVED",
@@ -51,7 +51,11 @@ async def test_a_second_version_replaces_the_first_through_both_sovereign_gates(
         assert after[f"{DOCUMENT}/PART-ONE/KEPT"] == before[f"{DOCUMENT}/PART-ONE/KEPT"]
         chain = "select jsonb_agg(jsonb_build_array(run_id, base_run_id) order by n) from public.enactment"
         assert stack.database.value(chain) == [[first.run_id, None], [run.run_id, first.run_id]]
-        texts = [Store(stack.settings.kb).get(one["kb_id"]) for one in seen["documents"] if one["kind"] == "request"]
+        texts = [
+            Store(stack.settings.kb).get(document["kb_id"])
+            for document in seen["documents"]
+            if document["kind"] == "request"
+        ]
         assert len(texts) == 2
         assert all(b"3 kept, 1 revised, 2 created, 2 repealed" in text for text in texts)
 

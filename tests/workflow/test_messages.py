@@ -122,7 +122,7 @@ async def test_a_flood_of_signals_does_not_keep_a_good_approval_out(stack: Stack
         await until(waits, what="the run waits at its gate")
         await again.handle.signal("submit_approval", await again.sign())
         assert (await again.until_requested(LIFECYCLE))["awaits"] == LIFECYCLE
-        assert [one["gate"] for one in (await again.sidecar())["consumptions"]] == [CUT]
+        assert [consumption["gate"] for consumption in (await again.sidecar())["consumptions"]] == [CUT]
 
 
 async def test_a_stopped_run_that_keeps_an_early_approval_is_renewed_and_takes_the_approval_along(stack: Stack) -> None:
@@ -149,7 +149,7 @@ async def test_an_early_approval_waits_for_its_gate(stack: Stack) -> None:
     await again.handle.signal("submit_approval", kb_id)
     async with stack.workers():
         await again.until_requested(LIFECYCLE)
-        assert [one["gate"] for one in (await again.sidecar())["consumptions"]] == [CUT]
+        assert [consumption["gate"] for consumption in (await again.sidecar())["consumptions"]] == [CUT]
 
 
 async def test_a_late_approval_of_a_gate_that_is_through_is_refused(stack: Stack) -> None:
@@ -227,7 +227,10 @@ async def test_of_two_approvals_the_one_that_was_taken_back_takes_the_other_one_
         second = await run.sign(who=stack.kit.bob, text="on second thought")
         await run.handle.signal("submit_approval", second)
         await run.until_requested(LIFECYCLE)
-        assert sorted(one["approver"] for one in (await run.sidecar())["consumptions"]) == ["alice", "bob"]
+        assert sorted(consumption["approver"] for consumption in (await run.sidecar())["consumptions"]) == [
+            "alice",
+            "bob",
+        ]
 
 
 async def test_two_approvals_of_which_one_is_gone_are_asked_about_once_and_then_waited_for(stack: Stack) -> None:
@@ -251,7 +254,7 @@ async def test_two_approvals_of_which_one_is_gone_are_asked_about_once_and_then_
                 await run.handle.signal("submit_approval", kb_id)
             await run.until_requested(LIFECYCLE)
     attempts = (await run.sidecar())["attempts"]
-    assert [one["outcome"] for one in attempts if one["gate"] == LEG_A].count("approval_refused") == 2
+    assert [attempt["outcome"] for attempt in attempts if attempt["gate"] == LEG_A].count("approval_refused") == 2
 
 
 async def _is_at(run: Run, gate: str) -> bool:

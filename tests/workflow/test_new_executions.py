@@ -30,7 +30,7 @@ async def test_after_a_terminate_a_new_execution_skips_the_sealed_gates(stack: S
         assert (await again.result()).state == "closeout_reported"
         seen = await again.sidecar()
         assert len(seen["consumptions"]) == 2
-        assert [one["gate"] for one in seen["attempts"][len(before) :]] == [gate.name for gate in GATES[-2:]]
+        assert [attempt["gate"] for attempt in seen["attempts"][len(before) :]] == [gate.name for gate in GATES[-2:]]
 
 
 async def test_a_foreign_start_beside_an_open_run_fails_at_once_and_names_it(stack: Stack) -> None:

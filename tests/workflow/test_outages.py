@@ -18,7 +18,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
-from activities.reconciler import runs as looking_after
+from activities.reconciler import runs as reconciler_runs
 from activities.worker.shutdown import running
 from cutter import limits
 from cutter.approvals import schema
@@ -32,7 +32,7 @@ from starter.approver import orders
 from starter.commands import run as orchestrate
 from starter.commands import status
 from starter.commands.reconcile import reading_deps
-from starter.local import doctor_checks as checks
+from starter.local import doctor_checks
 from temporal import names
 from temporal.client import connect
 from tests.support.stack import DOCUMENT, Run, Stack
@@ -101,7 +101,7 @@ async def test_a_statement_over_the_soft_cap_stops_the_run_and_nothing_is_retrie
         run = await _start_with_held_latch(stack)
         status = await run.until_shown("stopped_soft_cap_mark")
         assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
-        (attempt,) = (one for one in (await run.sidecar())["attempts"] if one["gate"] == "IG_mark")
+        (attempt,) = (attempt for attempt in (await run.sidecar())["attempts"] if attempt["gate"] == "IG_mark")
         assert attempt["outcome"] == "over_cap"
         stack.let_go()
         assert (await run.resume())["status"] == "accepted"
@@ -136,7 +136,7 @@ async def test_work_over_the_soft_cap_stops_the_run_and_what_it_sealed_counts(st
         go_on.set()
         assert (await run.resume())["status"] == "accepted"
         await run.until_requested(CUT)
-        assert len([one for one in (await run.sidecar())["attempts"] if one["gate"] == "IG_mark"]) == 1
+        assert len([attempt for attempt in (await run.sidecar())["attempts"] if attempt["gate"] == "IG_mark"]) == 1
 
 
 @changed(hard_cap_minutes=0.0005)
@@ -170,7 +170,7 @@ async def test_without_a_worker_of_a_role_the_run_stops_until_it_is_there(
         await run.approve(CUT)
         status = await run.until_shown(f"stopped_unavailable_worker_{missing.value}")
         assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
-        sealed = {one["gate"] for one in (await run.sidecar())["receipts"]}
+        sealed = {receipt["gate"] for receipt in (await run.sidecar())["receipts"]}
         assert set(gates) <= sealed
         async with stack.workers(missing):
             assert (await run.resume())["status"] == "accepted"
@@ -197,7 +197,7 @@ async def test_a_database_that_is_away_is_retried_in_sight_then_the_run_stops(st
         await run.approve(LIFECYCLE)
         assert (await run.result()).state == "closeout_reported"
         history = await run.handle.fetch_history()
-        scheduled = [one.activity_task_scheduled_event_attributes for one in history.events]
+        scheduled = [event.activity_task_scheduled_event_attributes for event in history.events]
         judged = [one.start_to_close_timeout.seconds for one in scheduled if one.activity_type.name == "judge_approval"]
         assert len(judged) > limits.RETRIES_A_GATE
         assert set(judged) == {limits.CONTROL_ACTIVITY_SECONDS}, "a try after an outage has as much time as the first"
@@ -235,13 +235,13 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
         shown = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
         assert shown.next == "cutter reconcile"
         assert "nothing has moved" in shown.needs
-        assert (await asyncio.to_thread(checks.runs, stack.settings)).remedy == "cutter reconcile"
+        assert (await asyncio.to_thread(doctor_checks.runs, stack.settings)).remedy == "cutter reconcile"
         losing.names.remove("escalate")
         with reading_deps(stack.settings) as deps:
-            found = await looking_after.runs(stack.client, deps, 0)
+            found = await reconciler_runs.runs(stack.client, deps, 0)
             assert [(one["run_id"], one["temporal"]) for one in found["differs"]] == [(run.run_id, LOST)]
             await run.until_state(LOST)
-            again = await looking_after.runs(stack.client, deps, 0)
+            again = await reconciler_runs.runs(stack.client, deps, 0)
         assert again["differs"] == []
 
 
@@ -270,7 +270,9 @@ async def test_every_retry_of_a_control_activity_follows_a_pause(stack: Stack) -
         await run.until_shown(LOST)
     events = [event.WhichOneof("attributes") or "" for event in (await run.handle.fetch_history()).events]
     moves = [
-        one for one in events if one.startswith(("activity_task_failed", "activity_task_scheduled", "timer_fired"))
+        event
+        for event in events
+        if event.startswith(("activity_task_failed", "activity_task_scheduled", "timer_fired"))
     ]
     after_failure = [second for first, second in pairwise(moves) if first.startswith("activity_task_failed")]
     assert len(after_failure) >= limits.RETRIES_A_GATE
@@ -348,7 +350,7 @@ async def test_a_gate_that_refuses_for_ever_what_was_accepted_stops_the_run(stac
 
 
 async def _was_stopped(run: Run, times: int) -> bool:
-    return sum(LOST in one for one in (await run.status())["retries"]) == times
+    return sum(LOST in retry for retry in (await run.status())["retries"]) == times
 
 
 async def _void_by_command(run: Run) -> dict[str, object]:
@@ -392,7 +394,7 @@ async def test_a_gate_whose_dependency_is_away_is_tried_so_often_and_each_try_is
     async with stack.workers(keys_dir=stack.settings.state / "no-keys"):
         run = await stack.start()
         seen = await run.until_state("stopped_unavailable_backup")
-        tries = [one for one in seen["attempts"] if one["gate"] == "IG_backup"]
+        tries = [attempt for attempt in seen["attempts"] if attempt["gate"] == "IG_backup"]
         told = [one["next_eligible_at"] is not None for one in tries]
         assert told == [True] * limits.RETRIES_A_GATE + [False], "each row says when the next try is due"
     async with stack.workers():
@@ -431,7 +433,9 @@ async def test_a_stale_backup_is_taken_anew_before_leg_a(stack: Stack) -> None:
         backups = "select count(*) from cutter_governance.action_receipt where connector = 'backup'"
         assert stack.database.value(backups) == 2
         outcomes = [
-            one["outcome"] for one in (await run.sidecar())["attempts"] if one["gate"] == "IG_cut_leg_a_execute"
+            attempt["outcome"]
+            for attempt in (await run.sidecar())["attempts"]
+            if attempt["gate"] == "IG_cut_leg_a_execute"
         ]
         assert outcomes == ["backup_stale", "passed"]
 
@@ -467,7 +471,9 @@ async def test_a_run_with_a_backup_stops_at_leg_a_while_a_segment_is_damaged(sta
         assert stack.database.value(again, role="cutter_backup") is True
         assert (await run.resume())["status"] == "accepted"
         seen = await run.until_requested(LIFECYCLE)
-    tries = [one["outcome"] for one in (await run.sidecar())["attempts"] if one["gate"] == "IG_cut_leg_a_execute"]
+    tries = [
+        attempt["outcome"] for attempt in (await run.sidecar())["attempts"] if attempt["gate"] == "IG_cut_leg_a_execute"
+    ]
     assert tries == ["backup_damaged", "backup_damaged", "backup_stale", "passed"]
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from activities.reconciler.runs import drain
 from cutter.approvals import schema
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.storage.batches import Options
 from starter.commands.reconcile import reading_deps
 from tests.support import batch as support
@@ -22,11 +22,13 @@ UNITS = "select count(*) from public.information_unit"
 
 
 async def shown(run: Run, told: str) -> bool:
-    return any(told in one for one in (await run.status())["refusals"])
+    return any(told in refusal for refusal in (await run.status())["refusals"])
 
 
 def stop_report(run: Run, seen: support.Json) -> str:
-    return support.kb_text(run.stack, next(one["kb_id"] for one in seen["documents"] if one["kind"] == "stop_route"))
+    return support.kb_text(
+        run.stack, next(document["kb_id"] for document in seen["documents"] if document["kind"] == "stop_route")
+    )
 
 
 async def test_a_denied_write_ends_the_run_and_another_policy_lets_its_successor_write(stack: Stack) -> None:
@@ -58,7 +60,7 @@ async def test_without_a_policy_the_run_ends_with_the_command_that_installs_one_
         result = await run.result()
         assert result.state == "failed_policy"
         assert "type `cutter policy install`" in result.reason
-        waiting = [one for one in (await run.sidecar())["documents"] if one["sha256"] is None]
+        waiting = [document for document in (await run.sidecar())["documents"] if document["sha256"] is None]
         assert [one["kind"] for one in waiting] == ["stop_route"]
     with reading_deps(stack.settings) as deps:
         assert drain(deps) == ([], [])
@@ -94,8 +96,8 @@ async def test_a_rule_that_comes_while_people_decide_asks_for_the_second_one(sta
         await run.approve(CUT, stack.kit.bob)
         await run.approve(LIFECYCLE)
         assert (await run.result()).state == "closeout_reported"
-        approvers = known_runs.sidecar(stack.settings, run.run_id).consumptions
-        assert {one.approver for one in approvers if one.gate == CUT} == {"alice", "bob"}
+        approvers = run_rows.sidecar(stack.settings, run.run_id).consumptions
+        assert {approver.approver for approver in approvers if approver.gate == CUT} == {"alice", "bob"}
 
 
 async def test_a_batch_sets_aside_what_was_denied_and_goes_on_with_the_rest(stack: Stack) -> None:

@@ -147,7 +147,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         shown = inbox._blocked(stack.settings)
         assert [one["reason"] for one in shown] == [view.blocked]
         workers = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
-        assert next(one for one in workers if one.name == "workers").failed
+        assert next(worker for worker in workers if worker.name == "workers").failed
         obstacle.unlink()
         await said(process, "worker.ready")
         await until(partial(is_ready, port), what="the worker is ready")

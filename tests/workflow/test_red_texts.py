@@ -44,7 +44,7 @@ def no_law(stack: Stack) -> bool:
 async def refused(stack: Stack, run: Run) -> bool:
     """True where the run failed at IG_mark by the finding's name, and nothing was written."""
     seen = await run.sidecar()
-    assert [one["gate"] for one in seen["receipts"]] == ["IG_source_pin"]
+    assert [receipt["gate"] for receipt in seen["receipts"]] == ["IG_source_pin"]
     assert "heading_absorbed, line 7, red 1" in seen["attempts"][-1]["reason"]
     return bool(seen["run"]["state"] == "failed_mark" and no_law(stack))
 

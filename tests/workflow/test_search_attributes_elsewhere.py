@@ -101,7 +101,7 @@ async def test_a_server_that_does_not_tell_its_version_is_no_old_server(
     with grpc_front.front(str(stack.settings.temporal_address), refused, empty={CLUSTER}) as address:
         settings = stack.settings.model_copy(update={"temporal_address": address})
         checks = await asyncio.to_thread(preflight, settings, frozenset({Host.OPERATOR}))
-    assert next(one for one in checks if one.name == "temporal version").verdict is Verdict.OPTIONAL
+    assert next(check for check in checks if check.name == "temporal version").verdict is Verdict.OPTIONAL
 
 
 def test_the_guide_has_the_command_with_every_attribute() -> None:

@@ -37,7 +37,9 @@ async def test_a_stop_while_waiting_needs_a_signed_resume_and_then_goes_on(stack
         answer = await run.resume(await run.order(schema.RESUME))
         assert (answer["status"], answer["code"]) == ("accepted", "accepted")
         assert (await run.through()).state == "closeout_reported"
-        report = next(one["kb_id"] for one in (await run.sidecar())["documents"] if one["kind"] == "stop_route")
+        report = next(
+            document["kb_id"] for document in (await run.sidecar())["documents"] if document["kind"] == "stop_route"
+        )
         assert "stop" in report
 
 
@@ -184,7 +186,7 @@ async def test_a_stop_during_a_gate_takes_effect_before_the_next_one(stack: Stac
     stack.hooks.append(stop)
     async with stack.workers():
         seen = await run.until_state("stopped_stop")
-        assert [one["gate"] for one in seen["receipts"]] == ["IG_source_pin", "IG_mark"]
+        assert [receipt["gate"] for receipt in seen["receipts"]] == ["IG_source_pin", "IG_mark"]
         await run.until_shown("stopped_stop")
         await run.resume(await run.order(schema.RESUME))
         await run.until_requested(CUT)
@@ -209,6 +211,8 @@ async def test_a_stop_cuts_a_backoff_short(stack: Stack) -> None:
         await run.until_attempted("IG_cut_leg_a_execute", "lane_busy")
         await run.handle.signal("stop", "enough")
         seen = await run.until_state("stopped_stop")
-        assert [one["outcome"] for one in seen["attempts"] if one["gate"] == "IG_cut_leg_a_execute"] == ["lane_busy"]
+        assert [attempt["outcome"] for attempt in seen["attempts"] if attempt["gate"] == "IG_cut_leg_a_execute"] == [
+            "lane_busy"
+        ]
         assert not any(event.event_type == EventType.EVENT_TYPE_TIMER_FIRED for event in (await run.history()).events)
     stack.let_go()

@@ -23,7 +23,7 @@ async def test_an_unforeseen_error_stops_the_run_at_once_and_is_reported(stack: 
         seen = await run.sidecar()
         assert met == ["IG_source_pin", "IG_mark"], "nothing is tried again by itself"
         assert "KeyError" in seen["run"]["last_error"]["reason"]
-        assert [one["kind"] for one in seen["documents"]].count("stop_route") == 1
+        assert [document["kind"] for document in seen["documents"]].count("stop_route") == 1
         assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
         assert (await run.resume())["status"] == "refused"
         assert (await run.resume(await run.order(schema.RESUME)))["status"] == "accepted"

@@ -29,10 +29,10 @@ async def test_a_live_run_reaches_closeout_through_both_sovereign_gates(stack: S
         result = await run.through()
         assert (result.state, result.outcome) == ("closeout_reported", "success")
         seen = await run.sidecar()
-        assert [one["gate"] for one in seen["receipts"]] == [gate.name for gate in GATES]
-        assert {one["gate"] for one in seen["consumptions"]} == {"SG_cut_authz", "SG_lifecycle_authz"}
+        assert [receipt["gate"] for receipt in seen["receipts"]] == [gate.name for gate in GATES]
+        assert {consumption["gate"] for consumption in seen["consumptions"]} == {"SG_cut_authz", "SG_lifecycle_authz"}
         assert stack.database.value(ENACTED) == int(result.facts["candidate_count"]) > 20
-        assert all(Store(stack.settings.kb).exists(one["kb_id"]) for one in seen["documents"])
+        assert all(Store(stack.settings.kb).exists(document["kb_id"]) for document in seen["documents"])
         status = await run.status()
         assert (status["state"], status["awaits"]) == ("closeout_reported", None)
         assert status["next_command"].startswith(f"cutter report {run.run_id}")
@@ -65,9 +65,9 @@ async def test_a_dry_run_rehearses_leaves_request_documents_and_writes_nothing(s
         result = await run.result()
         assert (result.state, result.outcome) == ("awaiting_cut_authorization", "rehearsed")
         seen = await run.sidecar()
-        assert [one["gate"] for one in seen["receipts"]] == [gate.name for gate in PLANNED]
-        assert [one["outcome"] for one in seen["attempts"]][-1] == "rehearsed"
-        (request,) = (one["kb_id"] for one in seen["documents"] if one["kind"] == "request")
+        assert [receipt["gate"] for receipt in seen["receipts"]] == [gate.name for gate in PLANNED]
+        assert [attempt["outcome"] for attempt in seen["attempts"]][-1] == "rehearsed"
+        (request,) = (document["kb_id"] for document in seen["documents"] if document["kind"] == "request")
         assert b"writer_digest" in Store(stack.settings.kb).get(request)
         assert stack.database.value("select count(*) from public.information_unit") == 0
 
@@ -147,7 +147,7 @@ async def test_a_threshold_of_two_needs_two_people(stack: Stack) -> None:
         assert (status["awaits"], set(status["accepted"])) == ("SG_cut_authz", {"alice"})
         assert (await run.resume(await run.sign(who=stack.kit.bob)))["status"] == "accepted"
         await run.until_requested("SG_lifecycle_authz")
-        assert {one["approver"] for one in (await run.sidecar())["consumptions"]} == {"alice", "bob"}
+        assert {consumption["approver"] for consumption in (await run.sidecar())["consumptions"]} == {"alice", "bob"}
 
 
 async def test_a_start_with_a_broken_input_fails_with_the_field_and_an_example(stack: Stack) -> None:

@@ -136,7 +136,9 @@ def _switch_off(work: _Work) -> list[_Trigger]:
         always = _ALWAYS.all(connection)
         for one in always:
             connection.execute(_switched("disable trigger", one))
-        names = sql.SQL(", ").join(sql.Identifier(*one.split(".")) for one in (*tables(connection), *SEGMENT_TABLES))
+        names = sql.SQL(", ").join(
+            sql.Identifier(*table.split(".")) for table in (*tables(connection), *SEGMENT_TABLES)
+        )
         connection.execute(sql.SQL("truncate {}").format(names))
     return always
 
@@ -187,7 +189,7 @@ def _finish(work: _Work, always: list[_Trigger], documents: Mapping[str, Documen
     """Check that no row is of another document, and switch the triggers on again. Returns the rows by table."""
     with work.session() as connection:
         counts = {name: count(connection, name) for name in (*tables(connection), *SEGMENT_TABLES)}
-        if sum(counts[name] for name in SEGMENT_TABLES) != sum(one.rows for one in documents.values()):
+        if sum(counts[name] for name in SEGMENT_TABLES) != sum(document.rows for document in documents.values()):
             raise Refused(_differs("rows that belong to no document"))
         for one in always:
             connection.execute(_switched("enable always trigger", one))

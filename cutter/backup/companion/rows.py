@@ -53,7 +53,7 @@ def described(connection: Connection) -> dict[str, Table]:
 
 
 def _described(connection: Connection, table: str) -> Table:
-    columns = tuple((one.name, one.kind) for one in _COLUMNS.all(connection, {"table": table}))
+    columns = tuple((column.name, column.kind) for column in _COLUMNS.all(connection, {"table": table}))
     statement = sql.SQL(query_of("digest")).format(columns=_listed(columns), table=sql.Identifier(*table.split(".")))
     found = the_row("digest", connection.cursor(row_factory=class_row(_Digest)).execute(statement))
     return Table(columns=columns, rows=found.rows, digest=found.digest)
@@ -82,7 +82,7 @@ def count(connection: Connection, table: str) -> int:
 
 def sequences(connection: Connection) -> dict[str, int]:
     """The last value of each sequence that was used. It is at least as high as any value in the rows of a snapshot."""
-    return {one.name: one.value for one in _SEQUENCES.all(connection)}
+    return {sequence.name: sequence.value for sequence in _SEQUENCES.all(connection)}
 
 
 def _listed(columns: tuple[tuple[str, str], ...]) -> sql.Composed:

@@ -118,4 +118,4 @@ def _newer(connection: Connection, header: Header) -> dict[str, Document]:
 
 
 def _counts(rows: list[_Counted]) -> dict[str, int]:
-    return {one.document: one.changes for one in rows}
+    return {row.document: row.changes for row in rows}

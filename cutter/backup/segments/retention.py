@@ -56,13 +56,13 @@ def garbage(
     Raises Unknown, and TreeDamaged if a page of a kept tree is missing or damaged.
     """
     names = _kept(backups, now - timedelta(days=days), wanted)
-    if unknown := sorted(one.artifact for one in backups if one.artifact in names and one.base == ""):
+    if unknown := sorted(backup.artifact for backup in backups if backup.artifact in names and backup.base == ""):
         raise Unknown(unknown[0])
-    needed = tree.reached([newest_tree, *_bases(one for one in backups if one.artifact in names)], read)
+    needed = tree.reached([newest_tree, *_bases(backup for backup in backups if backup.artifact in names)], read)
     # A page of these trees may be gone, because somebody ended an earlier collection.
-    others = tree.reached(_bases(one for one in backups if one.artifact not in names), read, whole=False)
+    others = tree.reached(_bases(backup for backup in backups if backup.artifact not in names), read, whole=False)
     return Garbage(
-        artifacts=sorted(one.artifact for one in backups if one.artifact not in names | needed.artifacts),
+        artifacts=sorted(backup.artifact for backup in backups if backup.artifact not in names | needed.artifacts),
         pages=[page for page in reversed(list(others.pages)) if page not in needed.pages],
     )
 
@@ -72,12 +72,15 @@ def _kept(backups: Sequence[Stored], since: datetime, wanted: Collection[str]) -
 
     A record names whole seconds, so each backup of the newest second may be the newest, and all of them are kept.
     """
-    groups = ([one for one in backups if one.goes_with], [one for one in backups if one.whole and not one.goes_with])
+    groups = (
+        [backup for backup in backups if backup.goes_with],
+        [backup for backup in backups if backup.whole and not backup.goes_with],
+    )
     last = [max((one.taken for one in group), default=None) for group in groups]
     newest = {one.artifact for group, taken in zip(groups, last, strict=True) for one in group if one.taken == taken}
-    kept = {one.artifact for one in backups if one.taken >= since} | newest | set(wanted)
-    return kept | {one.goes_with for one in backups if one.artifact in kept and one.goes_with}
+    kept = {backup.artifact for backup in backups if backup.taken >= since} | newest | set(wanted)
+    return kept | {backup.goes_with for backup in backups if backup.artifact in kept and backup.goes_with}
 
 
 def _bases(backups: Iterable[Stored]) -> list[str]:
-    return [one.base for one in backups if one.base]
+    return [backup.base for backup in backups if backup.base]

@@ -167,14 +167,14 @@ def _restored(
     return found
 
 
-def _difference(one: _Held, live: Described, restored: Described) -> str | None:
+def _difference(held: _Held, live: Described, restored: Described) -> str | None:
     """How the rows of a document in its segment or its live rows differ from what was sealed, and in which tables."""
-    alive = live.documents.get(one.document)
-    tables = ", ".join(restored.differing(one.document, live)) if alive else ""
-    if restored.documents[one.document].fingerprint != one.fingerprint:
+    alive = live.documents.get(held.document)
+    tables = ", ".join(restored.differing(held.document, live)) if alive else ""
+    if restored.documents[held.document].fingerprint != held.fingerprint:
         where = f"; its live rows differ from them in {tables}" if tables else ""
         return f"its rows in the segment are not those that were sealed{where}"
-    if alive and alive.fingerprint != one.fingerprint:
+    if alive and alive.fingerprint != held.fingerprint:
         return f"its live rows differ from its segment in {tables}, although no change was counted"
     return None
 

@@ -67,7 +67,7 @@ def _bytes(page: _Page) -> bytes:
     if page.children:
         listed: Any = {digit: [child.digest, child.count] for digit, child in page.children.items()}
         return canonical_json({"version": PAGE_VERSION, "children": listed}).encode()
-    rows = [[one.document, one.artifact, one.sha256, one.fingerprint] for one in sorted(page.entries)]
+    rows = [[entry.document, entry.artifact, entry.sha256, entry.fingerprint] for entry in sorted(page.entries)]
     return canonical_json({"version": PAGE_VERSION, "entries": rows}).encode()
 
 
@@ -83,7 +83,7 @@ def count_of(root: str, read: PageReader) -> int:
 def updated(root: str, entries: Iterable[Entry], read: PageReader) -> Tree:
     """The tree after these entries, which replace earlier entries of the same documents. Raises TreeDamaged."""
     pages: dict[str, bytes] = {}
-    top = _merged(root, {_key(one.document): one for one in entries}, 0, read, pages)
+    top = _merged(root, {_key(entry.document): entry for entry in entries}, 0, read, pages)
     return Tree(root=top.digest, count=top.count, pages=pages)
 
 
@@ -151,7 +151,7 @@ def _key(document: str) -> str:
 def _merged(root: str, entries: Mapping[str, Entry], depth: int, read: PageReader, pages: dict[str, bytes]) -> _Child:
     page = _page(root, read)
     if not page.children:
-        return _built({_key(one.document): one for one in page.entries} | dict(entries), depth, pages)
+        return _built({_key(entry.document): entry for entry in page.entries} | dict(entries), depth, pages)
     children = dict(page.children)
     for digit, group in _by_digit(entries, depth).items():
         old = children[digit].digest if digit in children else EMPTY

@@ -165,7 +165,7 @@ class Approvals(Members):
 
     def _tiers(self, said: Json) -> set[str]:
         """The tiers that the effect policy demanded at a gate."""
-        return {one["tier"] for one in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
+        return {decision["tier"] for decision in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
 
     def _tier(self, gate: str, said: Json) -> Iterator[str]:
         """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it."""

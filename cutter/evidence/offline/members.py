@@ -85,5 +85,5 @@ class Members:
         """The entry of a verdict's signer in its policy epoch, or None if the epoch has no or several such entries."""
         wanted = (row["approver"], row["fingerprint"])
         people = self.epoch(row).get("approvers", [])
-        found = [one for one in people if one["name"] == wanted[0] or one["fingerprint"] == wanted[1]]
+        found = [person for person in people if person["name"] == wanted[0] or person["fingerprint"] == wanted[1]]
         return found[0] if len(found) == 1 and (found[0]["name"], found[0]["fingerprint"]) == wanted else None

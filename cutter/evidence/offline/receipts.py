@@ -36,7 +36,7 @@ class Receipts(Members):
             # 5.3
             by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
             text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
-            if digest(text) != by["sha256"] or any(one["verdict"] == "deny" for one in by["decisions"]):
+            if digest(text) != by["sha256"] or any(decision["verdict"] == "deny" for decision in by["decisions"]):
                 yield f"the policy that decided about {row['gate']} is missing, or denied it"
             decided += [{"of": "receipt", "gate": row["gate"], "sha256": by["sha256"], **n} for n in by["decisions"]]
             previous = row["receipt_hash"]

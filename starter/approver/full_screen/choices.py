@@ -88,9 +88,9 @@ class Deciding(Screen[Asked | None]):
         self.app.notify(visible_line(f"{one.name}: {why_not}"), severity="warning")
         return None
 
-    def _keep(self, one: Asked, decision: Decision | None) -> None:
+    def _keep(self, asked: Asked, decision: Decision | None) -> None:
         try:
-            self.session.decide(one, decision)
+            self.session.decide(asked, decision)
         except CutterError as problem:
             self.app.notify(visible_line(str(problem)), severity="error")
             return

@@ -64,13 +64,13 @@ class LastPage(Screen[None]):
         if not requests:
             return
         yield line(heading, style)
-        for one in requests:
-            decision = self.session.decision(one)
+        for request in requests:
+            decision = self.session.decision(request)
             text = f": {decision.text}" if decision and decision.text else ""
-            asked = one.document.request
-            accepted = f", {counted(one.accepted, 'red finding')} accepted" if one.accepted else ""
-            facts = f"{one.gate}, {counted(asked.candidate_count, 'unit')}{accepted}"
-            yield line(f"  {one.name} ({facts}, writer_digest {asked.writer_digest[:16]}…){text}")
+            asked = request.document.request
+            accepted = f", {counted(request.accepted, 'red finding')} accepted" if request.accepted else ""
+            facts = f"{request.gate}, {counted(asked.candidate_count, 'unit')}{accepted}"
+            yield line(f"  {request.name} ({facts}, writer_digest {asked.writer_digest[:16]}…){text}")
 
     def _has_work(self) -> bool:
         ledger = self.session.journal.ledger

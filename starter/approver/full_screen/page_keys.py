@@ -48,7 +48,7 @@ def rows(page: Screen[Any]) -> list[tuple[str, str]]:
     What a key does is the tooltip of its binding. Keys that do the same share a row. The bindings without a tooltip are
     those of textual, of which only the plain keys of a list or a tree are of use here.
     """
-    active = [one for one in page.active_bindings.values() if one.enabled]
+    active = [active_binding for active_binding in page.active_bindings.values() if active_binding.enabled]
     ours = sorted((one for one in active if one.binding.tooltip), key=lambda one: not one.binding.show)
     moves = [one for one in active if not one.binding.tooltip and _moves(page, one)]
     found: dict[str, list[ActiveBinding]] = {}
@@ -59,9 +59,13 @@ def rows(page: Screen[Any]) -> list[tuple[str, str]]:
     return [(_shown(page, same), does) for does, same in found.items()]
 
 
-def _moves(page: Screen[Any], one: ActiveBinding) -> bool:
+def _moves(page: Screen[Any], active_binding: ActiveBinding) -> bool:
     """A key without a modifier, of the part with the focus. The keys of a text edit it, but our texts are read-only."""
-    return one.node is page.focused and not isinstance(one.node, TextArea) and "+" not in one.binding.key
+    return (
+        active_binding.node is page.focused
+        and not isinstance(active_binding.node, TextArea)
+        and "+" not in active_binding.binding.key
+    )
 
 
 def _shown(page: Screen[Any], same: Iterable[ActiveBinding]) -> str:

@@ -99,16 +99,16 @@ class RequestList(Deciding):
         if one is not None:
             self.read(one)
 
-    def read(self, one: Asked) -> None:
+    def read(self, asked: Asked) -> None:
         """Open the reader. A request that differs from the one that this machine computes is refused instead."""
         try:
-            view = self.session.open(one)
+            view = self.session.open(asked)
         except CutterError as problem:
-            told = visible_line(f"{one.name}: {problem}")
+            told = visible_line(f"{asked.name}: {problem}")
             self.app.notify(told, severity="error")
             self.show()
             return
-        self.app.push_screen(RequestReader(self.session, one, view), self._next)
+        self.app.push_screen(RequestReader(self.session, asked, view), self._next)
 
     def _next(self, wanted: Asked | None) -> None:
         if wanted is not None:
@@ -128,11 +128,11 @@ class RequestList(Deciding):
         )
 
     def _listed(self) -> list[Asked]:
-        def has(one: Asked) -> bool:
-            words = f"{one.name} {one.gate} {self.session.state(one)}"
+        def has(asked: Asked) -> bool:
+            words = f"{asked.name} {asked.gate} {self.session.state(asked)}"
             return self._filter in words.casefold()
 
-        return [one for one in self.session.requests if has(one)]
+        return [request for request in self.session.requests if has(request)]
 
     def action_finish(self) -> None:
         self.app.push_screen(LastPage(self.session))

@@ -118,7 +118,7 @@ class RequestReader(Deciding):
 
     def _head(self) -> None:
         session, decision = self.session, self.session.decision(self.asked)
-        number = [one.key for one in session.requests].index(self.asked.key) + 1
+        number = [request.key for request in session.requests].index(self.asked.key) + 1
         text = f": {decision.text}" if decision and decision.text else ""
         heading = f"{number} of {len(session.requests)} · {self.asked.name} · {self.asked.gate} · "
         state = f"{session.state(self.asked)}{text} · {session.progress()}"
@@ -207,8 +207,8 @@ class RequestReader(Deciding):
         if self.session.decision(self.asked) is None:
             self._head()
             return
-        place = [one.key for one in self.session.requests].index(self.asked.key)
-        later = [one for one in self.session.requests[place:] if one in left] or left
+        place = [request.key for request in self.session.requests].index(self.asked.key)
+        later = [request for request in self.session.requests[place:] if request in left] or left
         self.dismiss(later[0] if later else None)
 
     def action_tab(self, name: str) -> None:
@@ -225,7 +225,7 @@ class RequestReader(Deciding):
 
     def action_other(self, step: int) -> None:
         """Open the next or the previous request of the list, also if it is decided."""
-        place = [one.key for one in self.session.requests].index(self.asked.key) + step
+        place = [request.key for request in self.session.requests].index(self.asked.key) + step
         if 0 <= place < len(self.session.requests):
             self.dismiss(self.session.requests[place])
 

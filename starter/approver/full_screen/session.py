@@ -30,67 +30,71 @@ class Session:
     refused: dict[str, str] = field(default_factory=dict)
     """The reason why a request cannot be signed here, by the request's key."""
 
-    def open(self, one: Asked) -> RequestView:
+    def open(self, asked: Asked) -> RequestView:
         """The view of a request. After this call the request counts as opened. Raises CutterError if it cannot be
         signed here.
         """
         try:
-            view = self.build(one)
+            view = self.build(asked)
         except CutterError as problem:
-            self.refused[one.key] = str(problem)
+            self.refused[asked.key] = str(problem)
             raise
-        self.refused.pop(one.key, None)
-        if one.key not in self.journal.ledger.opened:
-            self.journal.record(Opened(request=one.key))
+        self.refused.pop(asked.key, None)
+        if asked.key not in self.journal.ledger.opened:
+            self.journal.record(Opened(request=asked.key))
         return view
 
-    def decision(self, one: Asked) -> Decision | None:
-        return self.journal.ledger.decisions.get(one.key)
+    def decision(self, asked: Asked) -> Decision | None:
+        return self.journal.ledger.decisions.get(asked.key)
 
-    def may_not(self, one: Asked, choice: Choice) -> str | None:
+    def may_not(self, asked: Asked, choice: Choice) -> str | None:
         """The reason why this choice is not possible for a request. None if it is possible."""
-        if one.key in self.journal.ledger.signed:
+        if asked.key in self.journal.ledger.signed:
             return "you signed it: u takes it up again after it was handed over"
         if choice is Choice.SKIP:
             return None
-        if one.key in self.refused:
-            return f"it cannot be signed here: {self.refused[one.key]}"
-        if one.key not in self.journal.ledger.opened:
+        if asked.key in self.refused:
+            return f"it cannot be signed here: {self.refused[asked.key]}"
+        if asked.key not in self.journal.ledger.opened:
             return "open it first, with Enter"
         if choice is Choice.REJECT and self.before:
             return "a rehearsal has no run to reject: skip it"
         return None
 
-    def decide(self, one: Asked, decision: Decision | None) -> None:
+    def decide(self, asked: Asked, decision: Decision | None) -> None:
         """Keep a decision. None takes it back."""
         choice, text = (decision.choice, decision.text) if decision else (None, "")
-        self.journal.record(Decided(request=one.key, choice=choice, text=text))
+        self.journal.record(Decided(request=asked.key, choice=choice, text=text))
 
-    def may_undo(self, one: Asked) -> bool:
+    def may_undo(self, asked: Asked) -> bool:
         """True if there is a decision to take back. A statement that is being handed over cannot be taken back here."""
         ledger = self.journal.ledger
-        return one.key in ledger.decisions and one.key not in ledger.to_hand_over
+        return asked.key in ledger.decisions and asked.key not in ledger.to_hand_over
 
-    def state(self, one: Asked) -> str:
+    def state(self, asked: Asked) -> str:
         """The state of a request in one word, for the list."""
         ledger = self.journal.ledger
-        if one.key in ledger.signed:
+        if asked.key in ledger.signed:
             return "signed"
-        if one.key in ledger.decisions:
-            return ledger.decisions[one.key].choice.value
-        if one.key in self.refused:
+        if asked.key in ledger.decisions:
+            return ledger.decisions[asked.key].choice.value
+        if asked.key in self.refused:
             return "refused"
-        return "opened" if one.key in ledger.opened else "new"
+        return "opened" if asked.key in ledger.opened else "new"
 
     def undecided(self) -> list[Asked]:
         """The requests without a decision, in the order of the session."""
         ledger = self.journal.ledger
-        return [one for one in self.requests if one.key not in ledger.decisions and one.key not in ledger.signed]
+        return [
+            request
+            for request in self.requests
+            if request.key not in ledger.decisions and request.key not in ledger.signed
+        ]
 
     def with_choice(self, choice: Choice) -> list[Asked]:
         """The unsigned requests with this choice, in the order of the session."""
         chosen = set(self.journal.ledger.chosen(choice))
-        return [one for one in self.requests if one.key in chosen]
+        return [request for request in self.requests if request.key in chosen]
 
     def progress(self) -> str:
         return self.journal.ledger.progress(len(self.requests))

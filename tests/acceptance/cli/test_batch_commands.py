@@ -57,7 +57,7 @@ def set_here(stack: Stack, waiting: Sequence[Json], name: str) -> Path:
 
 async def waiting(batch: Batch, gate: str) -> list[Json]:
     state = "batch_awaiting_cut_authz_set" if gate == CUT else "batch_awaiting_lifecycle_authz_set"
-    return [one for one in (await batch.until_state(state))["items"] if one["request_kb_id"]]
+    return [item for item in (await batch.until_state(state))["items"] if item["request_kb_id"]]
 
 
 async def test_the_seeds_own_commands_lead_from_a_queue_to_closeout(stack: Stack, cutter: Cutter) -> None:
@@ -176,7 +176,11 @@ async def test_each_next_command_of_a_strict_batch_moves_it_until_all_of_it_is_l
 
 def _standing(seen: Json) -> tuple[str, ...]:
     """The batch's next command and where each of its documents stands."""
-    return (seen["next"], seen["state"], *(f"{one['run_id']} {one['state']}" for one in seen["documents"]))
+    return (
+        seen["next"],
+        seen["state"],
+        *(f"{document['run_id']} {document['state']}" for document in seen["documents"]),
+    )
 
 
 async def _at_rest(cutter: Cutter, batch_id: str, before: Json) -> Json:
@@ -188,7 +192,9 @@ async def _at_rest(cutter: Cutter, batch_id: str, before: Json) -> Json:
         seen = (await cutter("status", batch_id, "--json")).json
         ended = seen["state"] in ("batch_closeout", "batch_failed_partial")
         moving = {"planning", "writing", "enacting", *([] if ended else ["pending"])}
-        return _standing(seen) != _standing(before) and moving.isdisjoint(one["shown"] for one in seen["documents"])
+        return _standing(seen) != _standing(before) and moving.isdisjoint(
+            document["shown"] for document in seen["documents"]
+        )
 
     await until(rests, seconds=60, what=f"{before['next']} changes something")
     return seen
@@ -197,7 +203,7 @@ async def _at_rest(cutter: Cutter, batch_id: str, before: Json) -> Json:
 async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, batch_id: str) -> None:
     seen = (await cutter("status", batch_id, "--as", "workstream", "--json")).json
     assert (seen["entity_id"], seen["status"], seen["terminal"]) == (f"{batch_id}#2", "executing", False)
-    tasks = [(one["document_id"], one["workstream_id"][-2:], one["state"]) for one in seen["tasks"]]
+    tasks = [(task["document_id"], task["workstream_id"][-2:], task["state"]) for task in seen["tasks"]]
     assert sorted(tasks) == [
         ("ICX-P-1", "#1", "failed"), ("ICX-P-1", "#2", "running"), ("ICX-P-2", "#2", "running")
     ]  # fmt: skip
@@ -253,7 +259,7 @@ async def test_a_queue_goes_on_after_a_void(stack: Stack, cutter: Cutter) -> Non
 async def _signs_no_document_in_anothers_place(cutter: Cutter, batch_id: str, items: Sequence[Json]) -> None:
     """Somebody has put the second one's request, which is genuine, at the place of the first one's."""
     kb = Path(str(cutter.stack.settings.kb).removeprefix("file://"))
-    first, second = (kb / one["request_kb_id"] for one in items)
+    first, second = (kb / item["request_kb_id"] for item in items)
     shown = first.read_bytes()
     first.write_bytes(second.read_bytes())
     name, said = items[0]["document_id"], f"none that {items[0]['run_id']} made: do not sign"

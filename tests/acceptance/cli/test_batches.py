@@ -34,7 +34,8 @@ async def test_a_batch_is_started_watched_looked_at_and_reported(stack: Stack, c
     assert f"next: cutter approve --batch {batch_id}" in watched.out
 
     seen = (await cutter("status", batch_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
-    assert [(one["document_id"], one["shown"], one["gates_passed"]) for one in seen["documents"]] == [
+    fields = ("document_id", "shown", "gates_passed")
+    assert [tuple(document[field] for field in fields) for document in seen["documents"]] == [
         ("ICX-B-1", "at_sg1", 5), ("ICX-B-2", "at_sg1", 5), ("ICX-BAD", "failed", 1),
     ]  # fmt: skip
     assert (seen["state"], seen["gates_done"], seen["gates"]) == ("batch_awaiting_cut_authz_set", 21, 33)
@@ -42,7 +43,9 @@ async def test_a_batch_is_started_watched_looked_at_and_reported(stack: Stack, c
     assert re.search(rf"ICX-BAD +failed +mark .*error +{seen['documents'][2]['commands'][0]}", told.out)
 
     listed = (await cutter("status", "--json")).json
-    assert [(one["batch_id"], one["documents"], one["queued"]) for one in listed["batches"]] == [(batch_id, 3, 1)]
+    assert [(batch["batch_id"], batch["documents"], batch["queued"]) for batch in listed["batches"]] == [
+        (batch_id, 3, 1)
+    ]
     assert re.search(rf"{batch_id} +batch_awaiting_cut_authz_set +3 +1", (await cutter("status")).out)
 
     page = stack.settings.state / "reports" / f"{batch_id}.html"
@@ -105,7 +108,7 @@ async def test_a_batch_s_folder_and_documents_are_rebuilt(stack: Stack, cutter: 
     assert (rebuilt["folder"], rebuilt["missing"], rebuilt["documents"]) == (str(folder), [], 1)
     assert {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()} == before
     every = (await cutter("rebuild", "--all", "--json")).json
-    assert [one["batch_id"] for one in every["batches"]] == [batch_id]
+    assert [batch["batch_id"] for batch in every["batches"]] == [batch_id]
     assert len(every["runs"]) == 1
 
 

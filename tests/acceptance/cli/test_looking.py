@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from cutter.catalogue import GATES, PLANNED
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.support.processes import temporal_program
 from tests.support.stack import DOCUMENT, THREE_UNITS, Run, Stack
@@ -54,11 +54,11 @@ async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter)
         "request": "awaiting_user_confirmation", "run": "waiting_approval", "task": "running"
     }  # fmt: skip
     assert views["request"]["entity_id"] == f"{run.run_id}#1"
-    assert [one["to"] for one in views["request"]["transitions"]] == [
+    assert [transition["to"] for transition in views["request"]["transitions"]] == [
         "queued", "executing", "awaiting_user_confirmation"
     ]  # fmt: skip
-    assert [one["status"] for one in views["run"]["steps"]] == ["succeeded"] * len(PLANNED) + ["waiting_approval"]
-    assert [one["status"] for one in views["run"]["approvals"]] == ["requested"]
+    assert [step["status"] for step in views["run"]["steps"]] == ["succeeded"] * len(PLANNED) + ["waiting_approval"]
+    assert [approval["status"] for approval in views["run"]["approvals"]] == ["requested"]
     assert "IG_cut_leg_a_execute" in (await cutter("status", run.run_id, "--as", "run")).out
     for wrong in (("--as", "project"), ("--as", "workstream"), ()):
         refused = await cutter("status", *([DOCUMENT] if wrong else []), *(wrong or ("--as", "run")))
@@ -84,13 +84,13 @@ async def test_a_document_means_its_open_run_although_a_later_one_has_ended(stac
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-    later = await asyncio.to_thread(known_runs.register_run, stack.settings, DOCUMENT, "dryrun")
+    later = await asyncio.to_thread(run_rows.register_run, stack.settings, DOCUMENT, "dryrun")
     await cutter("cancel", later, "--reason", "by mistake")
     await cutter("reconcile", "--grace-seconds", "0")
     ended = (await cutter("status", later, "--json")).json
     assert ended["state"] == "voided_cancelled"
     assert (await cutter("status", DOCUMENT, "--json")).json["run_id"] == run.run_id
-    assert [one["run_id"] for one in (await cutter("status", "--json")).json["runs"]] == [run.run_id]
+    assert [run["run_id"] for run in (await cutter("status", "--json")).json["runs"]] == [run.run_id]
     assert (await cutter("stop", DOCUMENT, "--reason", "x", "--json")).json["run_id"] == run.run_id
 
 
@@ -117,7 +117,7 @@ async def test_a_run_that_is_watched_through_a_pipe_is_one_line_a_state_until_it
         machine = (await cutter("status", DOCUMENT, "--json")).json
     states = [line.split()[3] for line in told.out.splitlines() if f"Z {DOCUMENT} " in line]
     assert (told.code, states[0], states[-1]) == (3, "pending", "awaiting_cut_authorization")
-    assert states == [one["state"] for one in machine["states"] if one["at"]]
+    assert states == [state["state"] for state in machine["states"] if state["at"]]
     assert f"cutter approve {machine['run_id']}" in told.out
 
 
@@ -175,7 +175,7 @@ async def test_reconcile_ends_a_cancelled_run_whose_workflow_is_gone(stack: Stac
 
 
 async def test_reconcile_leaves_a_run_alone_that_was_registered_a_moment_ago(stack: Stack, cutter: Cutter) -> None:
-    run_id = await asyncio.to_thread(known_runs.register_run, stack.settings, DOCUMENT, "live")
+    run_id = await asyncio.to_thread(run_rows.register_run, stack.settings, DOCUMENT, "live")
     assert [one["run_id"] for one in (await cutter("reconcile", "--json")).json["left_alone"]] == [run_id]
     marked = (await cutter("reconcile", "--grace-seconds", "0", "--json")).json["marked"]
     assert [one["run_id"] for one in marked] == [run_id]
@@ -185,7 +185,9 @@ async def test_reconcile_puts_documents_that_wait_also_without_temporal(stack: S
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-    kb_id = next(one["kb_id"] for one in (await run.sidecar())["documents"] if one["subject"] == "IG_mark")
+    kb_id = next(
+        document["kb_id"] for document in (await run.sidecar())["documents"] if document["subject"] == "IG_mark"
+    )
     path = stack.settings.state / "kb" / kb_id
     before = path.read_bytes()
     path.unlink()
@@ -357,7 +359,7 @@ async def test_a_document_s_name_stands_for_its_law_whatever_was_skipped_or_rehe
         await skipped.result()
         rehearsal = await stack.start(mode="dryrun")
         await rehearsal.result()
-        assert known_runs.run_of_document(stack.settings, DOCUMENT) == law.run_id
+        assert run_rows.run_of_document(stack.settings, DOCUMENT) == law.run_id
         (listed,) = (await cutter("status", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["runs"]
         assert listed["run_id"] == law.run_id
         shown = await cutter("status", DOCUMENT, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
@@ -365,10 +367,10 @@ async def test_a_document_s_name_stands_for_its_law_whatever_was_skipped_or_rehe
         stack.register(data=b"A text that has no heading at all.\n")
         failed = await stack.start()
         await failed.result()
-        assert known_runs.run_of_document(stack.settings, DOCUMENT) == failed.run_id, "somebody has to look at it"
+        assert run_rows.run_of_document(stack.settings, DOCUMENT) == failed.run_id, "somebody has to look at it"
         stack.register(data=THREE_UNITS + b"\nMore.\n")
         open_ = await stack.start(amends=failed.run_id)
-        assert known_runs.run_of_document(stack.settings, DOCUMENT) == open_.run_id
+        assert run_rows.run_of_document(stack.settings, DOCUMENT) == open_.run_id
 
 
 async def test_a_run_has_the_priority_that_was_asked_for_also_when_its_workflow_was_lost(

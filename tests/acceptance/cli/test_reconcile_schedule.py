@@ -42,7 +42,11 @@ async def test_the_schedule_marks_tells_and_puts_as_the_command_does(stack: Stac
             await batch.until_state("batch_awaiting_cut_authz_set")
             for run in (lost, waiting):
                 await run.until_requested("SG_cut_authz")
-            kb_id = next(one["kb_id"] for one in (await lost.sidecar())["documents"] if one["subject"] == "IG_mark")
+            kb_id = next(
+                document["kb_id"]
+                for document in (await lost.sidecar())["documents"]
+                if document["subject"] == "IG_mark"
+            )
             (stack.settings.state / "kb" / kb_id).unlink()
             stack.database.run("update cutter_governance.outbox set done_at = null where kb_id = %s", (kb_id,))
             await lost.handle.terminate("somebody did")
@@ -65,7 +69,7 @@ async def test_the_schedule_is_one_is_changed_and_removed_by_command(stack: Stac
     for minutes in (10, 5):
         made = await cutter("reconcile", "--every", str(minutes), "--json")
         assert (made.code, made.json["every_minutes"]) == (0, minutes)
-        assert [one.every for one in (await schedule.describe()).schedule.spec.intervals] == [
+        assert [interval.every for interval in (await schedule.describe()).schedule.spec.intervals] == [
             timedelta(minutes=minutes)
         ]
     for command in ("show", "remove"):

@@ -73,7 +73,7 @@ async def _two_nights(stack: Stack, pattern: Path) -> None:
     first = await (await night_of(stack)).result()
     batch = Batch(stack=stack, batch_id=first, handle=stack.client.get_workflow_handle(f"batch/{first}"))
     seen = await batch.view()
-    assert {one["queue"] for one in seen["items"]} == {"human_review_queue"}
+    assert {item["queue"] for item in seen["items"]} == {"human_review_queue"}
     assert (seen["batch"]["unattended"], seen["batch"]["policy"], seen["batch"]["lanes"]) == (True, "quarantine", 2)
     queue = stack.settings.batches / first / "queue.yaml"
     assert queue.read_bytes().replace(first.encode(), b"") == pattern.read_bytes().replace(

@@ -80,7 +80,9 @@ async def the_rejection_is_explained_everywhere(cutter: Cutter, batch_id: str, n
     assert shown["reason"] == REASON
     commands = shown["next"].split(THEN)
     assert [command.split()[1] for command in commands] == ["source", "approve"]
-    document = next(one for one in (await cutter("status", batch_id, "--json")).json["documents"] if one["rejected"])
+    document = next(
+        document for document in (await cutter("status", batch_id, "--json")).json["documents"] if document["rejected"]
+    )
     waiting = (await cutter("queues", "--batch", batch_id, "--json")).json["waiting"]
     queued = next(one for one in waiting if one["document_id"] == name)
     assert (document["commands"], queued["commands"], queued["reason"]) == (commands, commands, REASON)

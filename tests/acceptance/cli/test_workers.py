@@ -31,7 +31,7 @@ def states(stack: Stack) -> dict[str, str]:
 
 def ours(seen: dict[str, Any]) -> list[dict[str, Any]]:
     """Without the workers of tests before, whom the server still knows as pollers for some minutes."""
-    return [one for one in seen["workers"] if one["state"] != "unregistered"]
+    return [worker for worker in seen["workers"] if worker["state"] != "unregistered"]
 
 
 async def is_now(stack: Stack, role: str, state: str) -> bool:
@@ -66,7 +66,7 @@ async def test_workers_are_idle_or_busy_by_what_really_runs_and_leave_when_they_
         assert {one["build_id"] for one in crew} == {(await run.sidecar())["run"]["workflow_version_id"]}
         assert all(its["polls"] for one in crew for its in one["queues"])
         assert (crew[0]["used"], crew[0]["slots"]) == (0, 40)
-        leases = {one["lease_owner"] for one in (await run.sidecar())["attempts"]}
+        leases = {attempt["lease_owner"] for attempt in (await run.sidecar())["attempts"]}
         assert leases == {crew[0]["worker_id"]}, "attempts name the worker that made them"
     gone = await cutter("workers", "--json")
     assert gone.code == 5

@@ -11,7 +11,7 @@ from typing import Any, LiteralString
 
 import pytest
 
-from activities import approval_judge as approving
+from activities import approval_judge
 from activities.run.void import void_run
 from cutter import limits
 from cutter.approvals import schema
@@ -20,7 +20,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import Refused
 from cutter.messages import VoidInput
 from cutter.registration import mint_run_id
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from tests.support.runs import Deployment, drive, law, next_epoch
 
 CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value
@@ -229,7 +229,7 @@ def drift(made: Deployment, run_id: str, column: LiteralString) -> str:
     made.database.run(f"alter table public.vocabulary add column {column} text")
     made.gate("IG_grant_probe", run_id)
     made.database.value("select cutter_governance.fn_drift_look(%s)", (run_id,), role="cutter_operator")
-    found = known_runs.drift(made.settings, run_id)
+    found = run_rows.drift(made.settings, run_id)
     assert found is not None
     return str(found["fingerprint"])
 
@@ -262,17 +262,17 @@ def test_a_resume_that_comes_while_a_writer_verifies_is_verified_by_its_next_att
 ) -> None:
     run_id = drive(deployment, law(2), until=until).run_id
     approval, _ = deployment.approve(run_id, BY_NAME[gate].sovereign or CUT)
-    verified = approving.require_signed_orders
+    verified = approval_judge.require_signed_orders
 
     def late(*arguments: Any) -> None:
         verified(*arguments)
         stopped(deployment, run_id)
         forged(deployment, run_id, "orders/none.md", "a" * 64)
 
-    monkeypatch.setattr(approving, "require_signed_orders", late)
+    monkeypatch.setattr(approval_judge, "require_signed_orders", late)
     outcome = deployment.gate(gate, run_id, [approval])
     assert (outcome.status, outcome.code) == ("ended", "stale_attempt")
-    monkeypatch.setattr(approving, "require_signed_orders", verified)
+    monkeypatch.setattr(approval_judge, "require_signed_orders", verified)
     assert attempted(deployment, run_id, gate).refused_for("kb_not_found")
 
 

@@ -106,8 +106,8 @@ async def test_a_stop_with_any_argument_is_a_stop_and_the_batch_goes_on_after_it
     assert (result.state, result.reason) == ("batch_failed_partial", "for\ufffdever")
     stack = waiting.stack
     batches.halt(stack.settings, waiting.batch_id, None, "it was nobody of ours")
-    for one in (await waiting.view())["items"]:
-        run = stack.run_of(one["run_id"], one["document_id"])
+    for item in (await waiting.view())["items"]:
+        run = stack.run_of(item["run_id"], item["document_id"])
         await run.until_shown("stopped_stop")
         assert (await run.resume(await run.order(schema.RESUME)))["status"] == "accepted"
     waiting.handle = await batches.start(stack.client, waiting.batch_id, "olga")
@@ -123,12 +123,13 @@ async def test_forged_answers_of_the_steering_make_no_command_that_wedges_the_ba
             described = (await waiting.handle.describe()).raw_description
             task = described.pending_workflow_task
             return task.attempt <= 1 and any(
-                one.activity_type.name == "steer_batch" for one in described.pending_activities
+                pending_activity.activity_type.name == "steer_batch"
+                for pending_activity in described.pending_activities
             )
 
         await until(asked_again, seconds=30, what=f"the batch asks again after {name}")
     view = await waiting.view()
-    assert {one["state"] for one in view["items"]} == {"awaiting_cut_authorization"}
+    assert {item["state"] for item in view["items"]} == {"awaiting_cut_authorization"}
     assert view["batch"]["halted"] is None
     runs = "select count(*) from cutter_governance.run where document_id like 'ICX-B-%'"
     assert waiting.stack.database.value(runs) == 2
@@ -171,7 +172,7 @@ async def test_our_activities_with_a_strangers_arguments_write_nothing_that_may_
         assert "Unexpected" not in str(answer), (folder[:50], answer)
         assert "failed" in answer or answer["status"] == "refused", (folder[:50], answer)
     answer = await schedule(stack.client, "batch", "judge_set", {"batch_id": waiting.batch_id, "folder": others})
-    assert [(one["accepted"], one["code"]) for one in answer["entries"]] == [(False, "not_waiting")]
+    assert [(entry["accepted"], entry["code"]) for entry in answer["entries"]] == [(False, "not_waiting")]
     assert stack.database.value("select count(*) from cutter_governance.batch") == 2
     await still_well(waiting)
 

@@ -19,7 +19,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from starter.approver import signing_desk
 from starter.commands import status
 from starter.commands.rebuild import rebuild_run
@@ -43,8 +43,8 @@ def take(stack: Stack, kb_id: str, how: str) -> None:
 
 async def prepared(stack: Stack) -> tuple[str, str, Any]:
     """A registered run that has not started: its run id, its folder in the knowledge base, its day."""
-    run_id = known_runs.register_run(stack.settings, DOCUMENT, "live")
-    run = (await asyncio.to_thread(known_runs.sidecar, stack.settings, run_id)).run
+    run_id = run_rows.register_run(stack.settings, DOCUMENT, "live")
+    run = (await asyncio.to_thread(run_rows.sidecar, stack.settings, run_id)).run
     folder = folder_of(replace(run, docprefix=DOCUMENT), sha256_hex(LAW.read_bytes()))
     return run_id, folder, day_of(run).date()
 
@@ -59,10 +59,10 @@ async def test_a_run_ends_although_every_name_of_its_documents_is_taken(stack: S
         run = await stack.start(run_id=run_id)
         assert (await run.through()).state == "closeout_reported"
     documents = (await run.sidecar())["documents"]
-    assert all(one["sha256"] for one in documents)
+    assert all(document["sha256"] for document in documents)
     store = Store(stack.settings.kb)
-    assert all(sha256_hex(store.get(one["kb_id"])) == one["sha256"] for one in documents)
-    assert sum("-other2.md" in one["kb_id"] for one in documents) >= len(GATES)
+    assert all(sha256_hex(store.get(document["kb_id"])) == document["sha256"] for document in documents)
+    assert sum("-other2.md" in document["kb_id"] for document in documents) >= len(GATES)
 
 
 @pytest.mark.parametrize("how", ["bytes", "folder", "link"])
@@ -116,7 +116,8 @@ async def test_a_document_gets_no_name_but_its_own_others(stack: Stack) -> None:
         await run.until_requested(CUT)
     documents = (await run.sidecar())["documents"]
     report, request = (
-        next(one["kb_id"] for one in documents if one["kind"] == kind) for kind in ("gate_report", "request")
+        next(document["kb_id"] for document in documents if document["kind"] == kind)
+        for kind in ("gate_report", "request")
     )
     reader = stack.database.connect("cutter_read", autocommit=True)
     with pytest.raises(psycopg.Error, match="was put already"):

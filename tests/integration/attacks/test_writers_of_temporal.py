@@ -10,7 +10,7 @@ from temporalio.client import WorkflowFailureError
 
 from cutter.errors import NotFound
 from cutter.messages import RunInput, VoidInput
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from tests.integration.attacks.foreign import foreign_worker, schedule
 from tests.support.stack import THREE_UNITS, Run, Stack
@@ -98,7 +98,7 @@ async def test_backups_cannot_be_taken_for_nothing(waiting: Run) -> None:
     stranger = await schedule(waiting.stack.client, "cutter", "refresh_backup", {"run_id": "nobody"})
     assert (stranger["status"], stranger["code"]) == ("ended", "unknown_run")
     waiting.stack.register("ICX-TEST-2", THREE_UNITS)
-    early = known_runs.register_run(waiting.stack.settings, "ICX-TEST-2", "live")
+    early = run_rows.register_run(waiting.stack.settings, "ICX-TEST-2", "live")
     unready = await schedule(waiting.stack.client, "cutter", "IG_backup", {"run_id": early})
     assert (unready["status"], unready["code"]) == ("out_of_order", "predecessor_not_sealed")
     assert (waiting.stack.database.value(taken), len(list(store.rglob("*.gpg")))) == before

@@ -33,7 +33,7 @@ from cutter.preflight import restore_points
 from cutter.preflight.checks import Verdict
 from cutter.stack import postgres, service_user
 from cutter.stack.postgres import pg_bin
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage.backups import LISTED
 from starter.commands.evidence import exported
 from tests.support import runs
@@ -222,7 +222,7 @@ def store_text(store: Store, name: str) -> str:
 def test_a_point_switches_no_file_of_the_log(archiving: Archiving, made: runs.Deployment) -> None:
     run_id = runs.drive(made, runs.law(3), until="IG_cutplan").run_id
     points = [made.database.value(MARK, (run_id,), role="cutter_backup") for _ in range(20)]
-    assert len({one["name"] for one in points}) == 20
+    assert len({point["name"] for point in points}) == 20
     first, last = points[0]["lsn"], points[-1]["lsn"]
     assert archiving.run(f"select '{last}'::pg_lsn - '{first}'::pg_lsn") < 16 * limits.MIB / 10
 
@@ -233,13 +233,15 @@ def wave(made: runs.Deployment) -> list[str]:
     batch_id = str(uuid_utils.uuid7())
     with made.database.connect("cutter_operator") as connection:
         queue = queue_yaml([{"document_id": name} for name in names], batch_id)
-        admitted = registry.admit(connection, queue, registry.Options())
-        registry.register(connection, admitted, registry.Options(), run_caps={"hard_seconds": 600.0}, starter="olga")
+        admitted = batch_rows.admit(connection, queue, batch_rows.Options())
+        batch_rows.register(
+            connection, admitted, batch_rows.Options(), run_caps={"hard_seconds": 600.0}, starter="olga"
+        )
     step = steer_batch(made.deps[WorkerRole.CUTTER], SteerInput(batch_id=batch_id))
     assert len(step.starts) == len(names)
     return [
-        runs.drive(made, document_id=one.document_id, run_id=one.run_id, until="IG_cutplan").run_id
-        for one in step.starts
+        runs.drive(made, document_id=start.document_id, run_id=start.run_id, until="IG_cutplan").run_id
+        for start in step.starts
     ]
 
 

@@ -73,8 +73,8 @@ def content(rig: Rig, database: str) -> dict[str, Any]:
 
 def test_a_backup_of_much_consists_of_several_artifacts_that_restore_everything(four: Rig) -> None:
     reports = list(several(four, documents_max=1))
-    assert [list(one.header.documents) for one in reports] == [[name] for name in NAMES]
-    assert [one.header.whole for one in reports] == [False, False, False, True]
+    assert [list(report.header.documents) for report in reports] == [[name] for name in NAMES]
+    assert [report.header.whole for report in reports] == [False, False, False, True]
     outcome, rows = restored(four, read_record(four.store.as_uri(), reports[-1].artifact_id))
     assert isinstance(outcome, RestoreReport), outcome
     assert rows == content(four, four.database)
@@ -84,7 +84,7 @@ def test_a_backup_of_much_consists_of_several_artifacts_that_restore_everything(
 def test_an_artifact_holds_no_more_bytes_than_its_limit_unless_one_document_does(four: Rig) -> None:
     """One version of a unit counts with its body and 1,024 bytes, and law 9 has 20 of them."""
     reports = list(several(four, bytes_max=2 * 5 * (1024 + 200)))
-    assert [sorted(one.header.documents) for one in reports] == [NAMES[:2], [NAMES[2]], [NAMES[3]]]
+    assert [sorted(report.header.documents) for report in reports] == [NAMES[:2], [NAMES[2]], [NAMES[3]]]
 
 
 def test_a_document_that_changes_meanwhile_is_in_the_backup_as_it_is_then(four: Rig) -> None:

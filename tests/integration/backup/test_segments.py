@@ -163,14 +163,14 @@ def test_a_segment_of_another_document_is_refused(world: Laws) -> None:
     """A tree that names, for a document, a whole segment that does not hold it."""
     with world.copied_store() as store:
         record = forged_base(world, store, lambda entries: [
-            replace(one, artifact=world.record(2).artifact_id, sha256=world.record(2).sha256) for one in entries
+            replace(entry, artifact=world.record(2).artifact_id, sha256=world.record(2).sha256) for entry in entries
         ])  # fmt: skip
         assert code(damaged_record(world, store, record)) is RefusalCode.SEGMENT_FOREIGN
 
 
 def test_a_tree_with_another_digest_for_a_document_is_refused(world: Laws) -> None:
     with world.copied_store() as store:
-        record = forged_base(world, store, lambda entries: [replace(one, fingerprint="0" * 64) for one in entries])
+        record = forged_base(world, store, lambda entries: [replace(entry, fingerprint="0" * 64) for entry in entries])
         assert code(damaged_record(world, store, record)) is RefusalCode.SEGMENT_FOREIGN
 
 

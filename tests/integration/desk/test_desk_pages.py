@@ -124,11 +124,11 @@ def test_a_day_and_a_number_choose_the_version_and_a_permalink_keeps_it(office: 
 
 def test_a_unit_names_its_versions_and_who_signed_each(office: Office) -> None:
     found = office.desk.ask(f"/laws/{LAW}/units/ARTICLE-2.json").json
-    assert [one["enacted_by_version"] for one in found["unit_versions"]] == [1, 2]
-    roles = [{one["role"] for one in each["signers"]} for each in found["unit_versions"]]
-    assert all({"approver of the cut", "approver of the enactment", "executor", "verifier"} <= one for one in roles), (
-        roles
-    )
+    assert [unit_version["enacted_by_version"] for unit_version in found["unit_versions"]] == [1, 2]
+    roles = [{signer["role"] for signer in each["signers"]} for each in found["unit_versions"]]
+    assert all(
+        {"approver of the cut", "approver of the enactment", "executor", "verifier"} <= role for role in roles
+    ), roles
     whole = office.desk.ask(f"/laws/{LAW}/text.json").json
     assert [one["order"] for one in whole["text"]] == [1, 2, 3, 4]
 
@@ -150,7 +150,7 @@ def test_a_batch_shows_its_timeline_and_a_queue_its_document(office: Office) -> 
     batch = office.desk.ask(f"/batches/{office.batch_id}")
     assert "Timeline" in batch.text
     assert QUEUED in batch.text
-    assert [one["batch_id"] for one in office.desk.ask("/batches.json").json["batches"]] == [office.batch_id]
+    assert [batch["batch_id"] for batch in office.desk.ask("/batches.json").json["batches"]] == [office.batch_id]
     entry = office.desk.ask(f"/queues/{office.queued}.json").json
     assert (entry["queue"], entry["run_id"]) == ("error_queue", office.queued)
     assert "&lt;/pre&gt;&lt;script&gt;" in office.desk.ask(f"/queues/{office.queued}").text

@@ -69,7 +69,7 @@ def test_an_imported_key_signs_and_the_verifier_knows_the_executor(
         assert said(capsys, "import", "--role", role, str(files))["fingerprint"] == prints[role]
     signature = Gpg(homes / "executor").sign_detached(b"rows", prints["executor"])
     known = Gpg(homes / "verifier")
-    assert [one.fingerprint for one in known.verify_detached(b"rows", signature).records] == [prints["executor"]]
+    assert [record.fingerprint for record in known.verify_detached(b"rows", signature).records] == [prints["executor"]]
     assert known.primary_fingerprints(secret=True) == (prints["verifier"],)
     assert key_homes.shared(homes) == []
 

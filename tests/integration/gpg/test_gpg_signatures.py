@@ -17,7 +17,7 @@ from cutter import gpg as gpg_module
 from cutter import limits
 from cutter.approvals import approver_store
 from cutter.approvals.approver_store import NewApprover
-from cutter.approvals.policy import Policy
+from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.statement import render
 from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import verify
@@ -31,7 +31,7 @@ BODY = b"a statement\n"
 
 
 def judged(
-    world: World, body: bytes, signature: bytes, *, policy: Policy | None = None, ring: Gpg | None = None
+    world: World, body: bytes, signature: bytes, *, policy: ApproverPolicy | None = None, ring: Gpg | None = None
 ) -> Verdict:
     document = ApprovalDocument(kb_id="a/b.md", body=body, signature=signature)
     evidence = (ring or world.ring).verify_detached(body, signature)
@@ -387,7 +387,7 @@ def newest_key(world: World) -> str:
     return world.people.primary_fingerprints()[-1]
 
 
-def policy_with(world: World, key: str, *, name: str = "alice") -> tuple[Policy, Gpg]:
+def policy_with(world: World, key: str, *, name: str = "alice") -> tuple[ApproverPolicy, Gpg]:
     folder = Path(tempfile.mkdtemp(prefix="a-", dir=world.root))
     one = NewApprover(name=name, public_key=world.people.export_public(key), groups=(COUNCIL,))
     policy = approver_store.init(folder, approvers=[one], deployment_id=world.policy.deployment_id)

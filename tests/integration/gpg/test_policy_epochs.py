@@ -13,7 +13,7 @@ import pytest
 
 from cutter.approvals import approver_store
 from cutter.approvals.approver_store import NewApprover
-from cutter.approvals.policy import Policy, Tier
+from cutter.approvals.policy import ApproverPolicy, Tier
 from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, Refused, Unavailable
 from tests.cases.approval_cases import COUNCIL, World, raw_gpg
 
@@ -29,12 +29,12 @@ def approver(world: World, name: str, key: str) -> NewApprover:
     return NewApprover(name=name, public_key=world.people.export_public(key), groups=(COUNCIL,))
 
 
-def first(world: World, folder: Path, *, succession: int = 1) -> Policy:
+def first(world: World, folder: Path, *, succession: int = 1) -> ApproverPolicy:
     people = [approver(world, "alice", world.alice), approver(world, "bob", world.bob)]
     return approver_store.init(folder, approvers=people, succession=succession)
 
 
-def sign(world: World, folder: Path, epoch: Policy, key: str) -> None:
+def sign(world: World, folder: Path, epoch: ApproverPolicy, key: str) -> None:
     approver_store.add_signature(folder, epoch, key, world.people.sign_detached(epoch.data, key))
 
 

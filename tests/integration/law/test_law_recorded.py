@@ -110,7 +110,7 @@ def test_a_day_or_a_second_means_its_end(moments: Moments) -> None:
                                                      "2024-03-02")]  # fmt: skip
         assert versions == [1, 1, 2, 2, 3, 2, 3]
         told = moments.law("law", "history", LAW, "--json").json
-        assert [newest(moments, one["enacted_at"]) for one in told["versions"]] == [1, 2, 3]
+        assert [newest(moments, version["enacted_at"]) for version in told["versions"]] == [1, 2, 3]
         told = moments.law("law", "show", LAW, "--recorded", "2024-01-09", "--json")
         assert (told.code, "was not enacted on 2024-01-09T23:59:59Z" in told.json["message"]) == (1, True)
         assert moments.law(*told.json["next"].split()[1:]).code == 0

@@ -79,9 +79,9 @@ class At:
         }  # fmt: skip
         changes = TO_ENACT.all(connection, {"run_id": self.run_id})
         calls = [
-            {**shared, "address": one.address, "target": one.target}
-            for one in changes
-            if not without or one.address != self.address(without)
+            {**shared, "address": change.address, "target": change.target}
+            for change in changes
+            if not without or change.address != self.address(without)
         ]
         return many(connection, "enact_unit", calls)
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from cutter.errors import Refused
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from tests.integration.living_law.conftest import At
 from tests.support import gate_calls as gates
 from tests.support.database import OWNER, ROLES, Connection, TestCluster
@@ -193,7 +193,7 @@ def test_two_revisions_of_a_law_are_never_open_at_once(deployment: Deployment) -
     open_ = drive(deployment, document_id=first.document_id, until="IG_source_pin")
     deployment.register("# Part One\n\nA third preamble.\n", document_id=first.document_id)
     with pytest.raises(Refused, match="has the open run"):
-        known_runs.register_run(deployment.settings, first.document_id, "live")
+        run_rows.register_run(deployment.settings, first.document_id, "live")
     with pytest.raises(psycopg.errors.UniqueViolation, match="run_active_document"):
         deployment.database.run(
             "insert into cutter_governance.run (run_id, document_id, mode, starter)"

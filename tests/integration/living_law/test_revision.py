@@ -206,7 +206,7 @@ def test_a_repeal_ends_every_unit_and_the_law_can_come_back(deployment: Deployme
     assert back.state == "closeout_reported"
     assert set(statuses(deployment, first.document_id).values()) == {"enacted"}
     versions = versions_of(deployment, f"{first.document_id}/PART-ONE/KEPT")
-    assert [one["lifecycle_status"] for one in versions] == ["retired", "enacted"]
+    assert [version["lifecycle_status"] for version in versions] == ["retired", "enacted"]
 
 
 def test_nothing_is_repealed_that_is_not_enacted(deployment: Deployment) -> None:

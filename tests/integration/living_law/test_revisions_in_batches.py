@@ -7,20 +7,20 @@ import uuid_utils
 from cutter.batch.item import Outcome
 from cutter.batch.view import ItemRecord
 from cutter.storage import batch_views
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from tests.integration.living_law.texts import FIRST, SECOND
 from tests.support.batch import queue_yaml
 from tests.support.runs import Deployment, drive
 
 POISON = "no heading at all\n"
-SKIPPING = registry.Options(skip_completed=True)
+SKIPPING = batch_rows.Options(skip_completed=True)
 
 
-def admitted(made: Deployment, document_id: str) -> registry.Admission:
+def admitted(made: Deployment, document_id: str) -> batch_rows.Admission:
     """The document as the one item of a queue that leaves out what is completed."""
     with made.database.connect("cutter_operator") as connection:
         queue = queue_yaml([{"document_id": document_id}], str(uuid_utils.uuid7()))
-        return registry.admit(connection, queue, SKIPPING)
+        return batch_rows.admit(connection, queue, SKIPPING)
 
 
 def outcome(made: Deployment, document_id: str) -> Outcome | None:
@@ -32,7 +32,7 @@ def in_batch(made: Deployment, document_id: str) -> tuple[str, ItemRecord]:
     """A batch of the document: its id, and its item as the steering sees it."""
     admission = admitted(made, document_id)
     with made.database.connect("cutter_operator") as connection:
-        batch_id, _ = registry.register(
+        batch_id, _ = batch_rows.register(
             connection, admission, SKIPPING, run_caps={"hard_seconds": 60.0}, starter="olga"
         )  # fmt: skip
         connection.commit()

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from cutter.errors import Refused
-from cutter.policy.rules import Policy
+from cutter.policy.rules import EffectPolicy
 from cutter.policy.rules_file import parse_rules
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
@@ -19,7 +19,7 @@ from cutter.storage.pools import OPERATOR, session
 from cutter.storage.records import answer
 from starter import cli
 from starter.console.terminal import ExitCode
-from starter.local import doctor_checks as checks
+from starter.local import doctor_checks
 from starter.local.doctor_checks import Verdict
 from tests.support.database import Database
 from tests.support.policies import never_installed, policy_of, put_in_force, put_unread
@@ -96,7 +96,7 @@ def test_a_check_says_what_is_wrong_and_which_rule_never_decides(
     assert found["never_decides"] == [{"rule": "forgotten", "line": 13, "by": "the-rest"}]
     file.write_text(RULES.replace("(high)", "(huge)"))
     problems = said(capsys, "check", str(file), code=ExitCode.FAILED)["problems"]
-    assert [(one["line"], one["rule"]) for one in problems] == [(10, "two-people")]
+    assert [(problem["line"], problem["rule"]) for problem in problems] == [(10, "two-people")]
 
 
 @pytest.mark.usefixtures("file")
@@ -148,11 +148,11 @@ def test_an_explanation_refuses_what_does_not_exist(
 
 @pytest.mark.usefixtures("file")
 def test_the_doctor_tells_a_policy_that_denies_everything_from_none(settings: Settings) -> None:
-    assert checks.policy(settings).verdict is Verdict.OFF
+    assert doctor_checks.policy(settings).verdict is Verdict.OFF
     put_in_force(settings)
-    assert checks.policy(settings).verdict is Verdict.OK
+    assert doctor_checks.policy(settings).verdict is Verdict.OK
     put_unread(settings, RULES.replace("(high)", "(huge)"))
-    told = checks.policy(settings)
+    told = doctor_checks.policy(settings)
     assert (told.verdict, told.remedy) == (Verdict.BAD, "cutter policy check --current")
     assert "line 10: rule two-people" in told.found
 
@@ -172,7 +172,7 @@ def test_the_password_of_a_worker_puts_no_policy_in_force(database: Database, ro
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         database.run("select cutter_governance.fn_effect_policy_install('x', null)", role=role)
     body = database.value("select cutter_governance.fn_effect_policy()", role=role)
-    assert isinstance(parse_rules(body.encode()), Policy)
+    assert isinstance(parse_rules(body.encode()), EffectPolicy)
 
 
 @pytest.mark.parametrize(

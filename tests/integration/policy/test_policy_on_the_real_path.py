@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from activities import effects as commands
+from activities import effects
 from activities.gates import closeout as closeout_gate
 from activities.gates.backup import refresh_backup
 from activities.run import approval_requests
@@ -89,7 +89,9 @@ def test_a_denied_write_writes_nothing_and_ends_the_run_with_the_rule_and_its_li
     assert (run["state"], run["last_error"]["gate"]) == ("failed_policy", gate)
     kept = run["last_error"]["report"]["policy"]
     assert kept["sha256"] == policy_of(deployment.settings).sha256
-    assert ("r1", 4, "deny") in {(one["rule"], one["line"], one["verdict"]) for one in kept["decisions"]}
+    assert ("r1", 4, "deny") in {
+        (decision["rule"], decision["line"], decision["verdict"]) for decision in kept["decisions"]
+    }
     assert deployment.gate(gate, run_id, approvals).status == "ended"
 
 
@@ -138,11 +140,11 @@ def test_reads_are_no_commands_and_ask_for_no_leave(deployment: Deployment) -> N
     )
     _missing(deployment)
     with pytest.raises(PolicyDenied):
-        commands.put(deps, context, "a/b.md", b"one")
+        effects.put(deps, context, "a/b.md", b"one")
     assert sha256_hex(deps.kb.get(kb_id)) == recorded
     with single(deps.pool(Role.READ)) as connection:
         (seen,) = connection.execute("select cutter_governance.fn_run_sidecar(%s)", (run_id,)).fetchone() or ({},)
-    assert [one["gate"] for one in seen["receipts"]] == ["IG_source_pin"]
+    assert [receipt["gate"] for receipt in seen["receipts"]] == ["IG_source_pin"]
 
 
 def test_the_policy_is_read_anew_at_every_attempt(deployment: Deployment) -> None:
@@ -277,7 +279,8 @@ def test_a_sealed_receipt_says_by_which_rule_of_which_policy(deployment: Deploym
     in_force(deployment.settings, "operation: create_units, candidates: ..10, verdict: needs_approval(low)")
     run_id = drive(deployment, law(2), until=LEG_A).run_id
     kept = deployment.database.value("select policy from cutter_governance.gate_receipt where gate = %s", (LEG_A,))
-    assert [(one["operation"], one["verdict"], one["tier"], one["rule"], one["line"]) for one in kept["decisions"]] == [
+    fields = ("operation", "verdict", "tier", "rule", "line")
+    assert [tuple(decision[field] for field in fields) for decision in kept["decisions"]] == [
         ("create_units", "needs_approval", "low", "r0", 3), ("put", "allow", None, "documents", 10),
     ]  # fmt: skip
     report = deployment.database.value(
@@ -423,27 +426,27 @@ def test_a_void_is_denied_and_carried_out_when_the_policy_allows_it_again(deploy
     put_in_force(deployment.settings)
     assert void_run(deployment.deps[WorkerRole.EXEC], order).code == "voided"
     kept = deployment.database.value("select policy from cutter_governance.void_record")
-    assert [one["operation"] for one in kept["decisions"]] == ["withdraw_drafts", "put"]
+    assert [decision["operation"] for decision in kept["decisions"]] == ["withdraw_drafts", "put"]
 
 
 # --- receipts ---------------------------------------------------------------------------------------------------------
 
 
-def here(made: Deployment) -> commands.Context:
-    return commands.of_batch(made.database.value("select clock_timestamp()"), "b")
+def here(made: Deployment) -> effects.Context:
+    return effects.of_batch(made.database.value("select clock_timestamp()"), "b")
 
 
 def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployment: Deployment) -> None:
     """Seed 002 "Execution Command Boundary"."""
     deps = deployment.deps[WorkerRole.CUTTER]
-    first = commands.put(deps, here(deployment), "a/b.md", b"one")
-    assert commands.put(deps, here(deployment), "a/b.md", b"one").sha256 == first.sha256
+    first = effects.put(deps, here(deployment), "a/b.md", b"one")
+    assert effects.put(deps, here(deployment), "a/b.md", b"one").sha256 == first.sha256
     with pytest.raises(Conflict) as caught:
-        commands.put(deps, here(deployment), "a/b.md", b"two")
+        effects.put(deps, here(deployment), "a/b.md", b"two")
     assert sha256_hex(b"one") in str(caught.value)
     assert sha256_hex(b"two") in str(caught.value)
-    other = commands.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, policy={})
-    again = [commands.receipt_of_put(here(deployment), one, "test") for one in (first, first, other)]
+    other = effects.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, policy={})
+    again = [effects.receipt_of_put(here(deployment), one, "test") for one in (first, first, other)]
 
     def write() -> None:
         with single(deps.pool(Role.READ)) as connection, connection.pipeline():
@@ -461,9 +464,9 @@ def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployme
 def test_an_allowed_document_s_receipt_says_by_which_rule(deployment: Deployment) -> None:
     """Seeds 003 §1.4, 003 §4.1."""
     deps = deployment.deps[WorkerRole.CUTTER]
-    done = commands.put(deps, here(deployment), "a/b.md", b"one")
+    done = effects.put(deps, here(deployment), "a/b.md", b"one")
     with single(deps.pool(Role.READ)) as connection:
-        connection.execute(*commands.receipt_of_put(here(deployment), done, "test"))
+        connection.execute(*effects.receipt_of_put(here(deployment), done, "test"))
     kept = deployment.database.value("select to_jsonb(a) from cutter_governance.action_receipt a")
     assert (kept["idempotency_key"], kept["payload_sha256"]) == ("kb:put:a/b.md", sha256_hex(b"one"))
     operation = BY_KEY[Connector.KB, "put"]
@@ -477,15 +480,15 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_sam
     """Seeds 002 "Execution Command Boundary", 003 §4.2."""
     deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
     key = (deployment.settings.keys / "backup.fingerprint").read_text().strip()
-    taken, policy = commands.take_backup(deps, context, "x/pre_write.gpg", key, 60)
+    taken, policy = effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
     assert not isinstance(taken, BackupRefusal)
     with single(deps.pool(Role.BACKUP)) as connection:
-        assert commands.record_backup(connection, context, taken, policy)["sha256"] == taken.sha256
-    again, _ = commands.take_backup(deps, context, "x/pre_write.gpg", key, 60)
+        assert effects.record_backup(connection, context, taken, policy)["sha256"] == taken.sha256
+    again, _ = effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
     assert again == taken
     with pytest.raises(Conflict) as caught:
-        commands.take_backup(deps, context, "x/pre_write.gpg", "0" * 40, 60)
-    hashes = [commands.backup_command("x/pre_write.gpg", one).fields_sha256 for one in (key, "0" * 40)]
+        effects.take_backup(deps, context, "x/pre_write.gpg", "0" * 40, 60)
+    hashes = [effects.backup_command("x/pre_write.gpg", one).fields_sha256 for one in (key, "0" * 40)]
     assert f"{hashes[0]}, now {hashes[1]}" in str(caught.value)
     assert len(list(Path(deployment.settings.runs).rglob("pre_write*.gpg"))) == 1
 

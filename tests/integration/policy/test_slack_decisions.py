@@ -124,14 +124,14 @@ def test_one_person_lets_a_rehearsal_go_on_that_asks_for_tier_low(optional: Depl
     told = run.press(ALICE)
     assert told == "alice approves it: 1 of 1. It continues."
     assert run.press(ALICE) == told
-    assert [(one["approver"], one["account"], one["tier"]) for one in run.decisions()] == [
+    assert [(decision["approver"], decision["account"], decision["tier"]) for decision in run.decisions()] == [
         ("alice", f"slack:{ALICE}", "low")
     ]
     assert run.resume() == ("resumed", "cutplan_ok")
     assert run.press(ALICE) == told
     assert optional.gate("IG_backup", run.run_id, quick=True).status == "passed"
     assert "approved by alice" in json.dumps(run.make_pass())
-    assert [one["text"] for one in slack.answers] == [told] * 3
+    assert [answer["text"] for answer in slack.answers] == [told] * 3
     assert run.press(BOB) == f"It was decided already: `cutter status {run.run_id}`."
 
 
@@ -143,7 +143,9 @@ def test_what_was_decided_is_in_the_audit_chain(optional: Deployment, slack: Fak
     bodies = optional.database.value(
         "select jsonb_agg(body::jsonb) from cutter_governance.audit_event where kind = 'unsigned_decision'"
     )
-    assert [(one["decision"], one["approver"], one["gate"]) for one in bodies] == [("approve", "alice", "IG_backup")]
+    assert [(body["decision"], body["approver"], body["gate"]) for body in bodies] == [
+        ("approve", "alice", "IG_backup")
+    ]
 
 
 def test_a_rejection_cancels_the_run_and_a_second_one_says_the_same(optional: Deployment, slack: FakeSlack) -> None:

@@ -92,7 +92,7 @@ def test_every_end_of_an_approval_is_on_the_chain_of_its_run_as_a_legal_transiti
         at_cut.database.run("update cutter_governance.approval_request set status = 'requested'")
         at_cut.database.run(f"update cutter_governance.approval_request set status = '{status}'")
     ends = [one for one in at_cut.database.value(said, ("approval_transition",)) if one["from_state"] == "requested"]
-    assert [one["to_state"] for one in ends] == ["expired", "rejected", "canceled"]
+    assert [end["to_state"] for end in ends] == ["expired", "rejected", "canceled"]
     for said_of in [*consumed, *ends]:
         event = events.read(json.dumps({name: said_of[name] for name in events.FIELDS}).encode())
         APPROVAL.check(event.from_state, event.to_state)

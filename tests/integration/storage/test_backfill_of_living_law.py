@@ -118,9 +118,9 @@ def guard_versions(copy: Database) -> None:
     """The triggers of unit_version, which the migration must pass and leave in force."""
     functions = {"fn_iu_gateway_guard", "fn_enacted_immutable", "fn_check_gate_of_row", "fn_backup_changed"}
     with psycopg.connect(copy.url(OWNER)) as connection:
-        for one in sql_files.shipped().definitions:
-            if one.name.rpartition(".")[2] in functions or one.path == "triggers/unit_version.sql":
-                definitions.run(connection, one.path, one.body)
+        for definition in sql_files.shipped().definitions:
+            if definition.name.rpartition(".")[2] in functions or definition.path == "triggers/unit_version.sql":
+                definitions.run(connection, definition.path, definition.body)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from cutter.projections.batch_folder import PAGE, STATE, TRANSITIONS
 from cutter.projections.batch_folder_files import read_contents
 from cutter.projections.batch_queue_file import find
 from cutter.storage import batch_views
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from tests.support.batch import queue_yaml
 from tests.support.database import OWNER
 from tests.support.runs import Deployment, drive, law
@@ -33,10 +33,12 @@ def batch_id(deployment: Deployment) -> str:
     names = [deployment.register(law(2), document_id=f"ICX-{n}") for n in (1, 2)]
     batch_id = str(uuid_utils.uuid7())
     with deployment.database.connect("cutter_operator") as connection:
-        options = registry.Options()
-        admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
-        registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
-    assert {one.document_id for one in step(deployment, batch_id).starts} == set(names)
+        options = batch_rows.Options()
+        admitted = batch_rows.admit(
+            connection, queue_yaml([{"document_id": name} for name in names], batch_id), options
+        )
+        batch_rows.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+    assert {start.document_id for start in step(deployment, batch_id).starts} == set(names)
     return batch_id
 
 
@@ -83,10 +85,10 @@ def test_a_law_is_law_by_its_receipt_whatever_became_of_its_run_behind_that(depl
     batch_id = str(uuid_utils.uuid7())
     queue = queue_yaml([{"document_id": driven.document_id}], batch_id)
     with deployment.database.connect("cutter_operator") as connection:
-        admitted = registry.admit(connection, queue, registry.Options(skip_completed=True))
+        admitted = batch_rows.admit(connection, queue, batch_rows.Options(skip_completed=True))
         assert admitted.law_by == {driven.document_id: driven.run_id}
-        assert [one.outcome for one in admitted.items] == [Outcome.SKIPPED]
-        registry.register(connection, admitted, registry.Options(), run_caps={"hard_seconds": 60.0}, starter="olga")
+        assert [item.outcome for item in admitted.items] == [Outcome.SKIPPED]
+        batch_rows.register(connection, admitted, batch_rows.Options(), run_caps={"hard_seconds": 60.0}, starter="olga")
     deployment.database.run("update cutter_governance.batch_item set kept_out = true")
     deployment.database.run(
         "update cutter_governance.run set batch_id = %s where run_id = %s", (batch_id, driven.run_id)
@@ -107,13 +109,13 @@ def test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others(
         gate.execute("set idle_in_transaction_session_timeout = 0")
         gate.execute("select 1 from cutter_governance.stop_latch where run_id = %s for share", (run_of(deployment, 1),))
         told = step(deployment, batch_id)
-        assert [one.document_id for one in told.stops] == ["ICX-1", "ICX-2"]
+        assert [stop.document_id for stop in told.stops] == ["ICX-1", "ICX-2"]
         assert latched(deployment) == {"ICX-1": False, "ICX-2": True}
         assert look(deployment, batch_id, told).stops == (), "not again and again"
         named = look(deployment, batch_id, told, again=True)
-        assert [one.document_id for one in named.stops] == ["ICX-1", "ICX-2"]
+        assert [stop.document_id for stop in named.stops] == ["ICX-1", "ICX-2"]
         gate.rollback()
-    assert [one.document_id for one in look(deployment, batch_id, told).stops] == ["ICX-1"]
+    assert [stop.document_id for stop in look(deployment, batch_id, told).stops] == ["ICX-1"]
     assert latched(deployment) == {"ICX-1": True, "ICX-2": True}
 
 

@@ -19,7 +19,7 @@ from cutter.errors import Unavailable
 from cutter.registration import mint_run_id
 from cutter.stack.processes import until
 from cutter.storage import batch_views
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from tests.support.batch import queue_yaml
 from tests.support.database import OWNER
 from tests.support.runs import Deployment, law
@@ -34,9 +34,11 @@ def batch_id(deployment: Deployment) -> str:
         deployment.register(law(2), document_id=name)
     batch_id = str(uuid_utils.uuid7())
     with deployment.database.connect("cutter_operator") as connection:
-        options = registry.Options()
-        admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in NAMES], batch_id), options)
-        registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+        options = batch_rows.Options()
+        admitted = batch_rows.admit(
+            connection, queue_yaml([{"document_id": name} for name in NAMES], batch_id), options
+        )
+        batch_rows.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
     deployment.database.run(
         "select cutter_governance.fn_batch_item_start(%s, 'ICX-1', %s, 'olga')", (batch_id, mint_run_id())
     )
@@ -57,8 +59,8 @@ def look(deployment: Deployment, watch: Watch, *, whole: bool = False) -> BatchV
 
 def new_items(before: BatchView, after: BatchView) -> list[str]:
     """The documents whose items were read again."""
-    kept = {id(one) for one in before.items}
-    return [one.document_id for one in after.items if id(one) not in kept]
+    kept = {id(item) for item in before.items}
+    return [item.document_id for item in after.items if id(item) not in kept]
 
 
 CHANGES: dict[str, LiteralString] = {

@@ -107,7 +107,7 @@ def test_the_closeout_seals_its_digest_in_receipt_report_action_and_folder(close
     )
     assert stored == closed.bundle.sha256
     state = json.loads((closed.made.settings.runs / closed.run_id / "state.json").read_text())
-    path = {one["path"]: one["sha256"] for one in state["phases"]["closeout"]["artifacts"]}
+    path = {artifact["path"]: artifact["sha256"] for artifact in state["phases"]["closeout"]["artifacts"]}
     name = closed.bundle.artifact_id.removeprefix(f"{closed.run_id}/")
     assert path[name] == closed.bundle.sha256
     assert sha256_hex((closed.made.settings.runs / closed.run_id / name).read_bytes()) == closed.bundle.sha256
@@ -145,10 +145,10 @@ def test_it_holds_each_kind_of_record_that_a_run_leaves(closed: Closed) -> None:
     """Seed 003 §8: inputs, outputs, decisions, approvals, receipts of actions, costs, the chain of audit events."""
     rows = offline.Bundle(closed.bundle.data).rows
     assert {"run.json", "source.json", "outputs.json", "costs.json"} <= set(closed.members)
-    assert {one["gate"] for one in rows("requests")} == {"SG_cut_authz", "SG_lifecycle_authz"}
+    assert {row["gate"] for row in rows("requests")} == {"SG_cut_authz", "SG_lifecycle_authz"}
     assert len(rows("consumptions")) == 2
-    assert {one["connector"] for one in rows("actions")} >= {"kb", "backup"}
-    assert [one["gate"] for one in rows("receipts")] == [gate.name for gate in GATES[:-1]]
+    assert {row["connector"] for row in rows("actions")} >= {"kb", "backup"}
+    assert [row["gate"] for row in rows("receipts")] == [gate.name for gate in GATES[:-1]]
     assert all(rows(name) for name in ("decisions", "verdicts", "audit"))
 
 
@@ -658,7 +658,7 @@ def test_a_chain_that_was_rewritten_with_everything_else_needs_a_head_from_outsi
 
 def test_the_frozen_history_is_compared_with_the_events_that_are_given(closed: Closed) -> None:
     events = [{"eventId": str(number), "eventType": "T"} for number in range(1, 5)]
-    frozen = {"events": 3, "sha256": sha256_hex("".join(canonical_json(one) + "\n" for one in events[:3]))}
+    frozen = {"events": 3, "sha256": sha256_hex("".join(canonical_json(event) + "\n" for event in events[:3]))}
     members = closed.members
     members["history.json"] = (canonical_json(frozen) + "\n").encode()
     data = offline.sealed(members)

@@ -174,7 +174,7 @@ def test_what_the_gate_functions_ask_of_a_gate_is_said_by_its_row_and_by_no_ordi
         ["IG_cut_leg_a_execute", "write", True, False],
         ["IG_lifecycle_enact_execute", "enact", False, False],
     ]
-    bodies = "\n".join(one.body for one in sql_files.shipped().definitions)
+    bodies = "\n".join(definition.body for definition in sql_files.shipped().definitions)
     assert re.findall(r"ordinal\s*(?:[<>=+-]+|not in|in|between)\s*\(?\d", bodies) == []
 
 

@@ -192,7 +192,7 @@ def test_a_batch_that_halts_and_ends_is_told_with_the_counts_of_its_documents(ma
     assert made.written()[1:] == [["batch", "told", "halted_stop"], ["batch", "told", "batch_voided"]]
     made.deliver("webhook", notify={"webhook": ["batch"]})
     cards = [json.loads(one.body)["card"] for one in made.http.posted]
-    assert [(one["title"], one["batch_id"]) for one in cards] == [
+    assert [(card["title"], card["batch_id"]) for card in cards] == [
         ("Batch halted: halted_stop", BATCH), ("Batch ended: batch_voided", BATCH),
     ]  # fmt: skip
     assert {"name": "Documents", "value": "1"} in cards[0]["facts"]
@@ -233,7 +233,7 @@ def test_a_channel_gets_the_kinds_that_the_settings_name(made: Deployment) -> No
     for name in routes:
         made.deliver(name, notify=routes)
     assert [json.loads(one.body)["card"]["kind"] for one in made.http.posted] == ["failure"]
-    assert [one["Subject"] for one in made.mail.mails] == [
+    assert [mail["Subject"] for mail in made.mail.mails] == [
         f"[cutter] WARNING: {made.at.docprefix} stopped: stopped_drift_rows"
     ]
 
@@ -277,7 +277,7 @@ def test_a_sender_killed_between_sending_and_recording_loses_nothing(made: Deplo
     assert len(made.deliver(name).sent) == 1
     assert made.outcomes(name) == [["approval", "asked", "delivered"]]
     keys = {
-        "email": [str(one["Message-ID"]) for one in made.mail.mails],
+        "email": [str(mail["Message-ID"]) for mail in made.mail.mails],
         "webhook": [json.loads(one.body)["key"] for one in made.http.posted],
         "slack": [one["ts"] for one in made.slack.posted],
     }[name]
@@ -298,7 +298,7 @@ def test_a_message_is_tried_again_later_each_time_and_given_up_after_the_last(ma
             "select round(extract(epoch from next_eligible_at - clock_timestamp()))::integer"
             " from cutter_governance.notification_delivery"
         ))  # fmt: skip
-    assert waits == [round(one) for one in limits.NOTIFICATION_RETRY_SECONDS[:2]]
+    assert waits == [round(seconds) for seconds in limits.NOTIFICATION_RETRY_SECONDS[:2]]
     last = "update cutter_governance.notification_delivery set attempts = %s"
     made.database.run(last, (limits.NOTIFICATION_TRIES - 1,))
     assert made.deliver("webhook").waiting == []

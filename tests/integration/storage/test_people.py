@@ -14,7 +14,7 @@ from cutter.approvals import schema
 from cutter.catalogue import Role, Sovereign, WorkerRole
 from cutter.domain import ids
 from cutter.errors import Conflict, InvalidInput
-from cutter.storage import runs as known_runs
+from cutter.storage import runs as run_rows
 from starter.commands.stop import drift_rows
 from tests.integration.storage.conftest import LEG_A, At
 from tests.support import gate_calls as gates
@@ -185,19 +185,19 @@ def test_an_acknowledgement_of_one_drift_is_none_of_another(deployment: Deployme
 def test_drift_that_was_undone_is_acknowledged_once_as_the_state_that_is(deployment: Deployment) -> None:
     run_id = drifted(deployment)
     deployment.database.run("drop function public.more()")
-    now = known_runs.drift(deployment.settings, run_id)
+    now = run_rows.drift(deployment.settings, run_id)
     assert now is not None
     assert (now["dimension"], now["diff"]) == ("none", [])
     assert ("", "nothing differs any more") in drift_rows(now)
     assert acknowledge(deployment, run_id)["status"] == "resumed"
     assert deployment.gate("IG_mark", run_id).status == "passed"
-    assert known_runs.drift(deployment.settings, run_id) is None
+    assert run_rows.drift(deployment.settings, run_id) is None
 
 
 def test_looking_at_drift_again_changes_nothing_of_what_is_recorded(deployment: Deployment) -> None:
     run_id = drifted(deployment)
     before = deployment.run_row(run_id)
-    now = known_runs.drift(deployment.settings, run_id)
+    now = run_rows.drift(deployment.settings, run_id)
     assert now == before["last_error"]["report"]
     assert deployment.run_row(run_id) == before
 

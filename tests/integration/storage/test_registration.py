@@ -12,8 +12,8 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
 from cutter.messages import BeginInput, Mode, RunInput
 from cutter.registration import mint_run_id
-from cutter.storage import batches as registry
-from cutter.storage import runs as known_runs
+from cutter.storage import batches as batch_rows
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
@@ -40,7 +40,7 @@ def test_a_second_live_run_of_a_document_is_not_registered_and_the_open_one_is_n
         deployment.begin(first.document_id)
     assert caught.value.code == "STOP_RUN_BUSY"
     with pytest.raises(Refused, match=said):
-        known_runs.register_run(deployment.settings, first.document_id, "live")
+        run_rows.register_run(deployment.settings, first.document_id, "live")
     made = "select count(*) from cutter_governance.run where document_id = %s"
     assert deployment.database.value(made, (first.document_id,)) == 1
 
@@ -127,10 +127,10 @@ def test_a_batch_starts_no_run_beside_an_open_one_whatever_the_modes(
     batch_id = str(uuid_utils.uuid7()) + ("-dryrun" if mode == "dryrun" else "")
     with deployment.database.connect("cutter_operator") as connection:
         data = queue_yaml([{"document_id": name} for name in (early, late)], batch_id[:36])
-        options = registry.Options(mode=mode)
-        admitted = registry.admit(connection, data, options)
-        registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
-    assert [one["decided"] for one in admitted.rows] == ["busy", None]
+        options = batch_rows.Options(mode=mode)
+        admitted = batch_rows.admit(connection, data, options)
+        batch_rows.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+    assert [row["decided"] for row in admitted.rows] == ["busy", None]
     assert held in admitted.rows[0]["reason"]
     opened = register(deployment, late, mode=other)["run_id"]
     start = "select cutter_governance.fn_batch_item_start(%s, %s, %s, 'olga')"
@@ -167,9 +167,9 @@ def test_a_batch_is_made_once_and_another_queue_under_its_id_is_refused_with_bot
 
     def made(data: bytes) -> tuple[str, bool]:
         with deployment.database.connect("cutter_operator") as connection:
-            options = registry.Options()
-            admitted = registry.admit(connection, data, options)
-            return registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+            options = batch_rows.Options()
+            admitted = batch_rows.admit(connection, data, options)
+            return batch_rows.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
 
     first, other = queue_yaml(items, batch_id), queue_yaml(items[:1], batch_id)
     assert [made(first), made(first)] == [(batch_id, True), (batch_id, False)]

@@ -9,7 +9,7 @@ import pytest
 from activities.run.approval_requests import open_request
 from benchmarks.wire import Counted, relay
 from cutter.catalogue import BY_NAME, Role, Sovereign, WorkerRole
-from cutter.messages import RequestInput, RequestView
+from cutter.messages import OpenedRequest, RequestInput
 from cutter.storage.pools import single
 from tests.support import runs
 from tests.support.database import Behind, TestCluster
@@ -38,7 +38,7 @@ def wired(cluster: TestCluster, keys: runs.Keys) -> Iterator[tuple[runs.Deployme
         yield made, counted
 
 
-def counted_request(made: runs.Deployment, counted: Counted, run_id: str, gate: Sovereign) -> tuple[int, RequestView]:
+def counted_request(made: runs.Deployment, counted: Counted, run_id: str, gate: Sovereign) -> tuple[int, OpenedRequest]:
     deps = made.deps[WorkerRole.CUTTER]
     with single(deps.pool(Role.READ)) as connection:  # a connection is there: making one is not counted
         connection.execute("select 1")

@@ -25,7 +25,7 @@ def test_what_the_seed_surveys_stops_the_gate_when_it_changed(at_cut: At, change
     """Seeds 000 §7, 000 §8, 000 §9."""
     owner = at_cut.connect("postgres")
     if changed in ADDED:
-        kind = next(one for one in KINDS if one.name == ADDED[changed])
+        kind = next(kind for kind in KINDS if kind.name == ADDED[changed])
         kind.apply(owner, prefix=at_cut.docprefix, run=at_cut.run_id)
     else:
         owner.execute(REWRITTEN.replace("%L", f"'public.{changed}'"))

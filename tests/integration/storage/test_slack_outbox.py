@@ -18,7 +18,7 @@ from cutter.notifications.delivery import Pass, make_pass
 from cutter.notifications.slack import TOKEN_FILE, SlackChannel, client
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
-from starter.commands import notify as commands
+from starter.commands import notify
 from starter.slack_app.decisions import resolve
 from tests.integration.storage.conftest import At
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
@@ -110,7 +110,7 @@ def test_what_was_decided_before_it_could_be_posted_is_never_posted(channel: Cha
     channel.approve()
     assert channel.make_pass().sent == []
     assert channel.slack.posted == []
-    assert [(one["kind"], one["done"]) for one in channel.rows()] == [("asked", True), ("answered", True)]
+    assert [(row["kind"], row["done"]) for row in channel.rows()] == [("asked", True), ("answered", True)]
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_a_message_whose_answer_was_lost_is_found_and_not_posted_again(
     monkeypatch.setattr(limits, "CHANNEL_STEP_SECONDS", 0.3)
     channel.slack.fail(Failure(silent=True, done=True))
     assert channel.make_pass().sent == []
-    assert [one["in_doubt"] for one in channel.rows()] == [True]
+    assert [row["in_doubt"] for row in channel.rows()] == [True]
     channel.slack.let_go.set()
     monkeypatch.undo()
     # A look that fails settles nothing: the message is still in doubt.
     channel.slack.fail(Failure(status=429))
     assert channel.make_pass().sent == []
-    assert [one["in_doubt"] for one in channel.rows()] == [True]
+    assert [row["in_doubt"] for row in channel.rows()] == [True]
     assert len(channel.make_pass().sent) == 1
     assert len(channel.slack.posted) == 1
     assert channel.rows()[0]["ts"] == channel.slack.posted[0]["ts"]
@@ -202,7 +202,7 @@ def test_the_answer_to_a_card_that_was_given_up_in_doubt_waits_for_nothing(chann
     for step in (give_up, channel.approve) if first == "given_up" else (channel.approve, give_up):
         step()
     assert channel.make_pass().waiting == []
-    assert [(one["kind"], one["done"], one["ts"]) for one in channel.rows()] == [
+    assert [(row["kind"], row["done"], row["ts"]) for row in channel.rows()] == [
         ("asked", True, None), ("answered", True, None),
     ]  # fmt: skip
     assert channel.slack.posted == []
@@ -241,7 +241,7 @@ def test_the_token_stands_in_no_row_and_in_nothing_that_is_told(
 def test_without_a_channel_nothing_is_posted(channel: Channel) -> None:
     settings = channel.settings.model_copy(update={"slack_channel": None})
     assert slack.make(settings) is None
-    assert commands.drain(settings) == {"messages_sent": [], "messages_waiting": []}
+    assert notify.drain(settings) == {"messages_sent": [], "messages_waiting": []}
     assert (channel.rows(), channel.slack.calls) == ([], [])
 
 
@@ -249,15 +249,15 @@ def test_reconcile_sends_what_waits_and_tells_what_slack_does_not_take(channel: 
     secrets = tmp_path / "secrets-of-slack"
     shutil.copytree(channel.settings.secrets, secrets)
     settings = channel.settings.model_copy(update={"secrets_dir": secrets})
-    (missing,) = commands.drain(settings)["messages_waiting"]
+    (missing,) = notify.drain(settings)["messages_waiting"]
     assert "no slack.token at" in missing["last_error"]
     (secrets / TOKEN_FILE).write_text(TOKEN)
     channel.slack.fail(Failure(error="channel_not_found"))
-    assert [one["last_error"] for one in commands.drain(settings)["messages_waiting"]] == ["channel_not_found"]
+    assert [one["last_error"] for one in notify.drain(settings)["messages_waiting"]] == ["channel_not_found"]
     channel.at.database.run("update cutter_governance.notification_delivery set next_eligible_at = now()")
-    assert [len(found) for found in commands.drain(settings).values()] == [1, 0]
+    assert [len(found) for found in notify.drain(settings).values()] == [1, 0]
     off = settings.model_copy(update={"slack_channel": None})
-    assert commands.drain(off) == {"messages_sent": [], "messages_waiting": []}
+    assert notify.drain(off) == {"messages_sent": [], "messages_waiting": []}
 
 
 def test_nobody_but_the_operator_touches_the_line(channel: Channel) -> None:
@@ -304,7 +304,7 @@ def test_a_press_at_a_sovereign_gate_is_answered_with_the_command_and_changes_no
     assert "nothing was changed" in told[0]
     assert told[0] == told[1]
     assert channel.at.database.value(EVERYTHING) == before
-    assert [one["text"] for one in channel.slack.answers] == told
+    assert [answer["text"] for answer in channel.slack.answers] == told
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from cutter.evidence import audit
 from cutter.messages import SteerInput
 from cutter.registration import mint_run_id
 from cutter.storage import batch_views
-from cutter.storage import batches as registry
-from cutter.storage import runs as known_runs
+from cutter.storage import batches as batch_rows
+from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter import cli
 from starter.commands.audit import exported
@@ -59,7 +59,7 @@ def move(deployment: Deployment, run_id: str, state: str) -> None:
 
 def test_without_a_cap_every_run_begins(deployment: Deployment) -> None:
     caps(deployment, "south", max_concurrency=1, max_runs_per_min=1)
-    assert {start(deployment, one)["status"] for one in documents(deployment, 4)} == {"registered"}
+    assert {start(deployment, document)["status"] for document in documents(deployment, 4)} == {"registered"}
 
 
 @pytest.mark.parametrize("state", ["awaiting_cut_authorization", "stopped_stop", "failed_mark", "voided_cancelled"])
@@ -103,13 +103,13 @@ def test_max_runs_per_min_counts_single_runs_and_those_of_batches_and_says_when_
 def test_who_starts_a_run_is_told_which_cap_and_when_to_try_again(deployment: Deployment) -> None:
     caps(deployment, max_concurrency=1, max_runs_per_min=2)
     first, second, third = documents(deployment, 3)
-    run_id = known_runs.register_run(deployment.settings, first, "live")
+    run_id = run_rows.register_run(deployment.settings, first, "live")
     said = (
         "tenant north has 1 of 1 runs at work .max_concurrency.: type the same command again when one of them has "
         "ended or waits for a person; see `cutter tenants`"
     )
     with pytest.raises(Refused, match=said) as caught:
-        known_runs.register_run(deployment.settings, second, "live")
+        run_rows.register_run(deployment.settings, second, "live")
     assert caught.value.code == "STOP_TENANT_CONCURRENCY"
     move(deployment, run_id, "awaiting_cut_authorization")
     deployment.begin(second)
@@ -195,7 +195,7 @@ def test_an_item_over_its_tenant_s_cap_waits_while_other_tenants_take_its_lanes(
     move(deployment, step.starts[0].run_id, "failed_mark")
     step = steer(deployment, batch_id)
     assert [start.document_id for start in step.starts] == [north[1]]
-    assert {one["decided"] for one in view(deployment, batch_id)["items"]} == {None}
+    assert {item["decided"] for item in view(deployment, batch_id)["items"]} == {None}
 
 
 def test_a_signature_that_takes_in_a_failed_item_is_used_when_there_is_room_and_not_before(
@@ -247,10 +247,10 @@ def test_a_change_of_caps_is_on_the_audit_chain_with_what_was_before(deployment:
         "select array_agg(body order by seq) from cutter_governance.audit_event where chain = 'tenants'"
     )
     events = [json.loads(body) for body in bodies]
-    assert [(one["before"]["max_concurrency"], one["after"]["max_concurrency"]) for one in events] == [
+    assert [(event["before"]["max_concurrency"], event["after"]["max_concurrency"]) for event in events] == [
         (None, 4), (4, None), (None, None),
     ]  # fmt: skip
-    assert {(one["by"], one["session"]) for one in events} == {("olga", OPERATOR)}
+    assert {(event["by"], event["session"]) for event in events} == {("olga", OPERATOR)}
     assert audit.verify(exported(deployment.settings, None)).problems == ()
 
 
@@ -308,9 +308,11 @@ def test_the_command_sets_and_shows_them(
 def batch(deployment: Deployment, document_ids: list[str], lanes: int = 4) -> str:
     data = queue_yaml([{"document_id": name} for name in document_ids])
     with deployment.database.connect(OPERATOR) as connection:
-        options = registry.Options(lanes=lanes)
-        admission = registry.admit(connection, data, options)
-        batch_id, _ = registry.register(connection, admission, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+        options = batch_rows.Options(lanes=lanes)
+        admission = batch_rows.admit(connection, data, options)
+        batch_id, _ = batch_rows.register(
+            connection, admission, options, run_caps={"hard_seconds": 60.0}, starter="olga"
+        )
     return batch_id
 
 

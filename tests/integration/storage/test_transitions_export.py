@@ -28,8 +28,8 @@ from cutter.messages import EndRequestInput, EscalateInput, SteerInput, VoidInpu
 from cutter.projections.transitions_corpus import Spool, gathered
 from cutter.projections.transitions_file import check
 from cutter.registration import caps_of
-from cutter.storage import batches as registry
-from cutter.storage import runs as known_runs
+from cutter.storage import batches as batch_rows
+from cutter.storage import runs as run_rows
 from cutter.storage.queries import query
 from starter.commands.transitions import _gathered
 from tests.support.batch import queue_yaml
@@ -70,11 +70,15 @@ def batch(deployment: Deployment) -> str:
     names = [deployment.register(law(2), document_id=f"ICX-{n}") for n in (1, 2)]
     batch_id = str(uuid_utils.uuid7())
     with deployment.database.connect("cutter_operator") as connection:
-        options = registry.Options()
-        admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
-        registry.register(connection, admitted, options, run_caps=asdict(caps_of(deployment.settings)), starter="olga")
+        options = batch_rows.Options()
+        admitted = batch_rows.admit(
+            connection, queue_yaml([{"document_id": name} for name in names], batch_id), options
+        )
+        batch_rows.register(
+            connection, admitted, options, run_caps=asdict(caps_of(deployment.settings)), starter="olga"
+        )
     starts = steer_batch(deployment.deps[WorkerRole.CUTTER], SteerInput(batch_id=batch_id)).starts
-    first = next(one for one in starts if one.document_id == names[0])
+    first = next(start for start in starts if start.document_id == names[0])
     drive(deployment, run_id=first.run_id, document_id=names[0])
     steer_batch(deployment.deps[WorkerRole.CUTTER], SteerInput(batch_id=batch_id))
     return batch_id
@@ -119,15 +123,15 @@ def test_the_stream_holds_each_transition_of_each_run_batch_and_worker_once(corp
     expected: list[Event] = []
     with corpus.database.connect("cutter_operator") as connection:
         for run_id, batch_id in rows:
-            events = run_events(known_runs.sidecar(corpus.settings, run_id))
-            expected += [one for one in events if batch_id is None or one.event_type != TASK.event_type]
+            events = run_events(run_rows.sidecar(corpus.settings, run_id))
+            expected += [event for event in events if batch_id is None or event.event_type != TASK.event_type]
         for batch_id in {batch_id for _, batch_id in rows if batch_id}:
             row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
             assert row is not None
             expected += batch_events(BatchFacts.of(row[0]))
         workers = connection.execute("select body from cutter_governance.audit_event where chain = 'workers'")
         bodies = [json.loads(str(body)) for (body,) in workers]
-    expected += [read(json.dumps({name: one[name] for name in Event.__slots__}).encode()) for one in bodies]
+    expected += [read(json.dumps({name: body[name] for name in Event.__slots__}).encode()) for body in bodies]
     found = [read(line.encode()) for line in exported(corpus)]
     assert sorted(map(named, found)) == sorted(map(named, expected))
 

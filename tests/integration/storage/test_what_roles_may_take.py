@@ -19,7 +19,7 @@ from cutter.storage.bootstrap import MAY_CALL
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS
 from cutter.storage.queries import query
 from starter.commands import inbox, status
-from starter.local import doctor_checks as checks
+from starter.local import doctor_checks
 from tests.integration.storage.conftest import ENACT, LEG_A, At
 from tests.support import gate_calls as gates
 from tests.support.database import OWNER, ROLES, Database, TestCluster, own_cluster
@@ -171,35 +171,35 @@ def test_a_run_that_found_the_lane_busy_waits_for_whom_it_names(at_cut: At) -> N
 
 def test_status_inbox_and_doctor_say_who_holds_the_lane(at_cut: At, state: Path) -> None:
     settings = at_cut.database.settings(state)
-    assert checks.held_lanes(settings).found == "free"
+    assert doctor_checks.held_lanes(settings).found == "free"
     holder = at_cut.connect()
     at_cut.opened(holder)
     for shown in (
         str(status.view_of(settings, at_cut.run_id).lane), " ".join(status.newest(settings)["lanes"]),
-        str(inbox.waiting(settings)[0]["lane"]), checks.held_lanes(settings).found,
+        str(inbox.waiting(settings)[0]["lane"]), doctor_checks.held_lanes(settings).found,
     ):  # fmt: skip
         assert "write lane" in shown
         assert f"process {holder.info.backend_pid} of cutter_exec, since 2" in shown
     holder.rollback()
     gates.open_gate(holder, LEG_A, "ictr-nobody", number=1, payload_sha256="x")
-    told = checks.held_lanes(settings)
+    told = doctor_checks.held_lanes(settings)
     assert told.failed
     assert f"pg_terminate_backend({holder.info.backend_pid})" in told.remedy
 
 
 def test_doctor_says_when_the_roles_are_not_bounded(database: Database, state: Path) -> None:
     settings = database.settings(state)
-    assert checks.guards(settings).verdict is checks.Verdict.OK
+    assert doctor_checks.guards(settings).verdict is doctor_checks.Verdict.OK
     database.run("grant execute on function pg_advisory_lock(bigint) to public; drop schema cutter_guard cascade")
-    told = checks.guards(settings)
+    told = doctor_checks.guards(settings)
     assert told.found == "1 functions such as pg_advisory_lock(bigint) are open to every role; sessions are not bounded"
     assert told.remedy.startswith("cutter migrate --bootstrap ")
     bootstrap.guard(database.url("postgres"), "cutter")
-    assert checks.guards(settings).verdict is checks.Verdict.OK
+    assert doctor_checks.guards(settings).verdict is doctor_checks.Verdict.OK
 
 
 def test_doctor_shows_how_full_the_queue_of_notifications_is(database: Database, state: Path) -> None:
-    assert checks.change_notices(database.settings(state)).found.endswith("% of the queue")
+    assert doctor_checks.change_notices(database.settings(state)).found.endswith("% of the queue")
 
 
 def test_an_enactment_waits_for_the_lane_and_is_then_named(at_enact: At) -> None:

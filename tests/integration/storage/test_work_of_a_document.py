@@ -19,7 +19,7 @@ from cutter.domain.run_record import RunRecord
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.messages import Mode, SetInput
-from cutter.storage import batches as registry
+from cutter.storage import batches as batch_rows
 from cutter.storage.grants import asked
 from starter.approver.session_requests import waiting
 from starter.approver.session_signatures import Signatures
@@ -65,7 +65,7 @@ def test_a_run_on_its_way_names_its_last_document_and_those_that_wait(deployment
     database.run(again, (run_id,))
     kb_id = database.value("select kb_id from cutter_governance.outbox where subject = 'IG_mark'")
     said = database.value("select cutter_governance.fn_run_published(%s, %s)", (run_id, kb_id))
-    assert [(one["subject"], one["sha256"] is None) for one in said["documents"]] == [
+    assert [(document["subject"], document["sha256"] is None) for document in said["documents"]] == [
         ("IG_source_pin", True),
         ("IG_mark", False),
     ]
@@ -75,9 +75,11 @@ def batch_of(deployment: Deployment, names: list[str], mode: Mode = "live") -> s
     """A batch of these documents, or its rehearsal; the batch's id."""
     batch_id = str(uuid_utils.uuid7())
     with deployment.database.connect("cutter_operator") as connection:
-        options = registry.Options(mode=mode)
-        admitted = registry.admit(connection, queue_yaml([{"document_id": name} for name in names], batch_id), options)
-        registry.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
+        options = batch_rows.Options(mode=mode)
+        admitted = batch_rows.admit(
+            connection, queue_yaml([{"document_id": name} for name in names], batch_id), options
+        )
+        batch_rows.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
     return batch_id
 
 
@@ -208,7 +210,7 @@ def test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged(deploy
     order = SetInput(batch_id=batch_id, folder=folder)
     deployment.judge(runs[0], Sovereign.CUT, f"{folder}/{names[0]}.cut.md")
     answer = judge_set(deployment.deps[WorkerRole.CUTTER], order)
-    assert [(one.document_id, one.accepted) for one in answer.entries] == [(names[0], True), (names[1], True)]
+    assert [(entry.document_id, entry.accepted) for entry in answer.entries] == [(names[0], True), (names[1], True)]
     assert answer.missing == (names[2],)
     # A set of the last document does not miss those that are approved already.
     sign_answer(deployment.settings, who, runs[2], request, kb_id=f"{folder}-2/{names[2]}.cut.md")
@@ -222,7 +224,7 @@ def test_a_look_at_a_batch_makes_its_view_once(deployment: Deployment) -> None:
         connection.execute("set track_functions = 'all'")
         row = connection.execute("select cutter_governance.fn_batch_seen(%s)", (batch_id,)).fetchone()
         assert row is not None
-        assert [one["document_id"] for one in row[0]["items"]] == names
+        assert [item["document_id"] for item in row[0]["items"]] == names
         assert connection.execute(CALLS, ("fn_batch_view",)).fetchone() == (1,)
 
 
@@ -239,7 +241,7 @@ def test_a_look_counts_the_people_only_of_a_request_that_somebody_approved(deplo
         connection.execute("set track_functions = 'all'")
         row = connection.execute("select cutter_governance.fn_batch_view(%s)", (batch_id,)).fetchone()
         assert row is not None
-        assert [(one["signed"], one["approved"]) for one in row[0]["items"]] == [(1, True), (0, False), (0, False)]
+        assert [(item["signed"], item["approved"]) for item in row[0]["items"]] == [(1, True), (0, False), (0, False)]
         assert connection.execute(CALLS, ("fn_people_signed",)).fetchone() == (1,)
 
 

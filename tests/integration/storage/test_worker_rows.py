@@ -46,7 +46,7 @@ def events(database: Database) -> list[dict[str, Any]]:
 
 def moves(database: Database) -> list[tuple[str, str, str, str]]:
     return [
-        (one["from_state"], one["to_state"], one["trigger"], one["severity"]) for one in events(database)
+        (event["from_state"], event["to_state"], event["trigger"], event["severity"]) for event in events(database)
     ]  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def test_every_field_is_needed(field: str) -> None:
 
 @pytest.mark.parametrize("field", [line.split(":")[0] for line in LINES[1:13]])
 def test_no_field_may_repeat(field: str) -> None:
-    line = next(one for one in LINES if one.startswith(f"{field}:"))
+    line = next(line for line in LINES if line.startswith(f"{field}:"))
     refusal = refused("\n".join([*LINES[:13], line, *LINES[13:]]).encode())
     assert refusal.code == "statement_field_repeated"
     assert "line 14" in refusal.reason

@@ -12,7 +12,7 @@ import pytest
 from cutter.approvals import schema
 from cutter.approvals.approver_store import default_rules
 from cutter.approvals.expectation import Expected, ReviewDecision
-from cutter.approvals.policy import Approver, Policy, Tier
+from cutter.approvals.policy import Approver, ApproverPolicy, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement, render
@@ -44,7 +44,7 @@ def approver(name: str, fingerprint: str, **changes: Any) -> Approver:
     return replace(one, **changes)
 
 
-def policy_of(*approvers: Approver, tier: Tier = Tier.MEDIUM) -> Policy:
+def policy_of(*approvers: Approver, tier: Tier = Tier.MEDIUM) -> ApproverPolicy:
     data = render_policy(
         number=1,
         deployment_id=DEPLOYMENT,
@@ -69,7 +69,7 @@ class Case:
     statement: Statement
     record: SignatureRecord
     expected: Expected
-    policy: Policy = POLICY
+    policy: ApproverPolicy = POLICY
     packets: bytes = signature_packet()
     body: bytes | None = None
     records: tuple[SignatureRecord, ...] | None = None
@@ -435,7 +435,7 @@ def test_tier_high_asks_for_two_distinct_people() -> None:
     assert (missing.needed, missing.have, missing.code) == (2, ("alice",), "threshold_missing")
     met = threshold([by_bob(GOOD), first, again], POLICY, "SG_cut_authz", Tier.HIGH)
     assert isinstance(met, Met)
-    assert [one.approver for one in met.slots] == ["alice", "bob"]
+    assert [slot.approver for slot in met.slots] == ["alice", "bob"]
 
 
 def test_the_gate_s_own_tier_cannot_be_lowered() -> None:

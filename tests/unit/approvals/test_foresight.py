@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutter.approvals import eligibility, schema
-from cutter.approvals.policy import Policy
+from cutter.approvals.policy import ApproverPolicy
 from tests.unit.approvals.test_approval_verify import (
     ALICE,
     BOB,
@@ -26,7 +26,7 @@ from tests.unit.approvals.test_approval_verify import (
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
 
-def with_alice(**changes: Any) -> Policy:
+def with_alice(**changes: Any) -> ApproverPolicy:
     return policy_of(approver("alice", ALICE, **changes), approver("bob", BOB))
 
 
@@ -42,7 +42,7 @@ def with_alice(**changes: Any) -> Policy:
     ],
 )
 def test_the_judge_says_the_same_after_the_signature(
-    case: Case, policy: Policy, starter: str, word: str | None
+    case: Case, policy: ApproverPolicy, starter: str, word: str | None
 ) -> None:
     gate = case.expected.gate
     judged = replace(case, policy=policy, expected=replace(case.expected, starter=starter)).judge()
@@ -59,7 +59,7 @@ def test_only_enactment_asks_for_the_policy_s_group(gate: str, decision: str) ->
     assert (told is not None) is ((gate, decision) == (LIFECYCLE, "approve"))
 
 
-def remedy(policy: Policy, starter: str) -> str:
+def remedy(policy: ApproverPolicy, starter: str) -> str:
     return eligibility.remedy(policy, CUT, schema.APPROVE, run_id="ictr-1", starter=starter, now=NOW)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from cutter.approvals.approver_store import default_rules
 from cutter.approvals.epoch_transition import refuse_succession
-from cutter.approvals.policy import Approver, Policy
+from cutter.approvals.policy import Approver, ApproverPolicy
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
 from cutter.openpgp import armor
@@ -32,7 +32,7 @@ GOOD = SignatureRecord(
 Signed = tuple[bytes, SignatureEvidence]
 
 
-def epoch(number: int, previous: Policy | None = None, **changes: Any) -> Policy:
+def epoch(number: int, previous: ApproverPolicy | None = None, **changes: Any) -> ApproverPolicy:
     approvers = tuple(
         Approver(name=name, fingerprint=key, key_sha256=digest(name), groups=(), gates=(),
                  not_before=NOW - 100 * HOUR, not_after=NOW + 100 * HOUR)

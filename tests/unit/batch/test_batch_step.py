@@ -200,7 +200,7 @@ def test_open_items_are_named_again_in_parts(monkeypatch: pytest.MonkeyPatch) ->
 def test_stops_of_now_are_told_before_those_that_are_told_again() -> None:
     seen = view(item("ICX-A", "marked", latched=True), item("ICX-B", "marked"), halted="stop", halted_reason="enough")
     orders = BatchActions(stops=(("ICX-B", "stop"),))
-    assert [one.document_id for one in batch_step.deliveries(seen, orders, again=True)] == ["ICX-B", "ICX-A"]
+    assert [delivery.document_id for delivery in batch_step.deliveries(seen, orders, again=True)] == ["ICX-B", "ICX-A"]
 
 
 def test_a_halt_stops_some_documents_at_each_look(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def test_an_actor_whom_the_policy_does_not_know_is_refused_and_without_a_policy_
     assert check_against(queue, KNOWN, None) == []
     assert check_against(queue, KNOWN, {"sovereign@example", "carol"}) == []
     problems = check_against(queue, KNOWN, {"alice"})
-    assert [(one.field, one.code) for one in problems] == [
+    assert [(problem.field, problem.code) for problem in problems] == [
         ("default_actor", "STOP_NO_SUCH_APPROVER"), ("items[1].actor", "STOP_NO_SUCH_APPROVER"),
     ]  # fmt: skip
     assert "the policy names alice" in problems[0].text

@@ -69,8 +69,8 @@ def test_an_item_may_have_its_own_scope_and_actor() -> None:
 def test_what_is_missing_is_named_with_what_it_must_be(field: str) -> None:
     """Seed 001 §2."""
     (problem,) = [
-        one for one in refused(changed(f"{field}:", f"the_{field}:")).problems if one.field.endswith(field)
-        and "is missing" in one.text
+        problem for problem in refused(changed(f"{field}:", f"the_{field}:")).problems if problem.field.endswith(field)
+        and "is missing" in problem.text
     ]  # fmt: skip
     words = {**QueueFile.model_fields, **ItemFile.model_fields}[field].description
     assert words is not None
@@ -148,7 +148,7 @@ def test_a_wrong_value_is_refused_with_its_line_and_field(old: str, new: str, li
 )
 def test_a_file_beyond_plain_yaml_is_refused_with_its_line(old: str, new: str, line: int, rule: str) -> None:
     problems = refused(changed(old, new)).problems
-    assert any(rule in one.text and (one.line == line or not rule) for one in problems), problems
+    assert any(rule in problem.text and (problem.line == line or not rule) for problem in problems), problems
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_field_with_letters_that_only_look_right_names_them() -> None:
 @pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\x85", "\r"])
 def test_a_comment_that_looks_other_than_it_is_read_is_refused_with_its_line(sign: str) -> None:
     problems = refused(changed("items:", f"# nothing{sign}# more\nitems:")).problems
-    assert [(one.line, f"U+{ord(sign):04X}" in one.text) for one in problems] == [(7, True)]
+    assert [(problem.line, f"U+{ord(sign):04X}" in problem.text) for problem in problems] == [(7, True)]
 
 
 def test_lines_may_end_as_on_windows() -> None:
@@ -222,7 +222,7 @@ def test_all_problems_are_told_at_once_in_the_files_order() -> None:
     text = changed("schema_version: 1", "schema_version: 2").replace("priority: 7", "priority: x")
     text += "  - document_id: ICX-LAW-2026-001\n    depends_on: [NOWHERE]\n    extra: &a b\n  - {}\n"
     problems = refused(text).problems
-    assert [one.line for one in problems] == [1, 12, 17, 18, 19, 20]
+    assert [problem.line for problem in problems] == [1, 12, 17, 18, 19, 20]
     assert str(problems[1]) in str(refused(text))
 
 

@@ -60,7 +60,9 @@ def test_a_secret_is_refused_in_every_place_and_never_shown(secret: str, place: 
     }[place]
     line = {"source": 10, "item": 17}.get(place, 4)
     refusal = refused(text)
-    assert any(one.line == line and "must not be in a queue" in one.text for one in refusal.problems), refusal
+    assert any(problem.line == line and "must not be in a queue" in problem.text for problem in refusal.problems), (
+        refusal
+    )
     for part in (secret, WORD, secret[:24]):
         assert part not in str(refusal)
 
@@ -77,7 +79,7 @@ def test_letters_that_look_the_same_or_are_not_seen_hide_nothing(line: str) -> N
 
 def test_a_block_of_key_material_is_found_on_each_of_its_lines() -> None:
     block = f"# -----BEGIN PGP MESSAGE-----\n#\n# {BASE64}\n# {BASE64[::-1]}\n# =abcd\n# -----END PGP MESSAGE-----\n"
-    assert [one.line for one in refused(GOOD + block).problems] == [17, 19, 20, 22]
+    assert [problem.line for problem in refused(GOOD + block).problems] == [17, 19, 20, 22]
 
 
 def test_a_value_that_is_in_a_wrong_place_is_not_shown() -> None:

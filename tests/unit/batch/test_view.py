@@ -43,7 +43,7 @@ def test_columns_that_nobody_reads_are_left_out() -> None:
     assert BatchView.of(made) == BatchView.of(answer())
 
 
-@pytest.mark.parametrize("name", [one.name for one in fields(ItemRecord)])
+@pytest.mark.parametrize("name", [field.name for field in fields(ItemRecord)])
 def test_a_field_that_the_database_does_not_answer_is_named(name: str) -> None:
     made = answer()
     del made["items"][0][name]
@@ -51,7 +51,7 @@ def test_a_field_that_the_database_does_not_answer_is_named(name: str) -> None:
         BatchView.of(made)
 
 
-@pytest.mark.parametrize("name", [one.name for one in fields(BatchRecord)])
+@pytest.mark.parametrize("name", [field.name for field in fields(BatchRecord)])
 def test_a_column_that_the_batch_lacks_is_named(name: str) -> None:
     made = answer()
     del made["batch"][name]

@@ -30,7 +30,7 @@ def test_an_arm_is_compared_with_the_product_of_the_same_round() -> None:
 def test_what_grew_is_named_and_what_only_trembled_is_not() -> None:
     empty = {("table", "t"): (1.0, 10.0), ("function", "f"): (3.0, 10.0), ("table", "small"): (1.0, 10.0)}
     grown = {("table", "t"): (1.0, 5000.0), ("function", "f"): (3.0, 11.0), ("table", "small"): (1.0, 500.0)}
-    assert [one["name"] for one in growth.suspects(empty, grown)] == ["t"]
+    assert [suspect["name"] for suspect in growth.suspects(empty, grown)] == ["t"]
 
 
 def test_a_database_that_costs_more_misses_the_goal_on_the_page() -> None:

@@ -36,7 +36,7 @@ def test_each_missed_figure_of_the_page_has_a_reason_and_a_next_step() -> None:
     assert [start for start, reason in known.items() if not (reason.why and reason.next)] == []
     reasons = section(text, "Targets").split("\n- ")[1:]
     assert bool(reasons) == bool(missed)
-    assert [one for one in reasons if "Next: " not in one] == []
+    assert [reason for reason in reasons if "Next: " not in reason] == []
 
 
 def test_each_record_of_the_page_has_a_commit_or_is_named_as_older() -> None:
@@ -96,11 +96,11 @@ def test_the_cpu_target_is_judged_by_the_batch_that_it_names() -> None:
     small = {"kind": "batch", "documents": 20, "units": 3, "cpu_ms": {"postgres": 1}, "per_minute": 500}
     named = small | {"documents": 100, "cpu_ms": {"postgres": 900}, "per_minute": 60}
     results = page.everything() | {"batch": [{"kind": "machine", "cpus": 2}, named, small]}
-    found = {one.name: one for one in targets.targets(results)}
+    found = {target.name: target for target in targets.targets(results)}
     cpu, speed = (found[f"{what}, batch of 100 of 3 units"] for what in ("CPU of a document", "documents a minute"))
     assert (cpu.measured, cpu.met, speed.measured, speed.met) == ("900 ms", False, "60", False)
     without = page.everything() | {"batch": [{"kind": "machine", "cpus": 2}, small]}
-    assert [one.met for one in targets.targets(without) if one.name == cpu.name] == [None]
+    assert [target.met for target in targets.targets(without) if target.name == cpu.name] == [None]
 
 
 def test_a_profile_is_shown_with_the_cpu() -> None:
@@ -138,7 +138,7 @@ def surveyed(database: str, wall: float) -> Json:
 def test_the_survey_is_judged_on_the_database_where_it_takes_longer() -> None:
     measured: list[Json] = [{"at": "2026-01-02", "code": "37610c46"}, surveyed("new", 0.9), surveyed("grown", 2.04)]
     results = page.everything() | {"survey": measured}
-    found = next(one for one in targets.targets(results) if one.name.startswith("survey"))
+    found = next(target for target in targets.targets(results) if target.name.startswith("survey"))
     assert (found.measured, found.met) == ("2.0 ms at most (CPU 1.5 ms)", False)
     assert "keys 1.0 ms" in "".join(targets.missed([found], results))
     assert "| **definitions** | 0.9 ms, 1.5 ms | 2.04 ms, 1.5 ms |" in page_costs.surveys(measured)
@@ -158,7 +158,7 @@ def test_a_target_that_compares_shows_both_arms() -> None:
 def test_the_page_names_the_limits_of_the_comparisons() -> None:
     text = page.page()
     for title, limits in (("Growth", growth.LIMITS), ("Rebuild", rebuild.LIMITS)):
-        assert [one for one in limits if one not in joined(section(text, title))] == []
+        assert [limit for limit in limits if limit not in joined(section(text, title))] == []
 
 
 def test_a_paragraph_and_a_list_are_wrapped() -> None:

@@ -18,7 +18,7 @@ def units(text: str) -> dict[str, str]:
         options=marking.Options(duplicates="refuse", empty="refuse", max_candidates=10_000),
     )  # fmt: skip
     assert isinstance(made, Marking)
-    return {one.address: data[one.start : one.end].decode() for one in made.candidates}
+    return {candidate.address: data[candidate.start : candidate.end].decode() for candidate in made.candidates}
 
 
 @pytest.mark.parametrize(("size", "changed"), [(3, 1), (60, 1), (1000, 10)])

@@ -41,7 +41,7 @@ def test_a_history_gives_each_step_with_its_wait_its_time_and_the_turn_before_it
         event(8, "WORKFLOW_EXECUTION_SIGNALED", 500), *activity(9, 600, "judge_approval"),
     ]  # fmt: skip
     found = scale.read_history(events)
-    assert [(one.name, one.queue, one.service, one.turn) for one in found.steps] == [
+    assert [(step.name, step.queue, step.service, step.turn) for step in found.steps] == [
         ("begin_run", 2, 30, 10), ("IG_mark", 2, 30, 8), ("judge_approval", 2, 30, None),
     ]  # fmt: skip
     assert len(found.signals) == 1
@@ -57,7 +57,7 @@ def test_the_calibrated_document_uses_the_processors_as_measured(measured: list[
     record = scale_page.of_kind(measured, "costs")[0]
     costs, spent = scale_calibration.costs_of(record), record["batch"]["cpu_ms"]
     demands = scale_calibration.demands(costs)
-    backup = next(one for one in record["steps"] if one["name"] == "IG_backup")
+    backup = next(step for step in record["steps"] if step["name"] == "IG_backup")
     fresh = {"cutter": backup["python_ms"], "postgres": backup["postgres_ms"]}
     for part in (*WORKER_ROLES, "temporal", "postgres"):
         total = spent[part] + spent.get(f"{part} programs", 0) - fresh.get(part, 0) / record["batch"]["documents"]
@@ -67,10 +67,10 @@ def test_the_calibrated_document_uses_the_processors_as_measured(measured: list[
 
 def test_the_calibrated_steps_are_those_of_a_run(measured: list[scale_page.Json]) -> None:
     costs = scale_calibration.costs_of(scale_page.of_kind(measured, "costs")[0])
-    lanes = {one.lane: one.name for one in costs.steps if one.lane}
+    lanes = {step.lane: step.name for step in costs.steps if step.lane}
     assert lanes == {"write": "IG_cut_leg_a_execute", "enact": "IG_lifecycle_enact_execute"}
     assert costs.plan[-1].name == costs.write[-1].name == "open_request"
-    assert all(min(one.python, one.programs, one.postgres, one.rest) >= 0 for one in costs.steps)
+    assert all(min(step.python, step.programs, step.postgres, step.rest) >= 0 for step in costs.steps)
 
 
 @pytest.mark.parametrize(("hosts", "cores"), [(1, 2), (4, 2), (4, 8), (16, 2)])

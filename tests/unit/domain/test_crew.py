@@ -61,7 +61,7 @@ def test_whoever_polls_and_never_registered_is_shown_and_serves_nothing() -> Non
 def test_one_that_came_back_under_another_id_is_known_to_its_queue() -> None:
     assert identity("exec-1.2") == "exec-1"
     seen = crew([row("exec-1", "q-a", state="shutdown"), row("exec-1.1", *QUEUES)], {"q-a": ["exec-1"]}, QUEUES)
-    assert [one["worker_id"] for one in seen["workers"]] == ["exec-1", "exec-1.1"]
+    assert [worker["worker_id"] for worker in seen["workers"]] == ["exec-1", "exec-1.1"]
     assert [its["polls"] for its in seen["workers"][1]["queues"]] == [True, False]
     assert [its["polls"] for its in seen["workers"][0]["queues"]] == [None]
     assert seen["workers"][0]["used"] == 0

@@ -216,7 +216,7 @@ def test_the_backup_is_an_artifact_of_the_run_folder_named_pre_write() -> None:
     """Seed 000 §5."""
     answer = database("pre_write_backup_taken", number := BY_NAME["IG_backup"].number)
     seen, artifacts = RunSidecar.of(answer), state_of(answer).phases["backup"].artifacts
-    assert [one.path for one in artifacts] == [f"phase-{number:02}.md", "pre_write.gpg"]
+    assert [artifact.path for artifact in artifacts] == [f"phase-{number:02}.md", "pre_write.gpg"]
     assert artifacts[1].sha256 == SHA
     assert artifacts[0].sha256 == sha256_hex(phase_report.render(seen.run, seen.receipts[-1]))
 
@@ -298,7 +298,9 @@ def test_a_failed_phase_names_the_stop_route_report_and_its_own_report_in_the_ru
     record = state_of(answer).phases["mark"]
     files = sidecar.phase_reports(RunSidecar.of(answer))
     assert record.kb_doc_id == "kb/SG3-2.md"
-    assert [(one.path, one.sha256) for one in record.artifacts] == [("phase-02.md", sha256_hex(files["phase-02.md"]))]
+    assert [(artifact.path, artifact.sha256) for artifact in record.artifacts] == [
+        ("phase-02.md", sha256_hex(files["phase-02.md"]))
+    ]
     text = files["phase-02.md"].decode()
     assert "outcome: FAIL (failed)" in text
     assert "reason: the region differs" in text
@@ -338,9 +340,9 @@ def test_each_consumed_approval_is_a_record() -> None:
         "closeout_reported", len(GATES), consumptions=consumptions, requests=requests, verdicts=[refused, *verdicts]
     )
     records = state_of(answer).sovereign_approvals
-    assert [one.gate for one in records] == ["SG_cut_authz", "SG_lifecycle_authz"]
-    assert [one.approval_kb_id for one in records] == ["kb/SG_cut_authz.md", "kb/SG_lifecycle_authz.md"]
-    assert [one.review_decision_id for one in records] == [None, uuid.UUID(int=3)]
+    assert [record.gate for record in records] == ["SG_cut_authz", "SG_lifecycle_authz"]
+    assert [record.approval_kb_id for record in records] == ["kb/SG_cut_authz.md", "kb/SG_lifecycle_authz.md"]
+    assert [record.review_decision_id for record in records] == [None, uuid.UUID(int=3)]
 
 
 def test_the_same_answer_gives_the_same_bytes_in_any_order_of_keys() -> None:

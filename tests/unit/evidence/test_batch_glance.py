@@ -20,7 +20,7 @@ def seen(facts: made.Facts | None = None) -> dict[str, Any]:
 
 
 def test_each_document_is_at_the_gate_it_passes_next_waits_at_or_was_stopped_before() -> None:
-    assert [(one["shown"], one["gate"]) for one in seen()["documents"]] == [
+    assert [(document["shown"], document["gate"]) for document in seen()["documents"]] == [
         ("enacted", ""), ("at_sg1", "SG_cut_authz"), ("at_sg2", "SG_lifecycle_authz"), ("failed", "mark"),
         ("stopped", "structural_verify"), ("blocked", ""), ("skipped", ""), ("pending", ""), ("at_sg1", "SG_cut_authz"),
         ("planning", "backup"),
@@ -79,4 +79,4 @@ def test_a_document_that_is_not_started_or_was_stopped_has_its_code() -> None:
     facts.add("ICX-1", started=False, decided="busy", reason="STOP_RUN_BUSY: its run ictr-x is open")
     facts.add("ICX-2", gates=1, state="failed_mark", queue="error_queue", queue_code="failed_mark")
     facts.add("ICX-3", gates=1)
-    assert [one["code"] for one in seen(facts)["documents"]] == ["STOP_RUN_BUSY", "failed_mark", None]
+    assert [document["code"] for document in seen(facts)["documents"]] == ["STOP_RUN_BUSY", "failed_mark", None]

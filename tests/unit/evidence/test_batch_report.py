@@ -47,7 +47,7 @@ def test_time_is_split_into_running_people_and_stops() -> None:
     facts = made.Facts(state_at=made.at(700))
     facts.add("ICX-1", gates=made.WRITTEN, pace=2.0, wait=100.0, state="stopped_stop")
     seen, asked = document("ICX-1", facts), 2.0 * made.AT_SG1
-    assert [(one.kind, one.start, one.end, one.over) for one in seen.spans] == [
+    assert [(span.kind, span.start, span.end, span.over) for span in seen.spans] == [
         ("running", made.at(0), made.at(asked), None),
         ("people", made.at(asked), made.at(asked + 102), None),
         ("running", made.at(asked + 102), made.at(asked + 104), None),
@@ -65,7 +65,7 @@ def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better
         made.Facts.attempt(made.WRITTEN, 20, 21, outcome="approval_refused"),
         made.Facts.attempt(made.WRITTEN, 40, 41, n=2, outcome="failed"),
     ]  # fmt: skip
-    retries = [(one.start, one.end) for one in document("ICX-1", facts).spans if one.kind == "retry"]
+    retries = [(span.start, span.end) for span in document("ICX-1", facts).spans if span.kind == "retry"]
     assert retries == [(made.at(4), made.at(9))]
 
 
@@ -77,7 +77,7 @@ def test_the_wait_for_the_write_lane_is_no_retry() -> None:
         made.Facts.attempt(made.WRITTEN, 21, 22, n=2, outcome="failed"),
     ]  # fmt: skip
     seen = document("ICX-1", facts)
-    assert [(one.start, one.end) for one in seen.spans if one.kind == "turn"] == [(made.at(11), made.at(21))]
+    assert [(span.start, span.end) for span in seen.spans if span.kind == "turn"] == [(made.at(11), made.at(21))]
     assert seen.seconds == {"running": made.AT_SG1 + 2, "people": 48 - made.AT_SG1, "turn": 10.0}
 
 
@@ -85,8 +85,8 @@ def test_what_goes_on_ends_with_the_newest_event_so_the_same_rows_give_the_same_
     assert view().until_utc == made.at(1200 + made.ALL)
     older = made.night(NAMES).whole()
     later = {**older, "view": {**older["view"], "age_seconds": 99_999.0}}
-    for one in later["view"]["items"]:
-        one["approved"] = True
+    for item in later["view"]["items"]:
+        item["approved"] = True
     assert batch_report.render(batch_view(BatchFacts.of(older))) == batch_report.render(
         batch_view(BatchFacts.of(later))
     )
@@ -94,7 +94,7 @@ def test_what_goes_on_ends_with_the_newest_event_so_the_same_rows_give_the_same_
 
 def test_queues_hold_what_waits_each_with_its_command() -> None:
     queues = view().queues
-    assert [(name, [one.document_id for one in rows]) for name, rows in queues.items()] == [
+    assert [(name, [row.document_id for row in rows]) for name, rows in queues.items()] == [
         ("error_queue", []), ("quarantine_queue", [NAMES[3]]), ("human_review_queue", [NAMES[8]]),
     ]  # fmt: skip
     assert queues["human_review_queue"][0].commands == [f"cutter approve {made.run_id(9)}"]
@@ -119,12 +119,13 @@ def test_gates_are_listed_the_slowest_first() -> None:
     run = facts.add("ICX-1", gates=3)["run_id"]
     facts.made["attempts"][run][1]["started_at"] = made.at(-30)
     gates = batch_view(BatchFacts.of(facts.whole())).gates
-    assert [(one.name, one.slowest_seconds) for one in gates[:2]] == [("IG_mark", 32.0), ("IG_source_pin", 1.0)]
+    assert [(gate.name, gate.slowest_seconds) for gate in gates[:2]] == [("IG_mark", 32.0), ("IG_source_pin", 1.0)]
 
 
 def test_the_plan_is_of_documents_that_have_not_begun() -> None:
     stages = {
-        one.document_id: (one.stage, one.outcome) for one in planned_items(BatchFacts.of(made.night(NAMES).whole()))
+        planned_item.document_id: (planned_item.stage, planned_item.outcome)
+        for planned_item in planned_items(BatchFacts.of(made.night(NAMES).whole()))
     }
     assert stages[NAMES[0]] == (Stage.PENDING, None)
     assert stages[NAMES[6]] == (Stage.SETTLED, Outcome.SKIPPED)
@@ -185,7 +186,7 @@ def test_a_thousand_documents_are_one_readable_page() -> None:
     seen = batch_view(BatchFacts.of(made.thousand().whole()))
     shown = page(seen)
     assert len(shown) < 4_000_000
-    groups = {one.title: one for one in batch_report.groups(seen)}
+    groups = {group.title: group for group in batch_report.groups(seen)}
     assert list(groups) == ["failed", "enacted"]
     assert (groups["failed"].rows, groups["failed"].open) == (11, True)
     assert (groups["enacted"].rows, groups["enacted"].open) == (989, False)
@@ -218,8 +219,8 @@ def test_the_shortest_span_is_seen_and_stays_on_the_bar() -> None:
         row.bar for group in shown for part in group.parts for row in part.rows if isinstance(row, batch_report.Row)
     ]
     assert len(bars) == 2
-    for one in bars:
-        for _, left, width in one:
+    for bar in bars:
+        for _, left, width in bar:
             assert float(width) >= batch_report.SLIVER
             assert float(left) + float(width) <= batch_report.WIDTH + 0.1
 

@@ -60,7 +60,7 @@ def test_a_slot_that_is_no_number_is_no_slot() -> None:
     forger = Forger(KEPT)
     rows = forger.rows("consumptions")
     rows[0]["slot"] = True
-    forger.members["consumptions.jsonl"] = "".join(json.dumps(one, sort_keys=True) + "\n" for one in rows).encode()
+    forger.members["consumptions.jsonl"] = "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows).encode()
     word, why = judged(offline.sealed(forger.members), None)[1]["approvals"]
     assert (word, "are not counted from 1" in why) == (offline.FAILED, True)
 

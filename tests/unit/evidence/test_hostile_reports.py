@@ -25,10 +25,10 @@ def stopped(text: str) -> dict[str, Any]:
     sidecar["run"] |= {"starter": text, "caps": {}}
     sidecar["latch"] = {"stopped": True, "kind": "stop", "reason": text, "set_by": text, "set_at": made.at(1)}
     sidecar["attempts"].append(made.attempt(3, n=2, outcome="unavailable", reason=text))
-    for one in sidecar["receipts"]:
-        one["result"]["notes"] = [text]
-        one["result"]["invariants"][0] |= {"name": text, "observed": text, "expected": text}
-        one["result"]["pins"] = {"pin": text}
+    for receipt in sidecar["receipts"]:
+        receipt["result"]["notes"] = [text]
+        receipt["result"]["invariants"][0] |= {"name": text, "observed": text, "expected": text}
+        receipt["result"]["pins"] = {"pin": text}
     return sidecar
 
 

@@ -87,7 +87,9 @@ def test_a_forged_chain_is_refused(chain: forgeries.ForgedChain) -> None:
         assert code == 1
 
 
-@pytest.mark.parametrize("chain", [one for one in forgeries.CHAINS if one.edit is None], ids=lambda chain: chain.name)
+@pytest.mark.parametrize(
+    "chain", [chain for chain in forgeries.CHAINS if chain.edit is None], ids=lambda chain: chain.name
+)
 def test_genuine_bundles_that_are_not_one_chain_fail_at_the_predecessor_alone(chain: forgeries.ForgedChain) -> None:
     _, found = judged(*chain.bundles(KEPT))
     failed = {what for one in found for what, (word, _) in one.items() if word == offline.FAILED}
@@ -117,7 +119,7 @@ def test_a_first_cut_cannot_follow_another_bundle() -> None:
 
 
 def test_a_base_that_was_made_to_fit_contradicts_the_signed_digest() -> None:
-    edit = next(one for one in forgeries.CHAINS if one.name == "a base that was made to fit")
+    edit = next(chain for chain in forgeries.CHAINS if chain.name == "a base that was made to fit")
     _, found = judged(*edit.bundles(KEPT))
     assert "the units digest to" in found[1]["the law"][1]
 

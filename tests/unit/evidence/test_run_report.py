@@ -228,8 +228,8 @@ def hostile(text: str) -> tuple[ShownRun, PinnedLaw]:
     sidecar["run"] |= {"starter": text}
     sidecar["latch"] = {"stopped": True, "kind": "stop", "reason": text, "set_by": text, "set_at": made.at(1)}
     sidecar["verdicts"] = [{**made.verdict(reason=text), "approver": text, "fingerprint": text}]
-    for one in sidecar["receipts"]:
-        one["result"]["pins"] = {"pin": text}
+    for receipt in sidecar["receipts"]:
+        receipt["result"]["pins"] = {"pin": text}
     shown = request_views.hostile_view(text)
     return run_view(RunSidecar.of(sidecar)), PinnedLaw(view=shown, title=text, held={text: 1})
 

@@ -39,8 +39,8 @@ def full() -> ShownRun:
 
 def test_states_carry_when_they_were_reached_and_the_rest_is_open() -> None:
     states = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))).states
-    assert [one.state for one in states] == [state.value for state in State]
-    assert [bool(one.at) for one in states] == [True, True, True] + [False] * (len(State) - 3)
+    assert [state.state for state in states] == [state.value for state in State]
+    assert [bool(state.at) for state in states] == [True, True, True] + [False] * (len(State) - 3)
 
 
 @pytest.mark.parametrize("state", ["stopped_stop", "failed_mark", "voided_cancelled"])
@@ -93,7 +93,7 @@ def test_a_gate_without_a_receipt_shows_its_newest_attempt(
 def test_retries_are_the_attempts_that_did_not_pass_and_those_after_them() -> None:
     sidecar = made.sidecar("pending")
     sidecar["attempts"] = [made.attempt(1, outcome="unavailable", reason="kb"), made.attempt(1, n=2), made.attempt(2)]
-    assert [(one.gate, one.attempt) for one in run_view(RunSidecar.of(sidecar)).retries] == [
+    assert [(retry.gate, retry.attempt) for retry in run_view(RunSidecar.of(sidecar)).retries] == [
         ("IG_source_pin", 1),
         ("IG_source_pin", 2),
     ]
@@ -106,7 +106,7 @@ def test_an_approval_shows_key_digest_and_whether_it_was_consumed() -> None:
 
 
 def test_refused_documents_and_messages_stand_in_one_list_by_time() -> None:
-    assert [one.code for one in full().refusals] == ["unknown", "accepted"]
+    assert [refusal.code for refusal in full().refusals] == ["unknown", "accepted"]
 
 
 def test_a_latched_stop_shows_who_set_it() -> None:
@@ -203,7 +203,7 @@ def test_the_colour_of_a_state(state: str, outcome: str | None, tone: str) -> No
 
 def test_the_timeline_says_how_long_each_state_lasted() -> None:
     steps = report.steps(run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))))
-    assert [(one.to, one.lasted) for one in steps] == [("pending", 3.5), ("source_pinned", 2.0), ("marked", None)]
+    assert [(step.to, step.lasted) for step in steps] == [("pending", 3.5), ("source_pinned", 2.0), ("marked", None)]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from tests.unit.evidence import sidecars as made
 def test_each_step_has_its_index_and_its_tool() -> None:
     """Seed 003 §1.2."""
     steps = run_as("run", RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"))))["steps"]
-    assert [one["step_index"] for one in steps] == [1, 2, 3]
-    assert [one["tool_name"] for one in steps] == [gate.phase for gate in GATES[:3]]
+    assert [step["step_index"] for step in steps] == [1, 2, 3]
+    assert [step["tool_name"] for step in steps] == [gate.phase for gate in GATES[:3]]
 
 
 @pytest.mark.parametrize(("tier", "two"), [("low", False), ("medium", False), ("high", True), (None, False)])

@@ -415,7 +415,7 @@ def test_restore_point_recorded_violated_when_nothing_or_another_is_recorded(rec
 
 def test_without_a_restore_point_the_report_of_a_backup_does_not_speak_of_any() -> None:
     report = backup.evaluate(BACKUP)
-    assert not [one.name for one in report.invariants if "point" in one.name]
+    assert not [invariant.name for invariant in report.invariants if "point" in invariant.name]
     assert not [name for name in report.pins if "point" in name]
     assert backup.evaluate(BACKUP_WITH_POINT).pins.items() >= passing.POINT.as_pins().items()
 

@@ -488,7 +488,7 @@ def test_evidence_bundle_sealed_violated_when_the_store_has_another_or_none(foun
 
 def test_evidence_bundle_sealed_violated_when_none_was_built() -> None:
     report = closeout.evaluate(dataclasses.replace(CLOSEOUT, bundle_sha256="", bundle_found_sha256=""))
-    assert [one.name for one in report.violations] == ["evidence_bundle_sealed"]
+    assert [violation.name for violation in report.violations] == ["evidence_bundle_sealed"]
 
 
 def test_the_digest_of_the_history_is_pinned_where_an_engine_ran_the_gate() -> None:

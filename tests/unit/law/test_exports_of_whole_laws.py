@@ -127,7 +127,8 @@ def test_json_ld_is_read_as_linked_data_with_the_text_of_every_unit(law: Law) ->
     graph = Graph().parse(data=export_forms.json_ld(export), format="json-ld")
     assert set(graph.subjects(RDF.type, ELI.LegalResource)) == {URIRef("urn:cutter:law:ICX-LAW-1")}
     places = {
-        str(graph.value(one, ELI.id_local)): one for one in graph.subjects(RDF.type, ELI.LegalResourceSubdivision)
+        str(graph.value(subject, ELI.id_local)): subject
+        for subject in graph.subjects(RDF.type, ELI.LegalResourceSubdivision)
     }
     assert places.keys() == {one.address for one in export.units}
     for written in export.units:

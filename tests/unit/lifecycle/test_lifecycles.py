@@ -22,7 +22,7 @@ from cutter.lifecycle.declarations import (
 from cutter.lifecycle.machine import Lifecycle
 from docs.trace import as_the_seed
 
-every = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
+every = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda lifecycle: lifecycle.name)
 
 
 def edges(text: str) -> set[tuple[str, str]]:
@@ -112,7 +112,7 @@ EXTENSIONS = {
     BATCH: {
         *(("batch_pending", one) for one in [*MOVING, "batch_closeout", "batch_voided"]),
         *((one, other) for one in MOVING for other in [*MOVING, "batch_closeout", "batch_voided"] if one != other),
-        *((one, other) for one in ENDS[1:] for other in [*MOVING, *ENDS] if one != other),
+        *((end, other) for end in ENDS[1:] for other in [*MOVING, *ENDS] if end != other),
     }
     - edges(SEEDS[BATCH]),
     REQUEST: set(),
@@ -168,7 +168,7 @@ OURS = {DOCUMENT_RUN: {"skipped"}}
 """States that no seed has, each of them terminal."""
 
 
-@pytest.mark.parametrize("lifecycle", STATES, ids=lambda one: one.name)
+@pytest.mark.parametrize("lifecycle", STATES, ids=lambda lifecycle: lifecycle.name)
 def test_the_states_are_the_seeds_and_so_are_those_that_end(lifecycle: Lifecycle) -> None:
     """Seeds 000 §1, 001 §3, 002 "State Contract", 003 §1.3, 003 §2.1, 003 §2.2, 004 "Task Lifecycle" States,
     004 "Workstream Lifecycle" States, 004 "Worker State Machine" States.
@@ -239,17 +239,17 @@ def test_every_state_is_reached_from_the_first(lifecycle: Lifecycle) -> None:
 @every
 def test_every_move_is_allowed_or_refused_with_one_error(lifecycle: Lifecycle) -> None:
     """Seed 002 "Transition Boundaries"."""
-    for one in lifecycle.states:
+    for state in lifecycle.states:
         for other in lifecycle.states:
-            if (one, other) in lifecycle.edges:
-                assert lifecycle.check(one, other) is lifecycle.edges[one, other]
+            if (state, other) in lifecycle.edges:
+                assert lifecycle.check(state, other) is lifecycle.edges[state, other]
                 continue
             with pytest.raises(IllegalTransition) as caught:
-                lifecycle.check(one, other)
+                lifecycle.check(state, other)
             said = str(caught.value)
-            assert f"{one} → {other}" in said
-            assert all(target in said for target in lifecycle.allowed[one])
-            assert "terminal" in said or lifecycle.allowed[one]
+            assert f"{state} → {other}" in said
+            assert all(target in said for target in lifecycle.allowed[state])
+            assert "terminal" in said or lifecycle.allowed[state]
 
 
 def test_the_error_names_from_and_to_and_what_is_allowed() -> None:

@@ -217,7 +217,7 @@ def test_what_is_not_legal_is_found_on_its_line(told: list[Json], expected: list
 
 
 @pytest.mark.parametrize(
-    ("lifecycle", "before", "after"), [(one, *edge) for one in LIFECYCLES for edge in one.edges],
+    ("lifecycle", "before", "after"), [(lifecycle, *edge) for lifecycle in LIFECYCLES for edge in lifecycle.edges],
     ids=lambda part: getattr(part, "name", part),
 )  # fmt: skip
 def test_a_trigger_of_another_transition_is_found_wherever_the_lifecycle_has_one(
@@ -232,7 +232,7 @@ def test_a_trigger_of_another_transition_is_found_wherever_the_lifecycle_has_one
         assert [line for line in found(told) if line[1] == "trigger"] == expected, word
 
 
-@pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda one: one.name)
+@pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda lifecycle: lifecycle.name)
 def test_a_file_in_which_an_entity_begins_in_the_middle_is_not_valid(lifecycle: Lifecycle) -> None:
     """Seed 004 "Validation"."""
     for before, after in lifecycle.edges:
@@ -495,7 +495,7 @@ def test_the_script_needs_nothing_but_python_and_reads_a_file_or_its_standard_in
 def test_what_a_file_of_others_says_is_told_as_letters_on_its_own_line(tmp_path: Path, text: str) -> None:
     file = tmp_path / "transitions.jsonl"
     lines = [event(text, "running", text), event(text, text, "running", 1), {text: text}]
-    file.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     for more in ([], ["--json"]):
         said: list[str] = []
         assert not told(str(file), said.append, as_json=bool(more))

@@ -27,7 +27,11 @@ def told(*states: str) -> list[Event]:
     ]  # fmt: skip
     facts = Facts(created_at="2026-11-21T09:00:00.000000Z")
     facts.made["batch_moves"] = moves
-    return [one for one in batch_events(BatchFacts.of(facts.whole())) if one.event_type == WORKSTREAM.event_type]
+    return [
+        batch_event
+        for batch_event in batch_events(BatchFacts.of(facts.whole()))
+        if batch_event.event_type == WORKSTREAM.event_type
+    ]
 
 
 def ways() -> Iterator[tuple[str, ...]]:
@@ -48,13 +52,13 @@ def test_every_arrow_of_the_seed_is_taken_by_some_batch_and_no_other() -> None:
             WORKSTREAM.check(event.from_state, event.to_state)
             stands[event.entity_id] = event.to_state
             taken.add((event.from_state, event.to_state))
-        assert [moment(one) for one in events] == sorted(moment(one) for one in events)
+        assert [moment(event) for event in events] == sorted(moment(event) for event in events)
     assert taken == set(WORKSTREAM.edges) - NEVER
 
 
 def test_a_resumed_batch_is_another_workstream() -> None:
     events = told("batch_pending", "batch_failed_partial", "batch_planning", "batch_closeout")
-    assert [(one.entity_id.rpartition("#")[2], one.to_state) for one in events] == [
+    assert [(event.entity_id.rpartition("#")[2], event.to_state) for event in events] == [
         ("1", "ready"), ("1", "executing"), ("1", "failed"),
         ("2", "ready"), ("2", "executing"), ("2", "validating"), ("2", "completed"),
     ]  # fmt: skip

@@ -23,7 +23,7 @@ def addresses(text: str) -> list[str]:
 def ambers(text: str) -> list[tuple[str, int]]:
     result = suggested(text).result
     assert isinstance(result, Marking), result
-    return [(one.code, one.line) for one in result.findings if one.severity == "amber"]
+    return [(finding.code, finding.line) for finding in result.findings if finding.severity == "amber"]
 
 
 def law(*paragraphs: str) -> str:
@@ -118,7 +118,7 @@ def test_a_paragraph_that_begins_like_a_heading_is_amber(paragraph: str, said: b
 
 def test_the_references_of_one_unit_are_one_finding() -> None:
     text = law("## § 1", "x", *(f"{number} a § är text." for number in range(2, 9)), "## § 9", "x")
-    (finding,) = [one for one in suggested(text).result.findings if one.code == "heading_unread"]  # type: ignore[union-attr]
+    (finding,) = [finding for finding in suggested(text).result.findings if finding.code == "heading_unread"]  # type: ignore[union-attr]
     assert (finding.line, finding.address) == (5, "LAW/PAR-1")
     assert "7 paragraphs of text begin like a heading" in finding.message
     assert "and 3 more" in finding.message
@@ -144,7 +144,7 @@ def test_numbered_titles_below_numbered_parts_are_red() -> None:
 def test_a_title_that_begins_with_a_letter_and_a_word_of_a_level_is_a_title() -> None:
     result = generic("# Act\n\n## 1 Aim\n\nx\n\n## 2 A Book of entries\n\nx\n\n## 3 a Part of it\n\nx\n")
     assert isinstance(result, Marking)
-    assert [one.address for one in result.candidates] == ["LAW/ACT", "LAW/1", "LAW/2", "LAW/3"]
+    assert [candidate.address for candidate in result.candidates] == ["LAW/ACT", "LAW/1", "LAW/2", "LAW/3"]
 
 
 def test_a_wrapped_item_of_a_list_is_no_title() -> None:

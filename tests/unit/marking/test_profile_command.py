@@ -72,7 +72,7 @@ def test_a_machine_gets_the_profile_and_what_was_left_out(law: Path, cutter: Cal
     assert found["profile"]["path"] == "law.profile.yaml"
     assert found["yaml"] == Path("law.profile.yaml").read_text(encoding="utf-8")
     assert [line["line"] for line in found["unused"]] == [3, 7]
-    assert {one["profile"] for one in found["alternatives"]} >= {"generic-markdown", "vietnamese-law"}
+    assert {alternative["profile"] for alternative in found["alternatives"]} >= {"generic-markdown", "vietnamese-law"}
 
 
 def test_a_profile_that_is_there_is_not_replaced_without_force(law: Path, cutter: Callable[..., Told]) -> None:

@@ -461,7 +461,7 @@ def test_one_line_is_counted_in_the_singular() -> None:
 
 def test_a_text_that_is_mostly_in_no_unit_has_an_amber_finding() -> None:
     text = "The whole law is in this line, and no heading is before it.\n\n## Annex\n\nIn force.\n"
-    found = next(one for one in cut(text).findings if one.code == "text_outside")
+    found = next(finding for finding in cut(text).findings if finding.code == "text_outside")
     assert (found.line, found.severity, found.name) == (1, "amber", "text_outside:LINE-1")
     assert "text_outside" not in codes(cut("Preamble.\n\n## Text\n\n" + text))
     assert "text_outside" not in codes(cut("---\ntitle: A long title of a short law in force\n---\n# A\n\nb\n"))

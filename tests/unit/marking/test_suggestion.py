@@ -157,7 +157,7 @@ def test_a_cut_with_red_findings_is_shown_and_each_is_named_with_the_refusal() -
 
 def test_an_alternative_with_red_findings_comes_after_one_without() -> None:
     found = suggested("# Act\n\n" + body(4))
-    counts = [one.red > 0 for one in found.alternatives if not one.refused]
+    counts = [alternative.red > 0 for alternative in found.alternatives if not alternative.refused]
     assert any(counts)
     assert counts == sorted(counts)
 

@@ -48,7 +48,11 @@ def objects(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def texts(message: dict[str, Any], kind: str) -> list[str]:
-    return [one["text"] for one in objects(message) if one.get("type") == kind and isinstance(one.get("text"), str)]
+    return [
+        element["text"]
+        for element in objects(message)
+        if element.get("type") == kind and isinstance(element.get("text"), str)
+    ]
 
 
 def words(message: dict[str, Any]) -> str:
@@ -56,7 +60,7 @@ def words(message: dict[str, Any]) -> str:
 
 
 def buttons(message: dict[str, Any]) -> list[str]:
-    return [one["action_id"] for one in objects(message) if one.get("type") == "button"]
+    return [element["action_id"] for element in objects(message) if element.get("type") == "button"]
 
 
 def test_a_card_says_what_would_be_written_the_policy_s_reason_and_the_command() -> None:
@@ -86,7 +90,9 @@ def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None
     assert buttons(ask(WAITING)) == []
     assert buttons(ask(EFFECT)) == [slack_blocks.APPROVE, slack_blocks.REJECT]
     assert buttons(answer(EFFECT, Outcome.APPROVED, ["an"])) == []
-    assert {one["value"] for one in objects(ask(EFFECT)) if one.get("type") == "button"} == {WAITING.subject}
+    assert {element["value"] for element in objects(ask(EFFECT)) if element.get("type") == "button"} == {
+        WAITING.subject
+    }
 
 
 @pytest.mark.parametrize(
@@ -146,11 +152,11 @@ def check_limits(message: dict[str, Any]) -> None:
     for block in message["blocks"]:
         if block["type"] == "section":
             assert len(block.get("fields", [])) <= 10
-            assert all(1 <= len(one["text"]) <= BOUNDS["field"] for one in block.get("fields", []))
+            assert all(1 <= len(field["text"]) <= BOUNDS["field"] for field in block.get("fields", []))
             assert "fields" in block or 1 <= len(block["text"]["text"]) <= BOUNDS["section"]
         if block["type"] == "header":
             assert 1 <= len(block["text"]["text"]) <= BOUNDS["header"]
-    for button in (one for one in objects(message) if one.get("type") == "button"):
+    for button in (element for element in objects(message) if element.get("type") == "button"):
         assert len(button["text"]["text"]) <= BOUNDS["button"]
         assert len(button["value"]) <= 2000
         assert len(button["action_id"]) <= 255

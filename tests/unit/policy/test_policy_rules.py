@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from cutter.approvals.policy import Tier
-from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, decide, explain, permit, shadowed
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide, explain, permit, shadowed
 from cutter.policy.rules_file import parse_rules
 
 ALLOW, DENY, ASK = Verdict
@@ -21,11 +21,11 @@ PUT = replace(WRITE, connector="kb", operation="put", gate="IG_mark", candidates
 OF_A_BATCH = replace(PUT, gate=None, document_id=None, tenant=None)
 
 
-def rules(*each: str) -> Policy:
+def rules(*each: str) -> EffectPolicy:
     listed = "".join(f"  - {{name: r{n}, {one}}}\n" for n, one in enumerate(each))
     text = f"schema: cutter-policy/1\nrules:\n{listed}" if each else "schema: cutter-policy/1\nrules: []\n"
     made = parse_rules(text.encode())
-    assert isinstance(made, Policy), made
+    assert isinstance(made, EffectPolicy), made
     return made
 
 
@@ -120,7 +120,8 @@ def test_a_permit_keeps_every_decision_its_first_denial_and_the_highest_tier() -
     assert (refused.denied.rule, refused.tier) == ("r2", Tier.LOW)
     kept = refused.record()
     assert kept["sha256"] == policy.sha256
-    assert [(one["connector"], one["verdict"], one["rule"], one["line"]) for one in kept["decisions"]] == [
+    fields = ("connector", "verdict", "rule", "line")
+    assert [tuple(decision[field] for field in fields) for decision in kept["decisions"]] == [
         ("database", "needs_approval", "r1", 4), ("kb", "deny", "r2", 5), ("kb", "allow", "r3", 6),
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 
 from cutter import limits
 from cutter.policy.command import OPERATIONS, Connector
-from cutter.policy.rules import InvalidPolicy, Policy, ProposedAction, Verdict, decide
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.policy.rules_file import parse_rules
 from tests.unit.policy.test_policy_rules import WRITE
 
@@ -30,7 +30,7 @@ rules:
 def broken(text: str | bytes) -> list[str]:
     made = parse_rules(text.encode() if isinstance(text, str) else text)
     assert isinstance(made, InvalidPolicy), made
-    return [str(one) for one in made.problems]
+    return [str(problem) for problem in made.problems]
 
 
 def changed(old: str, new: str) -> str:
@@ -40,8 +40,8 @@ def changed(old: str, new: str) -> str:
 
 def test_a_good_file_is_its_rules_in_their_order() -> None:
     made = parse_rules(GOOD.encode())
-    assert isinstance(made, Policy)
-    assert [(one.name, one.line, one.says) for one in made.rules] == [
+    assert isinstance(made, EffectPolicy)
+    assert [(rule.name, rule.line, rule.says) for rule in made.rules] == [
         ("small-laws", 3, "allow"),
         ("at-night", 9, "deny"),
     ]
@@ -117,7 +117,7 @@ def test_a_file_without_an_end_or_bound_is_not_read() -> None:
 
 def test_the_shipped_policy_allows_every_command_by_a_rule_of_its_connector() -> None:
     made = parse_rules((resources.files("cutter.policy") / "default.yaml").read_bytes())
-    assert isinstance(made, Policy)
+    assert isinstance(made, EffectPolicy)
     for one in OPERATIONS:
         action = ProposedAction(connector=one.connector, operation=one.name, at=WRITE.at)
         assert decide(made, action).verdict is Verdict.ALLOW

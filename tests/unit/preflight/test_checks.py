@@ -18,8 +18,8 @@ def names(*hosts: Host) -> set[str]:
 
 
 def test_each_check_has_one_name_hosts_and_a_reason() -> None:
-    assert len({one.name for one in checks.CHECKS}) == len(checks.CHECKS)
-    assert all(one.hosts and one.why for one in checks.CHECKS)
+    assert len({check.name for check in checks.CHECKS}) == len(checks.CHECKS)
+    assert all(check.hosts and check.why for check in checks.CHECKS)
 
 
 def test_a_host_needs_only_the_checks_of_its_own_tasks() -> None:

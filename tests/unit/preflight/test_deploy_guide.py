@@ -27,8 +27,8 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
 
 def test_the_guide_has_a_row_for_each_check() -> None:
     rows = re.findall(r"^\| ([a-z0-9 ]+) \| [a-z, ]+ \| (.+) \|$", GUIDE, re.MULTILINE)
-    assert [row for row in rows if row[0] in {one.name for one in checks.CHECKS}] == [
-        (one.name, one.why) for one in checks.CHECKS
+    assert [row for row in rows if row[0] in {check.name for check in checks.CHECKS}] == [
+        (check.name, check.why) for check in checks.CHECKS
     ]
 
 
@@ -53,8 +53,8 @@ def test_each_setting_of_the_guide_exists() -> None:
 
 
 def test_the_commands_for_keys_make_keys_that_pass() -> None:
-    make = next(one for one in BLOCKS if "cutter keys make" in one)
-    install = next(one for one in BLOCKS if "cutter keys import" in one)
+    make = next(block for block in BLOCKS if "cutter keys make" in block)
+    install = next(block for block in BLOCKS if "cutter keys import" in block)
     with short_folder() as folder:
         settings = Settings(state_dir=folder, keys_dir=folder / "keys", secrets_dir=folder / "secrets")
         environment = os.environ | {
@@ -88,7 +88,7 @@ def test_each_host_gets_the_files_that_its_import_needs() -> None:
 
 def test_the_commands_for_certificates_make_certificates_that_verify(tmp_path: Path) -> None:
     assert shutil.which("openssl")
-    block = next(one for one in BLOCKS if "openssl" in one)
+    block = next(block for block in BLOCKS if "openssl" in block)
     subprocess.run(["bash", "-e", "-c", block], cwd=tmp_path, check=True, capture_output=True, timeout=120)
     for name in ("temporal", "law-database", "client"):
         said = subprocess.run(

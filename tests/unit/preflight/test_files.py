@@ -228,7 +228,7 @@ def test_a_worker_that_is_alone_has_no_other_key(keyed: Settings) -> None:
     assert failed.found == f"{keyed.keys} holds executor, verifier, the key of another worker"
     assert "CUTTER_KEYS_DIR" in failed.remedy
     assert "`cutter keys import --role backup FOLDER`" in failed.remedy
-    assert {one.verdict for one in files.keys(keyed, list(WorkerRole))} == {Verdict.OK}
+    assert {file.verdict for file in files.keys(keyed, list(WorkerRole))} == {Verdict.OK}
 
 
 def test_a_missing_key_names_its_import(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def unit_of(shown: RequestView, address: str):  # type: ignore[no-untyped-def]
 
 
 def test_units_come_in_the_order_of_the_text_with_title_kind_number_and_place() -> None:
-    rows = [(one.title, one.section_type, one.number, one.first_line, one.last_line) for one in view().units]
+    rows = [(unit.title, unit.section_type, unit.number, unit.first_line, unit.last_line) for unit in view().units]
     assert rows == [
         ("An Act on Bridges", "section", None, 4, 6),
         ("Chapter I General", "section", "I", 8, 8),
@@ -50,11 +50,11 @@ def test_the_writer_digest_is_that_of_the_units_that_are_shown() -> None:
     shown = view()
     lines = (
         writer_line(
-            address=one.address, unit_kind=one.unit_kind, section_type=one.section_type, owner=one.owner,
-            publication_type=one.publication_type, title=one.title, body_sha256=sha256_hex(shown.body(one)),
-            parent_address=one.parent_address,
+            address=unit.address, unit_kind=unit.unit_kind, section_type=unit.section_type, owner=unit.owner,
+            publication_type=unit.publication_type, title=unit.title, body_sha256=sha256_hex(shown.body(unit)),
+            parent_address=unit.parent_address,
         )
-        for one in shown.units
+        for unit in shown.units
     )  # fmt: skip
     assert writer_digest(lines) == shown.digests.writer_digest
 
@@ -86,7 +86,7 @@ def test_each_finding_is_at_its_unit_by_its_address_or_by_its_line() -> None:
 
 def test_an_accepted_finding_has_its_reason() -> None:
     shown = view()
-    assert {one.name: one.because for one in shown.findings} == {
+    assert {finding.name: finding.because for finding in shown.findings} == {
         f"duplicate_address:{ARTICLE}": None, RED: "printed twice in the gazette", "zero_width:LINE-22": None,
     }  # fmt: skip
     assert shown.accepted_findings == (RED,)
@@ -114,7 +114,10 @@ def test_stored_units_as_planned_differ_nowhere() -> None:
     "change", [{"title": "Article 9"}, {"parent_address": None}, {"content_hash": "0" * 64}], ids="".join
 )
 def test_a_stored_unit_of_another_form_is_named(change: dict[str, str | None]) -> None:
-    held = [replace(one, **change) if one.address == ARTICLE else one for one in stored_units(view())]
+    held = [
+        replace(stored_unit, **change) if stored_unit.address == ARTICLE else stored_unit
+        for stored_unit in stored_units(view())
+    ]
     assert written_view(tuple(held)).stored_differences == (ARTICLE,)
 
 
@@ -140,7 +143,7 @@ def test_the_digest_covers_everything_that_is_shown() -> None:
         replace(shown, profile_id="other"),
         view(),
     ]
-    digests = {view_digest(one) for one in (shown, *others)}
+    digests = {view_digest(other) for other in (shown, *others)}
     assert len(digests) == len(others) + 1
     assert view_digest(written_view()) == view_digest(shown)
 

@@ -47,7 +47,9 @@ def printed(console: Console, renderable: Any) -> list[str]:
 def test_the_table_fits_eighty_columns_one_row_a_document(screen: Console) -> None:
     lines = printed(screen, batch_status.whole(view()))
     rows = lines[lines.index("") + 2 :][:10]
-    assert [line.split()[:2] for line in rows] == [[one["document_id"], one["shown"]] for one in view()["documents"]]
+    assert [line.split()[:2] for line in rows] == [
+        [document["document_id"], document["shown"]] for document in view()["documents"]
+    ]
     assert max(len(line) for line in rows) <= 80
     assert rows[2].split()[2:] == ["SG_2", str(made.AT_SG2), "49", "min"]
 
@@ -134,7 +136,7 @@ def test_the_live_picture_fits_the_screen_and_counts_the_rest(screen: Console) -
 
 
 def test_ages_are_those_of_what_goes_on() -> None:
-    cells = {one["document_id"]: batch_status._cells(view(), one) for one in view()["documents"]}
+    cells = {document["document_id"]: batch_status._cells(view(), document) for document in view()["documents"]}
     assert cells[NAMES[0]][4] == ""
     assert cells[NAMES[1]][4] == "59 min"
 

@@ -14,7 +14,7 @@ import pytest
 from starter import cli
 from starter.command_table import COMMANDS
 from starter.console.failures import as_failure
-from starter.local import doctor_checks as checks
+from starter.local import doctor_checks
 
 ROOT = Path(__file__).parents[3]
 
@@ -103,7 +103,9 @@ def test_help_fits_80_columns_and_shows_every_option_whole(name: tuple[str, ...]
     command: Any = cli.app()
     for word in name:
         command = command.get_command(None, word)
-    options = [flag for one in command.params for flag in (*one.opts, *one.secondary_opts) if flag.startswith("-")]
+    options = [
+        flag for param in command.params for flag in (*param.opts, *param.secondary_opts) if flag.startswith("-")
+    ]
     assert [flag for flag in options if not re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", told.out)] == []
 
 
@@ -142,7 +144,7 @@ def test_every_command_of_the_documentation_can_be_typed(page: str, command: str
             break
         found, words = under, words[1:]
     assert not hasattr(found, "list_commands") or found.invoke_without_command or not words, (page, command)
-    known = {flag for one in found.params for flag in (*one.opts, *one.secondary_opts)} | {"--help", "--debug"}
+    known = {flag for param in found.params for flag in (*param.opts, *param.secondary_opts)} | {"--help", "--debug"}
     assert [word for word in words if word.startswith("--") and word.partition("=")[0] not in known] == [], page
 
 
@@ -160,8 +162,8 @@ def test_two_hyphens_alone_make_no_option_near(cutter: Cutter) -> None:
 
 def test_doctor_names_the_first_command_that_is_needed(cutter: Cutter, monkeypatch: pytest.MonkeyPatch) -> None:
     for remedy, command in (("cutter up", "cutter up"), ("`cutter up`; its log says why", "cutter up"), ("wait", None)):
-        wrong = checks.Check(name="postgres", verdict=checks.Verdict.BAD, found="died", remedy=remedy)
-        monkeypatch.setattr(checks, "all_checks", lambda *_, one=wrong: [one])
+        wrong = doctor_checks.Check(name="postgres", verdict=doctor_checks.Verdict.BAD, found="died", remedy=remedy)
+        monkeypatch.setattr(doctor_checks, "all_checks", lambda *_, one=wrong: [one])
         assert json.loads(cutter("doctor", "--json").out)["next"] == command
 
 

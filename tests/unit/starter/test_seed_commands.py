@@ -17,11 +17,11 @@ OPTIONS = [
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [pytest.param(command, one, id=f"{command} {one}") for command, options in OPTIONS for one in options],
+    [pytest.param(command, option, id=f"{command} {option}") for command, options in OPTIONS for option in options],
 )
 def test_each_option_that_a_seed_writes_exists(command: str, option: str) -> None:
     """Seed 000 §3, 001 §2, 001 §4, 001 §6, 001 §7, 001 §9, 001 §11."""
     root = app()
     family = root.get_command(typer.Context(root), "orchestrate")
     parameters = family.get_command(typer.Context(family), command).params
-    assert option in {name for one in parameters for name in (*one.opts, *one.secondary_opts)}
+    assert option in {name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)}

@@ -49,7 +49,7 @@ def asked(name: str, shown: RequestView) -> Asked:
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
     requests = [asked(f"ICX-LAW-{number}", view()) for number in range(1, 5)]
-    keys = {one.key for one in requests}
+    keys = {request.key for request in requests}
     with open_journal(Settings(state_dir=tmp_path), "b", "alice", keys) as journal:
         yield Session(
             title="batch b", approver="alice", requests=requests, before=False, journal=journal, build=lambda _: view()
@@ -99,7 +99,7 @@ async def typed(pilot: Pilot[bool], text: str) -> None:
 async def test_the_list_names_every_request_and_every_key(session: Session, size: tuple[int, int]) -> None:
     async with running(session, size) as pilot:
         text = printed(pilot)
-        assert all(one.name in text for one in session.requests)
+        assert all(request.name in text for request in session.requests)
         assert "0 of 4 opened" in text
         assert "press f" not in text
         for word in ("Read", "Approve", "Skip", "Reject", "Note", "Filter", "Finish", "Leave"):
@@ -395,7 +395,7 @@ async def test_two_keys_typed_at_once_decide_about_one_request(session: Session)
         pilot.app._clock = lambda: math.inf  # type: ignore[attr-defined]
         await pilot.pause()
         await pilot.pause()
-        assert [session.decision(one) is None for one in session.requests[:2]] == [False, True]
+        assert [session.decision(request) is None for request in session.requests[:2]] == [False, True]
 
 
 async def test_a_dialog_and_the_last_page_ignore_an_early_answer(session: Session, said: list[str]) -> None:

@@ -125,7 +125,7 @@ def test_a_text_is_never_markup_an_emoji_or_a_link(printed: Printed) -> None:
     assert OURS.sub("", written).count(text) == 2
 
 
-@pytest.mark.parametrize("text", [one for one in TEXTS if leaks(one)])
+@pytest.mark.parametrize("text", [text for text in TEXTS if leaks(text)])
 def test_no_hidden_character_is_dropped_without_a_trace(printed: Printed, text: str) -> None:
     for made in (text, terminal.plain(text), terminal.table(("a", "b"), [("x", text)])):
         written = OURS.sub("", printed(lambda made=made: terminal.out().print(made, soft_wrap=True)))  # type: ignore[misc]

@@ -73,7 +73,7 @@ def test_the_seeds_variables_say_where_the_folders_of_runs_and_batches_are(
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """Inode and time of each file but the lock."""
     files = [one for one in folder.iterdir() if one.suffix != ".lock"]
-    return {one.name: (one.stat().st_ino, one.stat().st_mtime_ns) for one in files}
+    return {file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in files}
 
 
 def test_the_same_call_again_touches_no_file(tmp_path: Path) -> None:

@@ -76,16 +76,16 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, path: str, text: str,
         sql_files.read(tmp_path)
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda one: one.path)
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.path)
 def test_each_definition_begins_with_a_sentence_that_states_its_contract(definition: Definition) -> None:
     assert re.match(r"[A-Z][^.]{15,}[.:]", leading_comment(definition.body)), definition.path
 
 
 def test_no_function_is_longer_than_a_page() -> None:
     lengths = {
-        one.path: sum(not line.startswith("--") for line in one.body.splitlines())
-        for one in DEFINITIONS
-        if one.kind is Kind.FUNCTION
+        definition.path: sum(not line.startswith("--") for line in definition.body.splitlines())
+        for definition in DEFINITIONS
+        if definition.kind is Kind.FUNCTION
     }
     assert {path: lines for path, lines in lengths.items() if lines > LINES_MAX} == {}
 
@@ -113,8 +113,8 @@ def test_migrations_hold_tables_and_data_only() -> None:
 
 def test_every_sql_file_is_a_migration_a_definition_a_query_or_one_of_the_two_that_stand_alone() -> None:
     known = {
-        *(f"migrations/{one.name}" for one in sql_files.shipped().migrations),
-        *(one.path for one in DEFINITIONS),
+        *(f"migrations/{migration.name}" for migration in sql_files.shipped().migrations),
+        *(definition.path for definition in DEFINITIONS),
         *("ledger.sql", "sessions.sql"),
     }
     files = {str(path.relative_to(SQL)) for path in SQL.rglob("*.sql") if path.parent.name != "queries"}

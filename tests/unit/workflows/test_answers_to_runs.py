@@ -14,9 +14,9 @@ from cutter.messages import (
     Escalated,
     GateOutcome,
     JudgeResult,
+    OpenedRequest,
     RefusalRecorded,
     RequestEnded,
-    RequestView,
     Resumed,
     RunFinished,
     RunView,
@@ -53,9 +53,9 @@ def caps(**changed: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("kind", "answer"),
-    [(GateOutcome, GATE), (RequestView, REQUEST), (JudgeResult, VERDICT), (RunView, SEEN),
+    [(GateOutcome, GATE), (OpenedRequest, REQUEST), (JudgeResult, VERDICT), (RunView, SEEN),
      *((kind, STATE) for kind, _ in AFTER_A_CHANGE),
-     (RequestView, {"status": "refused", "gate": "SG_cut_authz", "code": "run_ended"})],
+     (OpenedRequest, {"status": "refused", "gate": "SG_cut_authz", "code": "run_ended"})],
 )  # fmt: skip
 def test_a_run_s_own_answers_are_understood(kind: type[Any], answer: dict[str, Any]) -> None:
     assert decode_result(answer, kind) is not None
@@ -84,7 +84,7 @@ def test_a_gate_s_outcome_beyond_its_bounds_is_not_understood(wrong: dict[str, A
     ],
 )  # fmt: skip
 def test_a_request_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) -> None:
-    assert decode_result({**REQUEST, **wrong}, RequestView) is None
+    assert decode_result({**REQUEST, **wrong}, OpenedRequest) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutter.catalogue import GATES, Sovereign
-from cutter.messages import RequestView
+from cutter.messages import OpenedRequest
 from tests.unit.domain.test_sidecar import RUN, SHA, Sidecar
 from workflows.run_display import RunDisplay
 from workflows.run_sidecar import sidecar
@@ -27,8 +27,8 @@ def board(passed: int = 0, **more: Any) -> RunDisplay:
     )  # fmt: skip
 
 
-def asked(gate: Sovereign) -> RequestView:
-    return RequestView(
+def asked(gate: Sovereign) -> OpenedRequest:
+    return OpenedRequest(
         status="requested", gate=gate.value, kb_id="kb/request.md", approval_kb_id="kb/approval.md", expires_utc=NOW,
         review_decision_id=DECISION if gate is Sovereign.LIFECYCLE else "",
     )  # fmt: skip
@@ -46,7 +46,7 @@ def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
     assert (found.state, found.created_by) == (state, "olga")
     assert found.created_utc.isoformat() == "2026-11-21T09:00:00+00:00"
     assert list(found.phases) == [gate.phase for gate in GATES[:number]]
-    assert {one.result for one in found.phases.values()} <= {"passed"}
+    assert {phase.result for phase in found.phases.values()} <= {"passed"}
 
 
 @pytest.mark.parametrize(("gate", "decision"), [(Sovereign.CUT, None), (Sovereign.LIFECYCLE, uuid.UUID(DECISION))])

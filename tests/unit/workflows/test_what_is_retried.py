@@ -29,7 +29,7 @@ def test_what_is_away_is_tried_again(what: str) -> None:
 @pytest.mark.parametrize(
     "problem",
     [InvalidInput("bad id"), NotFound("none"), Refused("rejected"), PolicyDenied("no"), Conflict("other bytes")],
-    ids=lambda one: type(one).__name__,
+    ids=lambda problem: type(problem).__name__,
 )
 def test_what_no_retry_helps_is_not_tried_again(problem: CutterError) -> None:
     """Seeds 000 §3, 003 §6.1, "terminal": a wrong payload, a policy that denies, a refused approval."""
