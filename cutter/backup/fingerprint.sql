@@ -6,6 +6,7 @@ WITH wanted AS MATERIALIZED (
 SELECT name, before, set_config(name, value, true) AS after FROM wanted
 
 -- name: columns
+-- Returns the columns of these tables with their types, in an order that does not depend on the server.
 SELECT one.name AS "table", a.attname AS name, format_type(a.atttypid, a.atttypmod) AS kind
   FROM unnest(%(tables)s::text[]) AS one (name)
   JOIN pg_catalog.pg_attribute a ON a.attrelid = to_regclass(one.name) AND a.attnum > 0 AND NOT a.attisdropped

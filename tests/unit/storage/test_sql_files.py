@@ -90,7 +90,10 @@ def test_no_function_is_longer_than_a_page() -> None:
     assert {path: lines for path, lines in lengths.items() if lines > LINES_MAX} == {}
 
 
-@pytest.mark.parametrize("path", sorted((SQL / "queries").glob("*.sql")), ids=lambda path: path.stem)
+QUERIES = [*(SQL / "queries").glob("*.sql"), *(SQL.parents[1] / "backup").rglob("*.sql")]
+
+
+@pytest.mark.parametrize("path", sorted(QUERIES), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_each_query_begins_with_a_sentence_that_states_its_contract(path: Path) -> None:
     _, *parts = re.split(r"^-- name: (\w+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     without = [
