@@ -72,7 +72,7 @@ LEFT_OUT = f"""
 - **The disk's own limit.** A write to the disk counts as a pause of fixed length, however many wait for the disk.
 - **Failures.** No document fails, no worker dies, and nobody stops a run.
 - **Large laws.** Every document has the same number of units. A law of 1,000 units holds the lanes longer
-  ([Performance](../internals/performance.md#per-gate)), and all others wait for it.
+  ([Performance](../internals/performance.md#one-document)), and all others wait for it.
 - **Threads of a worker.** A worker's process uses one core at a time in the model. Its parts that are not Python can
   use another one.
 - **Schedules.** One schedule makes one batch a night. The model begins ten batches of 1,000 documents at the same

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -15,7 +14,7 @@ from cutter.domain.timestamps import readable
 from cutter.domain.visible import visible
 from cutter.law.law_text import LawVersion, OutlineUnit, Unit, UnitTree
 from cutter.law.views import legal_time
-from cutter.projections.report import DeskBar, template
+from cutter.projections.report import DeskBar, page_file, template
 
 SECTIONS = (
     ("Inbox", "/inbox"), ("Requests", "/requests"), ("Laws", "/laws"), ("Search", "/search"), ("Runs", "/runs"),
@@ -81,7 +80,7 @@ def script() -> bytes:
 
 
 def _asset(name: str) -> bytes:
-    return (resources.files("cutter.evidence") / name).read_text(encoding="utf-8").encode()
+    return page_file(name).encode()
 
 
 def address(*parts: str, **query: object) -> str:

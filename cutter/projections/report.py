@@ -96,14 +96,18 @@ def _shown(value: object) -> object:
     return value if isinstance(value, Markup | Undefined) else visible(str(value))
 
 
+def page_file(name: str) -> str:
+    """The text of a file of the pages: a template, a style sheet or a script."""
+    return (resources.files("cutter.projections") / "pages" / name).read_text(encoding="utf-8")
+
+
 @cache
 def template(name: str, *more: str) -> Template:
     """The template of a page. Each page contains the style sheet that all pages share.
 
-    `more` names further files of this package that the template includes.
+    `more` names further files of the pages that the template includes.
     """
-    folder = resources.files("cutter.evidence")
-    files = {file: (folder / file).read_text(encoding="utf-8") for file in (name, STYLE, *more)}
+    files = {file: page_file(file) for file in (name, STYLE, *more)}
     environment = Environment(
         loader=DictLoader(files), autoescape=True,
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, finalize=_shown,

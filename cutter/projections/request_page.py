@@ -10,7 +10,6 @@ import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import resources
 
 from markupsafe import Markup
 
@@ -19,7 +18,7 @@ from cutter.approvals.request_text import TITLES
 from cutter.catalogue import Sovereign
 from cutter.domain.timestamps import readable
 from cutter.projections import shown_law
-from cutter.projections.report import DeskBar, template
+from cutter.projections.report import DeskBar, page_file, template
 from cutter.request_view import LeftOut, RequestView, ShownUnit, view_digest
 from cutter.request_view.markdown import UNREAD
 
@@ -55,7 +54,7 @@ def render(document: RequestDocument, view: RequestView, *, over: str = "", bar:
     `over` says why nobody can answer the request; it is empty while the request is open. `bar` is the navigation of
     `cutter desk`.
     """
-    script = (resources.files("cutter.evidence") / SCRIPT).read_text(encoding="utf-8")
+    script = page_file(SCRIPT)
     changes = _changes(document)
     page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
         shown_law.parts(view, linked=True, changes=changes), bar=bar,
