@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# --- Laws and their marking ------------------------------------------------------------------------------------------
+
 MIB = 1024 * 1024
 
 SOURCE_BYTES_MAX = 16 * MIB
@@ -18,6 +20,77 @@ in a transaction and 20,000 do not (measured).
 TITLE_CHARACTERS_MAX = 300
 """Characters of a title. A longer title is cut at a word. The body keeps the whole heading."""
 
+KB_OBJECT_BYTES_MAX = 16 * MIB
+"""The size of an object in the knowledge base. The copy of a snapshot is such an object."""
+
+SEGMENT_CHARACTERS_MAX = 48
+"""Characters of an address segment that is made from a title. A longer title is cut and gets a part of its digest."""
+
+HEADING_CHARACTERS_READ = 2_048
+"""Characters of a heading's line that are read for its title and number. The body keeps the whole line."""
+
+VOCABULARY_BYTES_MAX = 16 * 1024
+"""The size of a file of words for the vocabularies. It holds a few hundred owners."""
+
+PROFILE_BYTES_MAX = 64 * 1024
+"""The size of a marking profile. The largest shipped one has 5 KiB."""
+
+PROFILE_LEVELS_MAX = 32
+"""Levels of a marking profile. Real laws use at most ten."""
+
+TREE_ROWS_SHOWN = 60
+"""Units of a suggested profile's tree that the terminal shows: about one and a half screens. `--json` has all of them.
+"""
+
+CORRECTIONS_MAX = 100
+"""Corrections of one suggested profile. A person who has more is quicker if they edit the file."""
+
+PROFILES_KEPT = 16
+"""Parsed profiles that a process remembers: the shipped ones, and a similar number of people's own."""
+
+ACCEPTANCES_MAX = 64
+"""Red findings that one version may accept by name. A text with more is cut by the wrong profile."""
+
+RED_FINDINGS_OF_A_KIND = 8
+"""Red findings of one kind that a person accepts one by one. If there are more, they become one finding of the whole
+text.
+"""
+
+GIANT_UNIT_BYTES = 20_000
+"""The size of a unit's own text from which the unit may be too large. The longest articles of real laws have 15 KB."""
+
+GIANT_UNIT_RATIO = 15
+"""A unit is a giant if it is so many times larger than the median of the other units."""
+
+GIANT_UNIT_ITEMS = 5
+"""Items of a list that explains the size of a unit. Fewer may be the paragraphs of a swallowed article."""
+
+GIANT_ITEM_BYTES = 10_000
+"""Bytes of an item in such a list, half of a giant. A longer item must be a list itself."""
+
+HEADING_LINE_BYTES = 400
+"""Bytes of a line that are read to decide whether it looks like a heading."""
+
+LIKELY_HEADING_BYTES = 160
+"""Bytes of a line that can be a heading although no sign shows it. A longer line is a sentence."""
+
+SHORT_TITLE_BYTES = 60
+"""Bytes of a numbered title with text on the next line. A longer line is a wrapped item of a list."""
+
+FRONT_MATTER_LINES_MAX = 400
+"""Lines of a YAML block before the text. The longest seen has 30 lines. A block without an end counts as text."""
+
+SOURCE_URI_CHARACTERS_MAX = 2_048
+"""The length of an address that browsers and servers accept."""
+
+FINDINGS_IN_JSON = 1_000
+"""Findings about such a file that one JSON document lists. It counts the rest."""
+
+NAMES_COMPARED_MAX = 5_000
+"""Names with which an unknown name is compared, to say which one was meant. This takes about a fifth of a second."""
+
+# --- Approvals, orders and policies ----------------------------------------------------------------------------------
+
 STATEMENT_BYTES_MAX = 64 * 1024
 """The size of a signed statement. A worker reads it once and verifies exactly these bytes."""
 
@@ -33,14 +106,128 @@ LIST_ANSWER_SECONDS = 60
 LIST_ANSWERS_MAX = 64
 """Answers about signatures of lists that a process keeps."""
 
-KB_OBJECT_BYTES_MAX = 16 * MIB
-"""The size of an object in the knowledge base. The copy of a snapshot is such an object."""
-
 APPROVALS_A_GATE_MAX = 8
 """Distinct approvers that a tier may ask for."""
 
 REFUSALS_A_GATE = 20
 """Refused messages at one sovereign gate before the run stops as stopped_signal_flood."""
+
+TTL_SG1_HOURS = 24
+TTL_SG2_HOURS = 12
+"""Life of a request and of an approval (spec "The statement")."""
+
+PRE_BATCHED_HOURS = 12
+"""The life of an approval that is signed before the night (seed 001 §7)."""
+
+SIGNED_BEFORE_SIGNATURE_MINUTES = 30
+SIGNED_AFTER_SIGNATURE_SECONDS = 60
+"""The time by which a statement's signed_utc may be before or after the signature's own time."""
+
+GPG_ANSWER_SECONDS = 20.0
+"""The time for a question to gpg that needs no data (list keys, start the agent), or for a program's version."""
+
+POLICY_BYTES_MAX = 256 * 1024
+"""The size of an epoch of approvers.yaml. One with hundreds of approvers has less than 100 KiB."""
+
+RULES_BYTES_MAX = 64 * 1024
+"""The size of a policy.yaml. One with a hundred rules has less than 20 KiB. PostgreSQL keeps its text with the
+decisions that were made by it.
+"""
+
+RULES_MAX = 200
+"""Rules of a policy.yaml. They are more than people can remember, and a decision still takes microseconds."""
+
+PUBLIC_KEY_BYTES_MAX = 256 * 1024
+"""The size of an approver's exported public key. One with many signatures has less than 100 KiB."""
+
+GPG_SECONDS = 30
+"""The time for one call of gpg about a signature, which takes milliseconds. It does not limit a person's passphrase
+dialog.
+"""
+
+CLOCK_SKEW_SECONDS = 60
+"""The time by which a signature's own time may be ahead of the database's clock."""
+
+REQUESTS_AT_ONCE = 50
+"""Requests that are read at once for the overview of a batch. Such a document can have megabytes."""
+
+CLOCKS_APART_SECONDS = 1
+CLOCK_CHECKS_MAX = 5
+"""How often the workflow checks whether a request has expired by the database's clock too, and the time between two
+checks.
+"""
+
+ORDER_LIFE_SECONDS = 12 * 3600
+"""The life of an order that cutter writes for a person to sign: a resume, void, acknowledgement or revocation. The
+run's limit for approvals at its gate may be shorter.
+"""
+
+ORDER_LIFE_SECONDS_MAX = 24 * 3600
+"""The longest life of a signed order that a worker accepts."""
+
+ORDER_ANSWER_SECONDS = 120
+"""How long a command waits for the verdict on an order. It is longer than the workflow's own answer takes, so that only
+an absent worker exceeds it.
+"""
+
+# --- What people read and sign ---------------------------------------------------------------------------------------
+
+FINDINGS_SHOWN_MAX = 50
+"""Findings that a command lists. It counts the rest."""
+
+FINDINGS_IN_REQUEST_MAX = 500
+"""Amber findings, and notes, that a request document lists. It counts the rest. It lists every red finding."""
+
+UNITS_IN_PROMPT = 60
+"""Units of the tree that the prompt of `cutter approve` shows, about two screens. The page shows all of them."""
+
+LINES_IN_PROMPT = 20
+"""Lines of one unit that a command shows with their numbers. They fit on a screen."""
+
+EXCERPT_CHARACTERS = 140
+"""Characters of a unit's text or of a finding's line that follow its title: one line on a wide screen, two on a phone.
+"""
+
+REQUEST_TREE_BYTES_MAX = 4 * MIB
+"""The size of the list of units in a request document. The list of 10,000 units of real laws has half of it. With this
+list the document is still much smaller than the knowledge base accepts. The document counts the units that do not fit.
+"""
+
+FINDINGS_OF_A_KIND_SHOWN = 10
+"""Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
+
+TREE_TITLE_CELLS_MIN = 4
+"""Columns that the signing session's tree leaves for a title at least. The number of words has the rest of the line,
+however deep the unit is and however narrow the terminal."""
+
+EARLY_KEY_SECONDS = 0.3
+"""A page of the signing session ignores a decision that was typed less than this time after the page opened. Nobody can
+have read the page in that time, so the key was meant for the page before it."""
+
+QUIET_AFTER_EARLY_KEY_SECONDS = 1.0
+"""After a decision that was ignored, a page ignores more of them until nothing was typed for this time. They may be
+letters of a reason, typed for a dialog that the ignored key should have opened."""
+
+REASON_CHARACTERS_MAX = 500
+"""A person's reason for a stop, cancel, void or refusal."""
+
+VOID_WORDS_CHARACTERS_MAX = 40
+"""Characters of a void's reason that become part of the state's name: about six words. Such a state fits in a column of
+`cutter status`. The database has the same limit.
+"""
+
+CHANGES_SHOWN_MAX = 500
+"""Units of each kind (added, changed, removed) that a request document lists. It counts the rest."""
+
+WORD_PAIRS_COMPARED_MAX = 25_000_000
+"""The number of words of one text times that of the other, up to which a diff compares them. This takes about two
+seconds. Beyond it all words count as different.
+"""
+
+DIFF_CONTEXT_CHARACTERS = 80
+"""Unchanged characters that a diff shows next to a change on a terminal."""
+
+# --- Runs: retries, caps and waits -----------------------------------------------------------------------------------
 
 INBOX_MESSAGES_MAX = 100
 """Unread messages of each kind that a run keeps: approvals, orders, and refusals. So none of them keeps out another.
@@ -97,6 +284,57 @@ RETRY_JITTER_PERCENT = 20
 HARD_CAP_MINUTES = 60
 """The active time of a run. The time in which it waits for people does not count (seed 000 §6)."""
 
+LANE_WAIT_SECONDS = 5
+"""The durable timer between two tries to get the write lane."""
+
+LANE_WAIT_TRIES = 720
+"""Tries to get the write lane, for more than half an hour. Then the run stops as stopped_unavailable_write_lane."""
+
+CAP_MARGIN_SECONDS = 5
+"""The time by which transaction_timeout is shorter than the gate's cap, so that nothing writes after the cap."""
+
+HISTORY_SECONDS = 10
+"""The size of Temporal's answer with a page of a run's history. A whole history has some 140 events."""
+
+HISTORY_EVENTS_MAX = 51_200
+"""Events at which Temporal ends an execution."""
+
+STATE_LOCK_SECONDS = 5
+"""The time that a worker waits for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
+
+RECONCILE_MINUTES = 10
+"""The time between two looks of the reconciler's schedule that `cutter up` makes."""
+
+RECONCILE_SECONDS = 300
+"""The time for which the reconciler's schedule asks Temporal which workflows are open."""
+
+EVENT_BYTES_MAX = 1 * MIB
+"""The size of one line of transitions.jsonl. Ours have less than 2 KiB."""
+
+ENTITIES_IN_MEMORY = 20_000
+"""Entities that are kept in memory while a file of transitions is checked, about 20 MB. Further entities go to disk."""
+
+EXPORT_ROWS_AT_ONCE = 500
+"""Rows that `cutter transitions export` holds in memory at once."""
+
+CONTROL_ACTIVITY_SECONDS = 120
+"""The cap of one activity that is no gate: a request, a verdict, a report."""
+
+PARKED_SECONDS = 30 * 24 * 3600
+"""The workflow of a stopped run closes after this time. The run stays stopped, and `cutter orchestrate resume` starts a
+new workflow.
+"""
+
+UPDATE_ANSWER_SECONDS = 60
+"""The caller of an update waits this long for the verdict. After that, the document waits in the queue."""
+
+START_GRACE_SECONDS = 60
+"""A workflow starts a moment after its run's row is written. So the reconciler ignores a younger run that has tried no
+gate.
+"""
+
+# --- Workers ---------------------------------------------------------------------------------------------------------
+
 HEARTBEAT_TIMEOUT_SECONDS = 15
 """The time after which Temporal notices that a worker is dead."""
 
@@ -132,25 +370,40 @@ HEALTH_SECONDS = 5
 HEALTH_LINE_BYTES_MAX = 4096
 """The time for a request of a probe, and the size of one of its lines. A real one has less than 1 KiB."""
 
-TTL_SG1_HOURS = 24
-TTL_SG2_HOURS = 12
-"""Life of a request and of an approval (spec "The statement")."""
+WORKER_START_SECONDS = 60
+"""The time until a worker has written its ready file."""
 
-PRE_BATCHED_HOURS = 12
-"""The life of an approval that is signed before the night (seed 001 §7)."""
+WORKER_STOP_SECONDS = 30
+"""The time for a worker to end before it is killed. The next worker takes up a gate that was running."""
 
-SIGNED_BEFORE_SIGNATURE_MINUTES = 30
-SIGNED_AFTER_SIGNATURE_SECONDS = 60
-"""The time by which a statement's signed_utc may be before or after the signature's own time."""
+SHUTDOWN_IDLE_SECONDS = 20
+"""A worker that got SIGTERM ends after nothing has run in it for this long, even if the server never answers its open
+polls. It covers the report of the last activity's result."""
 
-BACKUP_MAX_AGE_MINUTES = 60
-"""The age at which a backup is stale. If it is older when leg A starts, a worker takes a new one."""
+SHUTDOWN_LOOK_SECONDS = 0.5
+"""Time between two looks whether a worker's shutdown is over."""
 
-LANE_WAIT_SECONDS = 5
-"""The durable timer between two tries to get the write lane."""
+WORKFLOWS_CACHED = 150
+"""Runs that a worker keeps in memory between two of their steps, whatever number is open. Each needs 0.1 to 0.2 MiB.
 
-LANE_WAIT_TRIES = 720
-"""Tries to get the write lane, for more than half an hour. Then the run stops as stopped_unavailable_write_lane."""
+A run that is not in memory is read from its whole history at its next step, which takes about 40 ms of CPU.
+"""
+
+ARENAS = 2
+"""Arenas of glibc's allocator in a worker: one for each thread that really runs at the same time. Python's threads take
+turns, and small objects have an allocator of their own.
+"""
+
+GIVE_BACK_SECONDS = 30
+"""The pause after which a worker gives unused memory back to the system again. A look at a large batch frees megabytes.
+"""
+
+WORKFLOW_TASKS = 16
+"""Steps of workflows that a worker takes at once. Python runs them one after the other. If a worker took a hundred of
+them together, each would last longer than the server waits, and the server would hand it out again.
+"""
+
+# --- PostgreSQL ------------------------------------------------------------------------------------------------------
 
 LOCK_TIMEOUT_SECONDS = 20
 """The time that a gate waits for a row or an advisory lock. It is longer than the idle timeout of a stopped
@@ -179,82 +432,23 @@ NOTIFY_QUEUE_SHARE_MAX = 0.5
 full queue. Batches then find changes by their poll.
 """
 
-CAP_MARGIN_SECONDS = 5
-"""The time by which transaction_timeout is shorter than the gate's cap, so that nothing writes after the cap."""
+SHARED_BUFFERS_MIN_MB = 128
+SHARED_BUFFERS_MAX_MB = 1024
+"""The memory that `cutter up` lets its own PostgreSQL keep pages in."""
 
-HISTORY_SECONDS = 10
-"""The size of Temporal's answer with a page of a run's history. A whole history has some 140 events."""
+WATCH_KEPT_SECONDS = 5
+"""How long a worker keeps its view of a batch, and the connection that hears of changes, for the batch's next step."""
 
-HISTORY_EVENTS_MAX = 51_200
-"""Events at which Temporal ends an execution."""
+WATCH_READS = 100
+"""Reads of notifications at once. Each takes what has arrived."""
 
-STATE_LOCK_SECONDS = 5
-"""The time that a worker waits for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
+DATABASE_CONNECT_SECONDS = 5
+"""The time for a connection to PostgreSQL, and for a pool to try again before it reports that none is possible."""
 
-FINDINGS_SHOWN_MAX = 50
-"""Findings that a command lists. It counts the rest."""
+# --- Backups ---------------------------------------------------------------------------------------------------------
 
-FINDINGS_IN_REQUEST_MAX = 500
-"""Amber findings, and notes, that a request document lists. It counts the rest. It lists every red finding."""
-
-UNITS_IN_PROMPT = 60
-"""Units of the tree that the prompt of `cutter approve` shows, about two screens. The page shows all of them."""
-
-LINES_IN_PROMPT = 20
-"""Lines of one unit that a command shows with their numbers. They fit on a screen."""
-
-EXCERPT_CHARACTERS = 140
-"""Characters of a unit's text or of a finding's line that follow its title: one line on a wide screen, two on a phone.
-"""
-
-REQUEST_TREE_BYTES_MAX = 4 * MIB
-"""The size of the list of units in a request document. The list of 10,000 units of real laws has half of it. With this
-list the document is still much smaller than the knowledge base accepts. The document counts the units that do not fit.
-"""
-
-FINDINGS_OF_A_KIND_SHOWN = 10
-"""Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
-
-TREE_TITLE_CELLS_MIN = 4
-"""Columns that the signing session's tree leaves for a title at least. The number of words has the rest of the line,
-however deep the unit is and however narrow the terminal."""
-
-EARLY_KEY_SECONDS = 0.3
-"""A page of the signing session ignores a decision that was typed less than this time after the page opened. Nobody can
-have read the page in that time, so the key was meant for the page before it."""
-
-QUIET_AFTER_EARLY_KEY_SECONDS = 1.0
-"""After a decision that was ignored, a page ignores more of them until nothing was typed for this time. They may be
-letters of a reason, typed for a dialog that the ignored key should have opened."""
-
-REASON_CHARACTERS_MAX = 500
-"""A person's reason for a stop, cancel, void or refusal."""
-
-VOID_WORDS_CHARACTERS_MAX = 40
-"""Characters of a void's reason that become part of the state's name: about six words. Such a state fits in a column of
-`cutter status`. The database has the same limit.
-"""
-
-POLL_SECONDS = 0.05
-"""The time between two looks at a process or a file that somebody waits for. It is short compared with every start, and
-a look costs little.
-"""
-
-POSTGRES_START_SECONDS = 120
-"""The time for the start of a database cluster, crash recovery included."""
-
-POSTGRES_STOP_SECONDS = 30
-"""The time for a fast shutdown with its checkpoint. After it follows an immediate shutdown, from which the next start
-recovers.
-"""
-
-STATE_FOLDER_LOCK_SECONDS = 180
-"""The time to wait for another command that makes or starts the same cluster. It is longer than the start of that
-cluster.
-"""
-
-ORPHAN_SECONDS = 1
-"""The time in which the backends of a killed PostgreSQL notice its death by themselves. After it they are ended."""
+BACKUP_MAX_AGE_MINUTES = 60
+"""The age at which a backup is stale. If it is older when leg A starts, a worker takes a new one."""
 
 BACKUP_DEADLINE_SECONDS = 240.0
 """The default time limit of one backup or one restore check. It is shorter than the gate's cap of five minutes."""
@@ -279,10 +473,6 @@ TREE_PAGE_ENTRIES_MAX = 32
 
 TREE_PAGE_BYTES_MAX = 64 * 1024
 """One page of the tree of backups: TREE_PAGE_ENTRIES_MAX entries with the longest names, and room."""
-
-SHARED_BUFFERS_MIN_MB = 128
-SHARED_BUFFERS_MAX_MB = 1024
-"""The memory that `cutter up` lets its own PostgreSQL keep pages in."""
 
 SEGMENT_DOCUMENTS_MAX = 500
 """Documents in one segment. If more changed, a backup consists of several artifacts. One is verified within seconds."""
@@ -360,128 +550,154 @@ others must begin meanwhile."""
 BACKUP_POLL_SECONDS = 0.5
 """The longest time that a backup waits in one system call. After it the backup notices a cancellation."""
 
-GPG_ANSWER_SECONDS = 20.0
-"""The time for a question to gpg that needs no data (list keys, start the agent), or for a program's version."""
+BACKUP_REASON_CHARACTERS_MAX = 200
+"""Characters of pg_dump's first error line that an error shows."""
 
-PROGRAM_VERSION_SECONDS = 30
-"""The time for a program to answer with its version. A program of 250 MB on a slow disk needs a few seconds."""
-
-TEMPORAL_BUILD_SECONDS = 1_800
-"""The time to build Temporal from source. The build takes 150 s on 2 cores, and longer if the module proxy is slow."""
-
-DOWNLOAD_STALL_SECONDS = 15
-"""The time without a byte after which a download is given up. Then the next way is tried."""
-
-TEMPORAL_START_SECONDS = 90
-"""The time until a local Temporal server answers. It usually needs 2 to 4 s."""
-
-TEMPORAL_ASK_SECONDS = 1.0
-"""The time between two questions to a Temporal server that does not answer yet."""
-
-RECONCILE_MINUTES = 10
-"""The time between two looks of the reconciler's schedule that `cutter up` makes."""
-
-TEMPORAL_STOP_SECONDS = 15
-"""The time for a local server to end. Everything that it acknowledged is on disk, so killing it after this time loses
-nothing.
+BACKUP_GRACE_MILLISECONDS = 2_000
+"""The time by which the server ends a backup's transaction after the backup's own deadline, so that the backup's own
+message comes first.
 """
 
-WORKER_START_SECONDS = 60
-"""The time until a worker has written its ready file."""
+BACKUPS_LISTED_MAX = 200
+"""Backups that `cutter backup list` shows: those of some weeks, in a list that a person can still read."""
 
-WORKER_STOP_SECONDS = 30
-"""The time for a worker to end before it is killed. The next worker takes up a gate that was running."""
+BACKUPS_LOOKED_AT_MAX = 20
+"""Recorded backups of a run that are read back, the newest first, until one equals its record."""
 
-SHUTDOWN_IDLE_SECONDS = 20
-"""A worker that got SIGTERM ends after nothing has run in it for this long, even if the server never answers its open
-polls. It covers the report of the last activity's result."""
+# --- Batches and queues ----------------------------------------------------------------------------------------------
 
-SHUTDOWN_LOOK_SECONDS = 0.5
-"""Time between two looks whether a worker's shutdown is over."""
+STEER_SECONDS = 300
+"""The longest time that a batch's activity waits for a change. Then it answers that there is none."""
 
-DISK_FREE_MIN_BYTES = 1_024 * MIB
-"""The free space below which nothing is started, because a database that fills its disk stops in the middle of its
-work.
+STEER_PAUSE_SECONDS = 0.5
+"""Changes that follow within this time are answered together."""
+
+SET_SECONDS = 1800
+"""The cap for judging one set of approvals: a thousand signatures, each verified by gpg."""
+
+QUEUE_ITEMS_DEFAULT = 100
+"""Documents of a queue, unless the setting says otherwise (seed 001 §2)."""
+
+QUEUE_ITEMS_MAX = 10_000
+"""Documents of a queue at most. The code is measured with so many (`python -m benchmarks.queue`)."""
+
+QUEUE_BYTES_A_HUNDRED_ITEMS = 64 * 1024
+"""The size of queue.yaml for each hundred documents. An item without options has less than 100 bytes."""
+
+QUEUE_LINE_CHARACTERS_MAX = 4_096
+"""Characters of a line of queue.yaml, so that the search for secrets stays cheap."""
+
+QUEUE_PROBLEMS_SHOWN = 20
+"""Problems of a queue that are reported at once. The rest are counted."""
+
+PRIORITY_MAX = 9_999
+"""The last priority of an item."""
+
+PRIORITY_DEFAULT = 100
+"""The priority of an item that names none. There is room before and after it."""
+
+PRIORITY_STEPS = (PRIORITY_DEFAULT, 500, 1_000, 5_000)
+"""Single runs up to the first number come before everything. Up to the second they follow late approvals, up to the
+third they are like batches, up to the last like nights, and above it they come last."""
+
+BATCH_WINDOW = 5_000
+"""Documents of a batch that are open at once, without those in human review.
+
+Temporal accepts 2,000 open children of one execution. An execution of a batch starts at most `BATCH_STARTS`.
 """
 
-SEGMENT_CHARACTERS_MAX = 48
-"""Characters of an address segment that is made from a title. A longer title is cut and gets a part of its digest."""
-
-HEADING_CHARACTERS_READ = 2_048
-"""Characters of a heading's line that are read for its title and number. The body keeps the whole line."""
-
-VOCABULARY_BYTES_MAX = 16 * 1024
-"""The size of a file of words for the vocabularies. It holds a few hundred owners."""
-
-PROFILE_BYTES_MAX = 64 * 1024
-"""The size of a marking profile. The largest shipped one has 5 KiB."""
-
-PROFILE_LEVELS_MAX = 32
-"""Levels of a marking profile. Real laws use at most ten."""
-
-TREE_ROWS_SHOWN = 60
-"""Units of a suggested profile's tree that the terminal shows: about one and a half screens. `--json` has all of them.
+BATCH_STARTS = 400
+"""Children that one execution of a batch starts. Then the next execution begins, so that one execution has little to
+remember.
 """
 
-CORRECTIONS_MAX = 100
-"""Corrections of one suggested profile. A person who has more is quicker if they edit the file."""
-
-PROFILES_KEPT = 16
-"""Parsed profiles that a process remembers: the shipped ones, and a similar number of people's own."""
-
-ACCEPTANCES_MAX = 64
-"""Red findings that one version may accept by name. A text with more is cut by the wrong profile."""
-
-RED_FINDINGS_OF_A_KIND = 8
-"""Red findings of one kind that a person accepts one by one. If there are more, they become one finding of the whole
-text.
+BATCH_ORDERS_AT_ONCE = 400
+"""Stops, and open items that are named again, in one answer to a batch's workflow, and approvals that are handed over
+together. Each becomes a command of one workflow task, and Temporal accepts at most four megabytes of them.
 """
 
-GIANT_UNIT_BYTES = 20_000
-"""The size of a unit's own text from which the unit may be too large. The longest articles of real laws have 15 KB."""
+STEER_POLL_SECONDS = 10
+"""The time after which a batch is looked at again without a notification."""
 
-GIANT_UNIT_RATIO = 15
-"""A unit is a giant if it is so many times larger than the median of the other units."""
+BATCH_PART_ITEMS = 500
+"""Items of a batch that are read at once. Each has about a kilobyte."""
 
-GIANT_UNIT_ITEMS = 5
-"""Items of a list that explains the size of a unit. Fewer may be the paragraphs of a swallowed article."""
+WHOLE_LOOK_SHARE = 30
+"""A whole look at a batch is repeated after this many times as long as it took, but not before `STEER_POLL_SECONDS`.
 
-GIANT_ITEM_BYTES = 10_000
-"""Bytes of an item in such a list, half of a giant. A longer item must be a list itself."""
+In between only the documents are read that PostgreSQL named. So whole looks take a thirtieth of the time, for a batch
+of any size."""
 
-HEADING_LINE_BYTES = 400
-"""Bytes of a line that are read to decide whether it looks like a heading."""
-
-LIKELY_HEADING_BYTES = 160
-"""Bytes of a line that can be a heading although no sign shows it. A longer line is a sentence."""
-
-SHORT_TITLE_BYTES = 60
-"""Bytes of a numbered title with text on the next line. A longer line is a wrapped item of a list."""
-
-FRONT_MATTER_LINES_MAX = 400
-"""Lines of a YAML block before the text. The longest seen has 30 lines. A block without an end counts as text."""
-
-POLICY_BYTES_MAX = 256 * 1024
-"""The size of an epoch of approvers.yaml. One with hundreds of approvers has less than 100 KiB."""
-
-RULES_BYTES_MAX = 64 * 1024
-"""The size of a policy.yaml. One with a hundred rules has less than 20 KiB. PostgreSQL keeps its text with the
-decisions that were made by it.
+STEER_UNHEARD_SECONDS = 30
+"""The time after which a registered run that nothing has begun is named to the batch's workflow again. The answer that
+named it first may be lost together with its worker. The same holds for a stop that has not happened.
 """
 
-RULES_MAX = 200
-"""Rules of a policy.yaml. They are more than people can remember, and a decision still takes microseconds."""
-
-PUBLIC_KEY_BYTES_MAX = 256 * 1024
-"""The size of an approver's exported public key. One with many signatures has less than 100 KiB."""
-
-GPG_SECONDS = 30
-"""The time for one call of gpg about a signature, which takes milliseconds. It does not limit a person's passphrase
-dialog.
+STEER_SILENT_SECONDS = 900
+"""The time without a record after which a moving document of a batch is named again, because its workflow may have been
+terminated. It is longer than any pause between two tries. If the workflow still runs, its start is refused, and nothing
+is lost.
 """
 
-CLOCK_SKEW_SECONDS = 60
-"""The time by which a signature's own time may be ahead of the database's clock."""
+HALT_MARGIN_SECONDS = 300
+"""The time that a halted batch waits for its documents, in addition to the longest cap of a gate. Then it ends without
+the documents that have not stopped. Its report names them.
+"""
+
+STEER_SHOW_SECONDS = 5
+"""The time after which changed totals of a batch are shown. Everything that people wait for is shown at once."""
+
+SET_STATEMENTS_MAX = 1_000
+"""Requests of one signing session, and statements of one set. Few people read so many in a day."""
+
+SET_FILES_MAX = 4 * QUEUE_ITEMS_MAX
+"""Files in the folder of approvals that were signed in advance: two for each document of a batch and each of two
+people.
+"""
+
+BATCH_FOLDER_PAUSE_SECONDS = 2
+BATCH_FOLDER_ITEM_SECONDS = 0.1
+"""The pause between two writes of the folder of a working batch, and the addition for each of its documents. A write
+takes a few milliseconds for each document. So the folder takes about a twentieth of the time, for a batch of any size.
+"""
+
+BATCH_HISTORY_DOCUMENTS_MAX = 1_000
+"""Documents of a batch whose folder and page show the history of each document. For a larger batch, this would take
+hundreds of megabytes of a worker's memory. `cutter transitions export` writes the transitions of every batch.
+"""
+
+BATCH_FOLDER_NEWS = 10
+"""The part of that pause that a change of the batch's own state waits."""
+
+BATCH_SLOTS = 32
+"""Activities of batches that one worker runs at once. Each open batch holds one while it waits for changes."""
+
+BATCH_LANES = 4
+"""Documents that are planned at once (seed 001 §5)."""
+
+BATCH_LANES_MAX = 64
+"""Lanes that a person may ask for. No machine has use for so many. The database has the same limit."""
+
+OVERNIGHT_LANES = 2
+OVERNIGHT_HARD_CAP_MINUTES = 360
+"""The hard cap of a batch that nobody watches (seed 001 §7)."""
+
+BATCH_HARD_CAP_MINUTES = 7 * 24 * 60
+"""The hard cap of a batch whose approvals people give at any time."""
+
+TENANT_CHARACTERS_MAX = 64
+"""Characters of a tenant's name. Temporal's fairness keys are not longer. The database has the same limit."""
+
+WEIGHT_MAX = 1_000
+"""The largest weight of a tenant. Temporal's fairness accepts no larger one. The database has the same limit."""
+
+BATCH_OUTAGE_PAUSE_SECONDS = 60
+"""The pause of a batch before each further question to the database during an outage, until the batch's own cap."""
+
+BATCH_ORDERS_WAITING_MAX = 50
+"""Stops and cancels of a batch that wait. A batch needs no other message from people."""
+
+# --- Notifications ---------------------------------------------------------------------------------------------------
 
 CARD_TITLE_MAX = 140
 CARD_LINE_MAX = 300
@@ -523,12 +739,6 @@ NOTIFICATION_PASS_SECONDS = 2.0
 SLACK_BODY_BYTES_MAX = 256 * 1024
 """The size of a callback. It carries the whole message back, which has about 4 KiB."""
 
-FOREIGN_WORKFLOWS_SHOWN = 100
-"""Workflows that others started under our ids. `cutter reconcile` names so many at a time."""
-
-FOREIGN_NAME_CHARACTERS = 80
-"""Characters of a name that a stranger chose. They are enough to recognise it."""
-
 SLACK_CALLERS_MAX = 16
 """Signed callbacks that are decided at the same time. Slack sends one for each press."""
 
@@ -566,25 +776,62 @@ pass an hour.
 SLACK_HISTORY_MESSAGES = 100
 """Messages of the channel among which cutter looks for a message whose acknowledgement was lost."""
 
-CHANGES_SHOWN_MAX = 500
-"""Units of each kind (added, changed, removed) that a request document lists. It counts the rest."""
+# --- Local services --------------------------------------------------------------------------------------------------
+
+POLL_SECONDS = 0.05
+"""The time between two looks at a process or a file that somebody waits for. It is short compared with every start, and
+a look costs little.
+"""
+
+POSTGRES_START_SECONDS = 120
+"""The time for the start of a database cluster, crash recovery included."""
+
+POSTGRES_STOP_SECONDS = 30
+"""The time for a fast shutdown with its checkpoint. After it follows an immediate shutdown, from which the next start
+recovers.
+"""
+
+STATE_FOLDER_LOCK_SECONDS = 180
+"""The time to wait for another command that makes or starts the same cluster. It is longer than the start of that
+cluster.
+"""
+
+ORPHAN_SECONDS = 1
+"""The time in which the backends of a killed PostgreSQL notice its death by themselves. After it they are ended."""
+
+PROGRAM_VERSION_SECONDS = 30
+"""The time for a program to answer with its version. A program of 250 MB on a slow disk needs a few seconds."""
+
+TEMPORAL_BUILD_SECONDS = 1_800
+"""The time to build Temporal from source. The build takes 150 s on 2 cores, and longer if the module proxy is slow."""
+
+DOWNLOAD_STALL_SECONDS = 15
+"""The time without a byte after which a download is given up. Then the next way is tried."""
+
+TEMPORAL_START_SECONDS = 90
+"""The time until a local Temporal server answers. It usually needs 2 to 4 s."""
+
+TEMPORAL_ASK_SECONDS = 1.0
+"""The time between two questions to a Temporal server that does not answer yet."""
+
+TEMPORAL_STOP_SECONDS = 15
+"""The time for a local server to end. Everything that it acknowledged is on disk, so killing it after this time loses
+nothing.
+"""
+
+DISK_FREE_MIN_BYTES = 1_024 * MIB
+"""The free space below which nothing is started, because a database that fills its disk stops in the middle of its
+work.
+"""
 
 CONNECT_SECONDS = 3
 """The time for a check whether an address accepts connections."""
-
-BACKUP_REASON_CHARACTERS_MAX = 200
-"""Characters of pg_dump's first error line that an error shows."""
 
 KILL_SECONDS = 5
 """The time in which a killed process ends, unless the kernel holds it."""
 
 PORT_TRIES = 3
 """Starts on ports that were free a moment ago. If other programs take all of these ports, that is an error."""
-
-BACKUP_GRACE_MILLISECONDS = 2_000
-"""The time by which the server ends a backup's transaction after the backup's own deadline, so that the backup's own
-message comes first.
-"""
 
 PORT_LOWEST = 20_000
 PORT_SPAN = 10_000
@@ -595,42 +842,13 @@ PORT_SPAN = 10_000
 PORT_LOOKS = 200
 """Ports that cutter tries before it gives up."""
 
-STEER_SECONDS = 300
-"""The longest time that a batch's activity waits for a change. Then it answers that there is none."""
+# --- Files of people, and names of strangers -------------------------------------------------------------------------
 
-STEER_PAUSE_SECONDS = 0.5
-"""Changes that follow within this time are answered together."""
+FOREIGN_WORKFLOWS_SHOWN = 100
+"""Workflows that others started under our ids. `cutter reconcile` names so many at a time."""
 
-SET_SECONDS = 1800
-"""The cap for judging one set of approvals: a thousand signatures, each verified by gpg."""
-
-QUEUE_ITEMS_DEFAULT = 100
-"""Documents of a queue, unless the setting says otherwise (seed 001 §2)."""
-
-QUEUE_ITEMS_MAX = 10_000
-"""Documents of a queue at most. The code is measured with so many (`python -m benchmarks.queue`)."""
-
-QUEUE_BYTES_A_HUNDRED_ITEMS = 64 * 1024
-"""The size of queue.yaml for each hundred documents. An item without options has less than 100 bytes."""
-
-QUEUE_LINE_CHARACTERS_MAX = 4_096
-"""Characters of a line of queue.yaml, so that the search for secrets stays cheap."""
-
-QUEUE_PROBLEMS_SHOWN = 20
-"""Problems of a queue that are reported at once. The rest are counted."""
-
-PRIORITY_MAX = 9_999
-"""The last priority of an item."""
-
-PRIORITY_DEFAULT = 100
-"""The priority of an item that names none. There is room before and after it."""
-
-PRIORITY_STEPS = (PRIORITY_DEFAULT, 500, 1_000, 5_000)
-"""Single runs up to the first number come before everything. Up to the second they follow late approvals, up to the
-third they are like batches, up to the last like nights, and above it they come last."""
-
-SOURCE_URI_CHARACTERS_MAX = 2_048
-"""The length of an address that browsers and servers accept."""
+FOREIGN_NAME_CHARACTERS = 80
+"""Characters of a name that a stranger chose. They are enough to recognise it."""
 
 ANSWER_CHARACTERS_MAX = 4_000
 """Characters of a text in an activity's answer to a workflow. Our longest one is the address of a source."""
@@ -643,147 +861,6 @@ long ones.
 ANSWER_ENTRIES_MAX = 50
 """Facts, counts or names in such an answer. Our largest answer has twenty."""
 
-BATCH_WINDOW = 5_000
-"""Documents of a batch that are open at once, without those in human review.
-
-Temporal accepts 2,000 open children of one execution. An execution of a batch starts at most `BATCH_STARTS`.
-"""
-
-WORKFLOWS_CACHED = 150
-"""Runs that a worker keeps in memory between two of their steps, whatever number is open. Each needs 0.1 to 0.2 MiB.
-
-A run that is not in memory is read from its whole history at its next step, which takes about 40 ms of CPU.
-"""
-
-ARENAS = 2
-"""Arenas of glibc's allocator in a worker: one for each thread that really runs at the same time. Python's threads take
-turns, and small objects have an allocator of their own.
-"""
-
-GIVE_BACK_SECONDS = 30
-"""The pause after which a worker gives unused memory back to the system again. A look at a large batch frees megabytes.
-"""
-
-WORKFLOW_TASKS = 16
-"""Steps of workflows that a worker takes at once. Python runs them one after the other. If a worker took a hundred of
-them together, each would last longer than the server waits, and the server would hand it out again.
-"""
-
-BATCH_STARTS = 400
-"""Children that one execution of a batch starts. Then the next execution begins, so that one execution has little to
-remember.
-"""
-
-BATCH_ORDERS_AT_ONCE = 400
-"""Stops, and open items that are named again, in one answer to a batch's workflow, and approvals that are handed over
-together. Each becomes a command of one workflow task, and Temporal accepts at most four megabytes of them.
-"""
-
-STEER_POLL_SECONDS = 10
-"""The time after which a batch is looked at again without a notification."""
-
-BATCH_PART_ITEMS = 500
-"""Items of a batch that are read at once. Each has about a kilobyte."""
-
-REQUESTS_AT_ONCE = 50
-"""Requests that are read at once for the overview of a batch. Such a document can have megabytes."""
-
-WHOLE_LOOK_SHARE = 30
-"""A whole look at a batch is repeated after this many times as long as it took, but not before `STEER_POLL_SECONDS`.
-
-In between only the documents are read that PostgreSQL named. So whole looks take a thirtieth of the time, for a batch
-of any size."""
-
-WATCH_KEPT_SECONDS = 5
-"""How long a worker keeps its view of a batch, and the connection that hears of changes, for the batch's next step."""
-
-WATCH_READS = 100
-"""Reads of notifications at once. Each takes what has arrived."""
-
-STEER_UNHEARD_SECONDS = 30
-"""The time after which a registered run that nothing has begun is named to the batch's workflow again. The answer that
-named it first may be lost together with its worker. The same holds for a stop that has not happened.
-"""
-
-STEER_SILENT_SECONDS = 900
-"""The time without a record after which a moving document of a batch is named again, because its workflow may have been
-terminated. It is longer than any pause between two tries. If the workflow still runs, its start is refused, and nothing
-is lost.
-"""
-
-HALT_MARGIN_SECONDS = 300
-"""The time that a halted batch waits for its documents, in addition to the longest cap of a gate. Then it ends without
-the documents that have not stopped. Its report names them.
-"""
-
-STEER_SHOW_SECONDS = 5
-"""The time after which changed totals of a batch are shown. Everything that people wait for is shown at once."""
-
-SET_STATEMENTS_MAX = 1_000
-"""Requests of one signing session, and statements of one set. Few people read so many in a day."""
-
-SET_FILES_MAX = 4 * QUEUE_ITEMS_MAX
-"""Files in the folder of approvals that were signed in advance: two for each document of a batch and each of two
-people.
-"""
-
-RECONCILE_SECONDS = 300
-"""The time for which the reconciler's schedule asks Temporal which workflows are open."""
-
-BATCH_FOLDER_PAUSE_SECONDS = 2
-BATCH_FOLDER_ITEM_SECONDS = 0.1
-"""The pause between two writes of the folder of a working batch, and the addition for each of its documents. A write
-takes a few milliseconds for each document. So the folder takes about a twentieth of the time, for a batch of any size.
-"""
-
-BATCH_HISTORY_DOCUMENTS_MAX = 1_000
-"""Documents of a batch whose folder and page show the history of each document. For a larger batch, this would take
-hundreds of megabytes of a worker's memory. `cutter transitions export` writes the transitions of every batch.
-"""
-
-BATCH_FOLDER_NEWS = 10
-"""The part of that pause that a change of the batch's own state waits."""
-
-BATCH_SLOTS = 32
-"""Activities of batches that one worker runs at once. Each open batch holds one while it waits for changes."""
-
-BATCH_LANES = 4
-"""Documents that are planned at once (seed 001 §5)."""
-
-BATCH_LANES_MAX = 64
-"""Lanes that a person may ask for. No machine has use for so many. The database has the same limit."""
-
-OVERNIGHT_LANES = 2
-OVERNIGHT_HARD_CAP_MINUTES = 360
-"""The hard cap of a batch that nobody watches (seed 001 §7)."""
-
-BATCH_HARD_CAP_MINUTES = 7 * 24 * 60
-"""The hard cap of a batch whose approvals people give at any time."""
-
-EVENT_BYTES_MAX = 1 * MIB
-"""The size of one line of transitions.jsonl. Ours have less than 2 KiB."""
-
-ENTITIES_IN_MEMORY = 20_000
-"""Entities that are kept in memory while a file of transitions is checked, about 20 MB. Further entities go to disk."""
-
-EXPORT_ROWS_AT_ONCE = 500
-"""Rows that `cutter transitions export` holds in memory at once."""
-
-FINDINGS_IN_JSON = 1_000
-"""Findings about such a file that one JSON document lists. It counts the rest."""
-
-TENANT_CHARACTERS_MAX = 64
-"""Characters of a tenant's name. Temporal's fairness keys are not longer. The database has the same limit."""
-
-WEIGHT_MAX = 1_000
-"""The largest weight of a tenant. Temporal's fairness accepts no larger one. The database has the same limit."""
-
-NAMES_COMPARED_MAX = 5_000
-"""Names with which an unknown name is compared, to say which one was meant. This takes about a fifth of a second."""
-
-BACKUPS_LISTED_MAX = 200
-"""Backups that `cutter backup list` shows: those of some weeks, in a list that a person can still read."""
-
 JSON_DIGITS_MAX = 4_000
 """Digits of a whole number in a JSON value: Python reads at most 4,300, PostgreSQL holds 131,072."""
 
@@ -791,13 +868,13 @@ JSON_DEPTH_MAX = 100
 """The depth from which on a JSON value is shown as one word. Python's parser ends near 1,000, PostgreSQL's near 6,000.
 """
 
-BACKUPS_LOOKED_AT_MAX = 20
-"""Recorded backups of a run that are read back, the newest first, until one equals its record."""
+YAML_DEPTH_MAX = 6
+"""Levels of mappings and lists in a YAML file of people."""
 
-WORD_PAIRS_COMPARED_MAX = 25_000_000
-"""The number of words of one text times that of the other, up to which a diff compares them. This takes about two
-seconds. Beyond it all words count as different.
-"""
+YAML_FLAWS_MAX = 100
+"""Flaws of a YAML file after which its reader stops."""
+
+# --- Reading enacted law ---------------------------------------------------------------------------------------------
 
 SEARCH_HITS_DEFAULT = 20
 """Units that `cutter law search` shows, unless another number is given. A person reads so many in one list."""
@@ -807,9 +884,6 @@ SEARCH_HITS_MAX = 1_000
 
 SEARCH_WORDS_CHARACTERS_MAX = 500
 """Characters of a search. A longer one is a pasted text."""
-
-DIFF_CONTEXT_CHARACTERS = 80
-"""Unchanged characters that a diff shows next to a change on a terminal."""
 
 LAW_EXPORT_BYTES_MAX = 256 * MIB
 """The size of an exported law. It holds a source of 16 MiB twice, and XML and JSON write some letters with six."""
@@ -843,53 +917,3 @@ DESK_END_SECONDS = 3
 
 DESK_USER_CHARACTERS_MAX = 254
 """A user's name in the header of a proxy: an e-mail address at most."""
-
-CONTROL_ACTIVITY_SECONDS = 120
-"""The cap of one activity that is no gate: a request, a verdict, a report."""
-
-PARKED_SECONDS = 30 * 24 * 3600
-"""The workflow of a stopped run closes after this time. The run stays stopped, and `cutter orchestrate resume` starts a
-new workflow.
-"""
-
-UPDATE_ANSWER_SECONDS = 60
-"""The caller of an update waits this long for the verdict. After that, the document waits in the queue."""
-
-BATCH_OUTAGE_PAUSE_SECONDS = 60
-"""The pause of a batch before each further question to the database during an outage, until the batch's own cap."""
-
-BATCH_ORDERS_WAITING_MAX = 50
-"""Stops and cancels of a batch that wait. A batch needs no other message from people."""
-
-CLOCKS_APART_SECONDS = 1
-CLOCK_CHECKS_MAX = 5
-"""How often the workflow checks whether a request has expired by the database's clock too, and the time between two
-checks.
-"""
-
-START_GRACE_SECONDS = 60
-"""A workflow starts a moment after its run's row is written. So the reconciler ignores a younger run that has tried no
-gate.
-"""
-
-ORDER_LIFE_SECONDS = 12 * 3600
-"""The life of an order that cutter writes for a person to sign: a resume, void, acknowledgement or revocation. The
-run's limit for approvals at its gate may be shorter.
-"""
-
-ORDER_LIFE_SECONDS_MAX = 24 * 3600
-"""The longest life of a signed order that a worker accepts."""
-
-ORDER_ANSWER_SECONDS = 120
-"""How long a command waits for the verdict on an order. It is longer than the workflow's own answer takes, so that only
-an absent worker exceeds it.
-"""
-
-YAML_DEPTH_MAX = 6
-"""Levels of mappings and lists in a YAML file of people."""
-
-YAML_FLAWS_MAX = 100
-"""Flaws of a YAML file after which its reader stops."""
-
-DATABASE_CONNECT_SECONDS = 5
-"""The time for a connection to PostgreSQL, and for a pool to try again before it reports that none is possible."""
