@@ -45,8 +45,9 @@ class Signer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deps:
-    """Dependencies of the activities of one worker process. `worker` names it in attempts. Only the results of pure functions are
-    kept outside it (`gates.pinned_source`).
+    """Dependencies of the activities of one worker process. `worker` names it in attempts.
+
+    Nothing else is global, except remembered results of pure functions (`gates.pinned_source`).
 
     `build_id` names the code that the worker runs; it is empty if the process drives no workflow. `history` freezes the
     digest of the history of the workflow that called an activity (`activities.worker.history_digest`). It is None
