@@ -173,10 +173,23 @@ def test_docstrings_comments_and_messages_have_no_banned_phrase(file: Path) -> N
     assert faults == [], "\n".join(faults)
 
 
+RAISED = re.compile(r"raise exception\s+'((?:[^']|'')*)'")
+
+
 @pytest.mark.parametrize("file", sql_files(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_comments_in_sql_have_no_banned_phrase(file: Path) -> None:
+def test_comments_and_messages_in_sql_have_no_banned_phrase(file: Path) -> None:
+    source = file.read_text(encoding="utf-8")
+    lines = enumerate(source.splitlines(), start=1)
+    texts = [(number, line.partition("--")[2]) for number, line in lines if "--" in line]
+    texts += [(source[: raised.start()].count("\n") + 1, raised[1]) for raised in RAISED.finditer(source)]
+    faults = [fault for number, text in texts for fault in phrases(f"{file.name}:{number}", plain(text))]
+    assert faults == [], "\n".join(faults)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "cutter").rglob("*.yaml")), ids=lambda file: file.name)
+def test_comments_in_our_yaml_have_no_banned_phrase(file: Path) -> None:
     lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-    comments = [(number, line.partition("--")[2]) for number, line in lines if "--" in line]
+    comments = [(number, line.partition("# ")[2]) for number, line in lines if "# " in line]
     faults = [fault for number, text in comments for fault in phrases(f"{file.name}:{number}", plain(text))]
     assert faults == [], "\n".join(faults)
 

@@ -1340,7 +1340,7 @@ begin
             where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.prev_hash <> ''
                 and r.run_id = written.run_id and r.gate = any (tg_argv)))
     then
-        raise exception '% on %: none of % of its run stands open in this transaction', tg_op, tg_table_name,
+        raise exception '% on %: none of % of its run is open in this transaction', tg_op, tg_table_name,
             array_to_string(tg_argv, ', ') using errcode = 'CU007';
     end if;
     return null;
@@ -2289,7 +2289,7 @@ begin
     perform from cutter_governance.gate_receipt r
     where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.prev_hash <> '' and r.gate = any (tg_argv);
     if not found then
-        raise exception '% on %: none of % stands open in this transaction', tg_op, tg_table_name,
+        raise exception '% on %: none of % is open in this transaction', tg_op, tg_table_name,
             array_to_string(tg_argv, ', ') using errcode = 'CU007';
     end if;
     return new;
@@ -3541,7 +3541,7 @@ begin
             return decided;
         end if;
     end if;
-    raise exception 'review_decision is append-only but for its one decision: % refused', tg_op using errcode = 'CU005';
+    raise exception 'review_decision is append-only except its one decision: % refused', tg_op using errcode = 'CU005';
 end
 $$;
 
@@ -5559,7 +5559,7 @@ begin
             and g.gate = case marker when 'fn_iu_enact' then 'IG_lifecycle_enact_execute' else 'IG_cut_leg_a_execute' end;
     end if;
     if not found then
-        raise exception 'IU Gateway blocked: % for %: no gate of its run stands open in this transaction', marker, v_address
+        raise exception 'IU Gateway blocked: % for %: no gate of its run is open in this transaction', marker, v_address
             using errcode = 'CU007';
     end if;
     return new;

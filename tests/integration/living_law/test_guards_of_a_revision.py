@@ -60,7 +60,7 @@ def test_a_row_is_planned_only_for_the_run_whose_leg_a_is_open(at_revision: At) 
     )
     connection = at_revision.connect()
     at_revision.opened(connection, LEG_A)
-    with pytest.raises(psycopg.Error, match="of its run stands open in this transaction") as refused:
+    with pytest.raises(psycopg.Error, match="of its run is open in this transaction") as refused:
         connection.execute("select public.fn_iu_keep(%s, %s, %s)", (base, [1], [address]))
     assert refused.value.sqlstate == "CU007"
 

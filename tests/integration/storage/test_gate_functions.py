@@ -382,7 +382,7 @@ def test_a_gate_that_a_stop_kept_shut_is_not_closed_and_lets_no_row_in(at_cut: A
     answer = at_cut.open(connection)
     assert answer["status"] == "stopped"
     assert at_cut.close(connection, answer["attempt"])["code"] == "not_open_here"
-    with pytest.raises(psycopg.Error, match="no gate of its run stands open") as refused:
+    with pytest.raises(psycopg.Error, match="no gate of its run is open") as refused:
         at_cut.create(connection)
     assert refused.value.sqlstate == "CU007"
 
@@ -390,7 +390,7 @@ def test_a_gate_that_a_stop_kept_shut_is_not_closed_and_lets_no_row_in(at_cut: A
 def test_a_refused_gate_lets_no_row_of_its_record_in(at_cut: At) -> None:
     connection = at_cut.connect()
     assert at_cut.open(connection, LEG_B)["status"] == "refused"
-    with pytest.raises(psycopg.Error, match="none of IG_leg_b_record stands open"):
+    with pytest.raises(psycopg.Error, match="none of IG_leg_b_record is open"):
         connection.execute(
             "insert into cutter_governance.review_decision (review_decision_id, run_id, type, actor, created_by)"
             " values (gen_random_uuid(), %s, 'cut', 'x', 'x')",

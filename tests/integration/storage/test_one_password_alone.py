@@ -152,7 +152,7 @@ def test_an_approval_for_one_document_creates_nothing_under_another_prefix(at_cu
     connection = at_cut.connect()
     at_cut.opened(connection)
     at_cut.create(connection)
-    with pytest.raises(psycopg.Error, match="no gate of its run stands open") as refused:
+    with pytest.raises(psycopg.Error, match="no gate of its run is open") as refused:
         one(connection, CREATE.format(prefix="ICX-OTHER"))
     assert refused.value.sqlstate == "CU007"
 
@@ -165,7 +165,7 @@ def test_nothing_is_created_after_the_seal_even_when_the_checks_were_called_forw
     assert at_cut.close(connection, number)["status"] == "sealed"
     connection.execute("set constraints all immediate")
     connection.execute("set constraints all deferred")
-    with pytest.raises(psycopg.Error, match="no gate of its run stands open"):
+    with pytest.raises(psycopg.Error, match="no gate of its run is open"):
         one(connection, CREATE.format(prefix=at_cut.docprefix))
     assert at_cut.units() == 0
 
@@ -179,7 +179,7 @@ def test_a_savepoint_does_not_keep_the_rows_and_lose_the_gate(at_cut: At) -> Non
     answer = at_cut.open(connection, number=at_cut_number, payload_sha256="x")
     assert answer["status"] == "opened"
     connection.execute("rollback to savepoint s")
-    with pytest.raises(psycopg.Error, match="no gate of its run stands open"):
+    with pytest.raises(psycopg.Error, match="no gate of its run is open"):
         one(connection, CREATE.format(prefix=at_cut.docprefix))
 
 
@@ -237,7 +237,7 @@ def test_gate_8_of_one_run_writes_no_block_of_another(deployment: Deployment) ->
     other = drive(deployment, law(2), until="IG_leg_b_record")
     connection = deployment.database.connect("cutter_exec")
     gates.open_gate(connection, LEG_B, mine.run_id)
-    with pytest.raises(psycopg.Error, match="of its run stands open in this transaction") as refused:
+    with pytest.raises(psycopg.Error, match="of its run is open in this transaction") as refused:
         connection.execute(
             "insert into cutter_governance.manifest_unit_block (envelope_id, unit_local_id, block_role, source_span,"
             " span_sha256, render_order, target_unit_id, proposed_canonical_address, decision_backlog_ref)"

@@ -140,14 +140,14 @@ def test_a_request_that_nobody_answered_leaves_an_expired_decision_and_no_drift(
 )
 def test_a_pending_decision_is_decided_by_no_statement(at_enact: At, role: str, change: str) -> None:
     connection = at_enact.connect(role)
-    with pytest.raises(psycopg.Error, match="but for its one decision") as refused:
+    with pytest.raises(psycopg.Error, match="except its one decision") as refused:
         connection.execute(f"update cutter_governance.review_decision set {change} where verdict = 'PENDING'")
     assert refused.value.sqlstate == "CU005"
 
 
 @pytest.mark.parametrize("change", ["verdict = 'PENDING', decided_by = '{}', decided_at = null", "verdict = 'VOID'"])
 def test_a_decision_is_made_once(at_end: At, change: str) -> None:
-    with pytest.raises(psycopg.Error, match="but for its one decision"):
+    with pytest.raises(psycopg.Error, match="except its one decision"):
         at_end.connect("postgres").execute(f"update cutter_governance.review_decision set {change}")
 
 

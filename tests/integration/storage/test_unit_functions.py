@@ -193,7 +193,7 @@ def test_an_edit_of_a_draft_cannot_be_committed_outside_what_was_approved(at_ena
     unit = at_enact.database.value("select id from public.information_unit limit 1")
     at_enact.database.run("insert into public.iu_edit_draft values (%s, %s, 'new', 'x')", (draft, unit))
     connection = at_enact.connect()
-    with pytest.raises(psycopg.Error, match="no gate of its run stands open"):
+    with pytest.raises(psycopg.Error, match="no gate of its run is open"):
         one(connection, "select public.fn_iu_apply_edit_draft(%s, 'x')", (draft,))
 
 

@@ -16,6 +16,6 @@ begin
             return decided;
         end if;
     end if;
-    raise exception 'review_decision is append-only but for its one decision: % refused', tg_op using errcode = 'CU005';
+    raise exception 'review_decision is append-only except its one decision: % refused', tg_op using errcode = 'CU005';
 end
 $$;

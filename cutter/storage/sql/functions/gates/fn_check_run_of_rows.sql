@@ -23,7 +23,7 @@ begin
             where r.opened_xid = pg_current_xact_id() and r.sealed_at is null and r.prev_hash <> ''
                 and r.run_id = written.run_id and r.gate = any (tg_argv)))
     then
-        raise exception '% on %: none of % of its run stands open in this transaction', tg_op, tg_table_name,
+        raise exception '% on %: none of % of its run is open in this transaction', tg_op, tg_table_name,
             array_to_string(tg_argv, ', ') using errcode = 'CU007';
     end if;
     return null;

@@ -33,7 +33,7 @@ begin
             and g.gate = case marker when 'fn_iu_enact' then 'IG_lifecycle_enact_execute' else 'IG_cut_leg_a_execute' end;
     end if;
     if not found then
-        raise exception 'IU Gateway blocked: % for %: no gate of its run stands open in this transaction', marker, v_address
+        raise exception 'IU Gateway blocked: % for %: no gate of its run is open in this transaction', marker, v_address
             using errcode = 'CU007';
     end if;
     return new;
