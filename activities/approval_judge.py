@@ -160,8 +160,8 @@ def tier_asked(before: str | None, permit: Permit) -> Tier | None:
     """The higher of two tiers: the tier that the policy asks for now, and the tier that it asked for when the request
     was made.
     """
-    told = Tier(before) if before else None
-    return max((one for one in (told, permit.tier) if one), key=list(Tier).index, default=None)
+    tier_before = Tier(before) if before else None
+    return max((tier for tier in (tier_before, permit.tier) if tier), key=list(Tier).index, default=None)
 
 
 def raise_tier(deps: Deps, role: Role, run_id: str, gate: str, before: str | None, tier: Tier | None) -> None:
@@ -193,11 +193,11 @@ def _expected_for(connection: Connection, facts: ApprovalFacts, gate: str) -> Ex
 
     rehearsals = facts.rehearsals if run.mode == "live" else []
 
-    def expected(document: ApprovalDocument, said: Statement | None) -> Expected:
-        target = said.approval_sha256 if said else None
+    def expected(document: ApprovalDocument, statement: Statement | None) -> Expected:
+        target = statement.approval_sha256 if statement else None
         # A queue may have been rehearsed several times. The statement says which of its requests the approver read.
-        rehearsed = said.request_sha256 if said else None
-        before = said is not None and said.binding == schema.TUPLE
+        rehearsed = statement.request_sha256 if statement else None
+        before = statement is not None and statement.binding == schema.TUPLE
         known = _document_facts(connection, document, run.run_id, target)
         return Expected(
             deployment_id=facts.deployment_id,

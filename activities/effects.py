@@ -117,15 +117,15 @@ def require(context: Context, permit: Permit) -> None:
     """Return if the policy allows every effect. Raises PolicyDenied, or ApprovalNeeded if too few people have
     approved.
     """
-    for action, said in permit.decisions:
-        if said.verdict is Verdict.DENY:
-            raise PolicyDenied(said.why)
-        if said.tier is not None and not _asked_there(action):
-            needed, have = context.needed.get(said.tier.value), context.approvers.get(said.tier.value, 0)
+    for action, decision in permit.decisions:
+        if decision.verdict is Verdict.DENY:
+            raise PolicyDenied(decision.why)
+        if decision.tier is not None and not _asked_there(action):
+            needed, have = context.needed.get(decision.tier.value), context.approvers.get(decision.tier.value, 0)
             if needed is None or have < needed:
                 raise ApprovalNeeded(
-                    f"{said.why}: {have} of {needed or 'as many as it asks for'} have approved",
-                    tier=said.tier.value,
+                    f"{decision.why}: {have} of {needed or 'as many as it asks for'} have approved",
+                    tier=decision.tier.value,
                 )
 
 
@@ -143,8 +143,8 @@ def put(
     digest, and for other bytes with both digests. The receipt is part of a write that happens anyway. `policy` is as in
     `decided`. Raises PolicyDenied, and the errors of the store.
     """
-    said = _required(deps, context, KB_PUT, policy)
-    return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), size_bytes=len(data), policy=said)
+    policy_receipt = _required(deps, context, KB_PUT, policy)
+    return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), size_bytes=len(data), policy=policy_receipt)
 
 
 def put_free(
@@ -154,9 +154,9 @@ def put_free(
 
     `policy` is as in `decided`.
     """
-    said = _required(deps, context, KB_PUT, policy)
+    policy_receipt = _required(deps, context, KB_PUT, policy)
     name, sha256 = write_once.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
-    return Put(kb_id=name, sha256=sha256, size_bytes=len(data), policy=said)
+    return Put(kb_id=name, sha256=sha256, size_bytes=len(data), policy=policy_receipt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,15 +305,17 @@ def receipt_of_evidence(
     """
     command = Command(operation=EVIDENCE_STORE, target=name, fields_sha256=sha256)
     sealed = closing.policy or {}
-    said = next(decision for decision in sealed["decisions"] if decision["connector"] == EVIDENCE_STORE.connector)
-    policy = {"sha256": sealed["sha256"], "rule": said["rule"], "line": said["line"]}
+    store_decision = next(
+        decision for decision in sealed["decisions"] if decision["connector"] == EVIDENCE_STORE.connector
+    )
+    policy = {"sha256": sealed["sha256"], "rule": store_decision["rule"], "line": store_decision["line"]}
     return _receipt(context, command, {"policy": policy}, {})
 
 
 def _was_done(deps: Deps, role: Role, context: Context, command: Command) -> bool:
     """Whether this command was already carried out. Raises Conflict if it was carried out with other fields."""
     with single(deps.pool(role)) as connection:
-        found = value_of(
+        action = value_of(
             connection,
             "select cutter_governance.fn_action_find(%s, %s, %s, %s, %s)",
             (
@@ -321,7 +323,7 @@ def _was_done(deps: Deps, role: Role, context: Context, command: Command) -> boo
                 command.fields_sha256,
             ),
         )  # fmt: skip
-    return found is not None
+    return action is not None
 
 
 def _receipt(context: Context, command: Command, request: Json, response: Json) -> tuple[LiteralString, Sequence[Any]]:

@@ -170,7 +170,7 @@ def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> RunSidecar:
     `fn_run_published` says after that.
     """
     with single(deps.pool(role)) as connection, connection.pipeline():
-        cursors = [done(connection, wanted, one) for wanted, one in put]
+        cursors = [done(connection, wanted, document) for wanted, document in put]
     return RunSidecar.published(the_row("fn_outbox_done", cursors[-1]))
 
 

@@ -21,7 +21,7 @@ def build_id(settings: Settings) -> str:
 
 @cache
 def _digest() -> str:
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for part in PARTS:
         spec = find_spec(part)
         if spec is None or spec.origin is None:
@@ -30,5 +30,5 @@ def _digest() -> str:
         files = sorted(root.parent.rglob("*")) if spec.submodule_search_locations else [root]
         for file in files:
             if file.suffix in KINDS:
-                found.update(f"{part}/{file.relative_to(root.parent)}\0".encode() + file.read_bytes())
-    return found.hexdigest()[:12]
+                hasher.update(f"{part}/{file.relative_to(root.parent)}\0".encode() + file.read_bytes())
+    return hasher.hexdigest()[:12]

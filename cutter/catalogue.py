@@ -126,7 +126,9 @@ LONGEST_CAP_SECONDS = max(gate.cap_minutes for gate in GATES) * 60
 
 BY_NAME: dict[str, Gate] = {gate.name: gate for gate in GATES}
 
-PLANNED: tuple[Gate, ...] = tuple(gate for gate in GATES if all(one.sovereign is None for one in GATES[: gate.number]))
+PLANNED: tuple[Gate, ...] = tuple(
+    gate for gate in GATES if all(entry.sovereign is None for entry in GATES[: gate.number])
+)
 """The gates before people are asked for the first time. A rehearsal seals their receipts."""
 
 REHEARSED: tuple[Gate, ...] = GATES[: len(PLANNED) + 1]
@@ -145,7 +147,7 @@ def before(gate: Gate) -> Gate | None:
 
 def stands_on(gate: Gate) -> Sovereign | None:
     """The sovereign gate whose approval a gate needs: its own, or the last one before it. None before the first."""
-    return next((one.sovereign for one in reversed(GATES[: gate.number]) if one.sovereign is not None), None)
+    return next((entry.sovereign for entry in reversed(GATES[: gate.number]) if entry.sovereign is not None), None)
 
 
 def seed_state(state: str) -> str:

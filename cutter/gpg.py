@@ -81,10 +81,10 @@ class Gpg:
 
     def version(self) -> tuple[int, ...]:
         """The binary's version, such as (2, 2, 40)."""
-        found: tuple[int, ...] | None = self._ask(lambda library: library.version)
-        if found is None:
+        version: tuple[int, ...] | None = self._ask(lambda library: library.version)
+        if version is None:
             raise Unavailable(f"{self.binary} does not report its GnuPG version", what=self._what)
-        return found
+        return version
 
     def generate_key(self, name: str, *, expire: str | None = None) -> str:
         """Make an ed25519 signing key without a passphrase.
@@ -119,8 +119,8 @@ class Gpg:
         listed = self._run(self._command(*words)).stdout.decode("utf-8", "replace")
         grips = [line.split(":")[9] for line in listed.splitlines() if line.startswith("grp:")]
         program = shutil.which("gpg-connect-agent", path=str(Path(self.binary).parent)) or "gpg-connect-agent"
-        said = self._run((program, *self._homedir(), f"KEYINFO {grips[0]}", "/bye")).stdout.decode("ascii", "replace")
-        return said.startswith("S KEYINFO ") and said.split()[7] == "P"
+        answer = self._run((program, *self._homedir(), f"KEYINFO {grips[0]}", "/bye")).stdout.decode("ascii", "replace")
+        return answer.startswith("S KEYINFO ") and answer.split()[7] == "P"
 
     def add_encryption_key(self, fingerprint: str) -> None:
         """Add a cv25519 subkey, so that backups can be encrypted for a generated key."""
@@ -173,10 +173,10 @@ class Gpg:
         if before is not None and before[0] == state:
             return before[1]
         listed: list[dict[str, str]] = self._ask(lambda library: library.list_keys(secret), agent=secret)
-        found = tuple(key["fingerprint"] for key in listed)
+        fingerprints = tuple(key["fingerprint"] for key in listed)
         if state:
-            self._listed[secret] = state, found
-        return found
+            self._listed[secret] = state, fingerprints
+        return fingerprints
 
     def sign_detached(self, body: bytes, fingerprint: str, *, armor: bool = True) -> bytes:
         """A detached signature with SHA-512 by exactly that key.
@@ -264,7 +264,7 @@ class Gpg:
         """The present state of the files that hold this home's keys. Empty if it cannot be read, or is a person's."""
         if self.home is None:
             return ()
-        found = []
+        state = []
         for name in _KEY_FILES:
             try:
                 file = (self.home / name).stat()
@@ -272,8 +272,8 @@ class Gpg:
                 continue
             except OSError:
                 return ()
-            found.append((name, file.st_ino, file.st_size, file.st_mtime_ns))
-        return tuple(found)
+            state.append((name, file.st_ino, file.st_size, file.st_mtime_ns))
+        return tuple(state)
 
     def _library(self, *, agent: bool) -> _Library:
         """The library's object for calls with or without the agent. A new object costs one more process, because it
@@ -363,18 +363,18 @@ class _Library(gnupg.GPG):  # type: ignore[misc]
 
 
 def _failed(what: str, answer: Any) -> Unavailable:
-    said = [line for line in str(answer.stderr).strip().split("\n") if not line.startswith("[GNUPG:]")]
-    return Unavailable(f"gpg could not {what}: {(said or ['no reason given'])[-1]}", what="gpg")
+    lines = [line for line in str(answer.stderr).strip().split("\n") if not line.startswith("[GNUPG:]")]
+    return Unavailable(f"gpg could not {what}: {(lines or ['no reason given'])[-1]}", what="gpg")
 
 
 def find_binary() -> str:
     """Absolute path of gpg on PATH; Unavailable says how to get it."""
-    found = shutil.which("gpg")
-    if found is None:
+    path = shutil.which("gpg")
+    if path is None:
         raise Unavailable(
             "gpg is not installed; install GnuPG 2.2 or newer (Debian: apt-get install gnupg)", what="gpg"
         )
-    return os.path.abspath(found)
+    return os.path.abspath(path)
 
 
 def new_folder() -> Path:

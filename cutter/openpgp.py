@@ -135,7 +135,7 @@ def recipients(head: bytes) -> tuple[str, ...] | None:
     None if the head is not an OpenPGP message with integrity protection, if a password also opens the message, or if a
     session-key packet has an unknown version. cutter makes no backup of this kind.
     """
-    found: list[str] = []
+    key_ids: list[str] = []
     at = 0
     while _tag(head, at) not in _PROTECTED_DATA:
         packet = _packet(head, at)
@@ -145,8 +145,8 @@ def recipients(head: bytes) -> tuple[str, ...] | None:
         body = head[start:at]
         if tag != _SESSION_KEY or len(body) < 10 or body[0] != 3:
             return None
-        found.append(body[_KEY_ID].hex().upper())
-    return tuple(found)
+        key_ids.append(body[_KEY_ID].hex().upper())
+    return tuple(key_ids)
 
 
 def _tag(data: bytes, at: int) -> int | None:

@@ -126,9 +126,9 @@ class _Reader:
 
     def _misleading(self, text: str) -> None:
         """Find misleading characters, also in comments. If people and programs read different texts, trust no part."""
-        for found in _MISLEADING.finditer(text):
-            line = text.count("\n", 0, found.start()) + 1
-            self._flaw(line, f"U+{ord(found[0]):04X} makes a line look other than it is read: leave it out")
+        for match in _MISLEADING.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            self._flaw(line, f"U+{ord(match[0]):04X} makes a line look other than it is read: leave it out")
 
     def _document(self) -> Node | None:
         next(self._events)
@@ -180,7 +180,7 @@ class _Reader:
             yield self._node(event, depth=depth + 1)
 
     def _mapping(self, depth: int) -> Iterator[tuple[Scalar, Node]]:
-        seen: set[str] = set()
+        keys: set[str] = set()
         for event in self._events:
             if isinstance(event, yaml.MappingEndEvent):
                 return
@@ -188,10 +188,10 @@ class _Reader:
             value = self._node(next(self._events), depth=depth + 1)
             if not isinstance(key, Scalar) or key.text == "<<":
                 self._flaw(key.line, "a key is a plain word")
-            elif key.text in seen:
+            elif key.text in keys:
                 self._flaw(key.line, f"{_shown(key.text)} is duplicated")
             else:
-                seen.add(key.text)
+                keys.add(key.text)
                 yield key, value
 
 

@@ -108,7 +108,7 @@ def normalised(data: bytes, form: str | None) -> tuple[bytes, dict[str, Any]]:
         raise InvalidInput(f"--normalise {form}: only nfc is known")
     text = decoded(data)
     after = unicodedata.normalize("NFC", text)
-    changed = sum(one != other for one, other in zip(text.split("\n"), after.split("\n"), strict=True))
+    changed = sum(line != other for line, other in zip(text.split("\n"), after.split("\n"), strict=True))
     new = after.encode()
     return new, {
         "normalised": "nfc",

@@ -38,12 +38,12 @@ def parse_words(data: bytes) -> Words:
 
 
 def _words(root: FieldReader, family: str) -> tuple[str, ...]:
-    found = []
+    words = []
     for item in root.items(family):
         if not isinstance(item, Scalar) or not _WORD.fullmatch(item.text):
             root.fail(family, "each word has a-z, 0-9, '_' and '-', at most 48, a letter first")
-        found.append(item.text)
-    return tuple(found)
+        words.append(item.text)
+    return tuple(words)
 
 
 def extend(settings: Settings, words: Words) -> tuple[tuple[str, str], ...]:
@@ -51,6 +51,6 @@ def extend(settings: Settings, words: Words) -> tuple[tuple[str, str], ...]:
     with session(settings, OPERATOR) as connection:
         answer = call(
             connection, "select cutter_governance.fn_vocabulary_extend(%s, %s)",
-            (Jsonb({family: list(found) for family, found in words.items()}), getpass.getuser()),
+            (Jsonb({family: list(codes) for family, codes in words.items()}), getpass.getuser()),
         )  # fmt: skip
     return tuple((family, code) for family, code in answer["added"])

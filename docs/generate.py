@@ -141,26 +141,26 @@ def commands() -> str:
 
     rows = [f"| `cutter {name}` | {text.split(chr(10))[0]} | `{example(text)}` |" for name, text in helps(app())]
     codes = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
-    said = [
+    introduction = [
         "Every command has `--help` and `--json`. With `--json` a failure is one object on standard output: `code`,",
         "`message`, and `next`. `next` is the command to type, or null if none helps.",
     ]
-    return "\n".join(["# Commands", "", MADE, "", *said, "",
+    return "\n".join(["# Commands", "", MADE, "", *introduction, "",
                       "| command | does | example |", "| --- | --- | --- |", *rows, "", "## Exit codes", "",
                       "| code | means |", "| --- | --- |", *codes, ""])  # fmt: skip
 
 
 def helps(group: Any, prefix: str = "") -> list[tuple[str, str]]:
     """Full names of all commands below a group, each with its help."""
-    found = []
+    pairs = []
     for name in group.list_commands(None):
         command = group.get_command(None, name)
         is_group = hasattr(command, "list_commands")
         if not is_group or command.invoke_without_command:
-            found.append((prefix + name, (command.help or "").strip()))
+            pairs.append((prefix + name, (command.help or "").strip()))
         if is_group:
-            found += helps(command, f"{prefix}{name} ")
-    return found
+            pairs += helps(command, f"{prefix}{name} ")
+    return pairs
 
 
 def example(text: str) -> str:

@@ -28,7 +28,7 @@ def page(made: str) -> str:
     """The whole page; `made` says how it is generated."""
     objects = sorted(
         (definition for definition in shipped().definitions if definition.name.startswith("api.")),
-        key=lambda one: one.name,
+        key=lambda definition: definition.name,
     )
     return "\n".join(
         [

@@ -173,10 +173,10 @@ def diagram(lifecycle: Lifecycle) -> Iterator[str]:
 
 
 def _arrows(rule: Rule) -> Iterator[str]:
-    said = f"{rule.trigger} (extension)" if rule.extension else rule.trigger
+    label = f"{rule.trigger} (extension)" if rule.extension else rule.trigger
     for source in (rule.whence,) if rule.whence else rule.sources:
         for target in (rule.whither,) if rule.whither else rule.targets:
-            yield f"    {_node(source)} --> {_node(target)}: {said}"
+            yield f"    {_node(source)} --> {_node(target)}: {label}"
 
 
 def _node(name: str) -> str:
@@ -190,6 +190,6 @@ def _extensions() -> Iterator[str]:
             sorted(lifecycle.extensions, key=lambda extension: extension[2]), key=lambda extension: extension[2]
         ):
             pairs = list(edges)
-            sources = ", ".join(dict.fromkeys(f"`{one}`" for one, _, _ in pairs))
-            targets = ", ".join(dict.fromkeys(f"`{other}`" for _, other, _ in pairs))
+            sources = ", ".join(dict.fromkeys(f"`{source}`" for source, _, _ in pairs))
+            targets = ", ".join(dict.fromkeys(f"`{target}`" for _, target, _ in pairs))
             yield f"| {lifecycle.name} | {sources} | {targets} | {reason} |"

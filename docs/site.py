@@ -53,11 +53,11 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def _linked(text: str, source: str, uri: str) -> str:
-    def link(found: re.Match[str]) -> str:
-        mark, words, target = found.groups()
+    def link(match: re.Match[str]) -> str:
+        mark, words, target = match.groups()
         path, _, anchor = target.partition("#")
         if not path or "://" in target or target.startswith("mailto:"):
-            return found[0]
+            return match[0]
         full = os.path.normpath(os.path.join(os.path.dirname(source), path))
         if not (ROOT / full).exists():
             LOG.warning("%s links to %s, which does not exist", source, target)
@@ -84,5 +84,5 @@ def _summary(source: str) -> str:
 def on_post_build(config: MkDocsConfig) -> None:
     """Fail if a page would load anything from another host."""
     for file in sorted(Path(config.site_dir).rglob("*.html")):
-        if found := FOREIGN.search(file.read_text(encoding="utf-8")):
-            raise PluginError(f"{file} loads from elsewhere: {found[0]}")
+        if match := FOREIGN.search(file.read_text(encoding="utf-8")):
+            raise PluginError(f"{file} loads from elsewhere: {match[0]}")

@@ -70,20 +70,20 @@ def lines() -> tuple[Line, ...]:
 
 
 def _lines(seed: str, section: str, row: dict[str, Any]) -> Iterator[Line]:
-    said: dict[str, Any] = {"seed": seed, "section": section, "code": _many(row.pop("code"))}
+    fields: dict[str, Any] = {"seed": seed, "section": section, "code": _many(row.pop("code"))}
     first, *more = _many(row.pop("test"))
     if (lifecycle := row.pop("edges", None)) is not None:
-        for one, other in arrows(lifecycle):
-            proven = (f"{first}[{lifecycle}: {one} -> {other}]", *more)
-            arrow = (lifecycle, one, other)
-            yield Line(**said, kind="arrow", what=f"{one} → {other}", tests=proven, arrow=arrow)
+        for source, target in arrows(lifecycle):
+            proven = (f"{first}[{lifecycle}: {source} -> {target}]", *more)
+            arrow = (lifecycle, source, target)
+            yield Line(**fields, kind="arrow", what=f"{source} → {target}", tests=proven, arrow=arrow)
     elif (names := row.pop("each", None)) is not None:
         what = row.pop("what")
         for name in names:
-            yield Line(**said, kind="list", what=f"{what} `{name}`", tests=(f"{first}[{name}]", *more), name=name)
+            yield Line(**fields, kind="list", what=f"{what} `{name}`", tests=(f"{first}[{name}]", *more), name=name)
     else:
         kind, differs = row.pop("kind", "rule"), row.pop("differs", "")
-        yield Line(**said, kind=kind, what=row.pop("what"), tests=(first, *more), differs=differs)
+        yield Line(**fields, kind=kind, what=row.pop("what"), tests=(first, *more), differs=differs)
     if row:
         raise ValueError(f"{FILE.name}: {seed} {section}: there is no {', '.join(row)}")
 
@@ -118,7 +118,7 @@ def page(made: str) -> str:
 
 
 def _row(line: Line) -> str:
-    code = ", ".join(_link(one) for one in line.code)
+    code = ", ".join(_link(place) for place in line.code)
     tests = ", ".join(_link(test) for test in line.tests)
     what = line.what.replace("<", "\\<") + (" ([differs](differences.md))" if line.differs else "")
     return f"| {line.cite} | {line.kind} | {what} | {code} | {tests} |"

@@ -65,11 +65,11 @@ def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str
     Return (the kind of the present halt, a note for the person or an empty text).
     """
     halted = halt(settings, batch_id, kind, reason)
-    seen = view(settings, batch_id)
-    note = "" if halted == kind else f"an earlier halt stays in force: {seen.batch.halted_reason}"
-    if batch_step.decide(seen, window=limits.BATCH_WINDOW).stops:
+    current_view = view(settings, batch_id)
+    note = "" if halted == kind else f"an earlier halt stays in force: {current_view.batch.halted_reason}"
+    if batch_step.decide(current_view, window=limits.BATCH_WINDOW).stops:
         try:
-            asyncio.run(_steered(settings, seen.batch))
+            asyncio.run(_steered(settings, current_view.batch))
         except Unavailable:
             note = "Temporal does not answer: the halt is recorded; type this again when it does"
     return halted, note
@@ -165,14 +165,14 @@ def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[
 
     Return the number of approvals by folder.
     """
-    store, found = Store(settings.kb), {}
+    store, counts = Store(settings.kb), {}
     for name in documents.PRE_BATCHED.values():
         files = _signed_files(beside / name)
         for file, data in sorted(files.items(), key=lambda item: not item[0].endswith(".asc")):
             put(store, f"{documents.folder(batch_id)}/{name}/{file}", data)
         if files:
-            found[name] = len(files) // 2
-    return found
+            counts[name] = len(files) // 2
+    return counts
 
 
 def read_queue(path: Path) -> bytes:

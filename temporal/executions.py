@@ -57,8 +57,8 @@ class Driven(Protocol):
 async def open_execution(client: Client, document_id: str) -> Execution | None:
     """The document's open workflow, or None. Raises Unavailable, and Refused if a foreign workflow has its id."""
     workflow_id = names.document_workflow_id(document_id)
-    seen = await foreign.ours_open(client, workflow_id)
-    if seen is None:
+    description = await foreign.ours_open(client, workflow_id)
+    if description is None:
         return None
     handle = client.get_workflow_handle(workflow_id)
     try:
@@ -70,7 +70,7 @@ async def open_execution(client: Client, document_id: str) -> Execution | None:
                     execution_id=started.original_execution_run_id,
                     first_execution_id=started.first_execution_run_id,
                     run_id=await _run_id(client, started.input.payloads),
-                    shown=seen.typed_search_attributes.get(names.STATE, ""),
+                    shown=description.typed_search_attributes.get(names.STATE, ""),
                 )
             break
     except RPCError as problem:
@@ -87,17 +87,17 @@ async def every_open(client: Client) -> list[Execution]:
         listed = [execution.id async for execution in client.list_workflows(query) if execution.id.startswith(prefix)]
     except RPCError as problem:
         raise unanswered(problem) from None
-    found = []
+    executions = []
     for workflow_id in listed:
         with suppress(Refused):
-            found.append(await open_execution(client, workflow_id.removeprefix(prefix)))
-    return [one for one in found if one is not None]
+            executions.append(await open_execution(client, workflow_id.removeprefix(prefix)))
+    return [execution for execution in executions if execution is not None]
 
 
 async def open_execution_of(client: Client, run: Driven) -> Execution | None:
     """The open workflow of exactly this run, or None."""
-    found = await open_execution(client, run.document_id)
-    return found if found is not None and found.is_of(run.run_id, run.first_execution_id) else None
+    execution = await open_execution(client, run.document_id)
+    return execution if execution is not None and execution.is_of(run.run_id, run.first_execution_id) else None
 
 
 async def is_ours(client: Client, workflow_id: str) -> bool:

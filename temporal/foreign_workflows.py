@@ -48,14 +48,14 @@ class Foreign:
     @property
     def sentence(self) -> str:
         """A sentence for people. It shows type and queue as JSON, because a stranger chose them."""
-        said = f"of type {_shown(self.type)} on the task queue {_shown(self.queue)}"
-        return f"{self.workflow_id} is a workflow {said}, which is not cutter's: remove it with `{self.command}`"
+        origin = f"of type {_shown(self.type)} on the task queue {_shown(self.queue)}"
+        return f"{self.workflow_id} is a workflow {origin}, which is not cutter's: remove it with `{self.command}`"
 
 
 async def under(client: Client, workflow_id: str) -> Foreign | None:
     """The open foreign workflow under an id of cutter, or None. Raises Unavailable."""
-    seen = await _open(client, workflow_id)
-    return _foreign(client, seen) if seen is not None else None
+    execution = await _open(client, workflow_id)
+    return _foreign(client, execution) if execution is not None else None
 
 
 async def refuse(client: Client, workflow_id: str) -> None:
@@ -70,11 +70,11 @@ async def ours_is_open(client: Client, workflow_id: str) -> bool:
 
 async def ours_open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
     """cutter's open workflow under this id, or None. Raises Refused for a foreign one, and Unavailable."""
-    seen = await _open(client, workflow_id)
-    found = _foreign(client, seen) if seen is not None else None
-    if found is not None:
-        raise Refused(found.sentence, code="foreign_workflow")
-    return seen
+    execution = await _open(client, workflow_id)
+    stranger = _foreign(client, execution) if execution is not None else None
+    if stranger is not None:
+        raise Refused(stranger.sentence, code="foreign_workflow")
+    return execution
 
 
 async def every(client: Client) -> list[Foreign]:
@@ -82,10 +82,10 @@ async def every(client: Client) -> list[Foreign]:
     query = _QUERY.format(types=", ".join(f"'{name}'" for name in _OURS.values()), queue=names.WORKFLOW_QUEUE)
     try:
         listed = client.list_workflows(query, limit=limits.FOREIGN_WORKFLOWS_SHOWN)
-        seen = [_foreign(client, one) async for one in listed if _ID.fullmatch(one.id)]
+        strangers = [_foreign(client, execution) async for execution in listed if _ID.fullmatch(execution.id)]
     except RPCError as problem:
         raise unanswered(problem) from None
-    return [one for one in seen if one is not None]
+    return [stranger for stranger in strangers if stranger is not None]
 
 
 def run_id_of(settings: Settings, name: str) -> str:
@@ -107,21 +107,21 @@ async def _refuse(settings: Settings, workflow_id: str) -> None:
 
 async def _open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
     try:
-        seen = await client.get_workflow_handle(workflow_id).describe()
+        execution = await client.get_workflow_handle(workflow_id).describe()
     except RPCError as problem:
         if problem.status is RPCStatusCode.NOT_FOUND:
             return None
         raise unanswered(problem) from None
-    return seen if seen.status is WorkflowExecutionStatus.RUNNING else None
+    return execution if execution.status is WorkflowExecutionStatus.RUNNING else None
 
 
-def _foreign(client: Client, seen: WorkflowExecution) -> Foreign | None:
-    ours = next((name for prefix, name in _OURS.items() if seen.id.startswith(prefix)), None)
-    if (seen.workflow_type, seen.task_queue) == (ours, names.WORKFLOW_QUEUE):
+def _foreign(client: Client, execution: WorkflowExecution) -> Foreign | None:
+    ours = next((name for prefix, name in _OURS.items() if execution.id.startswith(prefix)), None)
+    if (execution.workflow_type, execution.task_queue) == (ours, names.WORKFLOW_QUEUE):
         return None
     return Foreign(
-        workflow_id=seen.id, execution_id=seen.run_id, type=seen.workflow_type, queue=seen.task_queue,
-        command=terminate(client, seen.id, seen.run_id, "not cutter's"),
+        workflow_id=execution.id, execution_id=execution.run_id, type=execution.workflow_type,
+        queue=execution.task_queue, command=terminate(client, execution.id, execution.run_id, "not cutter's"),
     )  # fmt: skip
 
 

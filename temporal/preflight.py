@@ -44,7 +44,7 @@ def _of_files(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     if hosts & checks.WORKERS:
         yield from _guarded(checks.ARTIFACT_STORE, lambda: [stores.artifact_store(settings, who)])
     if hosts & checks.APPROVERS.hosts:
-        role = checks.ROLES[next(one for one in Host if one in hosts & checks.APPROVERS.hosts)][0]
+        role = checks.ROLES[next(host for host in Host if host in hosts & checks.APPROVERS.hosts)][0]
         yield from _guarded(checks.APPROVERS, lambda: [files.approvers(settings, role)])
     yield from _guarded(checks.KEY, lambda: files.keys(settings, files.workers_of(hosts)))
     yield from _guarded(checks.FOLDERS, lambda: [files.writable(settings)])
@@ -56,23 +56,25 @@ def _of_files(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
 
 def _guarded(description: Description, probe: Callable[[], Iterable[Check]]) -> list[Check]:
     """The results of a probe. An unexpected error is a failed check, because a preflight must end with an answer."""
-    found: list[Check] = []
+    results: list[Check] = []
     try:
-        found.extend(probe())
+        results.extend(probe())
     except Exception as problem:
         kind = type(problem).__name__
-        found.append(bad(description, f"the check ended with {kind}: {problem}"[:300], "cutter doctor --debug"))
-    return found
+        results.append(bad(description, f"the check ended with {kind}: {problem}"[:300], "cutter doctor --debug"))
+    return results
 
 
 async def _of_temporal(settings: Settings, hosts: frozenset[Host]) -> list[Check]:
     try:
         client = await asyncio.wait_for(connect(settings), limits.PREFLIGHT_CONNECT_SECONDS)
     except (CutterError, TimeoutError) as problem:
-        found = [bad(checks.TEMPORAL, _reason(problem), _way_in(settings))]
+        results = [bad(checks.TEMPORAL, _reason(problem), _way_in(settings))]
     else:
         return await _of_server(settings, client, hosts)
-    return found + [unseen(one, "Temporal does not answer") for one in OF_SERVER if one.hosts & hosts]
+    return results + [
+        unseen(description, "Temporal does not answer") for description in OF_SERVER if description.hosts & hosts
+    ]
 
 
 def _reason(problem: BaseException) -> str:
@@ -88,13 +90,13 @@ def _way_in(settings: Settings) -> str:
 
 async def _of_server(settings: Settings, client: Client, hosts: frozenset[Host]) -> list[Check]:
     address = client.service_client.config.target_host
-    found = [ok(checks.TEMPORAL, address), _encrypted(client), await _version(client)]
+    results = [ok(checks.TEMPORAL, address), _encrypted(client), await _version(client)]
     named = await _namespace(settings, client)
-    found.append(named)
+    results.append(named)
     if checks.SEARCH_ATTRIBUTES.hosts & hosts:
         unknown = unseen(checks.SEARCH_ATTRIBUTES, "the namespace is not there")
-        found.append(unknown if named.failed else await _search_attributes(client))
-    return found
+        results.append(unknown if named.failed else await _search_attributes(client))
+    return results
 
 
 def _encrypted(client: Client) -> Check:
@@ -109,26 +111,28 @@ def _encrypted(client: Client) -> Check:
 
 async def _version(client: Client) -> Check:
     try:
-        told = await client.workflow_service.get_cluster_info(GetClusterInfoRequest(), timeout=_WAIT)
+        cluster = await client.workflow_service.get_cluster_info(GetClusterInfoRequest(), timeout=_WAIT)
     except RPCError as problem:
         return warned(checks.TEMPORAL_VERSION, f"the server does not tell it ({problem.message})", "ask its operator")
-    if not told.server_version:
+    if not cluster.server_version:
         return warned(checks.TEMPORAL_VERSION, "the server does not tell it", "ask its operator")
-    version = tuple(int(part) for part in told.server_version.partition("-")[0].split(".") if part.isdigit())
+    version = tuple(int(part) for part in cluster.server_version.partition("-")[0].split(".") if part.isdigit())
     refusal = versions.too_old("Temporal", version, versions.TEMPORAL_MIN)
     if refusal is not None:
         return bad(checks.TEMPORAL_VERSION, refusal, f"upgrade the server, or point {ADDRESS} at another")
     if versions.is_untested(version, versions.TEMPORAL_TESTED):
         tested = versions.text(versions.TEMPORAL_TESTED)
-        return warned(checks.TEMPORAL_VERSION, f"Temporal {told.server_version}", f"cutter is tested up to {tested}")
-    return ok(checks.TEMPORAL_VERSION, f"Temporal {told.server_version}")
+        return warned(checks.TEMPORAL_VERSION, f"Temporal {cluster.server_version}", f"cutter is tested up to {tested}")
+    return ok(checks.TEMPORAL_VERSION, f"Temporal {cluster.server_version}")
 
 
 async def _namespace(settings: Settings, client: Client) -> Check:
     other = profile(settings).get("namespace")
     if "temporal_namespace" in settings.model_fields_set and other != settings.temporal_namespace:
-        found = f"Temporal's profile names {other}, and CUTTER_TEMPORAL_NAMESPACE names {settings.temporal_namespace}"
-        return bad(checks.NAMESPACE, found, "set both the same, or unset TEMPORAL_NAMESPACE")
+        sentence = (
+            f"Temporal's profile names {other}, and CUTTER_TEMPORAL_NAMESPACE names {settings.temporal_namespace}"
+        )
+        return bad(checks.NAMESPACE, sentence, "set both the same, or unset TEMPORAL_NAMESPACE")
     try:
         await client.workflow_service.describe_namespace(
             DescribeNamespaceRequest(namespace=client.namespace), timeout=_WAIT
@@ -150,13 +154,13 @@ async def _search_attributes(client: Client) -> Check:
         )
     except RPCError as problem:
         # Temporal Cloud shows them only to its own tools.
-        found = f"the server does not list them ({problem.message}), so nobody knows here if one is missing"
-        return warned(checks.SEARCH_ATTRIBUTES, found, "compare them as docs/guides/temporal-cloud.md says")
+        sentence = f"the server does not list them ({problem.message}), so nobody knows here if one is missing"
+        return warned(checks.SEARCH_ATTRIBUTES, sentence, "compare them as docs/guides/temporal-cloud.md says")
     wanted = {key.name: int(key.indexed_value_type) for key in SEARCH_ATTRIBUTES}
     missing = sorted(name for name in wanted if name not in listed.custom_attributes)
     if missing:
-        found = f"{client.namespace} lacks {', '.join(missing)}"
-        return bad(checks.SEARCH_ATTRIBUTES, found, "cutter search-attributes")
+        sentence = f"{client.namespace} lacks {', '.join(missing)}"
+        return bad(checks.SEARCH_ATTRIBUTES, sentence, "cutter search-attributes")
     for name, kind in listed.custom_attributes.items():
         if wanted.get(name, kind) != kind:
             has = IndexedValueType.Name(kind).removeprefix("INDEXED_VALUE_TYPE_").title()

@@ -44,8 +44,8 @@ def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORIT
     Among such runs, the weights of the tenants decide. `priority` has the same meaning as in a queue file.
     """
     with session(settings, OPERATOR) as connection:
-        found = TENANT.first(connection, {"document_id": document_id})
-    tenant = found or TenantOfDocument(tenant="", weight=1)
+        row = TENANT.first(connection, {"document_id": document_id})
+    tenant = row or TenantOfDocument(tenant="", weight=1)
     return names.priority(of_priority(priority), tenant.tenant, tenant.weight)
 
 

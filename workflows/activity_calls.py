@@ -101,7 +101,7 @@ async def call_activity(
     failures = 0
     while True:
         try:
-            said = await workflow.execute_activity(
+            payload = await workflow.execute_activity(
                 name,
                 argument,
                 task_queue=queue or names.TASK_QUEUES[role],
@@ -115,7 +115,7 @@ async def call_activity(
             kind, what = classify_failure(error, role)
             reason = failure_reason(error)
         else:
-            answer = decode_result(said, result)
+            answer = decode_result(payload, result)
             if answer is not None:
                 return answer
             kind, what, reason = (

@@ -124,8 +124,8 @@ class Batch:
     async def _steer(self, *, adopt: bool, adopt_after: int, fresh: bool) -> BatchStep:
         """Ask the database for the next step. With `fresh` the activity answers at once, else it waits for a change."""
         while True:
-            seen = "" if adopt or fresh else self.board.steering.seen
-            asked = SteerInput(batch_id=self.board.batch_id, seen=seen, adopt=adopt, adopt_after=adopt_after)
+            fingerprint = "" if adopt or fresh else self.board.steering.seen
+            asked = SteerInput(batch_id=self.board.batch_id, seen=fingerprint, adopt=adopt, adopt_after=adopt_after)
             try:
                 step = await self._ask(
                     "steer_batch", asked, BatchStep, self._summary(), seconds=limits.STEER_SECONDS * 2
@@ -219,8 +219,8 @@ class Batch:
         reason = argument.get("reason") if isinstance(argument, dict) else argument
         text = " ".join(reason.split()) if isinstance(reason, str) else ""
         if len(self.orders) < limits.BATCH_ORDERS_WAITING_MAX:
-            said = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
-            self.orders.append(HaltInput(batch_id=self.board.batch_id, kind=kind, reason=said))
+            short_reason = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
+            self.orders.append(HaltInput(batch_id=self.board.batch_id, kind=kind, reason=short_reason))
 
     async def _carry_out_orders(self) -> None:
         """Carry out the orders one after the other. The database wakes the activity that waits for a change."""
@@ -275,13 +275,13 @@ class Batch:
         accepted = [entry for entry in answer.entries if entry.accepted]
         for first in range(0, len(accepted), limits.BATCH_ORDERS_AT_ONCE):
             some = accepted[first : first + limits.BATCH_ORDERS_AT_ONCE]
-            await asyncio.gather(*(self._hand_over(one.document_id, one.kb_id) for one in some))
+            await asyncio.gather(*(self._hand_over(entry.document_id, entry.kb_id) for entry in some))
         self.look_again = True
         self.board.say(f"a set: {len(accepted)} accepted, {len(answer.entries) - len(accepted)} refused")
         workflow.set_current_details(view.details(self.board))
         return {
             "status": "accepted" if accepted else "refused",
-            "accepted": [one.document_id for one in accepted],
+            "accepted": [entry.document_id for entry in accepted],
             "refused": [
                 {"document_id": entry.document_id, "kb_id": entry.kb_id, "code": entry.code, "reason": entry.reason}
                 for entry in answer.entries

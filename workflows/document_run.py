@@ -96,19 +96,19 @@ class DocumentRun:
         """Register the run or find it. A gate with a sealed receipt is not run again, even in a new execution."""
         self.progress.display.document_id, self.progress.display.run_id = start.document_id, start.run_id or ""
         first = BeginInput(run=start, first_execution_id=workflow.info().first_execution_run_id)
-        seen: RunView = await self._registered(first)
-        self.progress.caps, self.progress.sealed = seen.caps, set(seen.sealed)
+        view: RunView = await self._registered(first)
+        self.progress.caps, self.progress.sealed = view.caps, set(view.sealed)
         board = self.progress.display
         self.progress.display = replace(
             board,
-            document_id=seen.document_id,
-            run_id=seen.run_id,
-            mode=seen.mode,
-            state=seen.state,
-            note=seen.next_command if RunState(seen.state).stopped else "",
+            document_id=view.document_id,
+            run_id=view.run_id,
+            mode=view.mode,
+            state=view.state,
+            note=view.next_command if RunState(view.state).stopped else "",
             batch_id=start.batch_id or "",
-            facts=dict(seen.facts),
-            passed={gate: board.passed.get(gate, "") for gate in seen.sealed},
+            facts=dict(view.facts),
+            passed={gate: board.passed.get(gate, "") for gate in view.sealed},
             outcome="",
             gate="",
             request=None,
@@ -117,9 +117,9 @@ class DocumentRun:
         )
         self.ui.show()
         self.ui.upsert_search_attributes()
-        if seen.outcome is not None or RunState(seen.state).terminal:
-            outcome = seen.outcome or ("success" if seen.state == State.CLOSEOUT_REPORTED else "")
-            raise RunEnded(await self.control.close(seen.state, outcome=outcome))
+        if view.outcome is not None or RunState(view.state).terminal:
+            outcome = view.outcome or ("success" if view.state == State.CLOSEOUT_REPORTED else "")
+            raise RunEnded(await self.control.close(view.state, outcome=outcome))
 
     async def _registered(self, first: BeginInput) -> RunView:
         """Read the run from the database. The run's caps are unknown until then, so an outage is shown after two

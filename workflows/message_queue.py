@@ -94,7 +94,7 @@ def take(queue: MessageQueue, *, orders: bool = False) -> tuple[Message | None, 
     message = next((message for message in queue.messages if not (orders and message.name == EARLY)), None)
     if message is None:
         return None, queue
-    return message, replace(queue, messages=tuple(one for one in queue.messages if one != message))
+    return message, replace(queue, messages=tuple(other for other in queue.messages if other != message))
 
 
 def early(queue: MessageQueue) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def take_refused(queue: MessageQueue) -> tuple[tuple[RefusedMessage, ...], Messa
 
 def refusal(queue: MessageQueue, ticket: int) -> RefusedMessage | None:
     """Why the message of this ticket was not accepted. None if it was accepted."""
-    return next((one for one in queue.refused if one.ticket == ticket), None)
+    return next((message for message in queue.refused if message.ticket == ticket), None)
 
 
 def forget(queue: MessageQueue, kb_id: str) -> MessageQueue:

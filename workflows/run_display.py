@@ -72,7 +72,7 @@ def details(board: RunDisplay) -> str:
     for title, entries in (("Digests", [f"{k} {v}" for k, v in board.facts.items()]), ("Retries", board.retries),
                            ("Refused messages", board.refusals)):  # fmt: skip
         if entries:
-            lines += ["", f"#### {title}", "", *(f"- {entry(one)}" for one in entries)]
+            lines += ["", f"#### {title}", "", *(f"- {entry(text)}" for text in entries)]
     return "\n".join(lines)
 
 

@@ -52,7 +52,7 @@ class RunProgress:
 
     def discard(self, message: Message) -> None:
         """Take one message out of the queue."""
-        self.queue = replace(self.queue, messages=tuple(one for one in self.queue.messages if one != message))
+        self.queue = replace(self.queue, messages=tuple(other for other in self.queue.messages if other != message))
 
     def discard_stop(self) -> None:
         """Take the stop out of the queue, after it was carried out."""

@@ -220,7 +220,7 @@ def _carry_out(deps: Deps, connection: Connection, view: BatchView, orders: Batc
                 )
     for entry in orders.enters:
         _enter(deps, connection, view, entry)
-    return [start for one in orders.starts if (start := _register(connection, batch, by_id[one])) is not None]
+    return [start for item_id in orders.starts if (start := _register(connection, batch, by_id[item_id])) is not None]
 
 
 def _register(connection: Connection, batch: BatchRecord, item: ItemRecord) -> BatchStart | None:
@@ -254,7 +254,7 @@ def _opened(view: BatchView, items: Sequence[ItemRecord], started: Sequence[Batc
     """Starts for the items that have a run. A start opens a lost workflow again, and changes nothing for an open
     one.
     """
-    new = {one.document_id for one in started}
+    new = {start.document_id for start in started}
     return [_start(view.batch, item, item.run_id) for item in items if item.run_id and item.document_id not in new]
 
 
@@ -265,23 +265,23 @@ def _reviews(deps: Deps, connection: Connection, view: BatchView) -> list[Entry]
     """Items of an unattended batch that wait at a gate without an approval that covers them."""
     if not view.batch.unattended or view.batch.mode == "dryrun":
         return []
-    found = []
+    entries = []
     for gate in documents.GATE_STEMS:
-        for one in batch_step.waiting_at(view, gate):
-            if one.request_kb_id is None or (one.queue, one.queue_state) == (REVIEW, one.state):
+        for item in batch_step.waiting_at(view, gate):
+            if item.request_kb_id is None or (item.queue, item.queue_state) == (REVIEW, item.state):
                 continue
-            reason = _uncovered(deps, connection, view, gate, one)
+            reason = _uncovered(deps, connection, view, gate, item)
             if reason:
-                found.append(
+                entries.append(
                     Entry(
-                        document_id=one.document_id,
+                        document_id=item.document_id,
                         queue=REVIEW,
-                        state=one.state or "",
+                        state=item.state or "",
                         code="STOP_NEEDS_LATE_APPROVAL",
                         reason=reason,
                     )
                 )
-    return found
+    return entries
 
 
 def _uncovered(deps: Deps, connection: Connection, view: BatchView, gate: str, item: ItemRecord) -> str:
@@ -309,17 +309,17 @@ def _uncovered(deps: Deps, connection: Connection, view: BatchView, gate: str, i
 
 def _enter(deps: Deps, connection: Connection, view: BatchView, entry: Entry) -> None:
     batch_id = view.batch_id
-    one = next(item for item in view.items if item.document_id == entry.document_id)
-    own = _stop_document(connection, one) if entry.queue == batch_step.QUARANTINE else None
+    record = next(item for item in view.items if item.document_id == entry.document_id)
+    own = _stop_document(connection, record) if entry.queue == batch_step.QUARANTINE else None
     if own is not None:
         kb_id, body = own, None
     else:
         before = ENTRIES_BEFORE.one(connection, {"batch_id": batch_id, "document_id": entry.document_id})
-        kb_id = documents.entry_id(batch_id, entry.queue, one.run_id or entry.document_id, before + 1)
+        kb_id = documents.entry_id(batch_id, entry.queue, record.run_id or entry.document_id, before + 1)
         body = (
-            _review_body(connection, view, one, entry)
+            _review_body(connection, view, record, entry)
             if entry.queue == REVIEW
-            else _error_body(deps, connection, one, entry)
+            else _error_body(deps, connection, record, entry)
         )
     connection.execute(
         "select cutter_governance.fn_queue_enter(%s, %s, %s, %s, %s, %s, %s, %s)",
@@ -390,14 +390,14 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     """
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
-        for one in waiting:
-            context, policy = effects.of_batch(one.now, batch_id), effect_policy.in_force(connection)
+        for document in waiting:
+            context, policy = effects.of_batch(document.now, batch_id), effect_policy.in_force(connection)
             try:
-                put = effects.put_free(deps, context, one.kb_id, one.body.encode(), policy)
+                put = effects.put_free(deps, context, document.kb_id, document.body.encode(), policy)
             except CutterError as problem:
-                log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=one.kb_id, code=problem.code)
+                log.warning("batch_outbox.waiting", batch_id=batch_id, kb_id=document.kb_id, code=problem.code)
                 return
-            done(connection, one.kb_id, put)
+            done(connection, document.kb_id, put)
 
 
 def _batch_step(view: BatchView, summary: Summary, overview: str, report: str) -> BatchStep:
@@ -405,9 +405,9 @@ def _batch_step(view: BatchView, summary: Summary, overview: str, report: str) -
     shown = {**summary.totals, "overview": overview, "partial": summary.partial, "halted": batch.halted}
     # People wait for a change of the part before the colon. The rest changes with every document.
     rest = sha256_hex(json.dumps(shown, sort_keys=True).encode())[:16]
-    seen = f"{summary.state.value}/{overview}/{batch.halted}:{rest}"
+    fingerprint = f"{summary.state.value}/{overview}/{batch.halted}:{rest}"
     return BatchStep(
-        state=summary.state.value, seen=seen, totals=summary.totals, over=summary.over, partial=summary.partial,
+        state=summary.state.value, seen=fingerprint, totals=summary.totals, over=summary.over, partial=summary.partial,
         mode=batch.mode, gate=summary.gate, overview=overview, report=report, note=batch.halted_reason or "",
         next_command=ways.next_command(view, summary),
     )  # fmt: skip

@@ -36,10 +36,10 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     # If a worker was killed while it judged the set, some documents are approved but not handed over. They wait too.
     asking = view.without_approvals()
     waiting = {
-        one.run_id: _Wanted(document_id=one.document_id, run_id=one.run_id, gate=gate)
+        item.run_id: _Wanted(document_id=item.document_id, run_id=item.run_id, gate=gate)
         for gate in batch_step.SOVEREIGN_STAGES.values()
-        for one in batch_step.waiting_at(asking, gate)
-        if one.run_id
+        for item in batch_step.waiting_at(asking, gate)
+        if item.run_id
     }
     failed = {
         item.run_id: _Wanted(document_id=item.document_id, run_id=item.run_id, gate=Sovereign.CUT.value)
@@ -59,7 +59,7 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     entries = [_judged(desk, name, document) for name, document in documents.items()]
     covered = {entry.document_id for entry in entries if entry.accepted}
     covered |= {item.document_id for item in view.items if item.approved}
-    missing = [one.document_id for one in waiting.values() if one.document_id not in covered]
+    missing = [run.document_id for run in waiting.values() if run.document_id not in covered]
     return SetAnswer(status="read", entries=tuple(entries), missing=tuple(sorted(missing)))
 
 
@@ -86,7 +86,7 @@ class _Desk:
     def run_named(self, kb_id: str) -> str | None:
         """The run of the document that a file is named after."""
         stem = kb_id.rpartition("/")[2].partition(".")[0]
-        return next((run_id for run_id, one in self.waiting.items() if one.document_id == stem), None)
+        return next((run_id for run_id, run in self.waiting.items() if run.document_id == stem), None)
 
 
 def _read(deps: Deps, name: str) -> ApprovalDocument | CutterError:
@@ -100,7 +100,9 @@ def _listing(documents: dict[str, ApprovalDocument | CutterError]) -> str:
     """The digest of the set as it was read. An unreadable document has no digest, so that the set matches no
     listing.
     """
-    read = {name: one.approval_sha256 for name, one in documents.items() if isinstance(one, ApprovalDocument)}
+    read = {
+        name: document.approval_sha256 for name, document in documents.items() if isinstance(document, ApprovalDocument)
+    }
     return canonical_digest(read) if len(read) == len(documents) else ""
 
 
@@ -112,24 +114,24 @@ def _judged(desk: _Desk, kb_id: str, document: ApprovalDocument | CutterError) -
     if isinstance(document, CutterError):
         return _refused("", kb_id, document.code, str(document))
     authentication = authenticated(document, desk.ring, desk.policy)
-    said = said_in(authentication)
-    if isinstance(said, Refusal):
-        return _refused("", kb_id, said.code, said.reason)
-    one = desk.waiting.get((said.run_id if said else desk.run_named(kb_id)) or "")
-    if one is None and authentication.refusal is not None:
+    statement = said_in(authentication)
+    if isinstance(statement, Refusal):
+        return _refused("", kb_id, statement.code, statement.reason)
+    run = desk.waiting.get((statement.run_id if statement else desk.run_named(kb_id)) or "")
+    if run is None and authentication.refusal is not None:
         return _refused("", kb_id, authentication.refusal.code, authentication.refusal.reason)
-    if one is None:
-        document_id = said.document_id if said else ""
+    if run is None:
+        document_id = statement.document_id if statement else ""
         return _refused(document_id, kb_id, "not_waiting", "its run waits for no approval in this batch")
     try:
-        order = JudgeInput(run_id=one.run_id, gate=one.gate, kb_id=kb_id)
+        order = JudgeInput(run_id=run.run_id, gate=run.gate, kb_id=kb_id)
         verdict = judge_read(desk.deps, order, authentication)
     except Unavailable:
         raise
     except CutterError as problem:
-        return _refused(one.document_id, kb_id, problem.code, str(problem))
+        return _refused(run.document_id, kb_id, problem.code, str(problem))
     return SetEntry(
-        document_id=one.document_id,
+        document_id=run.document_id,
         kb_id=kb_id,
         accepted=verdict.accepted,
         code=verdict.code,

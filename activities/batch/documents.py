@@ -60,7 +60,7 @@ def overview_of(connection: Connection, view: BatchView, gate: str) -> str:
     items = batch_step.waiting_at(view, gate)
     firsts = range(0, len(items), limits.REQUESTS_AT_ONCE)
     parts = (items[first : first + limits.REQUESTS_AT_ONCE] for first in firsts)
-    waiting = [one for part in parts for one in _waiting_at(connection, gate, part)]
+    waiting = [request for part in parts for request in _waiting_at(connection, gate, part)]
     others = batch_step.totals_of(batch_step.items_of(view), view)
     body = documents.overview(batch_id, gate, waiting, others)
     return _put(connection, batch_id, "batch_overview", gate, body, partial(documents.overview_id, batch_id, gate))
@@ -75,16 +75,16 @@ def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
         ReportLine(item=item, shown=shown[item.document_id], command=ways.command_of(batch_id, item))
         for item in view.items
     ]
-    commands = {one.item.document_id: one.command for one in listed}
+    commands = {line.item.document_id: line.command for line in listed}
     queued = OPEN_QUEUE.all(connection, {"batch_id": batch_id})
     for queue in batch_step.QUEUES:
         entries = [
             QueueLine(
-                document_id=one.document_id, state=one.state, code=one.code, kb_id=one.kb_id,
-                command=commands[one.document_id],
+                document_id=entry.document_id, state=entry.state, code=entry.code, kb_id=entry.kb_id,
+                command=commands[entry.document_id],
             )
-            for one in queued
-            if one.queue == queue
+            for entry in queued
+            if entry.queue == queue
         ]  # fmt: skip
         if entries:
             body = documents.queue_summary(batch_id, queue, entries)
@@ -102,15 +102,16 @@ def _waiting_at(connection: Connection, gate: str, items: Sequence[ItemRecord]) 
 
 
 def _waiting(item: ItemRecord, body: str) -> Waiting | None:
-    found = parse_request(body.encode())
-    if isinstance(found, Refusal):
+    document = parse_request(body.encode())
+    if isinstance(document, Refusal):
         return None
     return Waiting(
-        document_id=item.document_id, run_id=item.run_id or "", request_kb_id=found.kb_id,
-        approval_kb_id=found.approval_kb_id, candidates=found.request.candidate_count,
-        writer_digest=found.request.writer_digest, added=found.changes.added_count, changed=found.changes.changed_count,
-        removed=found.changes.removed_count, findings=found.findings_count,
-        expires_utc=found.expires_utc.strftime("%Y-%m-%d %H:%M:%SZ"), actor=item.actor,
+        document_id=item.document_id, run_id=item.run_id or "", request_kb_id=document.kb_id,
+        approval_kb_id=document.approval_kb_id, candidates=document.request.candidate_count,
+        writer_digest=document.request.writer_digest, added=document.changes.added_count,
+        changed=document.changes.changed_count, removed=document.changes.removed_count,
+        findings=document.findings_count,
+        expires_utc=document.expires_utc.strftime("%Y-%m-%d %H:%M:%SZ"), actor=item.actor,
     )  # fmt: skip
 
 

@@ -21,13 +21,13 @@ from cutter.storage.faults import translated
 log = structlog.get_logger()
 
 
-def project_batch(deps: Deps, batch_id: str, seen: BatchView | None = None) -> tuple[Path, bool]:
-    """Write the folder. Returns its path, and whether it holds the registered queue.yaml. `seen` is a view of a moment
+def project_batch(deps: Deps, batch_id: str, view: BatchView | None = None) -> tuple[Path, bool]:
+    """Write the folder. Returns its path, and whether it holds the registered queue.yaml. `view` is a view of a moment
     ago, and saves the reading of a large batch's items.
     """
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
-        contents, queue_sha256 = batch_folder.read_contents(connection, batch_id, seen)
+        contents, queue_sha256 = batch_folder.read_contents(connection, batch_id, view)
     there = batch_queue_file.has_queue(batch_queue_file.find(settings.batches, batch_id), queue_sha256)
     queue = None if there else _queue(deps, batch_id, queue_sha256)
     folder = batch_folder.write(settings.batches, settings.runs, contents, queue=queue)
@@ -43,12 +43,12 @@ def keep_up(deps: Deps, view: BatchView, *, news: bool) -> None:
         follow_batch(deps, batch_id, view)
 
 
-def follow_batch(deps: Deps, batch_id: str, seen: BatchView | None = None) -> None:
+def follow_batch(deps: Deps, batch_id: str, view: BatchView | None = None) -> None:
     """Write the folder if that is possible. A failure is only logged."""
     # The folder is only a projection of the database, so a fault in it does not change how the batch ended. `cutter
     # rebuild` writes it again.
     try:
-        project_batch(deps, batch_id, seen)
+        project_batch(deps, batch_id, view)
     except Exception as problem:
         log.warning("batch_folder.behind", batch_id=batch_id, code=getattr(problem, "code", type(problem).__name__))
 
@@ -57,10 +57,10 @@ def _copy_approvals(deps: Deps, batch_id: str, folder: Path) -> None:
     """Put pre-batched approvals next to the queue file (seed 001 §8); an existing copy is not read again."""
     for name in PRE_BATCHED.values():
         for kb_id in set_names(deps.kb, f"{kb_folder(batch_id)}/{name}"):
-            for one in (kb_id, signature_of(kb_id)):
-                place = f"{name}/{one.rpartition('/')[2]}"
+            for file_id in (kb_id, signature_of(kb_id)):
+                place = f"{name}/{file_id.rpartition('/')[2]}"
                 if not (folder / place).exists():
-                    batch_folder.keep_beside(folder, place, deps.kb.get(one))
+                    batch_folder.keep_beside(folder, place, deps.kb.get(file_id))
 
 
 def _queue(deps: Deps, batch_id: str, sha256: str) -> bytes | None:

@@ -190,13 +190,13 @@ def _young(deps: Deps, run_id: str) -> GateOutcome | None:
 def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
     """The context of the run's backup, and the run's state."""
     with translated(), deps.pool(Role.READ).connection() as connection:
-        found = CONTEXT.first(connection, {"run_id": run_id, "gate": gate.GATE})
+        row = CONTEXT.first(connection, {"run_id": run_id, "gate": gate.GATE})
         connection.rollback()
-    if found is None:
+    if row is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    run = RunRecord.of(found.run)
-    context = effects.of_run(run, found.pins, found.now, gate.GATE)
-    return replace(context, approvers=found.approvers, needed=found.needed), run.state
+    run = RunRecord.of(row.run)
+    context = effects.of_run(run, row.pins, row.now, gate.GATE)
+    return replace(context, approvers=row.approvers, needed=row.needed), run.state
 
 
 def _by_policy(

@@ -34,12 +34,12 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
 
     def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | GateRefused:
         _publish_all(deps, attempt.run_id)
-        seen = deps.history()
-        if seen is not None and seen["workflow_id"] != f"document/{attempt.run.document_id}":
+        frozen = deps.history()
+        if frozen is not None and frozen["workflow_id"] != f"document/{attempt.run.document_id}":
             # The database would let any workflow close a run that is due. But the evidence would then seal the history
             # of a wrong workflow.
             return GateRefused(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
-        history.extend([seen] if seen else [])
+        history.extend([frozen] if frozen else [])
         read.append(_fetched(deps, attempt.run_id))
         return ()
 
@@ -48,7 +48,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         facts = _answer(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
-        made, found = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
+        made, stored_sha256 = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
         evidence = gate.Evidence(
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],
@@ -59,7 +59,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
             chain_intact=chain_intact([(e["prev_hash"], e["body"], e["hash"]) for e in facts["events"]], input.run_id),
             bundle_id=made.artifact_id,
             bundle_sha256=made.sha256,
-            bundle_found_sha256=found,
+            bundle_found_sha256=stored_sha256,
             history_sha256=frozen["sha256"] if frozen else None,
         )
         return GatePassed(report=gate.evaluate(evidence), extra={"history": frozen})
@@ -131,12 +131,12 @@ def _fetched(deps: Deps, run_id: str) -> _Fetched:
     with single(deps.pool(Role.READ)) as connection:
         read = BOTH.one(connection, {"run_id": run_id})
     facts, sidecar = _answer(read.evidence, run_id), RunSidecar.of(_answer(read.sidecar, run_id))
-    found = {
+    digests = {
         document.kb_id: _sha256_in_kb(deps, document.kb_id)
         for document in sidecar.documents
         if _can_be_put(document, sidecar)
     }
-    return _Fetched(found=found, facts=facts, signed=bundles.gathered(deps, facts))
+    return _Fetched(found=digests, facts=facts, signed=bundles.gathered(deps, facts))
 
 
 def _sha256_in_kb(deps: Deps, kb_id: str) -> str | None:
@@ -155,10 +155,10 @@ def _reads(attempt: Attempt) -> list[Read]:
     return [(SIDECAR, run), (EVIDENCE, run), (effect_policy.TEXT, {})]
 
 
-def _answer(found: Json | None, run_id: str) -> Json:
-    if found is None:
+def _answer(row: Json | None, run_id: str) -> Json:
+    if row is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    return found
+    return row
 
 
 def chain_intact(rows: Sequence[tuple[str, str, str]], chain_name: str) -> bool:

@@ -139,7 +139,7 @@ def _backup_stale(deps: Deps, opened: OpenGate, stored: Json) -> GateRefused | N
         )
     if recorded_backups.usable(young, stored) is not None:
         return None
-    altered = next((one.artifact for one in young if one.sealed and stored.get(one.artifact)), None)
+    altered = next((backup.artifact for backup in young if backup.sealed and stored.get(backup.artifact)), None)
     if altered is not None:
         return GateRefused(status="failed", code="backup_altered", reason=f"{altered} is not what was recorded")
     reason = f"{young[0].artifact} is not as recorded: a new backup is made"
@@ -159,7 +159,7 @@ def _write(deps: Deps, opened: OpenGate, approved: Approved | None) -> GatePasse
         statuses = create_units(opened.connection, plan, actor=actor)
         written = WRITTEN.one(opened.connection, {"docprefix": pins["docprefix"]})
     evidence = gate.Evidence(
-        authorizations=tuple(_authorization(*one) for one in zip(approved.sha256s, approved.statements, strict=True))
+        authorizations=tuple(_authorization(*pair) for pair in zip(approved.sha256s, approved.statements, strict=True))
         if approved
         else (),
         threshold=approved.threshold if approved else 0,
@@ -182,12 +182,12 @@ def _write(deps: Deps, opened: OpenGate, approved: Approved | None) -> GatePasse
     return GatePassed(report=gate.evaluate(evidence), extra=extra)
 
 
-def _authorization(approval_sha256: str, said: Statement) -> gate.Authorization:
+def _authorization(approval_sha256: str, statement: Statement) -> gate.Authorization:
     return gate.Authorization(
         approval_sha256=approval_sha256,
-        document_id=said.document_id,
-        writer_digest=said.writer_digest,
-        change_set_id=said.change_set_id,
+        document_id=statement.document_id,
+        writer_digest=statement.writer_digest,
+        change_set_id=statement.change_set_id,
     )
 
 
@@ -253,17 +253,17 @@ def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
     no error.
     """
     with session(deps.settings, Role.EXEC) as fresh:
-        seen = COMMITTED.first(fresh, {"run_id": run_id}) or NOTHING
-    if RunState(seen.state).voided:
+        record = COMMITTED.first(fresh, {"run_id": run_id}) or NOTHING
+    if RunState(record.state).voided:
         reason = "the run was voided right after its units were written"
-        return replace(outcome, status="ended", code="voided_meanwhile", reason=reason, state=seen.state)
+        return replace(outcome, status="ended", code="voided_meanwhile", reason=reason, state=record.state)
     report = gate.read_back(
         gate.ReadBack(
-            receipt_sealed=seen.receipt_sealed,
-            units=seen.units,
-            units_created=int(seen.pins.get("units_created", -1)),
-            writer_digest=seen.writer_digest,
-            approved_writer_digest=seen.pins.get("writer_digest", ""),
+            receipt_sealed=record.receipt_sealed,
+            units=record.units,
+            units_created=int(record.pins.get("units_created", -1)),
+            writer_digest=record.writer_digest,
+            approved_writer_digest=record.pins.get("writer_digest", ""),
         )
     )
     if report.passed:

@@ -51,14 +51,14 @@ def store(
     try:
         context, policy = effects.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
         effects.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
-        found = sha256_hex(artifacts.get(made.artifact_id))
-        if found != made.sha256:
+        stored_sha256 = sha256_hex(artifacts.get(made.artifact_id))
+        if stored_sha256 != made.sha256:
             raise Conflict(f"{made.artifact_id} holds other bytes")
     except (Conflict, InvalidInput, NotFound) as problem:
         # The error is Unavailable and not a failure, because otherwise a person who can write to the store could fail
         # the run after its law is enacted.
         raise Unavailable(f"{problem}: move the other object away", what="artifacts") from None
-    return made, found
+    return made, stored_sha256
 
 
 def sign(deps: Deps, context: Context, policy: EffectPolicy | InvalidPolicy, artifact_id: str) -> None:

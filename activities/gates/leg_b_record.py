@@ -177,7 +177,7 @@ def _blocks(values: Json, rows: list[Json]) -> Json:
     }  # fmt: skip
     held = [row["version_id"] or row["ended_version_id"] for row in rows]
     shared = {name: values[name] for name in ("envelope_id", "entry_id")}
-    return {**shared, "version_ids": held, **{many: [row[one] for row in rows] for many, one in columns.items()}}
+    return {**shared, "version_ids": held, **{many: [row[column] for row in rows] for many, column in columns.items()}}
 
 
 def _unit_rows(deps: Deps, opened: OpenGate, values: Json) -> list[Json]:

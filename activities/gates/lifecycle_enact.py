@@ -98,7 +98,7 @@ def _enact(deps: Deps, opened: OpenGate, approved: Approved) -> gate.Evidence:
     return gate.Evidence(
         approvals=approved.sha256s,
         threshold=approved.threshold,
-        approved_review_decisions=tuple(said.review_decision_id for said in approved.statements),
+        approved_review_decisions=tuple(statement.review_decision_id for statement in approved.statements),
         open_review_decision=decision.decided or "",
         consumed_review_decision=decision.consumed or "",
         statuses=statuses,

@@ -64,11 +64,11 @@ def pinned_in(opened: OpenGate) -> Snapshot:
     return require_pinned(opened.row(SNAPSHOT), opened.attempt.pins["source_version_id"])
 
 
-def require_pinned(found: Snapshot | None, source_version_id: str) -> Snapshot:
+def require_pinned(snapshot: Snapshot | None, source_version_id: str) -> Snapshot:
     """The snapshot that was read, or NotFound."""
-    if found is None:
+    if snapshot is None:
         raise NotFound(f"source version {source_version_id} is not there")
-    return found
+    return snapshot
 
 
 def options_of(pinned: Snapshot, max_candidates: int) -> marking.Options:

@@ -29,13 +29,13 @@ def as_stored(artifacts_url: str, backups: Iterable[RecordedBackup]) -> dict[str
     """Maps each artifact to its present sha256, or to "" if it is missing. Reading ends at the first artifact that is
     as recorded.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for backup in backups:
-        if backup.artifact not in found:
-            found[backup.artifact] = _sha256(artifacts_url, backup.artifact)
-        if found[backup.artifact] == backup.sha256:
+        if backup.artifact not in digests:
+            digests[backup.artifact] = _sha256(artifacts_url, backup.artifact)
+        if digests[backup.artifact] == backup.sha256:
             break
-    return found
+    return digests
 
 
 def usable(backups: Iterable[RecordedBackup], stored: Mapping[str, str]) -> RecordedBackup | None:

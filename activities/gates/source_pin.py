@@ -49,14 +49,14 @@ def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
         document_id = opened.attempt.run.document_id
-        found = opened.row(SOURCE)
-        evidence = _evidence(document_id, found, input.source_uri)
+        source = opened.row(SOURCE)
+        evidence = _evidence(document_id, source, input.source_uri)
         version = evidence.version
         if version is not None and evidence.base and evidence.base.source_version_id == version.id:
             return GateRefused(
                 status="skipped", code="already_enacted", reason=f"{document_id}: this version is already enacted"
             )
-        if found is None:
+        if source is None:
             report = gate.evaluate(evidence)
             return GateRefused(status="failed", code="STOP_DOCUMENT_UNKNOWN", reason=report.reason())
         return GatePassed(report=gate.evaluate(evidence))
@@ -67,31 +67,31 @@ def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
     )  # fmt: skip
 
 
-def _evidence(document_id: str, found: Registered | None, requested_uri: str | None) -> gate.Evidence:
-    if found is None:
+def _evidence(document_id: str, source: Registered | None, requested_uri: str | None) -> gate.Evidence:
+    if source is None:
         return gate.Evidence(
             document_id=document_id, source_document_id=None, docprefix=None, registered_uri=None,
             requested_uri=requested_uri, version=None, snapshot=b"", base=None, today=date.min,
         )  # fmt: skip
     version = None
-    if found.version_id is not None:
+    if source.version_id is not None:
         version = gate.SourceVersion(
-            id=found.version_id, content_checksum=found.content_checksum, size_bytes=found.size_bytes,
-            source_format=found.source_format, profile_id=found.profile_id, profile_sha256=found.profile_sha256,
-            manifest_digest=found.manifest_digest, change_kind=found.change_kind, change_reason=found.change_reason,
-            effective_from=found.effective_from,
+            id=source.version_id, content_checksum=source.content_checksum, size_bytes=source.size_bytes,
+            source_format=source.source_format, profile_id=source.profile_id, profile_sha256=source.profile_sha256,
+            manifest_digest=source.manifest_digest, change_kind=source.change_kind, change_reason=source.change_reason,
+            effective_from=source.effective_from,
         )  # fmt: skip
     return gate.Evidence(
-        document_id=document_id, source_document_id=found.source_document_id, docprefix=found.docprefix,
-        registered_uri=found.registered_uri, requested_uri=requested_uri, version=version, snapshot=found.snapshot,
-        base=_base(found), today=found.today,
+        document_id=document_id, source_document_id=source.source_document_id, docprefix=source.docprefix,
+        registered_uri=source.registered_uri, requested_uri=requested_uri, version=version, snapshot=source.snapshot,
+        base=_base(source), today=source.today,
     )  # fmt: skip
 
 
-def _base(found: Registered) -> gate.Base | None:
-    if found.base_run_id is None:
+def _base(source: Registered) -> gate.Base | None:
+    if source.base_run_id is None:
         return None
     return gate.Base(
-        run_id=found.base_run_id, source_version_id=found.base_source_version_id, receipt_hash=found.base_receipt_hash,
-        effective_from=found.base_effective_from,
+        run_id=source.base_run_id, source_version_id=source.base_source_version_id,
+        receipt_hash=source.base_receipt_hash, effective_from=source.base_effective_from,
     )  # fmt: skip

@@ -19,9 +19,9 @@ def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
     del input  # a stranger may schedule this activity with any input
     if deps.look_after is None:
         raise ProgrammingError("this process has no Temporal client to look with")
-    found = deps.look_after()
+    report = deps.look_after()
     _verify_segments(deps)
-    return found
+    return report
 
 
 def _verify_segments(deps: Deps) -> None:

@@ -44,14 +44,18 @@ def drain(deps: Deps) -> tuple[list[View], list[View]]:
     still wait.
     """
     before = _waiting(deps.settings)
-    for batch_id in dict.fromkeys(one.batch_id for one in before):
+    for batch_id in dict.fromkeys(document.batch_id for document in before):
         publish_batch(deps, batch_id)
     after = set(_waiting(deps.settings))
-    put = [{"batch_id": one.batch_id, "kb_id": one.kb_id} for one in before if one not in after]
+    put = [{"batch_id": document.batch_id, "kb_id": document.kb_id} for document in before if document not in after]
     still = [
-        {"batch_id": one.batch_id, "code": "kb_waiting", "reason": f"the knowledge base does not take {one.kb_id}"}
-        for one in before
-        if one in after
+        {
+            "batch_id": document.batch_id,
+            "code": "kb_waiting",
+            "reason": f"the knowledge base does not take {document.kb_id}",
+        }
+        for document in before
+        if document in after
     ]
     return put, still
 
@@ -63,22 +67,22 @@ def _waiting(settings: Settings) -> list[WaitingDocument]:
 
 async def without_workflow(settings: Settings, client: Client, grace_seconds: float) -> list[View]:
     """Batches that have something left to do and no open workflow, each with its command."""
-    found = []
-    for one in await asyncio.to_thread(_with_work, settings, grace_seconds):
-        if not await is_ours(client, names.batch_workflow_id(one.batch_id)):
-            command = f"cutter orchestrate resume-batch --batch-id {one.batch_id}"
-            found.append({"batch_id": one.batch_id, "state": one.state, "next": command})
-    return found
+    views = []
+    for batch in await asyncio.to_thread(_with_work, settings, grace_seconds):
+        if not await is_ours(client, names.batch_workflow_id(batch.batch_id)):
+            command = f"cutter orchestrate resume-batch --batch-id {batch.batch_id}"
+            views.append({"batch_id": batch.batch_id, "state": batch.state, "next": command})
+    return views
 
 
 def _with_work(settings: Settings, grace_seconds: float) -> list[OpenBatch]:
     """The batches that have something left to do, except those that were registered a moment ago."""
     with session(settings, Role.READ) as connection:
         return [
-            one
-            for one in NOT_ENDED.all(connection)
-            if one.state != "batch_pending" or one.age_seconds >= grace_seconds
-            if _has_work(connection, one.batch_id)
+            batch
+            for batch in NOT_ENDED.all(connection)
+            if batch.state != "batch_pending" or batch.age_seconds >= grace_seconds
+            if _has_work(connection, batch.batch_id)
         ]
 
 
@@ -86,5 +90,5 @@ def _has_work(connection: Connection[Any], batch_id: str) -> bool:
     """False for an overnight batch whose documents all wait in human review, because its workflow has ended as
     planned.
     """
-    seen = batch_views.view(connection, batch_id)
-    return not batch_step.summarise(seen, attended=seen.attended).over
+    view = batch_views.view(connection, batch_id)
+    return not batch_step.summarise(view, attended=view.attended).over

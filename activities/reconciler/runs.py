@@ -94,16 +94,16 @@ def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -
         put, waiting = drain(deps)
         asked = asyncio.run_coroutine_threadsafe(runs(client, deps, limits.START_GRACE_SECONDS), loop)
         try:
-            seen = asked.result(limits.RECONCILE_SECONDS)
+            view = asked.result(limits.RECONCILE_SECONDS)
         except TimeoutError:
             asked.cancel()
             raise Unavailable("Temporal does not say in time which workflows are open", what="temporal") from None
         return Reconciled(
-            marked=tuple(str(one["run_id"]) for one in seen["marked"]),
-            told=tuple(str(one["run_id"]) for one in seen["told"]),
-            differs=tuple(str(one["run_id"]) for one in seen["differs"]),
-            batches_without_workflow=tuple(str(one["batch_id"]) for one in seen["batches_without_workflow"]),
-            left_alone=len(seen["left_alone"]),
+            marked=tuple(str(run["run_id"]) for run in view["marked"]),
+            told=tuple(str(run["run_id"]) for run in view["told"]),
+            differs=tuple(str(run["run_id"]) for run in view["differs"]),
+            batches_without_workflow=tuple(str(batch["batch_id"]) for batch in view["batches_without_workflow"]),
+            left_alone=len(view["left_alone"]),
             documents_put=len(put),
             documents_waiting=len(waiting),
         )
@@ -130,13 +130,13 @@ def drain(deps: Deps) -> tuple[list[View], list[View]]:
 
 async def runs(client: Client, deps: Deps, grace_seconds: float) -> View:
     """Examine each run and batch that is not over, and group them by the action that was taken. Raises Unavailable."""
-    found = nothing()
+    view = nothing()
     for run in await asyncio.to_thread(_not_ended, deps.settings):
         kind, entry = await _look_after(client, deps, run, grace_seconds)
-        found[kind].append(entry)
-    found["foreign"] = [asdict(one) for one in await foreign.every(client)]
-    found["batches_without_workflow"] = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
-    return found
+        view[kind].append(entry)
+    view["foreign"] = [asdict(stranger) for stranger in await foreign.every(client)]
+    view["batches_without_workflow"] = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
+    return view
 
 
 def _not_ended(settings: Settings) -> list[OpenRun]:
@@ -186,8 +186,8 @@ async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> 
     cancelled = run.kind == "cancel" and not run.wrote
     if not run.latched or (run.stopped and not cancelled):
         return "left_alone", _entry(run, run.state)
-    told, note = await tell(client, run, run.kind or "stop", run.stop_reason or NO_REASON)
-    return ("told" if told else "left_alone"), {**_entry(run, run.state), "stop": run.kind, "note": note}
+    delivered, note = await tell(client, run, run.kind or "stop", run.stop_reason or NO_REASON)
+    return ("told" if delivered else "left_alone"), {**_entry(run, run.state), "stop": run.kind, "note": note}
 
 
 async def _batch_is_open(client: Client, run: OpenRun) -> bool:

@@ -72,17 +72,17 @@ class Watch:
 
     def _named(self, seconds: float) -> set[str]:
         """What the notifications name: documents of the batch, and an empty text for the batch itself."""
-        found: set[str] = set()
+        document_ids: set[str] = set()
         with translated():
             # Any role can notify without end. What is not read now is read later.
             for _ in range(limits.WATCH_READS):
                 some = [notify.payload for notify in self.connection.notifies(timeout=seconds, stop_after=1)]
                 if not some:
                     break
-                parts = (one.partition(" ") for one in some)
-                found |= {document_id for batch_id, _, document_id in parts if batch_id == self.batch_id}
+                parts = (payload.partition(" ") for payload in some)
+                document_ids |= {document_id for batch_id, _, document_id in parts if batch_id == self.batch_id}
                 seconds = 0
-        return found
+        return document_ids
 
     def close(self) -> None:
         """Stop hearing of changes."""

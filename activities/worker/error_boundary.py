@@ -89,7 +89,7 @@ def storable(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, tuple):
-        return tuple(storable(one) for one in value)
+        return tuple(storable(item) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{field.name: storable(getattr(value, field.name)) for field in fields(value)})
     return value

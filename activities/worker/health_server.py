@@ -83,5 +83,9 @@ def _answer(method: str, path: str, readiness: Readiness) -> tuple[HTTPStatus, d
         return HTTPStatus.OK, {"alive": True}
     if path != "/readyz":
         return HTTPStatus.NOT_FOUND, {"error": "ask /healthz or /readyz"}
-    found = {"ready": readiness.ready, "polls": readiness.polls, "failed": [asdict(one) for one in readiness.failed]}
-    return (HTTPStatus.OK if readiness.ready else HTTPStatus.SERVICE_UNAVAILABLE), found
+    answer = {
+        "ready": readiness.ready,
+        "polls": readiness.polls,
+        "failed": [asdict(check) for check in readiness.failed],
+    }
+    return (HTTPStatus.OK if readiness.ready else HTTPStatus.SERVICE_UNAVAILABLE), answer

@@ -52,10 +52,10 @@ async def _frozen(client: Client, info: activity.Info) -> Json:
     handle = client.get_workflow_handle(str(info.workflow_id), run_id=info.workflow_run_id)
     digest, count = hashlib.sha256(), 0
     async for event in handle.fetch_history_events(rpc_timeout=timedelta(seconds=limits.HISTORY_SECONDS)):
-        seen = MessageToDict(event)
-        digest.update((canonical_event(seen) + "\n").encode())
+        fields = MessageToDict(event)
+        digest.update((canonical_event(fields) + "\n").encode())
         count += 1
-        if seen.get(SCHEDULED, {}).get("activityId") == info.activity_id or count == limits.HISTORY_EVENTS_MAX:
+        if fields.get(SCHEDULED, {}).get("activityId") == info.activity_id or count == limits.HISTORY_EVENTS_MAX:
             break
     return {
         "workflow_id": info.workflow_id, "execution_id": info.workflow_run_id, "events": count,

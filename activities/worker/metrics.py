@@ -49,13 +49,13 @@ class Gauges:
         """Read the values and set the gauges. Raises the errors of `single`."""
         with single(self._pool) as connection:
             rows = GAUGES.all(connection)
-        found = {(row.name, _labels(row.labels)): row.value for row in rows}
-        for key in self._told - set(found):
-            found[key] = 0
-        for (name, labels), value in found.items():
+        values = {(row.name, _labels(row.labels)): row.value for row in rows}
+        for key in self._told - set(values):
+            values[key] = 0
+        for (name, labels), value in values.items():
             self._gauges[name].set(value, dict(labels))
-        self._told = set(found)
+        self._told = set(values)
 
 
-def _labels(found: Json) -> Labels:
-    return tuple(sorted((key, str(value)) for key, value in found.items()))
+def _labels(labels: Json) -> Labels:
+    return tuple(sorted((key, str(value)) for key, value in labels.items()))

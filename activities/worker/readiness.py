@@ -73,12 +73,12 @@ class Readiness:
     async def look(self) -> None:
         """Make the preflight, and show its failures. A preflight that hangs, as on a dead mount, has failed."""
         try:
-            found = failures(await asyncio.wait_for(_in_thread(self.preflight), limits.PREFLIGHT_LIMIT_SECONDS))
+            failed = failures(await asyncio.wait_for(_in_thread(self.preflight), limits.PREFLIGHT_LIMIT_SECONDS))
         except TimeoutError:
-            found = (HANGS,)
-        if found != self.failed or not self.checked:
-            self._tell(found)
-        self.checked, self.failed = True, found
+            failed = (HANGS,)
+        if failed != self.failed or not self.checked:
+            self._tell(failed)
+        self.checked, self.failed = True, failed
 
     async def _look_unless_stopped(self) -> None:
         looking, stopped = asyncio.create_task(self.look()), asyncio.create_task(self.stopping.wait())
@@ -93,12 +93,12 @@ class Readiness:
         """The failures as a heartbeat has room for them."""
         return tuple(map(_short, self.failed))[: limits.BLOCKED_SHOWN_MAX]
 
-    def _tell(self, found: tuple[Check, ...]) -> None:
-        for check in found:
+    def _tell(self, failed: tuple[Check, ...]) -> None:
+        for check in failed:
             log.error("worker.blocked", check=check.name, found=check.found, remedy=check.remedy)
-        if not found and self.failed:
+        if not failed and self.failed:
             log.info("worker.unblocked")
-        self.waits(tuple(map(sentence, found)))
+        self.waits(tuple(map(sentence, failed)))
 
     async def _stops_within(self, seconds: float) -> bool:
         with suppress(TimeoutError):
@@ -111,14 +111,14 @@ def _in_thread(function: Preflight) -> asyncio.Future[list[Check]]:
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[list[Check]] = loop.create_future()
 
-    def give(found: list[Check]) -> None:
+    def give(checks: list[Check]) -> None:
         if not answer.done():
-            answer.set_result(found)
+            answer.set_result(checks)
 
     def run() -> None:
-        found = function()
+        checks = function()
         with suppress(RuntimeError):  # The loop is closed, because the worker has ended.
-            loop.call_soon_threadsafe(give, found)
+            loop.call_soon_threadsafe(give, checks)
 
     threading.Thread(target=run, name="preflight", daemon=True).start()
     return answer
@@ -127,5 +127,5 @@ def _in_thread(function: Preflight) -> asyncio.Future[list[Check]]:
 def _short(check: Check) -> str:
     """The sentence of a check. Its finding is cut if it is long, so that the remedy stays whole."""
     room = max(FOUND_MIN, limits.BLOCKED_CHARACTERS_MAX - len(sentence(replace(check, found=""))))
-    found = check.found if len(check.found) <= room else f"{check.found[: room - 1]}…"
-    return sentence(replace(check, found=found))[: limits.BLOCKED_CHARACTERS_MAX]
+    finding = check.found if len(check.found) <= room else f"{check.found[: room - 1]}…"
+    return sentence(replace(check, found=finding))[: limits.BLOCKED_CHARACTERS_MAX]

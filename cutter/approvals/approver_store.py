@@ -206,12 +206,12 @@ def _ring(approvers_dir: Path, policy: ApproverPolicy) -> Gpg:
     ring = Gpg(home, policy.gpg_binary, required=fingerprints)
     gpg.remove_with(ring, home)
     _require_version(ring, policy)
-    for one in policy.approvers:
-        if one.key_sha256 not in keys:
+    for approver in policy.approvers:
+        if approver.key_sha256 not in keys:
             raise Unavailable(
-                f"the public key of {one.name} is missing or changed in {approvers_dir}", what="approvers"
+                f"the public key of {approver.name} is missing or changed in {approvers_dir}", what="approvers"
             )
-        ring.import_public(keys[one.key_sha256])
+        ring.import_public(keys[approver.key_sha256])
     strangers = set(ring.primary_fingerprints()) ^ fingerprints
     if strangers:
         raise Unavailable(f"the keyring of approvers is not the epoch's: {min(strangers)}", what="approvers")

@@ -48,7 +48,7 @@ def known(policy: ApproverPolicy) -> str:
 
 def signer_mismatch(policy: ApproverPolicy, approver: str | None, key: str | None) -> str | None:
     """The mistake in --approver and --key according to the policy. None if they may name one of its approvers."""
-    named = next((one for one in policy.approvers if one.name == approver), None)
+    named = next((person for person in policy.approvers if person.name == approver), None)
     keyed = policy.approver_of(key) if key else None
     if approver is not None and named is None:
         return f"--approver {approver}: no such approver, so that signature would not count; {known(policy)}"

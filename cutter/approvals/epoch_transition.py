@@ -33,7 +33,11 @@ def refuse_succession(
         return Refusal(code="epoch_order", reason=f"epoch {following.number} does not follow epoch {previous.number}")
     if following.deployment_id != previous.deployment_id:
         return Refusal(code="epoch_deployment", reason="the new epoch is of another deployment")
-    signers = {one.fingerprint: one.name for file, said in signatures if (one := _signer(previous, file, said, now))}
+    signers = {
+        approver.fingerprint: approver.name
+        for file, evidence in signatures
+        if (approver := _signer(previous, file, evidence, now))
+    }
     if len(signers) < previous.succession:
         names = ", ".join(sorted(signers.values())) or "nobody"
         reason = f"epoch {previous.number} asks for {previous.succession} of its approvers; it is signed by: {names}"
@@ -41,13 +45,13 @@ def refuse_succession(
     return None
 
 
-def _signer(previous: ApproverPolicy, file: bytes, said: SignatureEvidence, now: datetime) -> Approver | None:
+def _signer(previous: ApproverPolicy, file: bytes, evidence: SignatureEvidence, now: datetime) -> Approver | None:
     form = read_form(file)
     if isinstance(form, Refusal) or form.signature_class != "00" or form.digest_algorithm not in STRONG_DIGESTS:
         return None
-    if said.unverifiable is not None or len(said.records) != 1:
+    if evidence.unverifiable is not None or len(evidence.records) != 1:
         return None
-    return _approver(previous, said.records[0], now)
+    return _approver(previous, evidence.records[0], now)
 
 
 def _approver(previous: ApproverPolicy, record: SignatureRecord, now: datetime) -> Approver | None:

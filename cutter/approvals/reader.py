@@ -85,8 +85,8 @@ def check_authenticated(
 ) -> Verdict:
     """The remaining steps of `check` for a document that was already read and authenticated."""
     parsed = verify.said_in(authentication)
-    said = parsed if isinstance(parsed, Statement) else None
-    facts = expected(authentication.document, said) if callable(expected) else expected
+    statement = parsed if isinstance(parsed, Statement) else None
+    facts = expected(authentication.document, statement) if callable(expected) else expected
     return verify.judge(authentication, parsed, expected=facts, policy=policy)
 
 

@@ -68,17 +68,17 @@ def read_signature(file: bytes) -> SignatureFile | Refusal:
     if not file.startswith(b"cutter-"):
         return SignatureFile(openpgp=file)
     malformed = Refusal("signature_malformed", f"the signature file does not have the form {FILE_VERSION}")
-    found = _FILE.fullmatch(file.decode("latin-1"))
-    if found is None:
+    match = _FILE.fullmatch(file.decode("latin-1"))
+    if match is None:
         return malformed
     place = Place(
-        index=int(found["place"]) - 1,
-        count=int(found["count"]),
-        siblings=tuple(map(bytes.fromhex, re.findall(r"[0-9a-f]{64}", found["path"]))),
+        index=int(match["place"]) - 1,
+        count=int(match["count"]),
+        siblings=tuple(map(bytes.fromhex, re.findall(r"[0-9a-f]{64}", match["path"]))),
     )
     if place.index >= place.count or len(place.siblings) != _depth(place):
         return malformed
-    return SignatureFile(openpgp=found["openpgp"].encode("latin-1"), place=place)
+    return SignatureFile(openpgp=match["openpgp"].encode("latin-1"), place=place)
 
 
 def signed_bytes(body: bytes, place: Place | None) -> bytes:

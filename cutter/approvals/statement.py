@@ -156,19 +156,19 @@ def _front_matter(text: str) -> tuple[list[str], str] | Refusal:
 
 
 def _fields(lines: list[str]) -> dict[str, str] | Refusal:
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for number, line in enumerate(lines, start=2):
         pair = _field(line, number)
         if isinstance(pair, Refusal):
             return pair
         name, value = pair
-        if name in found:
+        if name in fields:
             return _no("statement_field_repeated", f"line {number} repeats the field {name}")
         refusal = _check_field(name, value, number)
         if refusal:
             return refusal
-        found[name] = value
-    return found
+        fields[name] = value
+    return fields
 
 
 def _field(line: str, number: int) -> tuple[str, str] | Refusal:

@@ -60,7 +60,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
     """The verdict in the form that the database stores (fn_verdict_record): flat JSON, without the statement's free
     text.
     """
-    said = verdict.statement
+    statement = verdict.statement
     record: dict[str, Any] = {
         name: getattr(verdict, name)
         for name in (
@@ -69,9 +69,9 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         )
     }  # fmt: skip
     for name in ("challenge", "writer_digest", "review_decision_id"):
-        record[name] = getattr(said, name) if said else None
+        record[name] = getattr(statement, name) if statement else None
     record["not_after"] = render_instant(verdict.not_after) if verdict.not_after else None
-    record["statement"] = statement_record(said) if said else None
+    record["statement"] = statement_record(statement) if statement else None
     return record
 
 

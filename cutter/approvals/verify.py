@@ -129,8 +129,8 @@ def judge(
         refusal = step(case)
         if refusal is not None:
             return _verdict(case, accepted=False, code=refusal.code, reason=refusal.reason, step=number)
-    said = _said(case)
-    reason = f"{said.approver} signed {said.decision}, valid until {readable(said.not_after)}"
+    claims = _said(case)
+    reason = f"{claims.approver} signed {claims.decision}, valid until {readable(claims.not_after)}"
     return _verdict(case, accepted=True, code=ACCEPTED, reason=reason, step=9)
 
 
@@ -193,11 +193,11 @@ def _refuse_outcome(record: SignatureRecord) -> Refusal | None:
     return None
 
 
-def _refuse_form(said: SignatureForm | SignatureRecord) -> Refusal | None:
+def _refuse_form(signature: SignatureForm | SignatureRecord) -> Refusal | None:
     """Check class and digest twice: as the packet states them and as gpg states them."""
-    if said.signature_class != _BINARY_DOCUMENT:
+    if signature.signature_class != _BINARY_DOCUMENT:
         return _no("signature_class", "the signature is not over a binary document; use gpg --detach-sign --armor")
-    if said.digest_algorithm not in STRONG_DIGESTS:
+    if signature.digest_algorithm not in STRONG_DIGESTS:
         return _no("signature_digest", "the signature's digest is weaker than SHA-256; use --digest-algo SHA512")
     return None
 
@@ -234,59 +234,61 @@ def _step_4_statement(case: _Case) -> Refusal | None:
 
 
 def _step_5_binding(case: _Case) -> Refusal | None:
-    said, expected = _said(case), case.expected
-    if said.decision not in expected.decisions:
-        return _no("decision_not_allowed", f"the run does not wait for `{said.decision}`")
-    if said.binding not in expected.bindings:
-        return _no("binding_not_allowed", f"an approval of binding `{said.binding}` cannot be used here")
-    for field in _bound_fields(said):
-        wanted = expected.value_of(field, said.binding)
-        if wanted is None or getattr(said, field) != wanted:
+    claims, expected = _said(case), case.expected
+    if claims.decision not in expected.decisions:
+        return _no("decision_not_allowed", f"the run does not wait for `{claims.decision}`")
+    if claims.binding not in expected.bindings:
+        return _no("binding_not_allowed", f"an approval of binding `{claims.binding}` cannot be used here")
+    for field in _bound_fields(claims):
+        wanted = expected.value_of(field, claims.binding)
+        if wanted is None or getattr(claims, field) != wanted:
             own = "this run has no such" if wanted is None else f"the run's own is {wanted}"
-            return _no(f"{field}_mismatch", f"{field} is {getattr(said, field)}, but {own}")
+            return _no(f"{field}_mismatch", f"{field} is {getattr(claims, field)}, but {own}")
     # The challenge covers the whole tuple, so it is computed here and never read from a row.
-    if said.challenge is not None and (expected.request is None or said.challenge != expected.request.challenge):
+    if claims.challenge is not None and (expected.request is None or claims.challenge != expected.request.challenge):
         return _no("challenge_mismatch", "the challenge is not the one of the run's own request")
     return None
 
 
-def _bound_fields(said: Statement) -> Iterator[str]:
-    names = schema.fields_of(said.decision, said.binding, said.gate) or ()
+def _bound_fields(claims: Statement) -> Iterator[str]:
+    names = schema.fields_of(claims.decision, claims.binding, claims.gate) or ()
     # A pre-batched decision is made before the run, and step 8 checks its row.
-    unbound = {"challenge", "review_decision_id"} if said.binding == schema.TUPLE else {"challenge"}
+    unbound = {"challenge", "review_decision_id"} if claims.binding == schema.TUPLE else {"challenge"}
     return (name for name in names if name not in FREE_FIELDS and name not in unbound)
 
 
 def _step_6_times(case: _Case) -> Refusal | None:
-    said, expected = _said(case), case.expected
+    claims, expected = _said(case), case.expected
     created = case.record.created if case.record else None
     assert created is not None
-    if said.not_after <= expected.now:
-        return _no("approval_expired", f"the approval was valid until {readable(said.not_after)}")
+    if claims.not_after <= expected.now:
+        return _no("approval_expired", f"the approval was valid until {readable(claims.not_after)}")
     earliest = created - timedelta(minutes=limits.SIGNED_BEFORE_SIGNATURE_MINUTES)
     latest = created + timedelta(seconds=limits.SIGNED_AFTER_SIGNATURE_SECONDS)
-    if not earliest <= said.signed_utc <= latest:
+    if not earliest <= claims.signed_utc <= latest:
         return _no("signed_utc_mismatch", f"signed_utc does not fit the signature's own time {readable(created)}")
-    life = timedelta(seconds=expected.ttl_seconds(said.binding))
-    if said.not_after > min(said.signed_utc, created) + life:
+    life = timedelta(seconds=expected.ttl_seconds(claims.binding))
+    if claims.not_after > min(claims.signed_utc, created) + life:
         return _no("ttl_exceeded", f"the approval would live longer than {life}")
-    if _is_answer(said, schema.RUN) and (expected.request_expires is None or expected.request_expires <= expected.now):
+    if _is_answer(claims, schema.RUN) and (
+        expected.request_expires is None or expected.request_expires <= expected.now
+    ):
         return _no("request_expired", "the request has expired; `cutter orchestrate resume` makes a fresh one")
     if expected.revoked:
         return _no("revoked", "this approval was revoked")
     if expected.consumed_by_another:
         return _no("approval_consumed_before", "another run has used this approval, and each is used once: sign again")
-    if _signed_before(created, _not_before(said, expected)):
+    if _signed_before(created, _not_before(claims, expected)):
         return _no(
             "signed_before_the_stop", "it was signed before people or the run's own limits stopped it: sign again"
         )
     return None
 
 
-def _not_before(said: Statement, expected: Expected) -> datetime | None:
-    if said.decision in (schema.RESUME, schema.ACKNOWLEDGE_DRIFT):
+def _not_before(claims: Statement, expected: Expected) -> datetime | None:
+    if claims.decision in (schema.RESUME, schema.ACKNOWLEDGE_DRIFT):
         return expected.stopped_at
-    return expected.ended_by_people_at if said.binding == schema.TUPLE else None
+    return expected.ended_by_people_at if claims.binding == schema.TUPLE else None
 
 
 def _signed_before(created: datetime, moment: datetime | None) -> bool:
@@ -296,22 +298,22 @@ def _signed_before(created: datetime, moment: datetime | None) -> bool:
 
 
 def _step_7_approver(case: _Case) -> Refusal | None:
-    said, approver = _said(case), case.approver
+    claims, approver = _said(case), case.approver
     assert approver is not None
-    if said.approver != approver.name:
-        return _no("approver_mismatch", f"the statement says {said.approver}, but the key is {approver.name}'s")
-    if said.approver == case.expected.starter:
-        return _no("approver_is_starter", f"{said.approver} started this run; another person must decide")
+    if claims.approver != approver.name:
+        return _no("approver_mismatch", f"the statement says {claims.approver}, but the key is {approver.name}'s")
+    if claims.approver == case.expected.starter:
+        return _no("approver_is_starter", f"{claims.approver} started this run; another person must decide")
     return None
 
 
 def _step_8_review_decision(case: _Case) -> Refusal | None:
-    said, row, approver = _said(case), case.expected.review_decision, case.approver
+    claims, row, approver = _said(case), case.expected.review_decision, case.approver
     assert approver is not None
-    if said.gate != Sovereign.LIFECYCLE or said.decision != schema.APPROVE:
+    if claims.gate != Sovereign.LIFECYCLE or claims.decision != schema.APPROVE:
         return None
-    if row is None or row.review_decision_id != said.review_decision_id:
-        return _no("review_decision_missing", f"there is no review decision {said.review_decision_id} for this run")
+    if row is None or row.review_decision_id != claims.review_decision_id:
+        return _no("review_decision_missing", f"there is no review decision {claims.review_decision_id} for this run")
     if row.decision_type != "lifecycle_enactment":
         return _no("review_decision_type", f"the review decision is a {row.decision_type}, not a lifecycle_enactment")
     if row.used:
@@ -344,8 +346,8 @@ _STEPS: tuple[tuple[int, Callable[[_Case], Refusal | None]], ...] = (
 )
 
 
-def _is_answer(said: Statement, binding: str) -> bool:
-    return said.binding == binding and said.decision in (schema.APPROVE, schema.REJECT)
+def _is_answer(claims: Statement, binding: str) -> bool:
+    return claims.binding == binding and claims.decision in (schema.APPROVE, schema.REJECT)
 
 
 def _said(case: _Case) -> Statement:
@@ -366,10 +368,10 @@ def _verdict(case: _Case, *, accepted: bool, code: str, reason: str, step: int) 
         fingerprint=case.record.primary_fingerprint if case.record else None,
         signature_created=case.record.created if case.record else None,
     )
-    said = case.statement
-    if said is None:
+    claims = case.statement
+    if claims is None:
         return verdict
-    return replace(verdict, decision=said.decision, gate=said.gate, not_after=said.not_after, statement=said)
+    return replace(verdict, decision=claims.decision, gate=claims.gate, not_after=claims.not_after, statement=claims)
 
 
 def _no(code: str, reason: str) -> Refusal:

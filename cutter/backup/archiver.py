@@ -69,7 +69,7 @@ def judged(answer: Json) -> RestorePoint | BackupRefusal:
     problem = problem_of(answer)
     if problem is None:
         return restore_point.from_json(answer)
-    code, said = answer["problem"], f"{problem.found}: {problem.remedy}"
+    code, message = answer["problem"], f"{problem.found}: {problem.remedy}"
     if problem.lasting:
-        return BackupRefusal(code=RefusalCode(code), message=said)
-    raise Unavailable(f"{code}: {said}", what="backup", code=code)
+        return BackupRefusal(code=RefusalCode(code), message=message)
+    raise Unavailable(f"{code}: {message}", what="backup", code=code)

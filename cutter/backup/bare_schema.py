@@ -47,7 +47,9 @@ def bare_statements(schema_sql: str, tables: Collection[str] | None = None) -> t
     bare = _bare(schema_sql)
     if tables is None:
         return bare
-    return tuple(one for one in bare if not (named := _TABLE.match(one)) or _qualified(named[1]) in tables)
+    return tuple(
+        statement for statement in bare if not (named := _TABLE.match(statement)) or _qualified(named[1]) in tables
+    )
 
 
 @lru_cache(maxsize=2)

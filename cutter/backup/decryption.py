@@ -56,9 +56,9 @@ def missing(artifact_id: str) -> BackupRefusal:
 def decryption_key(gpg: Exit) -> str:
     """The primary fingerprint of the key that opened the message, or an empty text if gpg found the message damaged."""
     words = status_words(gpg.stderr.splitlines())
-    said = {line[0] for line in words}
+    keywords = {line[0] for line in words}
     keys = [line for line in words if line[0] == "DECRYPTION_KEY" and len(line) >= 3]
-    whole = gpg.code == 0 and {"DECRYPTION_OKAY", "GOODMDC"} <= said
+    whole = gpg.code == 0 and {"DECRYPTION_OKAY", "GOODMDC"} <= keywords
     return keys[0][2] if whole and len(keys) == 1 else ""
 
 

@@ -88,7 +88,8 @@ def contents(connection: Connection) -> Contents:
     """
     with pinned_output(connection):
         read = {
-            table: _table(connection, table, found) for table, found in columns_of(connection, BACKUP_TABLES).items()
+            table: _table(connection, table, columns)
+            for table, columns in columns_of(connection, BACKUP_TABLES).items()
         }
     lines = [
         UNIT_SEPARATOR.join((table, columns, str(rows.number), rows.digest)) for table, (columns, rows) in read.items()
@@ -111,13 +112,13 @@ def _table(connection: Connection, table: str, columns: Sequence[Column]) -> tup
 
 def columns_of(connection: Connection, tables: Sequence[str]) -> dict[str, list[Column]]:
     """The columns of each table, ordered by name. Raises TableMissing."""
-    found: dict[str, list[Column]] = {table: [] for table in tables}
+    by_table: dict[str, list[Column]] = {table: [] for table in tables}
     for column in _COLUMNS.all(connection, {"tables": list(tables)}):
-        found[column.table].append(column)
-    for table, columns in found.items():
+        by_table[column.table].append(column)
+    for table, columns in by_table.items():
         if not columns:
             raise TableMissing(table)
-    return found
+    return by_table
 
 
 @contextmanager
@@ -131,4 +132,4 @@ def pinned_output(connection: Connection) -> Iterator[None]:
 def _pin(connection: Connection, settings: Mapping[str, str]) -> dict[str, str]:
     """Set the settings in one round trip, and return their values before."""
     wanted = {"names": list(settings), "values": list(settings.values())}
-    return {one.name: one.before for one in _PIN.all(connection, wanted)}
+    return {setting.name: setting.before for setting in _PIN.all(connection, wanted)}

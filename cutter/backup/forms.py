@@ -36,13 +36,13 @@ def restore_check(*, record: BackupRecord, **given: Any) -> RestoreReport | Back
 
 def restore_into(
     *, record: BackupRecord, document: str | None = None, jobs: int = limits.RESTORE_JOBS,
-    told: Told = lambda _name, _total: None, **given: Any,
+    progress: Told = lambda _name, _total: None, **given: Any,
 ) -> RestoreReport | BackupRefusal:  # fmt: skip
     """Restore a backup, or one document of a backup of segments, into an empty database. So many segments are restored
     at once. Raises InvalidInput for one document of a full backup.
     """
     if record.version in SEGMENT_VERSIONS:
-        return recovery.restore_into(record=record, document=document, jobs=jobs, told=told, **given)
+        return recovery.restore_into(record=record, document=document, jobs=jobs, progress=progress, **given)
     if document is not None:
         raise InvalidInput(f"{record.artifact_id} has the form full, which gives all documents only")
     return restore.restore_into(record=record, **given)

@@ -36,14 +36,14 @@ def health(connection: Connection) -> Health:
     return HEALTH.one(connection)
 
 
-def sentences(found: Health, days: float) -> Iterator[str]:
+def sentences(state: Health, days: float) -> Iterator[str]:
     """One sentence for each reason why no gate takes a backup, now or soon. `days` limits the oldest verification."""
-    if found.damaged:
-        what = counted(found.damaged, "document")
-        yield f"the segments of {what} failed their verification, such as {found.first}; no run may change law"
-    age = f"a segment was last verified {found.oldest_days:.0f} days ago, the limit is {days:g}"
-    if found.oldest_days > days:
+    if state.damaged:
+        what = counted(state.damaged, "document")
+        yield f"the segments of {what} failed their verification, such as {state.first}; no run may change law"
+    age = f"a segment was last verified {state.oldest_days:.0f} days ago, the limit is {days:g}"
+    if state.oldest_days > days:
         yield f"{age}: no backup is taken"
-    elif found.oldest_days > limits.SCRUB_LATE_SHARE * days:
-        left = counted(max(1, round(days - found.oldest_days)), "day")
+    elif state.oldest_days > limits.SCRUB_LATE_SHARE * days:
+        left = counted(max(1, round(days - state.oldest_days)), "day")
         yield f"the scrub is too slow: {age}, and in {left} no backup is taken"

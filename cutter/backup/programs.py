@@ -20,10 +20,10 @@ def version(program: Path) -> tuple[int, str]:
     Raises Unavailable(what="backup") if the program does not report its version.
     """
     done = answer((str(program), "--version"), {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"})
-    found = _VERSION.search(done.stdout)
-    if done.returncode != 0 or found is None:
+    match = _VERSION.search(done.stdout)
+    if done.returncode != 0 or match is None:
         raise Unavailable(f"{program.name} does not report its version (exit code {done.returncode})", what="backup")
-    return int(found[2]), found[1]
+    return int(match[2]), match[1]
 
 
 def server_version(connection: Connection) -> tuple[int, str]:

@@ -161,8 +161,8 @@ RESTORE_POINT = "restore_point"
 
 
 def _has_fields(value: dict[str, Any]) -> bool:
-    expected, found = {"version", *_FIELDS}, set(value) - {RESTORE_POINT}
-    return found == expected or (value["version"] in SEGMENT_VERSIONS and found == expected | set(_OF_SEGMENTS))
+    expected, names = {"version", *_FIELDS}, set(value) - {RESTORE_POINT}
+    return names == expected or (value["version"] in SEGMENT_VERSIONS and names == expected | set(_OF_SEGMENTS))
 
 
 def _check_types(value: dict[str, Any]) -> None:

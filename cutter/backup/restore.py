@@ -97,12 +97,14 @@ def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
 
 def newest_by_hand(artifacts_url: str) -> BackupRecord | None:
     """The record of the newest backup that `cutter backup take` has put into the store, as trustworthy as the store."""
-    found = [
+    records = [
         read_record(artifacts_url, name.removesuffix(RECORD_SUFFIX))
         for name in open_store(artifacts_url).list(BY_HAND)
         if name.endswith(".gpg" + RECORD_SUFFIX) and not name.endswith(COMPANION_SUFFIX + RECORD_SUFFIX)
     ]
-    return max(filter(attrgetter("whole"), found), key=lambda one: (one.taken_utc, one.artifact_id), default=None)
+    return max(
+        filter(attrgetter("whole"), records), key=lambda record: (record.taken_utc, record.artifact_id), default=None
+    )
 
 
 def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:

@@ -84,8 +84,8 @@ def empty(connection: Connection) -> BackupRefusal | None:
 
 def require_empty(connection: Connection) -> BackupRefusal | None:
     """Refuse a database that has tables. A permanent restore drops nothing, so it needs an empty database."""
-    found = _TABLES.first(connection, None)
-    return _unfit(f"it holds {found}: name an empty database") if found else None
+    table = _TABLES.first(connection, None)
+    return _unfit(f"it holds {table}: name an empty database") if table else None
 
 
 def make_tables(

@@ -54,7 +54,7 @@ _END = b"\\."
 
 def events(chunks: Iterable[bytes], tables: Collection[str] = BACKUP_TABLES) -> Iterator[Event]:
     """The loads of the script, in order. Raises ScriptRefused for an unknown line or a repeated or missing table."""
-    open_load, seen = False, set[str]()
+    open_load, loaded_tables = False, set[str]()
     for lines in _whole_lines(chunks):
         rows: list[bytes] = []
         for line in lines:
@@ -69,9 +69,9 @@ def events(chunks: Iterable[bytes], tables: Collection[str] = BACKUP_TABLES) -> 
                 continue
             event = _event(line, tables)
             if isinstance(event, Load):
-                if event.table in seen:
+                if event.table in loaded_tables:
                     raise ScriptRefused(f"{event.table} is duplicated in the archive")
-                seen.add(event.table)
+                loaded_tables.add(event.table)
                 open_load = True
             if event is not None:
                 yield event
@@ -79,7 +79,7 @@ def events(chunks: Iterable[bytes], tables: Collection[str] = BACKUP_TABLES) -> 
             yield Rows(data=_joined(rows))
     if open_load:
         raise ScriptRefused("the archive ends within a table")
-    if missing := sorted(set(tables) - seen):
+    if missing := sorted(set(tables) - loaded_tables):
         raise ScriptRefused(f"the archive holds no data entry for {missing[0]}")
 
 

@@ -136,8 +136,8 @@ def decide(
     elif kind is None:
         planned = _for_the_planner(view, items)
         decided = [
-            (name, "blocked", _why(one))
-            for name, one in plan.blocked(planned).items()
+            (name, "blocked", _why(cause))
+            for name, cause in plan.blocked(planned).items()
             if name not in again and by_id[name].decided != "blocked"
         ]
         starts = plan.next_starts(planned, lanes=batch.lanes, window=window, weights=batch.weights, rooms=rooms)
@@ -223,7 +223,7 @@ def deliveries(view: BatchView, orders: BatchActions, *, again: bool) -> list[Ba
     ]
     # Those of these orders come first, because an answer has room for some only.
     named.sort(key=lambda document_id: document_id not in now)
-    return [BatchStop(document_id=one, kind=kind, reason=reason_of(batch, orders)) for one in named]
+    return [BatchStop(document_id=document_id, kind=kind, reason=reason_of(batch, orders)) for document_id in named]
 
 
 def reason_of(batch: BatchRecord, orders: BatchActions) -> str:
@@ -242,7 +242,7 @@ def totals_of(items: Sequence[Item], view: BatchView) -> dict[str, int]:
 
 def waiting_at(view: BatchView, gate: str) -> list[ItemRecord]:
     """The items that wait for people at a gate."""
-    stage = next(one for one, name in SOVEREIGN_STAGES.items() if name == gate)
+    stage = next(sovereign for sovereign, name in SOVEREIGN_STAGES.items() if name == gate)
     waiting = {item.document_id for item in items_of(view) if item.stage is stage}
     return [item for item in view.items if item.document_id in waiting]
 
@@ -308,24 +308,24 @@ def _failures(
     batch: BatchRecord, items: Sequence[Item], by_id: Mapping[str, ItemRecord], kind: str | None
 ) -> list[Entry]:
     queue = QUARANTINE if batch.policy == "quarantine" else ERROR
-    found = []
+    entries = []
     for item in items:
         if item.outcome not in FAILURES:
             continue
-        one = by_id[item.document_id]
-        state = one.state or ""
+        row = by_id[item.document_id]
+        state = row.state or ""
         ours = kind is not None and state in ("stopped_stop", "stopped_cancel")
-        if not ours and (one.queue, one.queue_state) != (queue, state):
-            found.append(
+        if not ours and (row.queue, row.queue_state) != (queue, state):
+            entries.append(
                 Entry(
                     document_id=item.document_id,
                     queue=queue,
                     state=state,
                     code=stop_code(state) or state,
-                    reason=one.reason or state,
+                    reason=row.reason or state,
                 )
             )
-    return found
+    return entries
 
 
 def _leaves(view: BatchView) -> list[tuple[str, str]]:

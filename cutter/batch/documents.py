@@ -133,8 +133,8 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
         f"# Batch {batch_id} · {gate}",
         "",
         f"{len(waiting)} documents wait for a signed approval each: "
-        f"{sum(one.candidates for one in waiting)} units, {sum(one.added for one in waiting)} added, "
-        f"{sum(one.changed for one in waiting)} changed, {sum(one.removed for one in waiting)} removed.",
+        f"{sum(row.candidates for row in waiting)} units, {sum(row.added for row in waiting)} added, "
+        f"{sum(row.changed for row in waiting)} changed, {sum(row.removed for row in waiting)} removed.",
         "",
         *(
             ["Others: " + ", ".join(f"{name} {count}" for name, count in sorted(others.items())) + ".", ""]
@@ -145,13 +145,13 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
         "| document | units | added | changed | removed | findings | writer_digest | expires |",
         "|---|---:|---:|---:|---:|---:|---|---|",
     ]
-    for one in waiting:
+    for row in waiting:
         lines.append(
-            f"| {one.document_id} | {one.candidates} | {one.added} | {one.changed} | {one.removed} | {one.findings} "
-            f"| `{one.writer_digest[:16]}` | {one.expires_utc} |"
+            f"| {row.document_id} | {row.candidates} | {row.added} | {row.changed} | {row.removed} | {row.findings} "
+            f"| `{row.writer_digest[:16]}` | {row.expires_utc} |"
         )
     lines += ["", "## Requests", ""]
-    lines += [f"- {one.document_id}: {span(one.request_kb_id)}" for one in waiting]
+    lines += [f"- {row.document_id}: {span(row.request_kb_id)}" for row in waiting]
     lines += [
         "",
         "## How to answer",
@@ -177,7 +177,7 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
 
 def _asked(waiting: Sequence[Waiting]) -> list[str]:
     """The people to whom the queue addresses its requests. The approver policy alone says who may sign."""
-    counts = Counter(one.actor for one in waiting if one.actor is not None)
+    counts = Counter(row.actor for row in waiting if row.actor is not None)
     return [f"Asked: {', '.join(f'{name} ({count})' for name, count in sorted(counts.items()))}.", ""] if counts else []
 
 
@@ -224,8 +224,8 @@ def queue_summary(batch_id: str, queue: str, entries: Sequence[QueueLine]) -> st
     if entries:
         lines += ["| document | state | code | document about it | next |", "|---|---|---|---|---|"]
     for entry in entries:
-        found = f"{cell(entry.code)} | {span(entry.kb_id)} | {span(entry.command)}"
-        lines.append(f"| {entry.document_id} | {entry.state} | {found} |")
+        cells = f"{cell(entry.code)} | {span(entry.kb_id)} | {span(entry.command)}"
+        lines.append(f"| {entry.document_id} | {entry.state} | {cells} |")
     return "\n".join([*lines, ""])
 
 
@@ -248,12 +248,12 @@ def batch_report(
         "| # | document | outcome | state | run | next |",
         "|---:|---|---|---|---|---|",
     ]
-    for one in listed:
-        item = one.item
+    for line in listed:
+        item = line.item
         reason = f" ({cell(item.reason)})" if item.decided and item.reason else ""
         lines.append(
-            f"| {item.position} | {item.document_id} | {one.shown}{reason} | {item.state or ''} "
-            f"| {item.run_id or ''} | {span(one.command) if one.command else ''} |"
+            f"| {item.position} | {item.document_id} | {line.shown}{reason} | {item.state or ''} "
+            f"| {item.run_id or ''} | {span(line.command) if line.command else ''} |"
         )
     return "\n".join([*lines, "", "Next:", "", *_code(next_command)])
 

@@ -126,6 +126,6 @@ class BatchFacts:
             batch_moves=tuple(answer["batch_moves"]),
             requests=tuple(record(BatchRequest, request) for request in answer["requests"]),
             approvals=tuple(record(BatchApproval, approval) for approval in answer["approvals"]),
-            refused=tuple(record(RefusedDocument, one) for one in answer["refused"]),
-            queue=tuple(record(QueueRow, one) for one in answer["queue"]),
+            refused=tuple(record(RefusedDocument, document) for document in answer["refused"]),
+            queue=tuple(record(QueueRow, row) for row in answer["queue"]),
         )

@@ -37,8 +37,8 @@ def next_starts(
     shares = Shares(items, weights, rooms)
     shares.offer(startable(items))
     begun: list[str] = []
-    while len(begun) < free and (one := shares.take()):
-        begun.append(one.document_id)
+    while len(begun) < free and (item := shares.take()):
+        begun.append(item.document_id)
     return begun
 
 
@@ -141,9 +141,11 @@ def order(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) 
     for wave, members in enumerate(_waves(items), start=1):
         shares.offer(members)
         left = {item.document_id: item for item in sorted(members, key=_rank)}
-        while one := shares.take(holds=False):
-            places.append(_place(one, _reason(one, list(islice(left.values(), 2))), number=len(places) + 1, wave=wave))
-            del left[one.document_id]
+        while item := shares.take(holds=False):
+            places.append(
+                _place(item, _reason(item, list(islice(left.values(), 2))), number=len(places) + 1, wave=wave)
+            )
+            del left[item.document_id]
     return places + _without_place(items, {place.document_id for place in places})
 
 

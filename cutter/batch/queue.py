@@ -192,16 +192,16 @@ class _Entry:
 
 def _check_dependencies(node: Node, reading: _Reading) -> None:
     entries = [entry for place, item in enumerate(_entries(node)) if (entry := _entry(place, item))]
-    found: dict[str, _Entry] = {}
+    by_name: dict[str, _Entry] = {}
     for entry in entries:
-        first = found.setdefault(entry.name, entry)
+        first = by_name.setdefault(entry.name, entry)
         if first is not entry:
             text = f"{entry.name} is in line {first.line} too: leave one out"
             reading.note(entry.line, f"items[{entry.place}].document_id", text, document_id=entry.name)
     for entry in entries:
-        _check_needs(entry, found, reading)
-    for circle in circles({name: [need for need, _ in entry.needs] for name, entry in found.items()}):
-        entry, way = found[circle[0]], [*circle, circle[0]]
+        _check_needs(entry, by_name, reading)
+    for circle in circles({name: [need for need, _ in entry.needs] for name, entry in by_name.items()}):
+        entry, way = by_name[circle[0]], [*circle, circle[0]]
         text = f"in a cycle, so none of them could begin: {' → '.join(way)}; remove one dependency"
         line = next(line for need, line in entry.needs if need == way[1])
         reading.note(line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
@@ -216,15 +216,15 @@ def _entry(place: int, item: Node) -> _Entry | None:
     return _Entry(name=name.text, place=place, line=name.line, needs=wanted)
 
 
-def _check_needs(entry: _Entry, found: dict[str, _Entry], reading: _Reading) -> None:
-    seen: set[str] = set()
+def _check_needs(entry: _Entry, by_name: dict[str, _Entry], reading: _Reading) -> None:
+    earlier_needs: set[str] = set()
     for need, line in entry.needs:
         text = ""
-        if need in seen:
+        if need in earlier_needs:
             text = f"{need} is duplicated: leave one out"
-        elif need not in found:
+        elif need not in by_name:
             text = f"{need} is not in this queue: add it, or leave it out if it is already enacted"
-        seen.add(need)
+        earlier_needs.add(need)
         if text:
             reading.note(line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
 

@@ -87,10 +87,10 @@ def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
     violated = [
         invariant for invariant in invariants or () if isinstance(invariant, Mapping) and not invariant.get("ok")
     ]
-    for one in violated:
-        yield f"@@ {_line(one.get('name'))} @@"
-        yield f"-{_line(one.get('expected'))}"
-        yield f"+{_line(one.get('observed'))}"
+    for invariant in violated:
+        yield f"@@ {_line(invariant.get('name'))} @@"
+        yield f"-{_line(invariant.get('expected'))}"
+        yield f"+{_line(invariant.get('observed'))}"
     if not violated:
         yield f"@@ {_line(error.get('gate') or error.get('outcome') or 'reason')} @@"
         yield f"+{_line(error.get('reason') or 'nothing was recorded')}"

@@ -183,5 +183,5 @@ class BatchView:
 
     def with_newer(self, newer: BatchView) -> BatchView:
         """This view with a newer batch's row, and with the newer items in the places of the same documents."""
-        found = newer.by_document
-        return replace(newer, items=tuple(found.get(item.document_id, item) for item in self.items))
+        by_document = newer.by_document
+        return replace(newer, items=tuple(by_document.get(item.document_id, item) for item in self.items))

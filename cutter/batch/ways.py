@@ -45,8 +45,8 @@ def _first(view: BatchView) -> str:
 
 def needing_people(view: BatchView) -> Iterator[Step]:
     """The commands for the documents that wait for a person, failed documents first."""
-    for one in sorted(view.items, key=lambda item: not item.failed):
-        step = item_step(view.batch.batch_id, one)
+    for item in sorted(view.items, key=lambda item: not item.failed):
+        step = item_step(view.batch.batch_id, item)
         if step is not None and step.needs is not Needs.NOTHING:
             yield step
 

@@ -35,7 +35,7 @@ class Lane:
 
 def lanes_of(answer: Sequence[Json]) -> list[Lane]:
     """The answer of `fn_lanes`."""
-    return [record(Lane, {**one, "held": record(Holder, one["held"]) if one["held"] else None}) for one in answer]
+    return [record(Lane, {**lane, "held": record(Holder, lane["held"]) if lane["held"] else None}) for lane in answer]
 
 
 def sentences(lanes: Sequence[Lane]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def escape(text: str) -> str:
     # A number sign or a dash is markup only at the beginning; a full stop also after www, which readers turn to links.
     first = len(text.split(" ", 1)[0])
     links = {match.end() - 1 for match in re.finditer(r"(?i)www\.", text)}
-    return _SPECIAL.sub(lambda found: _escaped(found[0], leading=found.start() < first or found.start() in links), text)
+    return _SPECIAL.sub(lambda match: _escaped(match[0], leading=match.start() < first or match.start() in links), text)
 
 
 def _escaped(character: str, *, leading: bool) -> str:

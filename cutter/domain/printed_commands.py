@@ -12,6 +12,6 @@ THEN = "# then: "
 
 def commands_in(text: str) -> list[str]:
     """The commands in backquotes and those after `next:`, in the order of the text. Each command comes once."""
-    found = sorted([*_QUOTED.finditer(text), *_NEXT.finditer(text)], key=lambda one: one.start())
-    parts = (part.strip() for one in found for part in one[1].split(THEN))
+    matches = sorted([*_QUOTED.finditer(text), *_NEXT.finditer(text)], key=lambda match: match.start())
+    parts = (part.strip() for match in matches for part in match[1].split(THEN))
     return list(dict.fromkeys(part for part in parts if part.startswith("cutter")))

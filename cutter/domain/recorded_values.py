@@ -70,7 +70,7 @@ def report(value: Any) -> Json | None:
         "invariants": _invariants, "violations": _named, "pins": _pins, "notes": texts, "diff": texts,
         "policy": policy, "dimension": _text, "fingerprint": _text, "tier": _text,
     }  # fmt: skip
-    return {key: checks[key](one) if key in checks else one for key, one in value.items()}
+    return {key: checks[key](part) if key in checks else part for key, part in value.items()}
 
 
 def policy(value: Any) -> Json | None:
@@ -107,17 +107,17 @@ def texts(value: Any) -> list[str]:
     """A list of texts. A value that is no text is shown as text."""
     if not isinstance(value, list):
         return [shown(value)]
-    return [one if isinstance(one, str) else shown(one) for one in value]
+    return [item if isinstance(item, str) else shown(item) for item in value]
 
 
 def queues(value: Any) -> list[Json]:
     """The queues of a worker. Each is an object with `queue`, `slots` and `used`."""
-    found = value if isinstance(value, list) else [value]
+    items = value if isinstance(value, list) else [value]
     return [
-        {**one, "slots": count(one.get("slots")), "used": count(one.get("used"))}
-        if isinstance(one, dict) and isinstance(one.get("queue"), str)
-        else {"queue": shown(one), "slots": 0, "used": 0}
-        for one in found
+        {**item, "slots": count(item.get("slots")), "used": count(item.get("used"))}
+        if isinstance(item, dict) and isinstance(item.get("queue"), str)
+        else {"queue": shown(item), "slots": 0, "used": 0}
+        for item in items
     ]
 
 
@@ -140,19 +140,21 @@ def receipt(row: Json) -> Json:
 
 
 def _invariants(value: Any) -> list[Json]:
-    found = value if isinstance(value, list) else [value]
+    items = value if isinstance(value, list) else [value]
     return [
-        {**one, "observed": _text(one.get("observed", "")) or "", "expected": _text(one.get("expected", "")) or ""}
-        if isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("ok"), bool)
-        else _no_invariant(one)
-        for one in found
-        if one is not None
+        {**item, "observed": _text(item.get("observed", "")) or "", "expected": _text(item.get("expected", "")) or ""}
+        if isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("ok"), bool)
+        else _no_invariant(item)
+        for item in items
+        if item is not None
     ]
 
 
 def _named(value: Any) -> list[Json]:
-    found = value if isinstance(value, list) else [value]
-    return [one if isinstance(one, dict) and isinstance(one.get("name"), str) else _no_invariant(one) for one in found]
+    items = value if isinstance(value, list) else [value]
+    return [
+        item if isinstance(item, dict) and isinstance(item.get("name"), str) else _no_invariant(item) for item in items
+    ]
 
 
 def _text(value: Any) -> str | None:

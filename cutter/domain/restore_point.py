@@ -46,10 +46,10 @@ _KINDS = {field.name: int if field.type == "int" else str for field in fields(Re
 
 def from_json(value: Any) -> RestorePoint:
     """The point that `as_json` gave. Other keys are left out. Raises InvalidInput for another value."""
-    found: Any = {name: value.get(name) for name in _KINDS} if isinstance(value, Mapping) else {}
-    if not found or any(type(found[name]) is not kind for name, kind in _KINDS.items()):
+    parts: Any = {name: value.get(name) for name in _KINDS} if isinstance(value, Mapping) else {}
+    if not parts or any(type(parts[name]) is not kind for name, kind in _KINDS.items()):
         raise InvalidInput("a restore point has a name, a place in the log, its time, and the state of the archiver")
-    return RestorePoint(**found)
+    return RestorePoint(**parts)
 
 
 def recorded(value: Any) -> RestorePoint | None:

@@ -45,17 +45,17 @@ def no_room(room: Json) -> str:
     return f"{held(room)}: type the same command again {when}; see `cutter tenants`"
 
 
-def shown(found: Sequence[Json]) -> list[Json]:
+def shown(rows: Sequence[Json]) -> list[Json]:
     """The tenants that `cutter status` shows: those with caps or a weight, and those with runs at work.
 
     The answer is empty if no tenant has caps or a weight, and fewer than two tenants have runs at work. So a deployment
     with one tenant need not know the word.
     """
-    capped = [one["tenant"] for one in found if any(_is_set(one[workflow]) for workflow in WORKFLOWS[1:])]
-    working = [one["tenant"] for one in found if one["document"]["at_work"]]
+    capped = [row["tenant"] for row in rows if any(_is_set(row[workflow]) for workflow in WORKFLOWS[1:])]
+    working = [row["tenant"] for row in rows if row["document"]["at_work"]]
     if not capped and len(working) < 2:
         return []
-    return [one for one in found if one["tenant"] in (*capped, *working)]
+    return [row for row in rows if row["tenant"] in (*capped, *working)]
 
 
 def _is_set(room: Json) -> bool:

@@ -82,16 +82,16 @@ def _polls(row: Json, queue: str, pollers: Pollers) -> bool | None:
 def _strangers(rows: Sequence[Json], pollers: Pollers) -> list[Json]:
     """Pollers of our queues that never registered: foreign programs, or workers that do not reach the database."""
     known = {identity(row["worker_id"]) for row in rows}
-    found: dict[str, list[str]] = {}
+    queues_of: dict[str, list[str]] = {}
     for queue, names in (pollers or {}).items():
         for name in names:
             if name not in known:
-                found.setdefault(name, []).append(queue)
+                queues_of.setdefault(name, []).append(queue)
     return [
         {
             "worker_id": name, "role": "", "state": UNREGISTERED, "slots": None, "used": None, "build_id": "",
             "queues": [{"queue": queue, "slots": None, "used": None, "polls": True} for queue in queues],
             "started_utc": None, "seen_utc": None, "age_seconds": None,
         }
-        for name, queues in sorted(found.items())
+        for name, queues in sorted(queues_of.items())
     ]  # fmt: skip

@@ -36,8 +36,8 @@ def stranger(data: bytes) -> str | None:
     """
     if any(set(_object(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
         return None
-    found = "line 1 is not an audit event" if data.strip() else "the file is empty"
-    return f"{found}; each line of an export is a JSON object with {', '.join(EVENT)}"
+    problem = "line 1 is not an audit event" if data.strip() else "the file is empty"
+    return f"{problem}; each line of an export is a JSON object with {', '.join(EVENT)}"
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

@@ -52,10 +52,10 @@ def with_law(data: bytes, members: dict[str, bytes]) -> bytes:
 def members_of(data: bytes) -> dict[str, bytes]:
     """The law's members of a bundle; empty for a bundle without its law, and for any other file."""
     try:
-        found = Bundle(data).members if data[257:262] == b"ustar" else {}
+        members = Bundle(data).members if data[257:262] == b"ustar" else {}
     except BROKEN:
         return {}
-    return {name: found[name] for name in (TEXT, ROWS) if name in found}
+    return {name: members[name] for name in (TEXT, ROWS) if name in members}
 
 
 def _row(unit: UnitInForce | None, ended: UnitInForce | None, continues: str, place: Sequence[int] | None) -> Json:

@@ -92,7 +92,11 @@ def evaluate(evidence: Evidence) -> GateReport:
             ),
             equal("units_enacted", evidence.units_enacted, evidence.units_planned),
             equal("receipts_sealed", evidence.receipts_sealed, RECEIPTS),
-            equal("approvals_consumed", sorted(evidence.approvals_consumed), sorted(one.value for one in Sovereign)),
+            equal(
+                "approvals_consumed",
+                sorted(evidence.approvals_consumed),
+                sorted(sovereign.value for sovereign in Sovereign),
+            ),
             holds("audit_chain_intact", evidence.chain_intact, evidence.audit_head, "an unbroken chain"),
             holds(
                 "evidence_bundle_sealed",

@@ -97,11 +97,11 @@ def _expected(evidence: Evidence) -> dict[str, int]:
     return {status: count for status, count in statuses.items() if count}
 
 
-def _triggers(found: Mapping[str, str]) -> Invariant:
-    wrong = {name: found.get(name, "missing") for name, state in TRIGGERS.items() if found.get(name) != state}
+def _triggers(states: Mapping[str, str]) -> Invariant:
+    wrong = {name: states.get(name, "missing") for name, state in TRIGGERS.items() if states.get(name) != state}
     return holds(
         "immutability_triggers_enabled",
-        dict(found) == TRIGGERS,
-        ", ".join(f"{name} {state}" for name, state in wrong.items()) or f"{len(found)} enabled",
+        dict(states) == TRIGGERS,
+        ", ".join(f"{name} {state}" for name, state in wrong.items()) or f"{len(states)} enabled",
         "two enabled 'O', their twins 'A'",
     )

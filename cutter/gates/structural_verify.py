@@ -144,7 +144,7 @@ def _rows(evidence: Evidence) -> tuple[Invariant, ...]:
         return ()
     planned = [(row.address, row.operation, row.continues) for row in evidence.revision.plan.rows]
     stored = [(row.address, row.operation, row.continues) for row in evidence.revision.rows]
-    right = sum(one == other for one, other in zip(planned, stored, strict=False))
+    right = sum(row == other for row, other in zip(planned, stored, strict=False))
     return (equal("revision_rows_match_plan", (right, len(stored)), (len(planned), len(planned))),)
 
 

@@ -115,10 +115,10 @@ def digest(store: Store, name: str) -> str:
 
 
 def _digest(chunks: Iterable[bytes]) -> str:
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for chunk in chunks:
-        found.update(chunk)
-    return found.hexdigest()
+        hasher.update(chunk)
+    return hasher.hexdigest()
 
 
 def put_first(store: Store, names: Iterable[str], data: bytes) -> tuple[str, str]:

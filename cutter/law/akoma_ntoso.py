@@ -82,10 +82,10 @@ def _own_text(element: Any) -> str:
 
 def _eids(units: tuple[ExportedUnit, ...]) -> dict[str, str]:
     """Address → eId: the parent's, then the element and the number, such as `chp_I__art_3`; each is used once."""
-    found: dict[str, str] = {}
+    eids: dict[str, str] = {}
     used: set[str] = set()
     for unit in units:
-        above = f"{found[unit.parent]}__" if unit.parent in found else ""
+        above = f"{eids[unit.parent]}__" if unit.parent in eids else ""
         number = unit.address.rpartition("/")[2]
         _, abbreviation = _element(unit)
         word, _, rest = number.partition("-")
@@ -95,8 +95,8 @@ def _eids(units: tuple[ExportedUnit, ...]) -> dict[str, str]:
             count += 1
             made = f"{wanted}-{count}"
         used.add(made)
-        found[unit.address] = made
-    return found
+        eids[unit.address] = made
+    return eids
 
 
 def _element(unit: ExportedUnit) -> tuple[str, str]:

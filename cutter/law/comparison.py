@@ -28,9 +28,9 @@ class UnitChange:
     @property
     def unit(self) -> Unit:
         """The later form where there is one."""
-        found = self.after or self.before
-        assert found is not None
-        return found
+        unit = self.after or self.before
+        assert unit is not None
+        return unit
 
     @property
     def words(self) -> tuple[Piece, ...]:
@@ -79,17 +79,17 @@ def _by_address(units: Iterable[Unit]) -> dict[str, Unit]:
 
 def _moves(gone: Sequence[Unit], come: Sequence[Unit]) -> dict[str, Unit]:
     """New address → the unit that was moved there: first by the whole text, then by the text below the heading."""
-    found: dict[str, Unit] = {}
+    moves: dict[str, Unit] = {}
     for key in (_whole, _below_heading):
         waiting: dict[str, deque[Unit]] = {}
-        used = {unit.address for unit in found.values()}
+        used = {unit.address for unit in moves.values()}
         for unit in gone:
             if unit.address not in used and key(unit):
                 waiting.setdefault(key(unit), deque()).append(unit)
         for unit in come:
-            if unit.address not in found and waiting.get(key(unit)):
-                found[unit.address] = waiting[key(unit)].popleft()
-    return found
+            if unit.address not in moves and waiting.get(key(unit)):
+                moves[unit.address] = waiting[key(unit)].popleft()
+    return moves
 
 
 def _whole(unit: Unit) -> str:

@@ -139,19 +139,19 @@ def _missing_units(text: bytes, fresh: LawExport) -> Iterator[tuple[str, str, An
 
 def _of_fields(place: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:
     for name in sorted(ours.keys() | theirs.keys()):
-        one, other = ours.get(name), theirs.get(name)
-        records, others = _records(one), _records(other)
+        our_value, their_value = ours.get(name), theirs.get(name)
+        records, others = _records(our_value), _records(their_value)
         if len(records) == len(others) > 0:
             for number, (record, its) in enumerate(zip(records, others, strict=True), 1):
                 yield from _of_fields(f"{place}, {name} {number}", record, its)
         else:
-            yield place, name, one, other
+            yield place, name, our_value, their_value
 
 
 def _records(value: object) -> list[Mapping[str, Any]]:
     """The records of a list that has nothing else, such as the signers."""
-    found = value if isinstance(value, list) else []
-    return found if all(isinstance(one, Mapping) for one in found) else []
+    items = value if isinstance(value, list) else []
+    return items if all(isinstance(item, Mapping) for item in items) else []
 
 
 def _short(value: object) -> str:

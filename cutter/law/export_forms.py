@@ -86,13 +86,13 @@ def json_lines(export: LawExport) -> bytes:
 
 
 def read_json_lines(data: bytes) -> ReadExport:
-    found: dict[str, list[dict[str, Any]]] = {"record": [], "unit": [], "left_out": []}
+    rows: dict[str, list[dict[str, Any]]] = {"record": [], "unit": [], "left_out": []}
     for line in data.decode().split("\n")[:-1]:
         row = json.loads(line)
-        found[row.pop("kind")].append(row)
-    if len(found["record"]) != 1:
+        rows[row.pop("kind")].append(row)
+    if len(rows["record"]) != 1:
         raise ValueError("it must have one record")
-    values = {"record": found["record"][0], "units": found["unit"], "left_out": found["left_out"]}
+    values = {"record": rows["record"][0], "units": rows["unit"], "left_out": rows["left_out"]}
     return _read(LawExport.model_validate(values))
 
 
@@ -189,7 +189,7 @@ def _subdivision(unit: ExportedUnit, law: str, export: LawExport) -> dict[str, A
 
 def read_json_ld(data: bytes) -> ReadExport:
     values = json.loads(data)
-    units = {one["eli:id_local"]: one for one in values["eli:has_part"]}
+    units = {unit["eli:id_local"]: unit for unit in values["eli:has_part"]}
     if len(units) != len(values["eli:has_part"]):
         raise ValueError("it has an address twice")
     return ReadExport(record=values["cutter:record"], units=units)

@@ -126,7 +126,7 @@ def export_of(
         enacted_at=render_instant(version.enacted_at), run_id=version.run_id, change_set=version.change_set,
         source_sha256=version.source_sha256, region_sha256=version.region_sha256,
         writer_digest=version.writer_digest, units_sha256=units_digest(units), units=len(units), country=country,
-        language=language, versions=tuple(_version(one) for one in known if one.version <= version.version),
+        language=language, versions=tuple(_version(item) for item in known if item.version <= version.version),
         signers=tuple(
             ExportedSigner(
                 role=signer.role, name=signer.name, fingerprint=signer.fingerprint,
@@ -162,19 +162,19 @@ def _version(version: LawVersion) -> ExportedVersion:
 
 def _left_out(pieces: Sequence[Piece]) -> tuple[LeftOut, ...]:
     """Each text that is in no unit, with the unit that follows it."""
-    found: list[LeftOut] = []
+    left_out: list[LeftOut] = []
     following = max((piece.unit.order for piece in pieces if piece.unit), default=0) + 1
     for piece in reversed(pieces):
         if piece.unit is None:
-            found.append(LeftOut(before_order=following, text=piece.text.decode()))
+            left_out.append(LeftOut(before_order=following, text=piece.text.decode()))
         else:
             following = piece.unit.order
-    return tuple(reversed(found))
+    return tuple(reversed(left_out))
 
 
 def region_of(export: LawExport) -> bytes:
     """The source region, from the export alone."""
-    texts = {one.before_order: one.text for one in export.left_out}
+    texts = {item.before_order: item.text for item in export.left_out}
     parts = [texts.get(unit.order, "") + unit.body for unit in export.units]
     last = export.units[-1].order + 1 if export.units else 1
     return ("".join(parts) + texts.get(last, "")).encode()

@@ -30,5 +30,5 @@ def jurisdiction_of(source: bytes, *, country: str | None, language: str | None)
 
 
 def _named(head: str, field: str, letters: int) -> str | None:
-    found = re.search(_FIELD % (field, letters), head, re.MULTILINE)
-    return found[1].lower() if found else None
+    match = re.search(_FIELD % (field, letters), head, re.MULTILINE)
+    return match[1].lower() if match else None

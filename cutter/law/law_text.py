@@ -105,10 +105,10 @@ class UnitTree(Generic[U]):
     def below(self) -> dict[str | None, tuple[U, ...]]:
         """The units directly below each address; None gives the topmost. Each has document order."""
         present = {unit.address for unit in self.units}
-        found: dict[str | None, list[U]] = {}
+        children: dict[str | None, list[U]] = {}
         for unit in self.units:
-            found.setdefault(unit.parent if unit.parent in present else None, []).append(unit)
-        return {parent: tuple(units) for parent, units in found.items()}
+            children.setdefault(unit.parent if unit.parent in present else None, []).append(unit)
+        return {parent: tuple(units) for parent, units in children.items()}
 
     def outline(self) -> Iterator[tuple[int, U]]:
         """Each unit with its depth (0 for the topmost), a parent before the units below it."""

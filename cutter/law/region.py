@@ -24,7 +24,7 @@ def pieces(region: bytes, units: Sequence[Unit]) -> tuple[Piece, ...]:
     Each unit is at the first place after its predecessor where its text occurs: if any placement holds all units, this
     one does. Raises Conflict if a unit's text is not there.
     """
-    found: list[Piece] = []
+    parts: list[Piece] = []
     position = 0
     for unit in units:
         body = unit.body.encode()
@@ -34,21 +34,21 @@ def pieces(region: bytes, units: Sequence[Unit]) -> tuple[Piece, ...]:
                 f"{unit.address}: its stored text is not in the registered source; keep both and report this"
             )
         if start > position:
-            found.append(Piece(text=region[position:start], unit=None))
-        found.append(Piece(text=body, unit=unit))
+            parts.append(Piece(text=region[position:start], unit=None))
+        parts.append(Piece(text=body, unit=unit))
         position = start + len(body)
     if position < len(region):
-        found.append(Piece(text=region[position:], unit=None))
-    return tuple(found)
+        parts.append(Piece(text=region[position:], unit=None))
+    return tuple(parts)
 
 
 def assembled(region: bytes, units: Sequence[Unit], region_sha256: str) -> tuple[Piece, ...]:
     """The same, proven: the pieces give back the bytes whose digest the approvers signed. Raises Conflict otherwise."""
-    found = pieces(region, units)
-    digest = sha256_hex(b"".join(piece.text for piece in found))
+    parts = pieces(region, units)
+    digest = sha256_hex(b"".join(piece.text for piece in parts))
     if digest != region_sha256:
         raise Conflict(
             f"the text of the units and the source between them has the digest {digest[:12]}, and the approvers signed "
             f"{region_sha256[:12]}; keep the database and report this"
         )
-    return found
+    return parts

@@ -90,9 +90,9 @@ def _first_hit(given: list[str], wanted: list[str]) -> int:
     """Where all words follow each other, else where the first of any of them is."""
     for place in range(len(given)):
         following = zip_longest(wanted, given[place : place + len(wanted)], fillvalue="")
-        if wanted and all(one in word for one, word in following):
+        if wanted and all(term in word for term, word in following):
             return place
-    return next((place for place, word in enumerate(given) if any(one in word for one in wanted)), 0)
+    return next((place for place, word in enumerate(given) if any(term in word for term in wanted)), 0)
 
 
 def folded(word: str) -> str:

@@ -38,10 +38,10 @@ def word_diff(before: str, after: str) -> tuple[Piece, ...]:
     return _joined([("same", "".join(old[:head])), *_between(left, right), ("same", "".join(rest))])
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
     """How many words both begin with."""
     count = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(first, second, strict=False):
         if left != right:
             break
         count += 1
@@ -52,13 +52,13 @@ def _between(old: list[str], new: list[str]) -> list[tuple[Kind, str]]:
     """The middle of both texts; too many words to compare are shown as replaced."""
     if len(old) * len(new) > limits.WORD_PAIRS_COMPARED_MAX:
         return [("removed", "".join(old)), ("added", "".join(new))]
-    found: list[tuple[Kind, str]] = []
+    parts: list[tuple[Kind, str]] = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            found.append(("same", "".join(old[a:b])))
+            parts.append(("same", "".join(old[a:b])))
         else:
-            found += [("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))]
-    return found
+            parts += [("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))]
+    return parts
 
 
 def _joined(pieces: Sequence[tuple[Kind, str]]) -> tuple[Piece, ...]:

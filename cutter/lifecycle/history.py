@@ -61,16 +61,18 @@ def events_of(run: RunCore, changes: Iterable[Recorded], *, about: Mapping[str, 
 def run_facts(sidecar: RunSidecar) -> RunFacts:
     """The facts of a run in its present state."""
     facts = RunFacts()
-    for one in recorded(sidecar):
-        if one.change is not None:
-            facts = after(facts, one.change)
+    for record in recorded(sidecar):
+        if record.change is not None:
+            facts = after(facts, record.change)
     return facts
 
 
 def recorded(sidecar: RunSidecar) -> list[Recorded]:
     """The recorded changes of a run, by time."""
     moves = [moved(event) for event in map(of_audit, sidecar.transitions) if event is not None]
-    approvals = [Recorded(at=instant(one.timestamp), event=one) for one in map(of_audit, sidecar.approval_moves) if one]
+    approvals = [
+        Recorded(at=instant(event.timestamp), event=event) for event in map(of_audit, sidecar.approval_moves) if event
+    ]
     return in_order(sidecar.run, [*moves, *approvals], sidecar.attempts)
 
 
@@ -84,10 +86,10 @@ def moved(event: Event) -> Recorded:
 
 def in_order(run: RunCore, moves: Iterable[Recorded], attempts: Iterable[AttemptRecord]) -> list[Recorded]:
     """The moves, the attempts and an end without a write, by time."""
-    found = [*moves, *_attempts(attempts)]
+    records = [*moves, *_attempts(attempts)]
     if run.outcome is not None and run.ended_at:
-        found.append(Recorded(at=instant(run.ended_at), change=Finished(outcome=run.outcome), cause="ended"))
-    return sorted(found, key=lambda one: one.at)
+        records.append(Recorded(at=instant(run.ended_at), change=Finished(outcome=run.outcome), cause="ended"))
+    return sorted(records, key=lambda record: record.at)
 
 
 def of_audit(body: str) -> Event | None:
@@ -133,68 +135,68 @@ class _Views:
     stand: dict[tuple[str, str], str] = field(default_factory=dict)
     started: str = ""
 
-    def follow(self, one: Recorded) -> Iterator[Event]:
+    def follow(self, record: Recorded) -> Iterator[Event]:
         """The events of all views for one recorded change."""
-        if one.change is None:
+        if record.change is None:
             return
-        before, self.facts = self.facts, after(self.facts, one.change)
+        before, self.facts = self.facts, after(self.facts, record.change)
         facts = self.facts
         if facts.begun and not self.started:
-            self.started = one.at
+            self.started = record.at
         gates = {gate.name: gate for gate in (before.gate, facts.gate) if gate is not None}
         for gate in gates.values():
             status = step_status(facts, gate)
-            yield from self._view(STEP, f"{self.entity_id}/{gate.name}", status, one, gate=gate.name)
-        yield from self._view(REQUEST, self._request(facts), request_status(facts), one)
-        yield from self._view(RUN, self.entity_id, run_status(facts), one)
-        yield from self._view(TASK, self.entity_id, task_state(facts), one)
+            yield from self._view(STEP, f"{self.entity_id}/{gate.name}", status, record, gate=gate.name)
+        yield from self._view(REQUEST, self._request(facts), request_status(facts), record)
+        yield from self._view(RUN, self.entity_id, run_status(facts), record)
+        yield from self._view(TASK, self.entity_id, task_state(facts), record)
 
     def begin(self) -> Iterator[Event]:
         """A registered run is accepted: its first request and its task are queued."""
-        one = Recorded(at=instant(self.created), cause="registered")
-        yield from self._view(REQUEST, self._request(self.facts), request_status(self.facts), one)
-        yield from self._view(TASK, self.entity_id, task_state(self.facts), one)
+        record = Recorded(at=instant(self.created), cause="registered")
+        yield from self._view(REQUEST, self._request(self.facts), request_status(self.facts), record)
+        yield from self._view(TASK, self.entity_id, task_state(self.facts), record)
 
     def _request(self, facts: RunFacts) -> str:
         return f"{self.entity_id}#{facts.request}"
 
-    def _view(self, lifecycle: Lifecycle, entity: str, status: str, one: Recorded, **more: Any) -> Iterator[Event]:
+    def _view(self, lifecycle: Lifecycle, entity: str, status: str, record: Recorded, **more: Any) -> Iterator[Event]:
         """The events on the way to a status. There are none if the view does not change."""
         key = (lifecycle.name, entity)
         before = self.stand.get(key, lifecycle.initial)
         for state in () if before == status else lifecycle.path(before, str(status)):
             self.stand[key] = state
             yield transition(
-                lifecycle, entity, before, state, at=one.at,
-                metadata={**self.about, **self._more(lifecycle, state, one), **more},
+                lifecycle, entity, before, state, at=record.at,
+                metadata={**self.about, **self._more(lifecycle, state, record), **more},
             )  # fmt: skip
             before = state
 
-    def _more(self, lifecycle: Lifecycle, state: str, one: Recorded) -> Json:
-        more: Json = {"cause": one.cause}
-        if one.reason:
-            more["reason"] = one.reason
+    def _more(self, lifecycle: Lifecycle, state: str, record: Recorded) -> Json:
+        more: Json = {"cause": record.cause}
+        if record.reason:
+            more["reason"] = record.reason
         if lifecycle is REQUEST and state == "failed":
-            code = one.reason.partition(":")[0]
+            code = record.reason.partition(":")[0]
             more["reason_code"] = code if code in tuple(Denial) else self.facts.state
         if lifecycle is RUN:
             more |= self._steps()
         if lifecycle is TASK:
-            more |= self._task(state, one)
-        elif one.worker:
-            more["worker_id"] = one.worker
+            more |= self._task(state, record)
+        elif record.worker:
+            more["worker_id"] = record.worker
         return more
 
-    def _task(self, state: str, one: Recorded) -> Json:
+    def _task(self, state: str, record: Recorded) -> Json:
         more: Json = {"retry_count": self.facts.retries, "max_retries": limits.FAILURE_BUDGET_A_RUN,
                       "created_at": instant(self.created)}  # fmt: skip
         if self.started:
             more["started_at"] = self.started
-        if state == "running" and one.worker:
+        if state == "running" and record.worker:
             # Not `worker_id`: each step has its own worker, and the task stays with none of them.
-            more["started_by_worker"] = one.worker
+            more["started_by_worker"] = record.worker
         if state == "completed":
-            more["completed_at"] = one.at
+            more["completed_at"] = record.at
         if state == "failed":
             more["retryable"] = False
         return more

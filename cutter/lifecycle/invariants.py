@@ -98,33 +98,33 @@ class Seen:
         return self.record.get(name)
 
 
-def broken(seen: Seen) -> Broken:
+def broken(context: Seen) -> Broken:
     """The invariants that an event violates."""
-    for check in CHECKS.get(seen.lifecycle.name, ()):
-        yield from check(seen)
+    for check in CHECKS.get(context.lifecycle.name, ()):
+        yield from check(context)
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
 
 
-def worker_assignment(seen: Seen) -> Broken:
+def worker_assignment(context: Seen) -> Broken:
     """Only running tasks have a worker. This worker must be responsive and have room (Capacity Limit)."""
-    worker, before, after = seen.text("worker_id"), seen.event.from_state, seen.event.to_state
-    had = seen.record.get("worker")
+    worker, before, after = context.text("worker_id"), context.event.from_state, context.event.to_state
+    had = context.record.get("worker")
     if worker is None and had is None:
         return
     if before == "running" and after != "running":
         if worker and had and worker != had:
             yield "worker_assignment", f"it ran on {had}, not on {worker}"
         if had:
-            seen.known.count("load", had, tasks=-1)
-        seen.record["worker"] = None
+            context.known.count("load", had, tasks=-1)
+        context.record["worker"] = None
     elif after != "running" and worker:
         yield "worker_assignment", f"a {after} task has no worker, but {worker}"
     elif after == "running" and worker:
-        seen.record["worker"] = worker
-        load = seen.known.count("load", worker, tasks=1)["tasks"]
-        known = seen.known.of("worker", worker)
+        context.record["worker"] = worker
+        load = context.known.count("load", worker, tasks=1)["tasks"]
+        known = context.known.of("worker", worker)
         if known.get("state") not in (None, "idle", "busy"):
             yield "worker_assignment", f"worker {worker} is {known['state']}"
         yield from _over(worker, load, known.get("most"))
@@ -135,71 +135,71 @@ def _over(worker: str, load: int | None, most: int | None) -> Broken:
         yield "capacity_limit", f"worker {worker} has {load} tasks, at most {most}"
 
 
-def retry_limit(seen: Seen) -> Broken:
+def retry_limit(context: Seen) -> Broken:
     """retry_count never exceeds max_retries. A retry needs one that is left, and a failure needs none left (guards)."""
-    had = seen.record.get("retries")
-    count = seen.number("retry_count")
-    most = seen.remember("max_retries", seen.number("max_retries"))
-    seen.remember("retries", count)
+    had = context.record.get("retries")
+    count = context.number("retry_count")
+    most = context.remember("max_retries", context.number("max_retries"))
+    context.remember("retries", count)
     if count is None or most is None:
         return
-    before, after = seen.event.from_state, seen.event.to_state
+    before, after = context.event.from_state, context.event.to_state
     if count > most or count < 0:
         yield "retry_limit", f"retry_count is {count} of at most {most}"
     elif (before, after) == ("running", "retrying") and had is not None and count >= had >= most:
         yield "retry_limit", f"all {most} retries were used up"
-    elif (before, after) == ("running", "failed") and count < most and seen.said("retryable") is not False:
+    elif (before, after) == ("running", "failed") and count < most and context.said("retryable") is not False:
         yield "retry_limit", f"it failed with {count} of {most} retries used, and does not say that it is not retryable"
 
 
 TIMES = ("created_at", "started_at", "completed_at")
 
 
-def timestamp_ordering(seen: Seen) -> Broken:
+def timestamp_ordering(context: Seen) -> Broken:
     """created_at ≤ started_at ≤ completed_at."""
     times: list[tuple[str, datetime]] = []
-    if seen.said(*TIMES) is None:
+    if context.said(*TIMES) is None:
         return
     for name in TIMES:
-        value = seen.remember(name, seen.said(name))
+        value = context.remember(name, context.said(name))
         if value is None:
             continue
         try:
             times.append((name, parsed(str(value))))
         except Malformed as problem:
             yield "timestamp_ordering", f"{name}: {problem}"
-    for (one, earlier), (other, later) in pairwise(times):
+    for (first, earlier), (second, later) in pairwise(times):
         if earlier > later:
-            yield "timestamp_ordering", f"{one} is after {other}"
+            yield "timestamp_ordering", f"{first} is after {second}"
 
 
-def dependency_satisfaction(seen: Seen) -> Broken:
+def dependency_satisfaction(context: Seen) -> Broken:
     """Queued tasks have all dependencies completed."""
-    needs = seen.remember("needs", seen.said("dependencies", "depends_on")) or ()
-    if (seen.event.from_state, seen.event.to_state) != ("pending", "queued"):
+    needs = context.remember("needs", context.said("dependencies", "depends_on")) or ()
+    if (context.event.from_state, context.event.to_state) != ("pending", "queued"):
         return
     for name in needs if isinstance(needs, list) else ():
-        state = seen.known.of("task", str(name)).get("state", "unknown")
+        state = context.known.of("task", str(name)).get("state", "unknown")
         if state != "completed":
             yield "dependency_satisfaction", f"its dependency {name} is {state}"
 
 
-def counted_in_workstream(seen: Seen) -> Broken:
+def counted_in_workstream(context: Seen) -> Broken:
     """Count a workstream's open, completed and uncompleted tasks for the checks below. This checks no invariant."""
-    replaced = seen.text("replaces")
-    if replaced and not seen.record.get("replaces"):
-        seen.remember("replaces", replaced)
-        _forget(seen, replaced)
-    stream = seen.remember("stream", seen.text("workstream_id"))
-    if stream is None or seen.record.get("replaced"):
+    replaced = context.text("replaces")
+    if replaced and not context.record.get("replaces"):
+        context.remember("replaces", replaced)
+        _forget(context, replaced)
+    stream = context.remember("stream", context.text("workstream_id"))
+    if stream is None or context.record.get("replaced"):
         return
-    place = _place(seen.event.to_state)
-    had = seen.record.get("place")
-    seen.record["place"] = place
+    place = _place(context.event.to_state)
+    had = context.record.get("place")
+    context.record["place"] = place
     changes = {place: 1} if had is None else {} if had == place else {had: -1, place: 1}
-    seen.known.count("tasks", stream, **changes)
-    if seen.event.to_state == "failed" and seen.said("critical") is True:
-        seen.known.count("tasks", stream, critical=1)
+    context.known.count("tasks", stream, **changes)
+    if context.event.to_state == "failed" and context.said("critical") is True:
+        context.known.count("tasks", stream, critical=1)
     yield from ()
 
 
@@ -207,22 +207,22 @@ def _place(state: str) -> str:
     return {"completed": "completed", "failed": "lost", "cancelled": "lost"}.get(state, "open")
 
 
-def _forget(seen: Seen, replaced: str) -> None:
+def _forget(context: Seen, replaced: str) -> None:
     """Stop counting a task that another task replaces."""
-    record = seen.known.of("task", replaced)
+    record = context.known.of("task", replaced)
     if record.get("stream") and record.get("place") and not record.get("replaced"):
-        seen.known.count("tasks", record["stream"], **{record["place"]: -1})
+        context.known.count("tasks", record["stream"], **{record["place"]: -1})
     if record:
-        seen.known.keep("task", replaced, {**record, "replaced": True})
+        context.known.keep("task", replaced, {**record, "replaced": True})
 
 
 # --- workstreams ------------------------------------------------------------------------------------------------------
 
 
-def workstream_is_what_its_tasks_are(seen: Seen) -> Broken:
+def workstream_is_what_its_tasks_are(context: Seen) -> Broken:
     """Task State Consistency, Completion Requirement, Failure Propagation, Archive Preservation."""
-    after = seen.event.to_state
-    tasks = seen.known.of("tasks", seen.event.entity_id)
+    after = context.event.to_state
+    tasks = context.known.of("tasks", context.event.entity_id)
     still, lost = tasks.get("open", 0), tasks.get("lost", 0)
     if after == "validating" and (still or lost):
         yield "task_state_consistency", f"{still} of its tasks are not completed yet and {lost} never will be"
@@ -230,70 +230,70 @@ def workstream_is_what_its_tasks_are(seen: Seen) -> Broken:
         yield "failure_propagation", "a critical task of it failed"
     elif after == "completed" and (still or lost):
         yield "completion_requirement", f"{still + lost} of its tasks are not completed"
-    if after == "failed" and seen.said("archived") is False:
+    if after == "failed" and context.said("archived") is False:
         yield "archive_preservation", "it failed and was not preserved"
 
 
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
-def capacity_limit(seen: Seen) -> Broken:
+def capacity_limit(context: Seen) -> Broken:
     """A busy worker has at most max_concurrent_tasks, and an idle worker has no tasks."""
-    most = seen.remember("most", seen.number("max_concurrent_tasks"))
-    count = seen.number("task_count", "active_tasks")
-    if seen.event.to_state == "busy":
-        yield from _over(seen.event.entity_id, count, most)
-    if seen.event.to_state == "idle" and count:
+    most = context.remember("most", context.number("max_concurrent_tasks"))
+    count = context.number("task_count", "active_tasks")
+    if context.event.to_state == "busy":
+        yield from _over(context.event.entity_id, count, most)
+    if context.event.to_state == "idle" and count:
         yield "capacity_limit", f"an idle worker has no tasks, this one {count}"
 
 
-def health_monitoring(seen: Seen) -> Broken:
+def health_monitoring(context: Seen) -> Broken:
     """Only idle and busy workers send heartbeats."""
-    beat, since = seen.said("heartbeat_at", "last_heartbeat_at"), seen.record.get("since")
-    if beat is None or since is None or {seen.event.from_state, seen.event.to_state} & {"idle", "busy"}:
+    beat, since = context.said("heartbeat_at", "last_heartbeat_at"), context.record.get("since")
+    if beat is None or since is None or {context.event.from_state, context.event.to_state} & {"idle", "busy"}:
         # A worker that comes back sends its heartbeat before the event of its return.
         return
     try:
-        if parsed(since) < parsed(str(beat)) < seen.at:
-            yield "health_monitoring", f"it was {seen.event.from_state} when it sent a heartbeat at {beat}"
+        if parsed(since) < parsed(str(beat)) < context.at:
+            yield "health_monitoring", f"it was {context.event.from_state} when it sent a heartbeat at {beat}"
     except Malformed as problem:
         yield "health_monitoring", f"heartbeat_at: {problem}"
 
 
-def graceful_shutdown(seen: Seen) -> Broken:
+def graceful_shutdown(context: Seen) -> Broken:
     """Workers complete their tasks before they leave, and release their resources (Resource Cleanup)."""
-    if seen.event.to_state != "shutdown":
+    if context.event.to_state != "shutdown":
         return
-    name = seen.event.entity_id
-    running = max(seen.number("task_count", "active_tasks") or 0, seen.known.of("load", name).get("tasks", 0))
-    if running and seen.event.from_state != "unresponsive":
+    name = context.event.entity_id
+    running = max(context.number("task_count", "active_tasks") or 0, context.known.of("load", name).get("tasks", 0))
+    if running and context.event.from_state != "unresponsive":
         yield "graceful_shutdown", f"it leaves with {running} tasks running"
-    if seen.said("held_resources"):
-        yield "resource_cleanup", f"it leaves and holds {str(seen.said('held_resources'))[:100]}"
+    if context.said("held_resources"):
+        yield "resource_cleanup", f"it leaves and holds {str(context.said('held_resources'))[:100]}"
 
 
 # --- runs and their steps ---------------------------------------------------------------------------------------------
 
 
-def step_of_run(seen: Seen) -> Broken:
+def step_of_run(context: Seen) -> Broken:
     """Count the known steps and the succeeded steps of a run. This checks no invariant."""
-    run = seen.text("run_id")
+    run = context.text("run_id")
     if run is not None:
-        new, done = not seen.record.get("run"), seen.event.to_state == "succeeded"
-        seen.remember("run", run)
-        seen.known.count("steps", run, known=int(new), succeeded=int(done))
+        new, done = not context.record.get("run"), context.event.to_state == "succeeded"
+        context.remember("run", run)
+        context.known.count("steps", run, known=int(new), succeeded=int(done))
     yield from ()
 
 
-def run_has_succeeded_iff_every_step_has(seen: Seen) -> Broken:
+def run_has_succeeded_iff_every_step_has(context: Seen) -> Broken:
     """A run has succeeded if and only if every step of it has succeeded (seed 003 §2.2)."""
-    steps = seen.known.of("steps", seen.event.entity_id)
+    steps = context.known.of("steps", context.event.entity_id)
     known, succeeded = steps.get("known", 0), steps.get("succeeded", 0)
-    said, done = seen.number("steps"), seen.number("steps_succeeded")
-    after = seen.event.to_state
-    if after == "succeeded" and (succeeded < known or (said is not None and done is not None and done < said)):
+    total, done = context.number("steps"), context.number("steps_succeeded")
+    after = context.event.to_state
+    if after == "succeeded" and (succeeded < known or (total is not None and done is not None and done < total)):
         yield "succeeded_iff_every_step", "the run has succeeded and not every step of it"
-    if after in ("failed_terminal", "canceled") and said and said == (succeeded if done is None else done):
+    if after in ("failed_terminal", "canceled") and total and total == (succeeded if done is None else done):
         yield "succeeded_iff_every_step", f"every step has succeeded and the run is {after}"
 
 
@@ -306,20 +306,20 @@ _REACHED = {state: state for state in _IN_ORDER} | {
 """For each state, the state that the last sealed gate reached. Waiting for people seals nothing."""
 
 
-def goes_on_where_it_stopped(seen: Seen) -> Broken:
+def goes_on_where_it_stopped(context: Seen) -> Broken:
     """A stop neither skips a gate nor leads back from the enactment (seed 000 §2, §3).
 
     A stopped run continues from the state of its last sealed gate. No gate seals during a stop, because each stop waits
     for the open gate.
     """
-    before, after = seen.event.from_state, seen.event.to_state
-    reached = seen.remember("reached", _REACHED.get(before))
-    seen.remember("reached", _REACHED.get(after))
-    if reached is None or before in _REACHED or seen.lifecycle.rule(before, after) is None:
+    before, after = context.event.from_state, context.event.to_state
+    reached = context.remember("reached", _REACHED.get(before))
+    context.remember("reached", _REACHED.get(after))
+    if reached is None or before in _REACHED or context.lifecycle.rule(before, after) is None:
         return
     if after in _REACHED and after != reached:
         yield "no_skipped_gate", f"its last sealed gate had reached {reached}: it does not continue from {after}"
-    if reached == State.LIFECYCLE_ENACTED and seen.lifecycle.declared(after) == "voided_<reason>":
+    if reached == State.LIFECYCLE_ENACTED and context.lifecycle.declared(after) == "voided_<reason>":
         yield "enacted_law_is_never_voided", f"it had reached {reached}"
 
 

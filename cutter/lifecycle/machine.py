@@ -71,11 +71,11 @@ class Lifecycle:
     def edges(self) -> Mapping[tuple[str, str], Rule]:
         """The rule of every transition. A seed's own rule comes before an extension."""
         ordered = sorted(self.rules, key=lambda rule: bool(rule.extension))
-        found: dict[tuple[str, str], Rule] = {}
+        by_edge: dict[tuple[str, str], Rule] = {}
         for rule in ordered:
             for edge in rule.edges:
-                found.setdefault(edge, rule)
-        return found
+                by_edge.setdefault(edge, rule)
+        return by_edge
 
     @cached_property
     def allowed(self) -> Mapping[str, tuple[str, ...]]:
@@ -107,8 +107,8 @@ class Lifecycle:
 
     def rule(self, before: str, after: str) -> Rule | None:
         """The rule that allows a move, or None."""
-        one, other = self.declared(before), self.declared(after)
-        return self.edges.get((one, other)) if one and other else None
+        start, end = self.declared(before), self.declared(after)
+        return self.edges.get((start, end)) if start and end else None
 
     def check(self, before: str, after: str) -> Rule:
         """The rule that allows a move. Raises IllegalTransition, which names from, to and the allowed targets."""

@@ -43,16 +43,16 @@ class Validation:
     def take(self, line: bytes) -> list[Finding]:
         """The problems of the next line, which is given without its end."""
         self.number += 1
-        entity, found = "", []
+        entity, problems = "", []
         try:
             event = events.read(line)
             entity = event.entity_id
-            found = list(self._checked(event, events.moment(event)))
+            problems = list(self._checked(event, events.moment(event)))
             self.events += 1
         except Malformed as problem:
-            found = [("schema", str(problem))]
-        self.findings += len(found)
-        return [Finding(line=self.number, code=code, entity=entity, text=text) for code, text in found]
+            problems = [("schema", str(problem))]
+        self.findings += len(problems)
+        return [Finding(line=self.number, code=code, entity=entity, text=text) for code, text in problems]
 
     def finish(self) -> Iterator[Finding]:
         """The ended entities whose last event is missing from the file. Call this after the last line."""
@@ -85,8 +85,8 @@ def _legal(lifecycle: Lifecycle, event: Event, record: Json) -> Iterator[tuple[s
     if stood is None and before != lifecycle.initial:
         yield "first_transition", f"{lifecycle.name} {event.entity_id} begins in {before}, not in {lifecycle.initial}"
     if stood is not None and stood != before:
-        said = "monotonic_progress" if lifecycle.is_terminal(stood) else "single_active_state"
-        yield said, f"{lifecycle.name} {event.entity_id} is {stood} since line {record['line']}, not {before}"
+        code = "monotonic_progress" if lifecycle.is_terminal(stood) else "single_active_state"
+        yield code, f"{lifecycle.name} {event.entity_id} is {stood} since line {record['line']}, not {before}"
     rule = lifecycle.rule(before, after)
     if rule is None:
         yield "monotonic_progress" if lifecycle.is_terminal(before) else "transition", lifecycle.why_not(before, after)

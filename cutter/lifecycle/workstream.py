@@ -59,11 +59,11 @@ def batch_events(facts: BatchFacts) -> list[Event]:
         facts=facts, row=facts.view.batch, items=facts.view.by_document, runs=runs,
         moves=tuple(event for event in map(of_audit, facts.batch_moves) if event is not None),
     )  # fmt: skip
-    found = [*batch.moves, *_workstreams(batch)]
+    events = [*batch.moves, *_workstreams(batch)]
     for run in facts.runs:
-        found += _task(batch, run)
+        events += _task(batch, run)
     # If the end of a task and the change of its batch have the same time, the task comes first.
-    ordered = sorted(found, key=lambda one: (one.timestamp, one.event_type != TASK.event_type))
+    ordered = sorted(events, key=lambda event: (event.timestamp, event.event_type != TASK.event_type))
     created = instant(batch.row.created_at)
     since = {(WORKSTREAM.event_type, f"{batch.row.batch_id}#1"): created}
     return list(timed(ordered, since, but=frozenset({BATCH.event_type})))
@@ -100,12 +100,12 @@ def _critical(batch: _Batch, at: str) -> list[str]:
     Under the policy `strict` each document is critical. Under other policies, the queue file marks the critical ones.
     """
     strict = batch.row.policy == "strict"
-    found = []
+    documents = []
     for document_id, runs in batch.runs.items():
         newest = RunState("".join([to for moved, to in batch.moves_of(runs[-1][1]) if moved <= at][-1:]))
         if (strict or batch.items[document_id].critical) and (newest.failed or newest.stopped):
-            found.append(document_id)
-    return sorted(found)
+            documents.append(document_id)
+    return sorted(documents)
 
 
 def _task(batch: _Batch, run: RunCore) -> list[Event]:
@@ -116,9 +116,9 @@ def _task(batch: _Batch, run: RunCore) -> list[Event]:
     about = {
         "run_id": run.run_id, "document_id": run.document_id,
         "workstream_id": f"{batch.row.batch_id}#{batch.number(created)}", "critical": item.critical,
-        "dependencies": [one for name in item.depends_on if (one := batch.newest(name, created))],
+        "dependencies": [newest for name in item.depends_on if (newest := batch.newest(name, created))],
         **({"replaces": before} if before else {}),
     }  # fmt: skip
     changes = in_order(run, changes, batch.facts.attempts.get(run.run_id, ()))
-    told = events_of(run, changes, about=about, dryrun=batch.row.mode == "dryrun")
-    return [one for one in told if one.event_type == TASK.event_type]
+    events = events_of(run, changes, about=about, dryrun=batch.row.mode == "dryrun")
+    return [event for event in events if event.event_type == TASK.event_type]

@@ -141,9 +141,9 @@ def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -
         return None
     first = waiting[0]
     others = f" ({len(waiting)} red findings wait in all)" if len(waiting) > 1 else ""
-    told = first.message.removeprefix(f"line {first.line}: ")
+    text = first.message.removeprefix(f"line {first.line}: ")
     refused = refusal(
-        first.code, first.line, f"{told}{others}; correct the text or the profile, or accept "
+        first.code, first.line, f"{text}{others}; correct the text or the profile, or accept "
         f"{'each' if others else 'it'} with {_acceptances(waiting)} --because TEXT", red=len(waiting), name=first.name,
     )  # fmt: skip
     return replace(refused, findings=waiting)

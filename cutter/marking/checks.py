@@ -103,33 +103,33 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
     own = "(docs/reference/marking.md) and give it as --profile FILE.yaml; `cutter mark --help` lists the shipped ones"
     read, unread = readable_and_unread(lines, profile)
     if unread:
-        told = (
+        message = (
             f"{counted(len(unread), 'line')} from here on would be headings of the profile {profile.id}, but have no "
             "`#`, so it reads them as text; put `#` before them, type `cutter profile suggest FILE` for a profile that "
             f"reads them, or write a profile with `forms: [plain, bold]` {own}"
         )
     elif read:
-        told = (
+        message = (
             f"the profile {profile.id} cuts none of the headings from here on; choose another scope or profile, or "
             f"write one {own}"
         )
     else:
-        told = (
+        message = (
             f"no line is a heading for the profile {profile.id}; put `# ` before each line that begins a unit, choose "
             f"another profile, or write one {own}"
         )
     line = lines.number(unread[0]) if unread else lines.number(0)
-    return refusal("no_candidates", line, told, profile=profile.id)
+    return refusal("no_candidates", line, message, profile=profile.id)
 
 
 def refuse_first(nodes: list[Node], childless: list[Node], lines: Lines, options: Options) -> MarkRefusal | None:
     """The refusal that comes first in the document."""
-    found = [
+    refusals = [
         *_forbidden(nodes, lines, options),
         *(_duplicates(nodes, lines) if options.duplicates == "refuse" else ()),
         *(_childless_refusals(childless, lines) if options.empty == "refuse" else ()),
     ]
-    return min(found, key=lambda refused: refused.line or 0, default=None)
+    return min(refusals, key=lambda refused: refused.line or 0, default=None)
 
 
 def _forbidden(nodes: list[Node], lines: Lines, options: Options) -> Iterator[MarkRefusal]:
@@ -188,18 +188,18 @@ def _says_more(heading: Heading) -> bool:
 
 def findings(data: bytes, nodes: list[Node], childless: list[Node], lines: Lines) -> list[Finding]:
     """Notes that the reader of the request should look at."""
-    found = [
+    notes = [
         Finding(code="duplicate_address", line=lines.number(node.heading.index), address=node.address, severity="amber",
                 message=f"line {lines.number(node.heading.index)}: the heading repeats; it got {node.address}")
         for node in nodes if node.ordinal > 1
     ]  # fmt: skip
     for node in childless:
         line = lines.number(node.heading.index)
-        found.append(Finding(code="heading_only", line=line, address=node.address, severity="amber",
+        notes.append(Finding(code="heading_only", line=line, address=node.address, severity="amber",
                              message=f"line {line}: {node.address} is a heading without text"))  # fmt: skip
-    found.extend(_titles(nodes, lines))
-    found.extend(_odd_characters(data, lines))
-    return found
+    notes.extend(_titles(nodes, lines))
+    notes.extend(_odd_characters(data, lines))
+    return notes
 
 
 def _titles(nodes: list[Node], lines: Lines) -> Iterator[Finding]:

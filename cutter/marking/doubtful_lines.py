@@ -25,18 +25,18 @@ def unread_headings(nodes: list[Node], place: Place, not_judged: Collection[int]
     """
     lines = place.lines
     headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
-    found: dict[str | None, list[tuple[int, str]]] = defaultdict(list)
+    groups: dict[str | None, list[tuple[int, str]]] = defaultdict(list)
     for index, line in enumerate(lines.lines):
         if not line or line[0] in NEVER or index in headings or index in not_judged or lines.opaque[index]:
             continue
         if not _begins_paragraph(index, lines):
             continue
-        said = begins_like_heading(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"))
-        if said is not None:
+        beginning = begins_like_heading(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"))
+        if beginning is not None:
             unit = place.unit(index)
-            found[unit.address if unit else None].append((lines.number(index), said))
-    for address, group in found.items():
-        shown = ", ".join(f"{said!r} (line {number})" for number, said in group[:EXAMPLES])
+            groups[unit.address if unit else None].append((lines.number(index), beginning))
+    for address, group in groups.items():
+        shown = ", ".join(f"{text!r} (line {number})" for number, text in group[:EXAMPLES])
         more = f" and {len(group) - EXAMPLES} more" if len(group) > EXAMPLES else ""
         yield Finding(
             code="heading_unread", line=group[0][0], address=address, severity="amber",

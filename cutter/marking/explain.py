@@ -90,13 +90,13 @@ class Explainer:
     def _read(self) -> None:
         """Note the rule for each line that a step of the marking decides."""
         lines, profile = self._lines, self._profile
-        found, noticed = find_headings(lines, profile)
+        headings, noticed = find_headings(lines, profile)
         for finding in noticed:
             self._note(finding.line - lines.first_line, "bare_heading")
-        contents = contents_block(lines, found, profile)
+        contents = contents_block(lines, headings, profile)
         if isinstance(contents, tuple):
-            found = [heading for heading in found if not contents[0] <= heading.index < contents[1]]
-        cut = self._down_to(found)
+            headings = [heading for heading in headings if not contents[0] <= heading.index < contents[1]]
+        cut = self._down_to(headings)
         settled, breaks = settle(cut, lines, profile)
         self._dropped(cut, settled)
         for finding in breaks:
@@ -112,14 +112,14 @@ class Explainer:
     def _note(self, index: int, rule: str, more: str = "", heading: Heading | None = None) -> None:
         self._rules[index] = (rule if rule in RULES else "numbering_break", heading, more)
 
-    def _down_to(self, found: list[Heading]) -> list[Heading]:
+    def _down_to(self, headings: list[Heading]) -> list[Heading]:
         deepest = self._options.deepest or self._profile.deepest
         if deepest is None:
-            return found
+            return headings
         names = self._profile.level_names()
         wanted = set(names[: names.index(deepest) + 1])
-        cut = [heading for heading in found if heading.level is None or heading.level.name in wanted]
-        for heading in found:
+        cut = [heading for heading in headings if heading.level is None or heading.level.name in wanted]
+        for heading in headings:
             if heading.level is not None and heading.level.name not in wanted:
                 self._note(heading.index, "below_deepest", heading=heading)
         return cut
@@ -170,8 +170,8 @@ class Explainer:
 
     def _one(self, line: bytes) -> Heading | None:
         """Read a single line in every existing form."""
-        found, _ = find_headings(read_lines(line, 0, len(line)), self._wide)
-        return found[0] if found else None
+        headings, _ = find_headings(read_lines(line, 0, len(line)), self._wide)
+        return headings[0] if headings else None
 
     def _part(self, index: int) -> object:
         place = bisect_right(self._starts, self._lines.offset(index)) - 1
@@ -209,12 +209,12 @@ def _explanation(
     number: int, text: str, rule: str, heading: Heading | None, more: str, address: str | None
 ) -> Explanation:
     verdict, reason = RULES[rule]
-    told = more.partition(": ")[2] or reason
+    sentence = more.partition(": ")[2] or reason
     if heading is not None and heading.level is not None:
         level = heading.level
         written = f" {heading.number.text}" if heading.number else ""
         forms = f", read in the forms {', '.join(level.forms)}" if rule == "form_not_read" else ""
-        told = f"{told} (level {level.name}{written}, written as {heading.form}{forms})"
+        sentence = f"{sentence} (level {level.name}{written}, written as {heading.form}{forms})"
     elif heading is not None and rule == "hashes":
-        told = f"{told} ({'#' * heading.depth})"
-    return Explanation(line=number, text=text, verdict=verdict, rule=rule, sentence=told, address=address)
+        sentence = f"{sentence} ({'#' * heading.depth})"
+    return Explanation(line=number, text=text, verdict=verdict, rule=rule, sentence=sentence, address=address)

@@ -135,9 +135,9 @@ def heading_lines(lines: Lines) -> Iterator[HeadingLine]:
             continue
         if line[0] in _DIGITS and not _MAY_HAVE_WORD.match(line):
             continue
-        seen = read_line(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"), index, lines.opaque[index])
-        if seen is not None:
-            yield seen
+        heading = read_line(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"), index, lines.opaque[index])
+        if heading is not None:
+            yield heading
 
 
 def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
@@ -184,7 +184,7 @@ def begins_like_heading(text: str) -> str | None:
     match = _NUMBER_FIRST.match(text) if numbered else None
     if match is not None:
         reference = _CONTINUED.match(text, match.end()) or (match["article"] and _NUMBER_AFTER.match(text, match.end()))
-        told = None if reference else match.group()
+        beginning = None if reference else match.group()
     else:
         match = _LINE.match(text)
         if match is None:
@@ -194,8 +194,8 @@ def begins_like_heading(text: str) -> str | None:
         inserted = letter is not None or _place(" ".join(match["number"].split())) is None
         rest = rest[letter.end() :] if letter else rest
         titled = not rest or rest[0] in _SIGNS or _WORD_AFTER.match(rest)
-        told = match.group() + (letter.group() if letter else "") if inserted and titled else None
-    return told.strip("# \t\u00a0\u3000*_[") if told else None
+        beginning = match.group() + (letter.group() if letter else "") if inserted and titled else None
+    return beginning.strip("# \t\u00a0\u3000*_[") if beginning else None
 
 
 def _place(written: str) -> tuple[str, int] | None:

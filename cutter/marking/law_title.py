@@ -26,11 +26,11 @@ def _titled(raw: str) -> str:
 
 
 def _of_front_matter(lines: Lines) -> str:
-    found = [line.decode("utf-8", "replace") for line in lines.lines[1 : max(lines.front_matter - 1, 0)]]
-    for index, line in enumerate(found):
+    front_matter = [line.decode("utf-8", "replace") for line in lines.lines[1 : max(lines.front_matter - 1, 0)]]
+    for index, line in enumerate(front_matter):
         match = _FIELD.match(line)
         if match is not None:
-            rest = found[index + 1 :]
+            rest = front_matter[index + 1 :]
             ends = (place for place, more in enumerate(rest) if not more.startswith((" ", "\t")))
             whole = " ".join([match["value"], *rest[: next(ends, len(rest))]])
             return " ".join(whole.split()).strip("\"'")

@@ -130,8 +130,8 @@ def _step(count: _Count, node: Node, lines: Lines) -> None:
     if not count.nodes:
         first = 0 if _is_letter(node) else 1
         if value[0] > first and len(value) == 1 and node.parent is not None and not _begins_a_block(value[0]):
-            told = numbers.named_gap((*value[:-1], first - 1), value, _text(node))
-            count.missing.append((node, f"{told} missing before {_text(node)}, the first number here", -1))
+            text = numbers.named_gap((*value[:-1], first - 1), value, _text(node))
+            count.missing.append((node, f"{text} missing before {_text(node)}, the first number here", -1))
         return
     before = count.nodes[-1]
     count.steps += 1
@@ -148,8 +148,8 @@ def _step(count: _Count, node: Node, lines: Lines) -> None:
             and not _is_a_range(before, node, lines)
             and not (before.parent != node.parent and _begins_a_block(value[0]))
         ):
-            told = f"{numbers.named_gap(last, value, _text(node))} missing between {_text(before)} and {_text(node)}"
-            count.missing.append((node, told, before.heading.index))
+            text = f"{numbers.named_gap(last, value, _text(node))} missing between {_text(before)} and {_text(node)}"
+            count.missing.append((node, text, before.heading.index))
 
 
 def _back(count: _Count, before: Node, node: Node, value: tuple[int, ...]) -> None:
@@ -171,7 +171,9 @@ def _gap(last: tuple[int, ...], value: tuple[int, ...], node: Node) -> bool:
     """
     if last[:-1] == value[:-1] and value[-1] - last[-1] == 1:
         return False
-    place = next((i for i, (one, two) in enumerate(zip(last, value, strict=False)) if one != two), len(last))
+    place = next(
+        (i for i, (earlier, later) in enumerate(zip(last, value, strict=False)) if earlier != later), len(last)
+    )
     if place >= len(last) or place >= len(value) or place < len(value) - 1 - _suffixed(node):
         return False
     if _suffixed(node) and place == len(value) - 1:
@@ -189,14 +191,14 @@ def _letters_between(last: int, value: int) -> bool:
 
 def _named(title: str) -> set[int]:
     """The whole numbers that a heading names, including ranges. Empty for a long title."""
-    found = [int(digits) for digits in _DIGITS.findall(title)[:8]]
-    if not found or max(found) - min(found) > _NAMED_MAX:
-        return set(found)
-    return set(range(min(found), max(found) + 1))
+    values = [int(digits) for digits in _DIGITS.findall(title)[:8]]
+    if not values or max(values) - min(values) > _NAMED_MAX:
+        return set(values)
+    return set(range(min(values), max(values) + 1))
 
 
-def _are_told(last: tuple[int, ...], value: tuple[int, ...], told: set[int]) -> bool:
-    return len(value) == 1 and set(range(last[0] + 1, min(value[0], last[0] + _NAMED_MAX))) <= told
+def _are_told(last: tuple[int, ...], value: tuple[int, ...], named: set[int]) -> bool:
+    return len(value) == 1 and set(range(last[0] + 1, min(value[0], last[0] + _NAMED_MAX))) <= named
 
 
 def _repealed_between(before: Node, node: Node, lines: Lines) -> set[int]:
@@ -266,7 +268,7 @@ def _told(code: str, name: str, places: list[Place], lines: Lines, severity: Sev
     line = lines.number(first.heading.index)
     shown = "; ".join(f"{text} (line {lines.number(node.heading.index)})" for node, text, _ in places[:EXAMPLES])
     more = f"; and {counted(len(places) - EXAMPLES, 'place')} more" if len(places) > EXAMPLES else ""
-    told = {"number_missing": "", "number_repeated": "numbers come twice: ",
+    label = {"number_missing": "", "number_repeated": "numbers come twice: ",
             "number_backwards": "numbers step back: "}[code]  # fmt: skip
     yield Finding(code=code, line=line, address=first.address, severity=severity,
-                  message=f"line {line}: {name}: {told}{shown}{more}")  # fmt: skip
+                  message=f"line {line}: {name}: {label}{shown}{more}")  # fmt: skip

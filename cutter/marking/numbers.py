@@ -111,7 +111,7 @@ def pattern(styles: tuple[str, ...]) -> str:
 
 def lowered(text: str) -> str:
     """A number with its raised digits as a separate part: 5-1 for 5¹."""
-    return _RAISED_RUN.sub(lambda found: "-" + found.group().translate(_LOWERED), text)
+    return _RAISED_RUN.sub(lambda match: "-" + match.group().translate(_LOWERED), text)
 
 
 def raised(digits: str) -> str:

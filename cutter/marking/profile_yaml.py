@@ -169,11 +169,11 @@ def _status(root: _Fields) -> StatusRules | None:
         return None
     fields = root.mapping("status", ("markers", "default", "scope"))
     markers = fields.mapping("markers", STATUSES)
-    found = tuple((status, markers.word(status)) for status in STATUSES if markers.has(status))
-    if len({marker for _, marker in found}) != len(found):
+    pairs = tuple((status, markers.word(status)) for status in STATUSES if markers.has(status))
+    if len({marker for _, marker in pairs}) != len(pairs):
         fields.fail("markers", "must differ from each other")
     return StatusRules(
-        markers=found,
+        markers=pairs,
         default=fields.choice("default", STATUSES),
         enacted_only=fields.choice("scope", ("all", "enacted_only")) == "enacted_only",
     )

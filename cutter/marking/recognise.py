@@ -169,7 +169,7 @@ class _Reading:
 def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
     """All lines that are or may be headings, in order, and findings about bare `##` lines."""
     reading = _Reading(_readers(profile), _line_starts(profile), profile.status.markers if profile.status else ())
-    found: list[Heading] = []
+    headings: list[Heading] = []
     findings: list[Finding] = []
     for index, line in enumerate(lines.lines):
         if not line or lines.opaque[index]:
@@ -182,8 +182,8 @@ def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[F
             if heading is None:
                 findings.append(_bare(lines.number(index)))
         if heading is not None:
-            found.append(heading)
-    return found, findings
+            headings.append(heading)
+    return headings, findings
 
 
 def readable_and_unread(lines: Lines, profile: Profile) -> tuple[bool, list[int]]:

@@ -192,13 +192,13 @@ class Marking:
             raise ProgrammingError(f"byte {position} belongs to no part")
 
     def _check_tree(self) -> None:
-        seen: set[str] = set()
+        addresses: set[str] = set()
         for unit in self.candidates:
-            if unit.address in seen:
+            if unit.address in addresses:
                 raise ProgrammingError(f"line {unit.line}: {unit.address} is given twice")
-            if unit.parent_address is not None and unit.parent_address not in seen:
+            if unit.parent_address is not None and unit.parent_address not in addresses:
                 raise ProgrammingError(f"line {unit.line}: the parent of {unit.address} does not precede it")
-            seen.add(unit.address)
+            addresses.add(unit.address)
 
 
 def mark_digest(candidates: tuple[Candidate, ...], exclusions: tuple[Exclusion, ...]) -> str:

@@ -79,8 +79,8 @@ class RevisionPlan:
     @cached_property
     def counts(self) -> dict[str, int]:
         """Rows of each operation, also of those without a row."""
-        found = Counter(row.operation for row in self.rows)
-        return {operation: found[operation] for operation in OPERATIONS}
+        totals = Counter(row.operation for row in self.rows)
+        return {operation: totals[operation] for operation in OPERATIONS}
 
     @cached_property
     def changing(self) -> int:

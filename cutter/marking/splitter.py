@@ -111,9 +111,9 @@ def _resolved(profile: Profile, options: Options) -> Options:
 
 
 def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | MarkRefusal:
-    found, noticed = find_headings(lines, profile)
-    every = found
-    contents = contents_block(lines, found, profile)
+    headings, noticed = find_headings(lines, profile)
+    every = headings
+    contents = contents_block(lines, headings, profile)
     if isinstance(contents, MarkRefusal):
         return contents
     blocks = []
@@ -122,8 +122,8 @@ def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | M
     if contents is not None:
         begin, end = contents
         blocks.append(Block(begin=begin, end=end, reason="table_of_contents"))
-        found = [heading for heading in found if not begin <= heading.index < end]
-    wanted = _down_to(found, profile, options)
+        headings = [heading for heading in headings if not begin <= heading.index < end]
+    wanted = _down_to(headings, profile, options)
     settled, breaks = settle(wanted, lines, profile)
     hidden = checks.bidi_heading(settled, lines)
     merged = merge_titles(settled, lines, profile)
@@ -142,8 +142,8 @@ def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | M
 def _left_out(every: list[Heading], rows: tuple[Row, ...], breaks: list[Finding], lines: Lines) -> frozenset[int]:
     """Lines that the profile reads as headings but that are not units, by an option or because of a finding."""
     units = {row.heading.index for row in rows if row.kind == "unit"}
-    told = {finding.line - lines.first_line for finding in breaks}
-    return frozenset(told | {heading.index for heading in every if heading.index not in units})
+    indexes = {finding.line - lines.first_line for finding in breaks}
+    return frozenset(indexes | {heading.index for heading in every if heading.index not in units})
 
 
 def _down_to(headings: list[Heading], profile: Profile, options: Options) -> list[Heading]:

@@ -39,14 +39,14 @@ def plain_title(raw: str) -> str:
     if not _MARKED.search(raw):
         return visible(raw)
     kept: list[str] = []
-    text = _ESCAPE.sub(lambda found: _hide(kept, found.group(1)), raw)
+    text = _ESCAPE.sub(lambda match: _hide(kept, match.group(1)), raw)
     for _ in range(2):  # an image inside a link
         text = _IMAGE_OR_LINK.sub(r"\1", text)
     text = _AUTOLINK.sub(r"\1", _FOOTNOTE.sub("", text))
-    text = _RAISED.sub(lambda found: numbers.raised(found.group(1)), text)
+    text = _RAISED.sub(lambda match: numbers.raised(match.group(1)), text)
     text = _CODE.sub("", _TAG.sub("", text))
     text = _UNDERSCORES.sub("", _STARS.sub("", text))
-    text = _ENTITY.sub(lambda found: html.unescape(found.group()), text)
+    text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
     text = _show(kept, text)
     return _SPACES.sub(" ", ZERO_WIDTH.sub("", text)).strip()
 

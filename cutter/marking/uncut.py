@@ -102,7 +102,7 @@ def uncut_findings(
         elif line.index not in known and not _is_closed_note(lines.lines[line.index]):
             text[line.kind, line.series].append(line)
     yield from _in_lines(lines, place)
-    fenced = [line for found in text.values() for line in found if line.opaque == FENCE]
+    fenced = [line for group in text.values() for line in group if line.opaque == FENCE]
     yield from _in_fences(sorted(fenced, key=lambda line: line.index), place)
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
     yield from _runs(text, cut, place, numbered=numbered)
@@ -134,12 +134,12 @@ def _in_lines(lines: Lines, place: Place) -> Iterator[Finding]:
     """
     if not any(sign in lines.data for sign in _OTHER_BREAKS):
         return
-    found = [i for i, line in enumerate(lines.lines) if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]
-    if found:
-        number, unit = lines.number(found[0]), place.unit(found[0])
+    indexes = [i for i, line in enumerate(lines.lines) if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]
+    if indexes:
+        number, unit = lines.number(indexes[0]), place.unit(indexes[0])
         yield Finding(
             code="heading_in_line", line=number, address=unit.address if unit else None, severity="red",
-            message=f"line {number}: {counted(len(found), 'line')} with a heading after a line break that is no LF, "
+            message=f"line {number}: {counted(len(indexes), 'line')} with a heading after a line break that is no LF, "
             "where nothing is cut; save the text with LF line ends",
         )  # fmt: skip
 
@@ -154,8 +154,8 @@ def _runs(
     """`numbered` is False if no unit has a number. Then even a single line that looks like an article counts."""
     uncut: list[HeadingLine] = []
     absorbed: list[HeadingLine] = []
-    for key, found in text.items():
-        open_lines = [line for line in found if line.opaque != FENCE]
+    for key, group in text.items():
+        open_lines = [line for line in group if line.opaque != FENCE]
         run = _longest_run(open_lines)
         numbers_cut = {line.value for line in cut.get(key, ())}
         alone = not numbered and key[0] == "article" and any(line.strong for line in open_lines)
@@ -165,9 +165,9 @@ def _runs(
             around = cut.get(key, [])
             absorbed.extend({*_absorbed(open_lines, around), *_filling(open_lines, around, place.lines)})
     if uncut:
-        told = "begins like a heading and is text" if len(uncut) == 1 else "begin like headings and are text"
+        problem = "begins like a heading and is text" if len(uncut) == 1 else "begin like headings and are text"
         yield _finding("looks_uncut", sorted(uncut, key=lambda line: line.index), place,
-                       f"{told}; `cutter profile suggest FILE` may write a profile that reads such lines, or put # "
+                       f"{problem}; `cutter profile suggest FILE` may write a profile that reads such lines, or put # "
                        "before them")  # fmt: skip
     for line in sorted(absorbed, key=lambda line: line.index):
         yield _finding("heading_absorbed", [line], place, "continues the numbering of the headings around it, but is "
@@ -204,33 +204,33 @@ def _is_uncut(run: list[HeadingLine]) -> bool:
     return len(run) >= _RUN or (len(run) == _RUN - 1 and run[0].value == 1 and all(line.strong for line in run))
 
 
-def _longest_run(found: list[HeadingLine]) -> list[HeadingLine]:
+def _longest_run(lines: list[HeadingLine]) -> list[HeadingLine]:
     """The longest chain of lines, in order, whose numbers count up by one."""
     best: dict[int, int] = {}
     before: list[int] = []
     lengths: list[int] = []
     last_of: dict[int, int] = {}
-    for position, line in enumerate(found):
+    for position, line in enumerate(lines):
         link = last_of.get(line.value - 1, -1)
         before.append(link)
         lengths.append(1 + (lengths[link] if link >= 0 else 0))
         if lengths[position] >= best.get(line.value, 0):
             best[line.value], last_of[line.value] = lengths[position], position
-    at = max(range(len(found)), key=lengths.__getitem__, default=-1)
+    at = max(range(len(lines)), key=lengths.__getitem__, default=-1)
     chain = []
     while at >= 0:
-        chain.append(found[at])
+        chain.append(lines[at])
         at = before[at]
     return chain[::-1]
 
 
-def _absorbed(found: list[HeadingLine], cut: list[HeadingLine]) -> Iterator[HeadingLine]:
+def _absorbed(uncut_lines: list[HeadingLine], cut: list[HeadingLine]) -> Iterator[HeadingLine]:
     """Strong lines that fit into the numbering: their number is next to that of the heading before or after them, and
     no heading of their kind has it.
     """
     starts = [line.index for line in cut]
     numbers = {line.value for line in cut}
-    for line in found:
+    for line in uncut_lines:
         position = bisect_right(starts, line.index) - 1
         follows = position >= 0 and cut[position].value + 1 == line.value
         precedes = position + 1 < len(cut) and cut[position + 1].value - 1 == line.value
@@ -238,11 +238,13 @@ def _absorbed(found: list[HeadingLine], cut: list[HeadingLine]) -> Iterator[Head
             yield line
 
 
-def _filling(found: list[HeadingLine], cut: list[HeadingLine], lines: Lines) -> Iterator[HeadingLine]:
+def _filling(uncut_lines: list[HeadingLine], cut: list[HeadingLine], lines: Lines) -> Iterator[HeadingLine]:
     """Lines that could be headings, also weak ones, whose numbers are exactly those that are missing between two
     successive headings of their kind.
     """
-    likely = [line for line in found if line.opaque != INDENTED and (line.strong or _may_be_a_heading(line, lines))]
+    likely = [
+        line for line in uncut_lines if line.opaque != INDENTED and (line.strong or _may_be_a_heading(line, lines))
+    ]
     starts = [line.index for line in likely]
     for before, after in pairwise(cut):
         between = likely[bisect_right(starts, before.index) : bisect_right(starts, after.index)]
@@ -261,15 +263,15 @@ def _may_be_a_heading(line: HeadingLine, lines: Lines) -> bool:
     return after_space and len(text) <= LIKELY_HEADING_BYTES and text[-1:] not in (b".", b",", b";", b":")
 
 
-def _finding(code: str, found: list[HeadingLine], place: Place, told: str) -> Finding:
-    first = found[0]
+def _finding(code: str, uncut_lines: list[HeadingLine], place: Place, problem: str) -> Finding:
+    first = uncut_lines[0]
     number = place.lines.number(first.index)
     unit = place.unit(first.index)
-    shown = ", ".join(f"{line.text!r} (line {place.lines.number(line.index)})" for line in found[:EXAMPLES])
-    more = f" and {len(found) - EXAMPLES} more" if len(found) > EXAMPLES else ""
+    shown = ", ".join(f"{line.text!r} (line {place.lines.number(line.index)})" for line in uncut_lines[:EXAMPLES])
+    more = f" and {len(uncut_lines) - EXAMPLES} more" if len(uncut_lines) > EXAMPLES else ""
     return Finding(
         code=code, line=number, address=unit.address if unit else None, severity="red",
-        message=f"line {number}: {counted(len(found), 'line')} {told}: {shown}{more}",
+        message=f"line {number}: {counted(len(uncut_lines), 'line')} {problem}: {shown}{more}",
     )  # fmt: skip
 
 
@@ -371,13 +373,13 @@ def _mark(line: bytes) -> _Mark | None:
 
 def _counts_up(items: Sequence[bytes]) -> bool:
     """True for a list of several items from 1 on, of which at most one in five numbers is missing."""
-    last, found = 0, list(filter(None, map(_ITEM.match, items)))
-    for item in found:
+    last, matches = 0, list(filter(None, map(_ITEM.match, items)))
+    for item in matches:
         value = int(item["number"]) if item["number"] else item["letter"][0] - ord("a") + 1
         if value < last + (not item["inserted"]) or (last == 0 and value != 1):
             return False
         last = value
-    return len(found) >= GIANT_UNIT_ITEMS and 4 * last <= 5 * len(found)
+    return len(matches) >= GIANT_UNIT_ITEMS and 4 * last <= 5 * len(matches)
 
 
 def _looks_headed(line: bytes) -> bool:

@@ -130,6 +130,6 @@ def one_line(text: str, most: int = limits.CARD_LINE_MAX) -> str:
 
     Each hidden character becomes a space. A text that is too long is cut and ends with an ellipsis.
     """
-    visible = "".join(" " if is_hidden(one) or unicodedata.category(one) == "Zs" else one for one in text)
+    visible = "".join(" " if is_hidden(char) or unicodedata.category(char) == "Zs" else char for char in text)
     line = " ".join(visible.split())
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -171,7 +171,7 @@ def _writes(waiting: Waiting) -> str:
     if waiting.place not in tuple(Sovereign):
         return f"The policy stopped it there, of {waiting.units or 0} units"
     enacts = waiting.place == Sovereign.LIFECYCLE
-    said = f"{waiting.units} {'units enacted' if enacts else 'units'} at as many addresses below {waiting.docprefix}/"
+    text = f"{waiting.units} {'units enacted' if enacts else 'units'} at as many addresses below {waiting.docprefix}/"
     if waiting.changes is not None and not enacts:
-        said += ": {} added, {} changed, {} removed".format(*waiting.changes)
-    return f"{said}; {waiting.findings} findings" if waiting.findings else said
+        text += ": {} added, {} changed, {} removed".format(*waiting.changes)
+    return f"{text}; {waiting.findings} findings" if waiting.findings else text

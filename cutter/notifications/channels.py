@@ -20,7 +20,7 @@ _SWITCHES: Final = [f"{PREFIX}{setting.upper()}" for setting in CHANNELS.values(
 HOW_TO_SWITCH_ON: Final = f"set {', '.join(_SWITCHES[:-1])} or {_SWITCHES[-1]}"
 """What a person does who wants messages."""
 
-DEFAULT_KINDS: Final = tuple(one.value for one in Kind if one not in (Kind.FINISHED, Kind.ENACTED, Kind.TEST))
+DEFAULT_KINDS: Final = tuple(kind.value for kind in Kind if kind not in (Kind.FINISHED, Kind.ENACTED, Kind.TEST))
 """The kinds of message that a channel sends if CUTTER_NOTIFY does not name the channel."""
 
 MACHINE_KINDS: Final = {"webhook": (Kind.ENACTED.value,)}

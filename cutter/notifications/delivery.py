@@ -54,7 +54,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
             entry = answer(connection, _TAKE, (channel.name, limits.NOTIFICATION_LEASE_SECONDS))
             if entry is None or not _send(connection, channel, policy, entry, done):
                 break
-        done.waiting = [asdict(one) for one in undelivered(connection, channel.name) if one.outcome is None]
+        done.waiting = [asdict(message) for message in undelivered(connection, channel.name) if message.outcome is None]
     return done
 
 
@@ -75,8 +75,8 @@ def denied(policy: EffectPolicy | InvalidPolicy, about: Json, at: datetime, gate
         connector=NOTIFICATION_POST.connector.value, operation=NOTIFICATION_POST.name, at=at, gate=gate,
         document_id=about.get("document_id"), tenant=about.get("tenant"), mode=about.get("mode"),
     )  # fmt: skip
-    said = decide(policy, action)
-    return None if said.verdict is Verdict.ALLOW else said.why
+    decision = decide(policy, action)
+    return None if decision.verdict is Verdict.ALLOW else decision.why
 
 
 def _send(

@@ -199,14 +199,14 @@ def _waiting(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Wai
     document = parse_request(request.document.encode())
     if isinstance(document, Refusal):
         raise ProgrammingError(f"the request of {request.run_id} cannot be read back: {document.reason}")
-    said = list(_decisions(request, Sovereign(request.place), document, policy))
-    tiers = [Tier(document.tier), *(each.tier for each in said if each.tier)]
+    decisions = list(_decisions(request, Sovereign(request.place), document, policy))
+    tiers = [Tier(document.tier), *(each.tier for each in decisions if each.tier)]
     changes = document.changes
     step = next_step(run_id=request.run_id, document_id=request.document_id, state=_AWAITING[Sovereign(request.place)])
     return Waiting(
         subject=request.subject, place=request.place, run_id=request.run_id, document_id=request.document_id,
         docprefix=request.docprefix, mode=request.mode, tier=max(tiers, key=list(Tier).index),
-        needed=document.approvers_needed, reason="; ".join(dict.fromkeys(each.why for each in said)),
+        needed=document.approvers_needed, reason="; ".join(dict.fromkeys(each.why for each in decisions)),
         command=step.command, expires=request.expires_at, units=document.request.candidate_count,
         changes=(changes.added_count, changes.changed_count, changes.removed_count), findings=document.findings_count,
     )  # fmt: skip

@@ -81,12 +81,15 @@ class SlackChannel:
             unreadable = answer.code in ("missing_scope", "not_allowed_token_type")
             return None if unreadable else replace(answer, in_doubt=True)
         messages = [message for message in answer.get("messages") or [] if isinstance(message, dict)]
-        ours = (one for one in messages if _subject(one) == message.card.subject)
-        return next((f"{self.channel}/{one.get('ts')}" for one in ours), None)
+        ours = (post for post in messages if _subject(post) == message.card.subject)
+        return next((f"{self.channel}/{post.get('ts')}" for post in ours), None)
 
     def call(self, method: str, arguments: Mapping[str, object]) -> Json | Trouble:
         """Slack's answer to one call. An argument that is not a text is sent as JSON."""
-        sent = {name: one if isinstance(one, str) else json.dumps(one) for name, one in arguments.items()}
+        sent = {
+            name: argument if isinstance(argument, str) else json.dumps(argument)
+            for name, argument in arguments.items()
+        }
         try:
             answer = self.client.api_call(method, params=sent)
         except _Failed as problem:

@@ -47,11 +47,11 @@ def escaped(text: str, most: int) -> str:
 
     A cut text ends with "…". Control, format and private characters become spaces.
     """
-    visible = "".join(" " if is_hidden(one) or unicodedata.category(one) == "Zs" else one for one in text)
+    visible = "".join(" " if is_hidden(char) or unicodedata.category(char) == "Zs" else char for char in text)
     pieces: list[str] = []
     left = most
-    for one in " ".join(visible.split()):
-        piece = _ENTITIES.get(one, one)
+    for char in " ".join(visible.split()):
+        piece = _ENTITIES.get(char, char)
         if len(piece) > left - 1:
             return "".join([*pieces, "…"])
         pieces.append(piece)

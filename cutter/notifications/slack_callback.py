@@ -63,21 +63,25 @@ def click(body: bytes) -> Click | None:
     """The pressed button, or None for any other bytes. It never raises."""
     try:
         ((name, payload),) = parse_qsl(body.decode(), strict_parsing=True, max_num_fields=1)
-        found = json.loads(payload) if name == "payload" else None
-        return _click(found) if isinstance(found, Mapping) and found.get("type") == "block_actions" else None
+        interaction = json.loads(payload) if name == "payload" else None
+        return (
+            _click(interaction)
+            if isinstance(interaction, Mapping) and interaction.get("type") == "block_actions"
+            else None
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def _click(found: Mapping[str, Any]) -> Click:
-    (action,) = found["actions"]
-    answer_to = found.get("response_url")
+def _click(interaction: Mapping[str, Any]) -> Click:
+    (action,) = interaction["actions"]
+    answer_to = interaction.get("response_url")
     return Click(
-        user=_of_form(_USER, found["user"]["id"]),
+        user=_of_form(_USER, interaction["user"]["id"]),
         approve={APPROVE: True, REJECT: False}[action["action_id"]],
         subject=_of_form(_SUBJECT, action["value"]),
-        channel=_of_form(_CHANNEL, found["container"]["channel_id"]),
-        message=_of_form(_MESSAGE, found["container"]["message_ts"]),
+        channel=_of_form(_CHANNEL, interaction["container"]["channel_id"]),
+        message=_of_form(_MESSAGE, interaction["container"]["message_ts"]),
         answer_to=_of_form(_ANSWER_TO, answer_to) if answer_to is not None else "",
     )
 

@@ -193,12 +193,12 @@ def explain(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tup
 
 def shadowed(policy: EffectPolicy) -> tuple[tuple[Rule, Rule], ...]:
     """Pairs of a rule and an earlier rule that always decides before it. The author probably did not intend this."""
-    found = []
+    pairs = []
     for number, rule in enumerate(policy.rules):
-        earlier = next((one for one in policy.rules[:number] if _covers(one, rule)), None)
+        earlier = next((candidate for candidate in policy.rules[:number] if _covers(candidate, rule)), None)
         if earlier is not None:
-            found.append((rule, earlier))
-    return tuple(found)
+            pairs.append((rule, earlier))
+    return tuple(pairs)
 
 
 def _answer(rule: Rule, action: ProposedAction) -> Decision:
@@ -267,12 +267,14 @@ class Permit:
     @property
     def denied(self) -> Decision | None:
         """The first denial, or None if the policy denied nothing."""
-        return next((one for _, one in self.decisions if one.verdict is Verdict.DENY), None)
+        return next((decision for _, decision in self.decisions if decision.verdict is Verdict.DENY), None)
 
     @property
     def tier(self) -> Tier | None:
         """The highest tier of approval that a decision needs, or None if no decision needs one."""
-        return max((one.tier for _, one in self.decisions if one.tier), key=list(Tier).index, default=None)
+        return max(
+            (decision.tier for _, decision in self.decisions if decision.tier), key=list(Tier).index, default=None
+        )
 
     def record(self) -> dict[str, Any]:
         """The permit as the database stores it: the policy's digest and text, and the deciding rule of each action."""
@@ -281,11 +283,11 @@ class Permit:
             "text": self.policy_text,
             "decisions": [
                 {
-                    "connector": action.connector, "operation": action.operation, "verdict": said.verdict.value,
-                    "tier": said.tier.value if said.tier else None, "rule": said.rule, "line": said.line,
-                    "why": said.why,
+                    "connector": action.connector, "operation": action.operation, "verdict": decision.verdict.value,
+                    "tier": decision.tier.value if decision.tier else None, "rule": decision.rule,
+                    "line": decision.line, "why": decision.why,
                 }
-                for action, said in self.decisions
+                for action, decision in self.decisions
             ],
         }  # fmt: skip
 

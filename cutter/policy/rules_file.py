@@ -71,11 +71,11 @@ class _Reading:
         except Wrong as problem:
             self.note(problem.line, problem.rule)
             return ()
-        rules = [made for one in listed if (made := self._rule(one)) is not None]
-        for number, one in enumerate(rules):
-            if any(one.name == other.name for other in rules[:number]):
-                self.rule = one.name
-                self.note(one.line, "the name is duplicated")
+        rules = [made for item in listed if (made := self._rule(item)) is not None]
+        for number, rule in enumerate(rules):
+            if any(rule.name == other.name for other in rules[:number]):
+                self.rule = rule.name
+                self.note(rule.line, "the name is duplicated")
         return tuple(rules)
 
     def _rule(self, node: Node) -> Rule | None:
@@ -114,9 +114,9 @@ def _require_sense(rule: Rule) -> None:
     matched = [operation for operation in OPERATIONS if _may_match(rule, operation)]
     if not matched:
         raise Wrong(rule.line, "no command has this connector, operation and gate: the rule would never match")
-    unasked = [one for one in matched if not one.approvable]
+    unasked = [operation for operation in matched if not operation.approvable]
     if rule.verdict is Verdict.NEEDS_APPROVAL and unasked:
-        names = ", ".join(f"{one.connector} {one.name}" for one in unasked)
+        names = ", ".join(f"{operation.connector} {operation.name}" for operation in unasked)
         raise Wrong(rule.line, f"nobody can be asked about {names}: name a connector, operation or gate without "
                                "them, or choose allow or deny")  # fmt: skip
 
@@ -169,10 +169,10 @@ def _texts(given: FieldReader, name: str, allowed: Allowed, words: str) -> tuple
     node = given.node(name)
     nodes = _items(node, name) if isinstance(node, Items) else (node,)
     texts = []
-    for one in nodes:
-        if not isinstance(one, Scalar) or not allowed(one.text):
-            raise Wrong(one.line, f"{name} must be {words}")
-        texts.append(one.text)
+    for item in nodes:
+        if not isinstance(item, Scalar) or not allowed(item.text):
+            raise Wrong(item.line, f"{name} must be {words}")
+        texts.append(item.text)
     if not texts or len(set(texts)) < len(texts):
         given.fail(name, "must list at least one value, and each value once; leave the field out to match everything")
     return tuple(texts)
@@ -186,8 +186,8 @@ def _items(node: Node, name: str) -> tuple[Node, ...]:
 
 def _name_in(node: Node) -> str:
     entries = node.entries if isinstance(node, Fields) else ()
-    found = (value.text for key, value in entries if key.text == "name" and isinstance(value, Scalar))
-    return next((text for text in found if _RULE_NAME.fullmatch(text)), "")
+    names = (value.text for key, value in entries if key.text == "name" and isinstance(value, Scalar))
+    return next((text for text in names if _RULE_NAME.fullmatch(text)), "")
 
 
 def _may_match(rule: Rule, operation: Operation) -> bool:

@@ -24,7 +24,7 @@ def needed(settings: Settings) -> Check:
     if settings.backup_form == "segments":
         return ok(checks.BACKUP_PROGRAMS, "none is needed: backups are segments, and only gpg makes them")
     try:
-        found = {name: programs.version(backup_program(settings, name)) for name in PROGRAMS}
+        versions = {name: programs.version(backup_program(settings, name)) for name in PROGRAMS}
         with session(settings, "cutter_backup") as connection:
             server = programs.server_version(connection)
             encrypted = bool(connection.pgconn.ssl_in_use)
@@ -32,21 +32,21 @@ def needed(settings: Settings) -> Check:
         if getattr(problem, "what", "") == "database" and SETTING not in str(problem):
             return unseen(checks.BACKUP_PROGRAMS, "the database does not answer")
         return bad(checks.BACKUP_PROGRAMS, str(problem), f"set {SETTING} to a folder with both programs")
-    return _judged(settings, found, server, encrypted=encrypted)
+    return _judged(settings, versions, server, encrypted=encrypted)
 
 
 def _judged(
-    settings: Settings, found: dict[str, tuple[int, str]], server: tuple[int, str], *, encrypted: bool
+    settings: Settings, versions: dict[str, tuple[int, str]], server: tuple[int, str], *, encrypted: bool
 ) -> Check:
     remedy = f"set {SETTING} to a folder with both programs of PostgreSQL {server[0]} or newer"
-    for name, version in found.items():
+    for name, version in versions.items():
         if version[0] < server[0]:
             return bad(checks.BACKUP_PROGRAMS, f"{name} {version[1]} is older than PostgreSQL {server[1]}", remedy)
     # pg_restore only renders a script here and never connects, so only pg_dump needs TLS.
     if (encrypted or sslmode(settings) in ENCRYPTED_MODES) and not has_tls(backup_program(settings, "pg_dump")):
-        said = f"pg_dump {found['pg_dump'][1]} was built without TLS, which the database demands"
-        return bad(checks.BACKUP_PROGRAMS, said, f"{remedy} (with TLS), or set CUTTER_BACKUP_FORM=segments")
-    return ok(checks.BACKUP_PROGRAMS, ", ".join(f"{name} {version[1]}" for name, version in found.items()))
+        text = f"pg_dump {versions['pg_dump'][1]} was built without TLS, which the database demands"
+        return bad(checks.BACKUP_PROGRAMS, text, f"{remedy} (with TLS), or set CUTTER_BACKUP_FORM=segments")
+    return ok(checks.BACKUP_PROGRAMS, ", ".join(f"{name} {version[1]}" for name, version in versions.items()))
 
 
 def has_tls(pg_dump: Path) -> bool:

@@ -124,22 +124,22 @@ def needed_on(hosts: Collection[Host]) -> tuple[Description, ...]:
     return tuple(check for check in CHECKS if check.hosts & frozenset(hosts))
 
 
-def ok(description: Description, found: str) -> Check:
-    return Check(name=description.name, verdict=Verdict.OK, found=found)
+def ok(description: Description, text: str) -> Check:
+    return Check(name=description.name, verdict=Verdict.OK, found=text)
 
 
-def bad(description: Description, found: str, remedy: str) -> Check:
-    return Check(name=description.name, verdict=Verdict.BAD, found=found, remedy=remedy)
+def bad(description: Description, text: str, remedy: str) -> Check:
+    return Check(name=description.name, verdict=Verdict.BAD, found=text, remedy=remedy)
 
 
-def warned(description: Description, found: str, remedy: str) -> Check:
+def warned(description: Description, text: str, remedy: str) -> Check:
     """A result that a person should know. It keeps no worker from serving."""
-    return Check(name=description.name, verdict=Verdict.OPTIONAL, found=found, remedy=remedy)
+    return Check(name=description.name, verdict=Verdict.OPTIONAL, found=text, remedy=remedy)
 
 
-def unseen(description: Description, found: str) -> Check:
+def unseen(description: Description, text: str) -> Check:
     """A check that cannot be made, because another check failed. That check has the remedy."""
-    return Check(name=description.name, verdict=Verdict.OFF, found=found)
+    return Check(name=description.name, verdict=Verdict.OFF, found=text)
 
 
 def failures(checks: Iterable[Check]) -> tuple[Check, ...]:

@@ -58,7 +58,9 @@ def _of_server(settings: Settings, connection: Connection, hosts: frozenset[Host
 
 def _unseen(hosts: frozenset[Host]) -> Iterator[Check]:
     of_server = (checks.DATABASE_VERSION, checks.DATABASE_TLS, checks.MIGRATIONS, checks.CLOCK, checks.POLICY)
-    yield from (unseen(one, "the database does not answer") for one in of_server if one.hosts & hosts)
+    yield from (
+        unseen(description, "the database does not answer") for description in of_server if description.hosts & hosts
+    )
 
 
 def passwords(settings: Settings, roles: list[str]) -> Check:
@@ -81,12 +83,12 @@ def open_to_others(path: Path) -> bool:
 def version(connection: Connection) -> Check:
     """The server is at least as new as `cutter.versions` demands."""
     number = connection.info.server_version
-    found = (number // 10_000, number % 10_000)
-    shown = f"PostgreSQL {versions.text(found)}"
-    refusal = versions.too_old("PostgreSQL", found, versions.POSTGRES_MIN)
+    release = (number // 10_000, number % 10_000)
+    shown = f"PostgreSQL {versions.text(release)}"
+    refusal = versions.too_old("PostgreSQL", release, versions.POSTGRES_MIN)
     if refusal is not None:
         return bad(checks.DATABASE_VERSION, refusal, f"upgrade the server, or point {ADDRESS} at another")
-    if versions.is_untested(found, versions.POSTGRES_TESTED):
+    if versions.is_untested(release, versions.POSTGRES_TESTED):
         tested = versions.text(versions.POSTGRES_TESTED)
         return warned(checks.DATABASE_VERSION, shown, f"cutter is tested up to {tested}")
     return ok(checks.DATABASE_VERSION, shown)
@@ -133,21 +135,21 @@ def clock(theirs: datetime, ours: datetime) -> Check:
     ahead = (ours - theirs).total_seconds()
     if abs(ahead) > limits.CLOCK_SKEW_SECONDS:
         way = "ahead of" if ahead > 0 else "behind"
-        found = f"this host's clock is {abs(ahead):.0f} seconds {way} the database's"
-        return bad(checks.CLOCK, found, "synchronise the clocks of both hosts (NTP, such as chrony)")
+        text = f"this host's clock is {abs(ahead):.0f} seconds {way} the database's"
+        return bad(checks.CLOCK, text, "synchronise the clocks of both hosts (NTP, such as chrony)")
     return ok(checks.CLOCK, f"{abs(ahead):.1f} seconds from the database's")
 
 
 def policy(connection: Connection) -> Check:
     """An effect policy is in force and can be read."""
     try:
-        found = effect_policy.in_force(connection)
+        current = effect_policy.in_force(connection)
     except psycopg.ProgrammingError:
         return unseen(checks.POLICY, "the schema does not have it yet")
-    if isinstance(found, EffectPolicy):
-        return ok(checks.POLICY, f"{len(found.rules)} rules, sha256 {found.sha256[:16]}")
-    remedy = "cutter policy install" if found is effect_policy.NONE else "cutter policy check --current"
-    return bad(checks.POLICY, str(found.problems[0]), remedy)
+    if isinstance(current, EffectPolicy):
+        return ok(checks.POLICY, f"{len(current.rules)} rules, sha256 {current.sha256[:16]}")
+    remedy = "cutter policy install" if current is effect_policy.NONE else "cutter policy check --current"
+    return bad(checks.POLICY, str(current.problems[0]), remedy)
 
 
 def place(settings: Settings) -> str:

@@ -38,11 +38,11 @@ def approvers(settings: Settings, role: str) -> Check:
     if epoch is None:
         return unseen(checks.APPROVERS, "no epoch is installed: `cutter approvers init --approver NAME=KEY.asc`")
     try:
-        found, _ = approver_store.load_current(settings.approvers, epoch.sha256)
+        policy, _ = approver_store.load_current(settings.approvers, epoch.sha256)
     except CutterError as problem:
         remedy = "copy the folder of approvers from the host on which its epoch was made"
         return bad(checks.APPROVERS, str(problem), f"{remedy}; CUTTER_APPROVERS_DIR names it")
-    return ok(checks.APPROVERS, f"epoch {found.number} with {len(found.approvers)} approvers")
+    return ok(checks.APPROVERS, f"epoch {policy.number} with {len(policy.approvers)} approvers")
 
 
 def keys(settings: Settings, workers: Collection[WorkerRole]) -> Iterator[Check]:
@@ -96,8 +96,8 @@ def _backup_keys(pin: Path, gpg: Gpg, secret: tuple[str, ...]) -> Check:
     pinned = pin.read_text(encoding="ascii").strip() if pin.is_file() else ""
     if pinned not in secret:
         remedy = f"write the fingerprint of the backup key into {pin}"
-        found = f"{pin} has {pinned or 'nothing'}, and {gpg.home} holds {', '.join(secret)}"
-        return bad(checks.KEY, found, remedy)
+        text = f"{pin} has {pinned or 'nothing'}, and {gpg.home} holds {', '.join(secret)}"
+        return bad(checks.KEY, text, remedy)
     foreign = sorted(set(secret) - keyring.backup_keys(gpg))
     if foreign:
         remedy = f"remove it: `gpg --homedir {gpg.home} --delete-secret-keys {foreign[0]}`"
@@ -120,8 +120,8 @@ def writable(settings: Settings) -> Check:
     free = supervisor.free_bytes(settings.state)
     if free < limits.DISK_FREE_MIN_BYTES:
         needed = limits.DISK_FREE_MIN_BYTES // limits.MIB
-        found = f"{free // limits.MIB} MiB free for {settings.state}"
-        return bad(checks.FOLDERS, found, f"make room: {needed} MiB are needed, or set CUTTER_STATE_DIR")
+        text = f"{free // limits.MIB} MiB free for {settings.state}"
+        return bad(checks.FOLDERS, text, f"make room: {needed} MiB are needed, or set CUTTER_STATE_DIR")
     return ok(checks.FOLDERS, f"writable, {settings.state}")
 
 
@@ -131,14 +131,14 @@ def gpg() -> Check:
     if path is None:
         return bad(checks.GPG, "not on PATH", INSTALL_GPG)
     try:
-        said = version_text(path)
+        text = version_text(path)
     except (OSError, subprocess.TimeoutExpired):
-        said = ""
-    version = re.search(r"(\d+)\.(\d+)\.\d+", said)
-    found = said.splitlines()[0] if said else f"{path} does not run"
+        text = ""
+    version = re.search(r"(\d+)\.(\d+)\.\d+", text)
+    line = text.splitlines()[0] if text else f"{path} does not run"
     if version is None or (int(version[1]), int(version[2])) < GPG_MIN:
-        return bad(checks.GPG, found, INSTALL_GPG)
-    return ok(checks.GPG, found)
+        return bad(checks.GPG, line, INSTALL_GPG)
+    return ok(checks.GPG, line)
 
 
 def workers_of(hosts: frozenset[Host]) -> tuple[WorkerRole, ...]:

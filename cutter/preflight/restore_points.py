@@ -28,5 +28,5 @@ def needed(settings: Settings) -> Check:
     if problem is None:
         until = f"{answer['archived_wal']} at {answer['archived_utc']}"
         return ok(checks.RESTORE_POINTS, f"the log is archived, up to {until}")
-    said = bad if problem.lasting else warned
-    return said(checks.RESTORE_POINTS, problem.found, problem.remedy)
+    judge = bad if problem.lasting else warned
+    return judge(checks.RESTORE_POINTS, problem.found, problem.remedy)

@@ -39,8 +39,8 @@ def _shared(settings: Settings, made: Check, description: Description, url: str,
     """The check, or a warning if the database is on another host and the store is a folder of this host."""
     if made.failed or not url.startswith("file:") or not is_elsewhere(settings):
         return made
-    found = f"{url} was written, but other hosts see it only if the file system is shared"
-    return warned(description, found, f"name a store of all hosts in {setting}, such as s3://BUCKET/FOLDER")
+    text = f"{url} was written, but other hosts see it only if the file system is shared"
+    return warned(description, text, f"name a store of all hosts in {setting}, such as s3://BUCKET/FOLDER")
 
 
 def _checked(description: Description, opened: Callable[[], Store], url: str, who: str, remedy: str) -> Check:

@@ -40,23 +40,23 @@ class Text:
 TEXTS = records("batch_texts", Text)
 
 
-def read_contents(connection: Connection, batch_id: str, seen: BatchView | None = None) -> tuple[Contents, str]:
-    """(The content of the batch's folder, the sha256 of its queue file). `seen` is a view of a moment ago, and
+def read_contents(connection: Connection, batch_id: str, view: BatchView | None = None) -> tuple[Contents, str]:
+    """(The content of the batch's folder, the sha256 of its queue file). `view` is a view of a moment ago, and
     saves the reading of a large batch's items.
     """
-    facts = batch_views.shown_facts(connection, batch_id, seen)
+    facts = batch_views.shown_facts(connection, batch_id, view)
     texts = [(text.kind, text.kb_id, text.body) for text in TEXTS.all(connection, {"batch_id": batch_id})]
     return projection.contents(facts, texts), facts.view.batch.queue_sha256
 
 
-def is_behind(folder: Path, seen: BatchView, *, news: bool = False, pace: bool = True) -> bool:
+def is_behind(folder: Path, view: BatchView, *, news: bool = False, pace: bool = True) -> bool:
     """True if the folder must be written again because the view has another batch state, run or queue.
 
     Between two writes there is a pause that grows with the batch. The pause is shorter if `news` is true. There is no
     pause if `pace` is false.
     """
     path = folder / projection.STATE
-    pause = limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS * len(seen.items)
+    pause = limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS * len(view.items)
     try:
         # If the clock was set back, the age is negative. Then the folder is written.
         age = datetime.now(UTC).timestamp() - path.stat().st_mtime
@@ -64,8 +64,8 @@ def is_behind(folder: Path, seen: BatchView, *, news: bool = False, pace: bool =
             return False
         shown = json.loads(path.read_bytes())
         items = [(item["document_id"], item["run_id"], item["state"], item["queue"]) for item in shown["items"]]
-        now = [(item.document_id, item.run_id, item.state, item.queue) for item in seen.items]
-        return (shown["state"], shown["halted"], items) != (seen.batch.state, seen.batch.halted, now)
+        now = [(item.document_id, item.run_id, item.state, item.queue) for item in view.items]
+        return (shown["state"], shown["halted"], items) != (view.batch.state, view.batch.halted, now)
     except (OSError, ValueError, KeyError, TypeError):
         return True
 

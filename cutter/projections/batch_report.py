@@ -145,12 +145,12 @@ def axis(view: ShownBatch) -> list[float]:
 
 def asked(view: ShownBatch) -> list[Group]:
     """The requests of each sovereign gate, in parts."""
-    found = []
+    request_groups = []
     for gate in batch_step.SOVEREIGN_STAGES.values():
         rows = [request for request in view.requests if request.gate == gate]
         if rows:
-            found.append(Group(title=gate, rows=len(rows), open=len(rows) <= OPEN_ROWS, parts=parts(rows)))
-    return found
+            request_groups.append(Group(title=gate, rows=len(rows), open=len(rows) <= OPEN_ROWS, parts=parts(rows)))
+    return request_groups
 
 
 def _range(view: ShownBatch) -> tuple[datetime, float]:

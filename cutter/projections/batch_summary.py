@@ -19,7 +19,7 @@ from cutter.types import Json
 
 
 def glance(
-    seen: BatchView, sealed: Mapping[str, int], now_utc: str, *, rejections: Mapping[str, Json],
+    view: BatchView, sealed: Mapping[str, int], now_utc: str, *, rejections: Mapping[str, Json],
     rooms: Sequence[Json] = (),
 ) -> Json:  # fmt: skip
     """The batch at a glance. `sealed` counts the receipts of each run, and `now_utc` is the database's clock.
@@ -29,12 +29,12 @@ def glance(
     `rooms` are the answers of `fn_tenant_room` about the batch's tenants. The result names the tenants whose cap holds
     the batch up.
     """
-    batch, items = seen.batch, batch_step.items_of(seen)
-    summary = batch_step.summarise(seen, attended=seen.attended)
+    batch, items = view.batch, batch_step.items_of(view)
+    summary = batch_step.summarise(view, attended=view.attended)
     all_gates = gates_of(batch.mode)
     rows = [
-        _row(batch.batch_id, one, item, sealed.get(one.run_id or "", 0), rejections.get(one.run_id or ""))
-        for one, item in zip(seen.items, items, strict=True)
+        _row(batch.batch_id, record, item, sealed.get(record.run_id or "", 0), rejections.get(record.run_id or ""))
+        for record, item in zip(view.items, items, strict=True)
     ]
     return {
         "batch_id": batch.batch_id,
@@ -55,7 +55,7 @@ def glance(
         "now_utc": now_utc,
         "ended_utc": batch.ended_at,
         "documents": rows,
-        "next": ways.next_command(seen, summary),
+        "next": ways.next_command(view, summary),
     }
 
 

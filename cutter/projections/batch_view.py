@@ -151,9 +151,9 @@ class ShownBatch:
 def batch_view(facts: BatchFacts) -> ShownBatch:
     """Everything that a reader sees of a batch."""
     # Whether an approval still counts depends on the clock.
-    seen = facts.view.without_approvals()
-    batch, items = seen.batch, batch_step.items_of(seen)
-    summary = batch_step.summarise(seen, attended=seen.attended)
+    view = facts.view.without_approvals()
+    batch, items = view.batch, batch_step.items_of(view)
+    summary = batch_step.summarise(view, attended=view.attended)
     until = _last(facts)
     shown = {item.document_id: (item.outcome or item.stage).value for item in items}
     runs: dict[str, list[RunCore]] = {}
@@ -178,12 +178,12 @@ def batch_view(facts: BatchFacts) -> ShownBatch:
         halted=batch.halted,
         halted_reason=batch.halted_reason,
         totals=summary.totals,
-        next=ways.next_command(seen, summary),
+        next=ways.next_command(view, summary),
         documents=[
             _document(item, shown[item.document_id], facts, runs.get(item.document_id, []), until)
-            for item in seen.items
+            for item in view.items
         ],
-        queues=_queues(facts, seen),
+        queues=_queues(facts, view),
         requests=_requests(facts),
         signers=_signers(facts.approvals),
         refused=list(facts.refused),
@@ -195,15 +195,15 @@ def batch_view(facts: BatchFacts) -> ShownBatch:
 
 def planned_items(facts: BatchFacts) -> list[Item]:
     """The items as they were when the plan was made: the accepted items have not begun."""
-    seen = facts.view
+    view = facts.view
     return [
         Item(
-            document_id=one.document_id, position=one.position, priority=one.priority,
-            depends_on=tuple(one.depends_on), critical=one.critical, tenant=one.tenant,
+            document_id=record.document_id, position=record.position, priority=record.priority,
+            depends_on=tuple(record.depends_on), critical=record.critical, tenant=record.tenant,
         )
-        if one.run_id is not None or one.decided is None
+        if record.run_id is not None or record.decided is None
         else item
-        for one, item in zip(seen.items, batch_step.items_of(seen), strict=True)
+        for record, item in zip(view.items, batch_step.items_of(view), strict=True)
     ]  # fmt: skip
 
 
@@ -216,7 +216,9 @@ def _last(facts: BatchFacts) -> str:
     """The newest time that the database recorded for the batch."""
     batch = facts.view.batch
     times: list[str | None] = [batch.created_at, batch.state_at, *(run.ended_at for run in facts.runs)]
-    times += [at for tries in facts.attempts.values() for one in tries for at in (one.started_at, one.finished_at)]
+    times += [
+        at for tries in facts.attempts.values() for attempt in tries for at in (attempt.started_at, attempt.finished_at)
+    ]
     times += [move.at for moves in facts.moves.values() for move in moves]
     times += [request.requested_at for request in facts.requests]
     times += [approval.recorded_at for approval in facts.approvals]
@@ -293,7 +295,7 @@ def _kind(state: str) -> str:
 
 
 def _attempts(tries: Sequence[AttemptRecord], until: str) -> Iterator[Span]:
-    return (Span(kind=RUNNING, start=one.started_at, end=one.finished_at or until) for one in tries)
+    return (Span(kind=RUNNING, start=attempt.started_at, end=attempt.finished_at or until) for attempt in tries)
 
 
 def _pauses(tries: Sequence[AttemptRecord]) -> Iterator[Span]:
@@ -302,12 +304,12 @@ def _pauses(tries: Sequence[AttemptRecord]) -> Iterator[Span]:
     After an attempt that lacked an approval there is no pause, because the run waits for people.
     """
     before: dict[str, AttemptRecord] = {}
-    for one in tries:
-        last = before.get(one.gate)
+    for attempt in tries:
+        last = before.get(attempt.gate)
         if last and last.finished_at and last.outcome != "approval_refused":
             kind = TURN if last.outcome == "lane_busy" else RETRY
-            yield Span(kind=kind, start=last.finished_at, end=one.started_at)
-        before[one.gate] = one
+            yield Span(kind=kind, start=last.finished_at, end=attempt.started_at)
+        before[attempt.gate] = attempt
 
 
 def _sums(spans: Sequence[Span]) -> dict[str, float]:
@@ -324,9 +326,9 @@ def _sums(spans: Sequence[Span]) -> dict[str, float]:
 # --- queues, people, gates --------------------------------------------------------------------------------------------
 
 
-def _queues(facts: BatchFacts, seen: BatchView) -> dict[str, list[QueueEntry]]:
+def _queues(facts: BatchFacts, view: BatchView) -> dict[str, list[QueueEntry]]:
     """The entries that wait in each of the three queues. The entry that waits longest comes first."""
-    items = seen.by_document
+    items = view.by_document
     queues: dict[str, list[QueueEntry]] = {queue: [] for queue in batch_step.QUEUES}
     for row in facts.queue:
         if row.left_at is None:
@@ -343,8 +345,8 @@ def _queues(facts: BatchFacts, seen: BatchView) -> dict[str, list[QueueEntry]]:
 def _requests(facts: BatchFacts) -> list[ShownBatchRequest]:
     """Every request, in their order. The newest request of a run at a gate has the approvals."""
     by_run: dict[tuple[str, str], list[BatchApproval]] = {}
-    for one in facts.approvals:
-        by_run.setdefault((one.run_id, one.gate), []).append(one)
+    for approval in facts.approvals:
+        by_run.setdefault((approval.run_id, approval.gate), []).append(approval)
     newest = {
         (request.run_id, request.gate): request.n for request in sorted(facts.requests, key=lambda request: request.n)
     }
@@ -362,12 +364,12 @@ def _requests(facts: BatchFacts) -> list[ShownBatchRequest]:
 def _signers(approvals: Sequence[BatchApproval]) -> list[Signer]:
     """The people who signed, by name and key."""
     signed: dict[tuple[str, str], list[BatchApproval]] = {}
-    for one in approvals:
-        signed.setdefault((one.approver, one.fingerprint), []).append(one)
+    for approval in approvals:
+        signed.setdefault((approval.approver, approval.fingerprint), []).append(approval)
     return [
         Signer(
             approver=approver, fingerprint=fingerprint, signed=len(mine),
-            consumed=sum(one.consumed_at is not None for one in mine),
+            consumed=sum(approval.consumed_at is not None for approval in mine),
         )
         for (approver, fingerprint), mine in sorted(signed.items())
     ]  # fmt: skip
@@ -378,7 +380,7 @@ def _gates(facts: BatchFacts) -> list[GateTimes]:
     documents_of = {run.run_id: run.document_id for run in facts.runs}
     times: dict[str, list[tuple[float, str]]] = {}
     for run_id, receipts in facts.receipts.items():
-        started = {one.gate: one.started_at for one in facts.attempts.get(run_id, ())}
+        started = {attempt.gate: attempt.started_at for attempt in facts.attempts.get(run_id, ())}
         for gate, sealed in receipts.items():
             seconds = seconds_between(started.get(gate), sealed)
             if seconds is not None:
@@ -399,7 +401,7 @@ def _gate(number: int, name: str, times: Sequence[tuple[float, str]], retried: M
 def _retried(attempts: Mapping[str, Sequence[AttemptRecord]]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for tries in attempts.values():
-        for one in tries:
-            if one.n > 1:
-                counts[one.gate] = counts.get(one.gate, 0) + 1
+        for attempt in tries:
+            if attempt.n > 1:
+                counts[attempt.gate] = counts.get(attempt.gate, 0) + 1
     return counts

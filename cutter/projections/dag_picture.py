@@ -27,29 +27,29 @@ def picture(documents: Sequence[ShownDocument]) -> Json | None:
     shown = [document for document in documents if document.document_id in touched]
     if not shown:
         return None
-    texts = [(one.document_id, one.depends_on) for one in shown if one.depends_on]
+    texts = [(document.document_id, document.depends_on) for document in shown if document.depends_on]
     drawing = _drawing(shown, needs) if len(shown) <= DRAWN_MAX else None
     return {"documents": len(shown), "alone": len(documents) - len(shown), "texts": texts, "drawing": drawing}
 
 
 def _drawing(shown: Sequence[ShownDocument], needs: Mapping[str, Sequence[str]]) -> Json:
     """The drawing. The longest chain to a document gives its column, and the order of the queue gives its row."""
-    columns = _columns({one.document_id: needs[one.document_id] for one in shown})
+    columns = _columns({document.document_id: needs[document.document_id] for document in shown})
     rows: dict[int, int] = {}
     places: dict[str, tuple[int, int]] = {}
-    for one in shown:
-        column = columns[one.document_id]
+    for document in shown:
+        column = columns[document.document_id]
         row = rows.setdefault(column, 0)
         rows[column] += 1
-        places[one.document_id] = (column * (BOX_WIDTH + COLUMN_GAP) + 2, row * (BOX_HEIGHT + ROW_GAP) + 2)
+        places[document.document_id] = (column * (BOX_WIDTH + COLUMN_GAP) + 2, row * (BOX_HEIGHT + ROW_GAP) + 2)
     width = max(columns.values()) * (BOX_WIDTH + COLUMN_GAP) + BOX_WIDTH + 4
     height = max(rows.values()) * (BOX_HEIGHT + ROW_GAP)
     return {
         "width": width, "height": height, "box_width": BOX_WIDTH, "box_height": BOX_HEIGHT,
-        "boxes": [_box(one, *places[one.document_id]) for one in shown],
+        "boxes": [_box(document, *places[document.document_id]) for document in shown],
         "lines": [
-            _line(places[need], places[one.document_id])
-            for one in shown for need in one.depends_on if need in places
+            _line(places[need], places[document.document_id])
+            for document in shown for need in document.depends_on if need in places
         ],
     }  # fmt: skip
 

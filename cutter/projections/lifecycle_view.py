@@ -69,9 +69,9 @@ def batch_as_workstream(facts: BatchFacts) -> Json:
         "ended_utc": batch.ended_at,
         "transitions": _told([stream for stream in streams if stream.entity_id == newest.entity_id]),
         "tasks": [
-            {"task": name, "document_id": one.metadata["document_id"], "state": one.to_state,
-             "workstream_id": one.metadata["workstream_id"], "critical": one.metadata["critical"]}
-            for name, one in tasks.items()
+            {"task": name, "document_id": event.metadata["document_id"], "state": event.to_state,
+             "workstream_id": event.metadata["workstream_id"], "critical": event.metadata["critical"]}
+            for name, event in tasks.items()
         ],
     }  # fmt: skip
 

@@ -43,9 +43,9 @@ def render_failed(run: RunRecord, attempt: AttemptRecord, kb_id: str | None) -> 
 
 def invariants_of(report: object) -> list[dict[str, Any]]:
     """The invariants of a gate's report. If the report is malformed, only those that are readable."""
-    found = report.get("invariants") if isinstance(report, dict) else None
-    listed = found if isinstance(found, list) else []
-    return [one for one in listed if isinstance(one, dict) and isinstance(one.get("name"), str)]
+    invariants = report.get("invariants") if isinstance(report, dict) else None
+    listed = invariants if isinstance(invariants, list) else []
+    return [invariant for invariant in listed if isinstance(invariant, dict) and isinstance(invariant.get("name"), str)]
 
 
 def render(run: RunRecord, receipt: Receipt) -> bytes:

@@ -70,7 +70,7 @@ def render(view: ShownRun, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = Non
 def steps(view: ShownRun) -> list[TimelineStep]:
     """The timeline: every transition, with the time that the reached state lasted."""
     begun = TimelineStep(at=view.created_utc, to="pending", trigger="registered", reason=None)
-    moves = [TimelineStep(at=one.at, to=one.to, trigger=one.trigger, reason=one.reason) for one in view.timeline]
+    moves = [TimelineStep(at=move.at, to=move.to, trigger=move.trigger, reason=move.reason) for move in view.timeline]
     return [
         replace(step, lasted=seconds_between(step.at, after.at)) if after else step
         for step, after in zip_longest([begun, *moves], moves)

@@ -182,7 +182,9 @@ class ShownRun:
     def as_json(self) -> Json:
         """The run for programs."""
         shown: Json = json_form(self)
-        shown["timeline"] = [{_MOVE.get(name, name): one for name, one in move.items()} for move in shown["timeline"]]
+        shown["timeline"] = [
+            {_MOVE.get(name, name): value for name, value in move.items()} for move in shown["timeline"]
+        ]
         return shown
 
 
@@ -360,9 +362,12 @@ def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:
         (consumption for consumption in sidecar.consumptions if consumption.approval_sha256 == verdict.approval_sha256),
         None,
     )
-    said = {"reason": verdict.statement.get("reason"), "signed_utc": _instant(verdict.statement.get("signed_utc"))}
+    statement_fields = {
+        "reason": verdict.statement.get("reason"),
+        "signed_utc": _instant(verdict.statement.get("signed_utc")),
+    }
     consumed_at = used.consumed_at if used else None
-    return ShownApproval(**{**_same(ShownApproval, verdict), **said, "consumed_at": consumed_at})
+    return ShownApproval(**{**_same(ShownApproval, verdict), **statement_fields, "consumed_at": consumed_at})
 
 
 def _same(kind: type, row: object) -> Json:

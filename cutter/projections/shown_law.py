@@ -83,13 +83,13 @@ def counts(view: RequestView) -> dict[str, int]:
 def _noticed(view: RequestView) -> frozenset[str]:
     """The addresses of the units with a finding, and of every unit above such a unit."""
     parents = {unit.address: unit.parent_address for unit in view.units}
-    found: set[str] = set()
+    addresses: set[str] = set()
     for unit in view.units:
         address: str | None = unit.address if unit.findings else None
-        while address is not None and address not in found:
-            found.add(address)
+        while address is not None and address not in addresses:
+            addresses.add(address)
             address = parents[address]
-    return frozenset(found)
+    return frozenset(addresses)
 
 
 def _worst_first(view: RequestView) -> dict[str, list[int]]:
@@ -98,7 +98,7 @@ def _worst_first(view: RequestView) -> dict[str, list[int]]:
         name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
         for name, _, _ in SEVERITIES
     }
-    return {name: found for name, found in places.items() if found}
+    return {name: positions for name, positions in places.items() if positions}
 
 
 def _by_address(view: RequestView) -> dict[str, ShownUnit]:

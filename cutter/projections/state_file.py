@@ -156,8 +156,8 @@ def _approvals(sidecar: RunSidecar) -> list[dict[str, Any]]:
     records = [_approval(requests[used.request_id], accepted[used.approval_sha256]) for used in sidecar.consumptions]
     for request in sidecar.requests:
         if request.status == "requested":
-            mine = [one for one in accepted.values() if _approves(one, request)]
-            records += [_approval(request, one) for one in mine] or [_approval(request, None)]
+            mine = [verdict for verdict in accepted.values() if _approves(verdict, request)]
+            records += [_approval(request, verdict) for verdict in mine] or [_approval(request, None)]
     return records
 
 

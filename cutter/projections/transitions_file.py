@@ -100,11 +100,11 @@ def told(name: str, say: Callable[[str], None], *, as_json: bool = False) -> boo
     listed: list[Json] = []
     try:
         with nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as stream:
-            for one in check(stream, validation):
+            for finding in check(stream, validation):
                 if not as_json:
-                    say(visible_line(f"line {one.line}: {one.code}: {one.text}"))
+                    say(visible_line(f"line {finding.line}: {finding.code}: {finding.text}"))
                 elif len(listed) < limits.FINDINGS_IN_JSON:
-                    listed.append({slot: getattr(one, slot) for slot in Finding.__slots__})
+                    listed.append({slot: getattr(finding, slot) for slot in Finding.__slots__})
     except OSError as problem:
         raise InvalidInput(f"{name}: {problem.strerror}: name a transitions.jsonl, or - for standard input") from None
     if not validation.number:
@@ -114,6 +114,6 @@ def told(name: str, say: Callable[[str], None], *, as_json: bool = False) -> boo
     if as_json:
         say(json_text({"file": name, "valid": valid, **counts, "listed": listed}, indent=2, sort_keys=False))
     else:
-        found = [f"{name}: {'valid' if valid else 'NOT valid'}", *(f"{n} {what}" for what, n in counts.items())]
-        say(visible_line(", ".join(found)))
+        parts = [f"{name}: {'valid' if valid else 'NOT valid'}", *(f"{n} {what}" for what, n in counts.items())]
+        say(visible_line(", ".join(parts)))
     return valid

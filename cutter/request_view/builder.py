@@ -152,7 +152,7 @@ def _findings_of(units: Sequence[Candidate], findings: Sequence[ShownFinding]) -
             address = ordered[before - 1].address if before else None
         if address is not None:
             places[address].append(place)
-    return {address: tuple(found) for address, found in places.items()}
+    return {address: tuple(positions) for address, positions in places.items()}
 
 
 def _left_out(marking: Marking, text: _Text) -> Iterator[LeftOut]:
@@ -175,10 +175,10 @@ def _number(address: str, title: str) -> str | None:
     The second unit with the same number keeps its `~2`. The year of a short title, such as `Act (UIG 2005)`, is no
     number. Neither is a note of the publisher, such as `(XXXX)`.
     """
-    found = _NUMBER.fullmatch(address.rpartition("/")[2])
-    if found is None or numbers.only_looks_roman(found[1]) or found[1] in _SHORT_TITLE.findall(title):
+    match = _NUMBER.fullmatch(address.rpartition("/")[2])
+    if match is None or numbers.only_looks_roman(match[1]) or match[1] in _SHORT_TITLE.findall(title):
         return None
-    return found[1] + (found[2] or "")
+    return match[1] + (match[2] or "")
 
 
 def _excerpt(body: str) -> str:

@@ -91,25 +91,25 @@ def findings(view: RequestView) -> Iterator[str]:
         yield ""
         return
     for severity, words in (("red", "probably cut wrong"), ("amber", "worth a look"), ("info", "notes")):
-        found = [finding for finding in view.findings if finding.severity == severity]
-        yield f"- {len(found)} {severity}: {words}"
+        group = [finding for finding in view.findings if finding.severity == severity]
+        yield f"- {len(group)} {severity}: {words}"
     yield ""
     for severity in ("red", "amber", "info"):
-        found = [finding for finding in view.findings if finding.severity == severity]
-        most = len(found) if severity == "red" else limits.FINDINGS_IN_REQUEST_MAX
-        yield from _finding_list(severity, found, most, view.accepted_when)
+        group = [finding for finding in view.findings if finding.severity == severity]
+        most = len(group) if severity == "red" else limits.FINDINGS_IN_REQUEST_MAX
+        yield from _finding_list(severity, group, most, view.accepted_when)
 
 
-def _finding_list(severity: str, found: Sequence[ShownFinding], most: int, when: str) -> Iterator[str]:
-    if not found:
+def _finding_list(severity: str, group: Sequence[ShownFinding], most: int, when: str) -> Iterator[str]:
+    if not group:
         return
     yield f"### {severity.capitalize()}"
     yield ""
-    for finding in found[:most]:
+    for finding in group[:most]:
         accepted = f" {escape(when)}: {escape(finding.because)}" if finding.because is not None else ""
         yield f"- Line {finding.line}, {code(finding.name)}: {escape(finding.message)}{accepted}"
-    if len(found) > most:
-        yield f"- and {len(found) - most} more; `cutter request` shows them all"
+    if len(group) > most:
+        yield f"- and {len(group) - most} more; `cutter request` shows them all"
     yield ""
 
 

@@ -209,16 +209,16 @@ class RequestView:
     def terms(self) -> tuple[tuple[str, str], ...]:
         """What the text does to the law in force, from which day, and why; nothing for a plain first cut."""
         plan = self.revision
-        told: list[tuple[str, str | None]] = []
+        pairs: list[tuple[str, str | None]] = []
         if plan is not None:
             counts = ", ".join(f"{count} {OF_ROWS[name]}" for name, count in plan.counts.items())
-            told = [
+            pairs = [
                 ("operation", plan.base.operation_kind),
                 ("rows", f"{counts}, {len(plan.moves)} of them moved"),
                 ("base", f"{plan.base.source_version_id}, enacted by receipt {plan.base.receipt_hash}"),
             ]
-        told += [("takes effect", self.effective_from), ("reason", self.reason)]
-        return tuple((name, value) for name, value in told if value is not None)
+        pairs += [("takes effect", self.effective_from), ("reason", self.reason)]
+        return tuple((name, value) for name, value in pairs if value is not None)
 
     @property
     def accepted_findings(self) -> tuple[str, ...]:

@@ -24,12 +24,12 @@ def stop_agents(state_dir: Path) -> list[str]:
 
 def agents(state_dir: Path) -> list[tuple[Path, Process]]:
     """The agents whose key folder is below the state folder. Processes that we may not look at are left out."""
-    found = []
+    pairs = []
     for pid in psutil.pids():
         home = _home_of(pid)
         if home is not None and home.is_relative_to(state_dir.resolve()) and (process := identify(pid)):
-            found.append((home, process))
-    return found
+            pairs.append((home, process))
+    return pairs
 
 
 def _home_of(pid: int) -> Path | None:

@@ -29,9 +29,9 @@ def hand_over(keys: Path, folder: Path, worker: WorkerRole) -> None:
     home = keys / HOMES[worker]
     if not home.is_dir():
         raise Unavailable(f"no {home.name} key at {home}: put the GnuPG home there", what="keys")
-    for one, other in shared(keys):
+    for name, other in shared(keys):
         raise Refused(
-            f"{keys / one} and {keys / other} hold the same private key: give each worker a key of its own",
+            f"{keys / name} and {keys / other} hold the same private key: give each worker a key of its own",
             code="private_key_shared",
         )
     shutil.rmtree(folder, ignore_errors=True)
@@ -49,4 +49,4 @@ def foreign(keys: Path, worker: WorkerRole) -> list[str]:
 def shared(keys: Path) -> list[tuple[str, str]]:
     """The pairs of homes that share a private key. gpg names the key files by the key, so no agent is needed."""
     held = {name: {path.name for path in (keys / name).glob("private-keys-v1.d/*.key")} for name in HOMES.values()}
-    return [(one, other) for one, other in combinations(held, 2) if held[one] & held[other]]
+    return [(name, other) for name, other in combinations(held, 2) if held[name] & held[other]]

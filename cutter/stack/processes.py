@@ -56,8 +56,8 @@ def working_in(folder: Path, name: str) -> list[Process]:
 
     Processes that we may not look at are left out.
     """
-    found = (works_in(pid, folder, name) for pid in psutil.pids())
-    return [process for process in found if process is not None]
+    candidates = (works_in(pid, folder, name) for pid in psutil.pids())
+    return [process for process in candidates if process is not None]
 
 
 def works_in(pid: int, folder: Path, name: str) -> Process | None:

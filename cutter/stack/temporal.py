@@ -86,10 +86,10 @@ def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent
         ways += [(How.DOWNLOAD, partial(_kept, _download, say)), (How.BUILD, partial(_kept, _build, say))]
     tried: list[str] = []
     for how, way in ways:
-        found = way()
-        if isinstance(found, _Program):
-            return Resolution(how=how, path=found.path, version=found.version, tried=tuple(tried))
-        tried.append(f"{how}: {found}")
+        answer = way()
+        if isinstance(answer, _Program):
+            return Resolution(how=how, path=answer.path, version=answer.version, tried=tuple(tried))
+        tried.append(f"{how}: {answer}")
     raise Unavailable(
         f"no Temporal server. Tried: {'; '.join(tried)}. Set CUTTER_TEMPORAL_ADDRESS to one that runs, put `temporal` "
         f"{TEMPORAL_CLI} on PATH, or install Go 1.24 or newer and type the command again",
@@ -125,8 +125,8 @@ def _judged(path: Path, shown: str) -> _Program | str:
 
 
 def _on_path() -> _Program | str:
-    found = shutil.which("temporal")
-    return "not there" if found is None else program(Path(found))
+    path = shutil.which("temporal")
+    return "not there" if path is None else program(Path(path))
 
 
 def _kept(fetcher: Callable[[Path, Say], Path | str], say: Say) -> _Program | str:

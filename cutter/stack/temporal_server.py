@@ -57,19 +57,19 @@ WEB_GUARDS = (
 """Settings that keep web pages away from the server's HTTP port."""
 
 
-def ensure_server(settings: Settings, found: Resolution) -> Service:
+def ensure_server(settings: Settings, resolution: Resolution) -> Service:
     """The running local server of this state folder. It is started if it does not live.
 
     Its ports come from the settings, or from the last start, or are free ones. Raises Unavailable with the log's last
     line.
     """
     state_dir = settings.state
-    if found.path is None:
+    if resolution.path is None:
         raise Unavailable("a local Temporal server needs a program to run", what="temporal")
-    program = found.path
+    program = resolution.path
 
     def start() -> Service:
-        return _start(settings, program, found)
+        return _start(settings, program, resolution)
 
     def ready(service: Service) -> None:
         _await_ready(state_dir, program, service)
@@ -119,7 +119,7 @@ def log_file(state_dir: Path) -> Path:
     return state_dir / "logs" / "temporal.log"
 
 
-def _start(settings: Settings, program: Path, found: Resolution) -> Service:
+def _start(settings: Settings, program: Path, resolution: Resolution) -> Service:
     folder = _folder(settings.state)
     folder.mkdir(parents=True, exist_ok=True)
     port = ports.choose(folder / PORTS[0], wanted=settings.temporal_port, setting="CUTTER_TEMPORAL_PORT")
@@ -131,7 +131,7 @@ def _start(settings: Settings, program: Path, found: Resolution) -> Service:
         [str(program), *given], log=log_file(settings.state), environment=_environment(folder), folder=folder
     )
     address = f"{ports.LOOPBACK}:{port}"
-    return Service(name=NAME, process=process, address=address, version=found.version, how=found.how)
+    return Service(name=NAME, process=process, address=address, version=resolution.version, how=resolution.how)
 
 
 def _await_ready(state_dir: Path, program: Path, service: Service) -> None:

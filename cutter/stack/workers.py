@@ -73,8 +73,8 @@ def given_settings(settings: Settings) -> dict[str, Any]:
     for worker in WorkerRole:
         service, file = known.get(service_name(settings, worker)), _given_file(settings, worker)
         if service is not None and service.alive and file.is_file():
-            found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-            return found
+            values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            return values
     return {}
 
 
@@ -203,9 +203,9 @@ def _await_ready(settings: Settings, worker: WorkerRole, service: Service) -> No
     file, log = ready_file(settings, worker), log_file(settings, worker)
     if until(lambda: file.exists() or not service.alive, seconds=limits.WORKER_START_SECONDS) and service.alive:
         return
-    said = f"{_reasons(settings, worker) or last_line(log)} (whole log: {log})"
+    reason = f"{_reasons(settings, worker) or last_line(log)} (whole log: {log})"
     what = "is not ready" if service.alive else "ended"
-    raise Unavailable(f"the {worker} worker {what}: {said}", what=f"worker_{worker}")
+    raise Unavailable(f"the {worker} worker {what}: {reason}", what=f"worker_{worker}")
 
 
 def _reasons(settings: Settings, worker: WorkerRole) -> str:
@@ -216,10 +216,10 @@ def _reasons(settings: Settings, worker: WorkerRole) -> str:
 
 
 def _program() -> Path:
-    found = importlib.util.find_spec("worker")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("worker")
+    if spec is None or spec.origin is None:
         raise Unavailable("worker.py is not installed: make the virtual environment again", what="worker")
-    return Path(found.origin)
+    return Path(spec.origin)
 
 
 def _folder(settings: Settings, worker: WorkerRole) -> Path:

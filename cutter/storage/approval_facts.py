@@ -62,7 +62,7 @@ class OrderTaken:
     @classmethod
     def all_of(cls, answer: list[Json]) -> tuple[OrderTaken, ...]:
         """The orders in an answer of `fn_run_orders`."""
-        return tuple(recorded_values.record(cls, one) for one in answer)
+        return tuple(recorded_values.record(cls, order) for order in answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,24 +33,24 @@ MOMENT = records("batch_state", BatchMoment)
 
 def facts(connection: Connection, batch_id: str) -> BatchFacts:
     """Every shown fact of a batch, in one answer. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    found = FACTS.one(connection, {"batch_id": batch_id})
-    if found["view"] is None:
+    answer = FACTS.one(connection, {"batch_id": batch_id})
+    if answer["view"] is None:
         raise unknown(batch_id)
-    return BatchFacts.of(found)
+    return BatchFacts.of(answer)
 
 
-def shown_facts(connection: Connection, batch_id: str, seen: BatchView | None = None) -> BatchFacts:
+def shown_facts(connection: Connection, batch_id: str, last_view: BatchView | None = None) -> BatchFacts:
     """The facts of a page or a folder about a batch. Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
 
-    Those of a large batch lack the history of its documents, which would take hundreds of megabytes. If `seen` is
+    Those of a large batch lack the history of its documents, which would take hundreds of megabytes. If `last_view` is
     given, which is a view of a moment ago, the items of a large batch are those of the view, because to read them again
     takes seconds.
     """
     if SIZE.one(connection, {"batch_id": batch_id}) <= limits.BATCH_HISTORY_DOCUMENTS_MAX:
         return facts(connection, batch_id)
     # The batch's own row is always read: its end may have come or gone since the look.
-    seen = seen.with_newer(view(connection, batch_id, [])) if seen else in_parts(connection, batch_id)
-    return BatchFacts.without_history(seen, FEW_FACTS.one(connection, {"batch_id": batch_id}))
+    last_view = last_view.with_newer(view(connection, batch_id, [])) if last_view else in_parts(connection, batch_id)
+    return BatchFacts.without_history(last_view, FEW_FACTS.one(connection, {"batch_id": batch_id}))
 
 
 def view(connection: Connection, batch_id: str, documents: Sequence[str] | None = None) -> BatchView:
@@ -58,10 +58,10 @@ def view(connection: Connection, batch_id: str, documents: Sequence[str] | None 
     such batch.
     """
     asked = (batch_id, None if documents is None else list(documents))
-    found: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s, %s)", asked)
-    if found is None:
+    answer: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s, %s)", asked)
+    if answer is None:
         raise unknown(batch_id)
-    return BatchView.of(found)
+    return BatchView.of(answer)
 
 
 def in_parts(connection: Connection, batch_id: str) -> BatchView:

@@ -157,7 +157,7 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
         raise QueueRefused(wrong)
     decided = decided_before_start(queue, known, skip_completed=options.skip_completed)
     rows = tuple(_row(queue, item, known[item.document_id], decided.get(item.document_id)) for item in queue.items)
-    law_by = {name: one.enacted_run for name, one in known.items() if one.enacted_run}
+    law_by = {name: document.enacted_run for name, document in known.items() if document.enacted_run}
     return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)), law_by=law_by)
 
 
@@ -214,11 +214,11 @@ def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[Jso
     """The newest failed run of each of these documents, with the command that continues it."""
     return [
         {
-            "document_id": one.document_id, "run_id": one.run_id, "state": one.state,
-            "sign": include_command(one.batch_id, one.document_id)
-            if one.batch_id else f"cutter run {one.document_id} --amends {one.run_id}",
+            "document_id": run.document_id, "run_id": run.run_id, "state": run.state,
+            "sign": include_command(run.batch_id, run.document_id)
+            if run.batch_id else f"cutter run {run.document_id} --amends {run.run_id}",
         }
-        for one in FAILED.all(connection, {"document_ids": list(document_ids)})
+        for run in FAILED.all(connection, {"document_ids": list(document_ids)})
     ]  # fmt: skip
 
 

@@ -169,11 +169,11 @@ def guard(superuser_dsn: str, database: str) -> None:
     contains these rights, and a superuser who restores the dump restores them too.
     """
     with psycopg.connect(superuser_dsn, connect_timeout=limits.DATABASE_CONNECT_SECONDS) as connection:
-        for one in GUARDED.all(connection):
-            signature = sql.SQL(one.function)
+        for row in GUARDED.all(connection):
+            signature = sql.SQL(row.function)
             connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(signature))
             for role, beginnings in MAY_CALL[database].items():
-                if one.function.startswith(beginnings):
+                if row.function.startswith(beginnings):
                     granted = sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}")
                     connection.execute(granted.format(signature, sql.Identifier(role)))
         if database == "cutter":

@@ -49,7 +49,7 @@ class Changes:
 
 def changes(connection: Connection, wanted: Iterable[Definition]) -> Changes:
     """Compare the files with the ledger. A function that is missing from the database counts as changed."""
-    ledger = {(one.kind, one.name): one.sha256 for one in APPLIED.all(connection)}
+    ledger = {(row.kind, row.name): row.sha256 for row in APPLIED.all(connection)}
     present = set(PRESENT.all(connection))
     apply = []
     for definition in wanted:
@@ -61,8 +61,8 @@ def changes(connection: Connection, wanted: Iterable[Definition]) -> Changes:
 
 def apply(connection: Connection, wanted: tuple[Definition, ...]) -> Changes:
     """Make the database equal to the files, in their order. Return the changes."""
-    found = changes(connection, wanted)
-    again = {definition.key for definition in found.apply}
+    difference = changes(connection, wanted)
+    again = {definition.key for definition in difference.apply}
     done = []
     for definition in wanted:
         if definition.key in again:
@@ -72,14 +72,14 @@ def apply(connection: Connection, wanted: tuple[Definition, ...]) -> Changes:
                 {"kind": definition.kind.value, "name": definition.name, "sha256": definition.sha256},
             )
             done.append(definition)
-    for kind, name in found.drop:
+    for kind, name in difference.drop:
         if kind == Kind.TRIGGERS.value:
             _drop_triggers(connection, name)
-    _drop_functions(connection, [name for kind, name in found.drop if kind == Kind.FUNCTION.value])
-    _drop_views(connection, [name for kind, name in found.drop if kind == Kind.VIEW.value])
-    for kind, name in found.drop:
+    _drop_functions(connection, [name for kind, name in difference.drop if kind == Kind.FUNCTION.value])
+    _drop_views(connection, [name for kind, name in difference.drop if kind == Kind.VIEW.value])
+    for kind, name in difference.drop:
         connection.execute(query("ledger_forget"), {"kind": kind, "name": name})
-    return Changes(apply=tuple(done), drop=found.drop)
+    return Changes(apply=tuple(done), drop=difference.drop)
 
 
 def run(connection: Connection, path: str, body: str) -> None:
@@ -145,8 +145,8 @@ def _drop_with_callers(connection: Connection, name: str) -> set[str]:
 
 def _drop_functions(connection: Connection, names: Iterable[str]) -> None:
     """Drop all functions in one statement, because they may depend on each other."""
-    if found := [signature for name in names for signature in SIGNATURES.all(connection, {"name": name})]:
-        statement = f"drop function {', '.join(found)}"
+    if signatures := [signature for name in names for signature in SIGNATURES.all(connection, {"name": name})]:
+        statement = f"drop function {', '.join(signatures)}"
         with _named("the functions whose files are gone or changed", Statement(1, statement)):
             connection.execute(statement.encode())
 

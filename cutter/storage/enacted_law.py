@@ -106,12 +106,12 @@ def versions(connection: Connection, document: str, *, recorded: datetime = NEWE
 
     NotFound names the law that was probably meant, or the next command.
     """
-    found = VERSIONS.all(connection, {"document": document, "recorded": recorded})
-    if not found and recorded != NEWEST:
+    known = VERSIONS.all(connection, {"document": document, "recorded": recorded})
+    if not known and recorded != NEWEST:
         raise _not_yet_recorded(versions(connection, document)[0], recorded)
-    if not found:
+    if not known:
         raise _not_enacted(connection, document)
-    return found
+    return known
 
 
 def version_meant(known: list[LawVersion], *, at: date | None = None, version: int | None = None) -> LawVersion:
@@ -121,9 +121,9 @@ def version_meant(known: list[LawVersion], *, at: date | None = None, version: i
     if version is not None:
         return _numbered(known, version)
     if at is None:
-        begun = [one for one in known if one.status in PRESENT]
+        begun = [row for row in known if row.status in PRESENT]
         return begun[-1] if begun else known[0]
-    begun = [one for one in known if one.effective_from <= at]
+    begun = [row for row in known if row.effective_from <= at]
     if begun:
         return begun[-1]
     first = known[0]
@@ -158,7 +158,7 @@ def version_before(known: list[LawVersion], later: LawVersion, wanted: int | Non
     """The version with that number, else the one before `later`. Raises NotFound if there is none."""
     if wanted is not None:
         return version_meant(known, version=wanted)
-    before = [one for one in known if one.version < later.version]
+    before = [row for row in known if row.version < later.version]
     if not before:
         raise NotFound(
             f"{later.document} version {later.version} is the first one: there is nothing to compare it with; "
@@ -203,12 +203,12 @@ def signers(connection: Connection, version: LawVersion) -> list[Signer]:
 
 def require_unit(text: UnitTree[U], name: str) -> U:
     """The unit that a person named by its address or the end of it."""
-    found = addresses_meant(text, name)
-    if len(found) == 1:
-        return next(unit for unit in text.units if unit.address == found[0])
+    addresses = addresses_meant(text, name)
+    if len(addresses) == 1:
+        return next(unit for unit in text.units if unit.address == addresses[0])
     document = text.version.document
-    if found:
-        raise InvalidInput(f"{name} is the end of {len(found)} addresses: name one of {', '.join(found[:5])}")
+    if addresses:
+        raise InvalidInput(f"{name} is the end of {len(addresses)} addresses: name one of {', '.join(addresses[:5])}")
     near = get_close_matches(name, [end for unit in text.units for end in (unit.address, _end(unit.address))], n=1)
     meant = f"did you mean `cutter law show {document} {near[0]}`?" if near else f"see `cutter law tree {document}`"
     raise NotFound(f"{document} version {text.version.version} has no unit {name}: {meant}", code="STOP_UNIT_NOT_FOUND")
@@ -221,7 +221,7 @@ def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded
     except NotFound as problem:
         version = text.version
         known = unit_versions(connection, version.document, name)
-        others = [one.enacted_by_version for one in known if one.enacted_at <= recorded]
+        others = [row.enacted_by_version for row in known if row.enacted_at <= recorded]
         if not others:
             raise
         raise NotFound(
@@ -236,9 +236,9 @@ def _end(address: str) -> str:
 
 
 def _numbered(known: list[LawVersion], version: int) -> LawVersion:
-    for one in known:
-        if one.version == version:
-            return one
+    for row in known:
+        if row.version == version:
+            return row
     newest = known[-1]
     raise NotFound(
         f"{newest.document} has no version {version}: its newest one is {newest.version}; "

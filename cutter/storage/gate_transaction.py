@@ -244,7 +244,7 @@ def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGat
         attempt=attempt,
         principal=opening.session,
         transaction=opening.transaction,
-        answers={name: one.fetchall() for name, one in cursors},
+        answers={name: read.fetchall() for name, read in cursors},
     )
 
 
@@ -323,10 +323,10 @@ def call(connection: Connection, statement: LiteralString, parameters: Sequence[
     return _json(value_of(connection, statement, parameters))
 
 
-def _json(found: Any) -> Json:
-    if not isinstance(found, dict):
+def _json(answer: Any) -> Json:
+    if not isinstance(answer, dict):
         raise Unavailable("the database answered nothing", what="database")
-    return found
+    return answer
 
 
 def _same_payload(row: Json, expected: str) -> Receipt:

@@ -88,9 +88,9 @@ def asked() -> dict[str, list[str]]:
 def differences(live: Live) -> tuple[str, ...]:
     """One sentence for each cell that differs from the declaration, in order. A missing declared cell differs too."""
     wanted = declared().cells
-    granted = {Cell(*one) for one in live.granted}
-    found = [f"{one.role} has {one.verb} on {one.object}, which is not declared" for one in granted - wanted]
-    for one in wanted - granted:
-        gone = "" if live.exists(one) else ", which does not exist"
-        found.append(f"{one.role} lacks {one.verb} on {one.object}{gone}")
-    return tuple(sorted(found))
+    granted = {Cell(*row) for row in live.granted}
+    sentences = [f"{cell.role} has {cell.verb} on {cell.object}, which is not declared" for cell in granted - wanted]
+    for cell in wanted - granted:
+        gone = "" if live.exists(cell) else ", which does not exist"
+        sentences.append(f"{cell.role} lacks {cell.verb} on {cell.object}{gone}")
+    return tuple(sorted(sentences))

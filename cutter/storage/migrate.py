@@ -87,9 +87,9 @@ def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ..
     ):
         _make_ledger(connection)
         missing = [migration.name for migration in _missing(connection, files)]
-        found = definitions.changes(connection, files.definitions)
+        changes = definitions.changes(connection, files.definitions)
         granted = () if _grants_are_applied(connection) else ("grants.yaml",)
-        return (*missing, *(one.path for one in found.apply), *_dropped(found), *granted)
+        return (*missing, *(definition.path for definition in changes.apply), *_dropped(changes), *granted)
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def _make_ledger(connection: Connection) -> None:
 
 def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
     """The migrations to apply. Raises Conflict if an applied migration is unknown, has changed, or is newer."""
-    ledger = {one.number: one for one in APPLIED.all(connection)}
+    ledger = {row.number: row for row in APPLIED.all(connection)}
     missing = []
     for migration in files.migrations:
         applied = ledger.pop(migration.number, None)

@@ -35,11 +35,11 @@ def query(name: str) -> LiteralString:
 
 
 def _blocks(files: list[Traversable]) -> dict[str, LiteralString]:
-    found: dict[str, LiteralString] = {}
+    blocks: dict[str, LiteralString] = {}
     for file in files:
         parts = _NAME.split(file.read_text(encoding="utf-8"))
         for name, body in zip(parts[1::2], parts[2::2], strict=True):
-            if name in found:
+            if name in blocks:
                 raise ValueError(f"query {name} is duplicated")
-            found[name] = _CONTRACT.sub("", body).strip()
-    return found
+            blocks[name] = _CONTRACT.sub("", body).strip()
+    return blocks

@@ -96,11 +96,11 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         terms = TERMS.sent(connection, named)
         law = LAW.sent(connection, named)
         policy = effect_policy.TEXT.sent(connection)
-    found, answer = facts.fetchone(), opened.fetchone()
-    if found is None or answer is None:
+    row, answer = facts.fetchone(), opened.fetchone()
+    if row is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     return Asked(
-        answer=answer, facts=found, run=RunRecord.of(found.run), snapshot=snapshot.fetchone(),
+        answer=answer, facts=row, run=RunRecord.of(row.run), snapshot=snapshot.fetchone(),
         enacted=tuple(enacted.fetchall()),
         stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),

@@ -58,10 +58,10 @@ def sidecar(settings: Settings, run_id: str) -> RunSidecar:
 
 def sidecar_of(connection: Connection, run_id: str) -> RunSidecar:
     """The same on an open connection."""
-    found: Json | None = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),))
-    if found is None:
+    answer: Json | None = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),))
+    if answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    return RunSidecar.of(found)
+    return RunSidecar.of(answer)
 
 
 def lanes(settings: Settings) -> list[Lane]:
@@ -73,8 +73,8 @@ def lanes(settings: Settings) -> list[Lane]:
 def drift(settings: Settings, run_id: str) -> Json | None:
     """The present drift of a run that drift has stopped, and its fingerprint. None for any other run."""
     with session(settings, OPERATOR) as connection:
-        found: Json | None = value_of(connection, "select cutter_governance.fn_drift_look(%s)", (ids.run_id(run_id),))
-    return found
+        answer: Json | None = value_of(connection, "select cutter_governance.fn_drift_look(%s)", (ids.run_id(run_id),))
+    return answer
 
 
 def run_of_document(settings: Settings, document_id: str) -> str:

@@ -115,8 +115,10 @@ def in_order(functions: Iterable[Definition]) -> tuple[Definition, ...]:
             raise ValueError(f"{function.path}: {function.name} is already defined in {by_name[function.name].path}")
         by_name[function.name] = function
     needs = {
-        name: (functions_named(one.body) & by_name.keys()) - {name} if _BODY_IS_READ_AT_ONCE.search(one.body) else ()
-        for name, one in by_name.items()
+        name: (functions_named(function.body) & by_name.keys()) - {name}
+        if _BODY_IS_READ_AT_ONCE.search(function.body)
+        else ()
+        for name, function in by_name.items()
     }
     return _sorted(by_name, needs, "SQL functions")
 
@@ -124,7 +126,9 @@ def in_order(functions: Iterable[Definition]) -> tuple[Definition, ...]:
 def api_in_order(objects: Iterable[Definition]) -> tuple[Definition, ...]:
     """Views and functions of the schema `api` after those that they name."""
     by_name = {element.name: element for element in objects}
-    needs = {name: (set(_API_NAME.findall(one.body)) & by_name.keys()) - {name} for name, one in by_name.items()}
+    needs = {
+        name: (set(_API_NAME.findall(element.body)) & by_name.keys()) - {name} for name, element in by_name.items()
+    }
     return _sorted(by_name, needs, "objects of the schema api")
 
 
@@ -135,27 +139,27 @@ def _sorted(by_name: Mapping[str, Definition], needs: Mapping[str, Iterable[str]
         sorter.prepare()
     except CycleError as problem:
         raise ValueError(f"these {what} need each other: {' → '.join(problem.args[1])}") from None
-    found: list[Definition] = []
+    definitions: list[Definition] = []
     while sorter.is_active():
         ready = sorted(sorter.get_ready())
-        found += [by_name[name] for name in ready]
+        definitions += [by_name[name] for name in ready]
         sorter.done(*ready)
-    return tuple(found)
+    return tuple(definitions)
 
 
 def _migrations(folder: Traversable) -> tuple[Migration, ...]:
-    found = []
+    migrations = []
     for file in sorted(folder.iterdir(), key=lambda item: item.name):
         if match := _FILE.fullmatch(file.name):
-            found.append(Migration(number=int(match[1]), name=file.name, body=file.read_text(encoding="utf-8")))
-    if [migration.number for migration in found] != list(range(1, len(found) + 1)):
+            migrations.append(Migration(number=int(match[1]), name=file.name, body=file.read_text(encoding="utf-8")))
+    if [migration.number for migration in migrations] != list(range(1, len(migrations) + 1)):
         raise ValueError("migrations are numbered from 1 without a gap")
-    return tuple(found)
+    return tuple(migrations)
 
 
 def _files(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
     """Path and text of each .sql file below a folder."""
-    for item in sorted(folder.iterdir(), key=lambda one: one.name):
+    for item in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if item.is_dir():
             yield from _files(item, f"{path}/{item.name}")
         elif item.name.endswith(".sql"):

@@ -51,9 +51,9 @@ def parsed(line: bytes) -> Json:
         return None
 
 
-def unlike(member: str, found: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
+def unlike(member: str, rows: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
     """One problem for each row that a member has wrongly and for each row that it lacks."""
-    has, should = Counter(map(canonical, found)), Counter(map(canonical, right))
+    has, should = Counter(map(canonical, rows)), Counter(map(canonical, right))
     yield from (f"{member} is not what the rest says: {row}" for row in (has - should) + (should - has))
 
 
@@ -79,10 +79,10 @@ def statement(body: bytes) -> dict[str, str]:
     """The fields of a signed statement: `name: value` lines between two lines of `---`, each name once."""
     first, *lines = body.decode().split("\n")
     pairs = [line.split(": ", 1) for line in lines[: lines.index("---")]]
-    said = dict(pairs)
-    if first != "---" or len(said) != len(pairs) or said["schema"] != "cutter-approval/1":
+    fields = dict(pairs)
+    if first != "---" or len(fields) != len(pairs) or fields["schema"] != "cutter-approval/1":
         raise ValueError("a statement does not have the form cutter-approval/1")
-    return said
+    return fields
 
 
 def epoch_file(body: bytes) -> Json:
@@ -96,7 +96,7 @@ def epoch_file(body: bytes) -> Json:
 
 def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
     """The value of the block that begins in the first row, and the rows after this block."""
-    depth, found, listed = rows[0][0], dict[str, Json](), list[Json]()
+    depth, mapping, listed = rows[0][0], dict[str, Json](), list[Json]()
     while rows and rows[0][0] == depth and rows[0][1].startswith("- "):
         text = rows[0][1]
         inner = len(text) - len(text[1:].lstrip())
@@ -104,11 +104,11 @@ def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
         listed.append(value)
     while rows and rows[0][0] == depth and not listed:
         name, separator, text = rows[0][1].partition(":")
-        if not separator or name in found or name.startswith("- "):
+        if not separator or name in mapping or name.startswith("- "):
             raise ValueError("a policy epoch has a notation that this program does not read")
         deeper = rows[1:2] and (rows[1][0] > depth or (rows[1][0] == depth and rows[1][1].startswith("- ")))
-        found[name], rows = _block(rows[1:]) if deeper and not text else (_value(text.strip()), rows[1:])
-    return listed or found, rows
+        mapping[name], rows = _block(rows[1:]) if deeper and not text else (_value(text.strip()), rows[1:])
+    return listed or mapping, rows
 
 
 def _value(text: str) -> Json:
@@ -129,9 +129,9 @@ def sealed(members: dict[str, bytes]) -> bytes:
     """The bytes of a bundle: a ustar of files with mode 0644, without owner and time. The manifest comes first."""
     run, audit = json.loads(members["run.json"]), json.loads(members["audit.jsonl"].split(b"\n")[-2])
     listed = {name: [len(members[name]), digest(members[name])] for name in sorted(members)}
-    said = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
+    manifest = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
     parts = []
-    for name, body in [(MANIFEST, (canonical(said) + "\n").encode()), *sorted(members.items())]:
+    for name, body in [(MANIFEST, (canonical(manifest) + "\n").encode()), *sorted(members.items())]:
         head = name.encode("ascii").ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + b"%011o\0" % len(body)
         head, rest = head + b"0" * 11, b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2 + bytes(167)
         parts += [head, b"\0%06o\0 " % (sum(head + rest) + 8 * 32), rest, body, bytes(-len(body) % 512)]
@@ -151,10 +151,10 @@ class Members:
 
     def rows(self, name: str) -> list[Json]:
         """The objects of a member of JSON lines."""
-        found = [strict(line) for line in self.members[f"{name}.jsonl"].splitlines()]
-        if not all(isinstance(row, dict) for row in found):
+        rows = [strict(line) for line in self.members[f"{name}.jsonl"].splitlines()]
+        if not all(isinstance(row, dict) for row in rows):
             raise ValueError(f"{name}.jsonl has a line that is not a JSON object")
-        return found
+        return rows
 
     @cached_property
     def run(self) -> Json:
@@ -173,7 +173,7 @@ class Members:
     @cached_property
     def pins(self) -> Json:
         """The pins of all gates, such as the digests of the law."""
-        return {name: pin for _, said in self.receipts for name, pin in said["result"]["pins"].items()}
+        return {name: pin for _, receipt in self.receipts for name, pin in receipt["result"]["pins"].items()}
 
     @cached_property
     def accepted(self) -> list[Json]:
@@ -186,7 +186,7 @@ class Members:
     @cached_property
     def passed(self) -> dict[str, Json]:
         """Each sovereign gate that the run passed, with the receipt of its writing gate."""
-        return {OPENED[row["gate"]]: said for row, said in self.receipts if row["gate"] in OPENED}
+        return {OPENED[row["gate"]]: receipt for row, receipt in self.receipts if row["gate"] in OPENED}
 
     def epoch(self, row: Json) -> Json:
         """The policy epoch that a verdict or a consumption names, or {} if the bundle does not have it."""
@@ -197,8 +197,8 @@ class Members:
         """The entry of a verdict's signer in its policy epoch, or None if the epoch has no or several such entries."""
         wanted = (row["approver"], row["fingerprint"])
         people = self.epoch(row).get("approvers", [])
-        found = [person for person in people if person["name"] == wanted[0] or person["fingerprint"] == wanted[1]]
-        return found[0] if len(found) == 1 and (found[0]["name"], found[0]["fingerprint"]) == wanted else None
+        matches = [person for person in people if person["name"] == wanted[0] or person["fingerprint"] == wanted[1]]
+        return matches[0] if len(matches) == 1 and (matches[0]["name"], matches[0]["fingerprint"]) == wanted else None
 
 
 # --- what the check prints. No text of a checked file can forge a line of the output ---------------------------------
@@ -212,7 +212,9 @@ def shown(value: object) -> str:
     """A text that is safe to print: one line of limited length, with the code of each hidden character."""
     text = str(value)
     text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
-    return re.sub(r"\s+", " ", "".join(f"⟨U+{ord(one):04X}⟩" if _hidden(one) else one for one in text))
+    return re.sub(
+        r"\s+", " ", "".join(f"⟨U+{ord(character):04X}⟩" if _hidden(character) else character for character in text)
+    )
 
 
 def _hidden(character: str) -> bool:
@@ -249,13 +251,17 @@ class Receipts(Members):
         names = [row["gate"] for row, _ in self.receipts]
         if names != [gate for gate in GATES if gate in names or gate not in ADDED][: len(names)]:
             yield "receipts.jsonl does not have one receipt of each gate, in order from the first gate"
-        for row, said in self.receipts:
+        for row, receipt in self.receipts:
             # 5.2
-            right = {"gate": said["gate"], "prev_hash": previous, "receipt_hash": digest(previous + row["sealed_body"])}
+            right = {
+                "gate": receipt["gate"],
+                "prev_hash": previous,
+                "receipt_hash": digest(previous + row["sealed_body"]),
+            }
             yield from unlike("receipts.jsonl", [{n: row[n] for n in right}], [right])
-            yield from [f"the receipt of {row['gate']} is of another run"] * (said["run_id"] != run_id)
+            yield from [f"the receipt of {row['gate']} is of another run"] * (receipt["run_id"] != run_id)
             # 5.3
-            by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
+            by = receipt["policy"] or {"sha256": digest(b""), "decisions": ()}
             text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
             if digest(text) != by["sha256"] or any(decision["verdict"] == "deny" for decision in by["decisions"]):
                 yield f"the policy that decided about {row['gate']} is missing, or denied it"
@@ -267,8 +273,8 @@ class Receipts(Members):
     def _moved(self) -> Iterator[str]:
         # 5.4
         moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.events if "event_type" in e]
-        told = (row for row in self.rows("transitions") if str(row["event_type"])[:8] in ("document", "approval"))
-        yield from unlike("transitions.jsonl", ({**row, "run_id": self.run["run_id"]} for row in told), moves)
+        rows = (row for row in self.rows("transitions") if str(row["event_type"])[:8] in ("document", "approval"))
+        yield from unlike("transitions.jsonl", ({**row, "run_id": self.run["run_id"]} for row in rows), moves)
         # 5.5
         sealed_gates = [[row["gate"], GATES.get(row["gate"]), row["receipt_hash"]] for row, _ in self.receipts]
         states = [move for move in moves if move["event_type"] == "document_run_state_transition"]
@@ -315,9 +321,11 @@ class Approvals(Members):
 
     def approvals(self) -> Iterator[str]:
         # 6.1
-        told = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
+        verdicts = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
         heard = [{n: event[n] for n in JUDGED} for event in self.events if event["kind"] == "verdict"]
-        yield from unlike("verdicts.jsonl", told, (one for one in heard if one["accepted"] or one in told))
+        yield from unlike(
+            "verdicts.jsonl", verdicts, (verdict for verdict in heard if verdict["accepted"] or verdict in verdicts)
+        )
         # 6.2
         for row in self.accepted:
             yield from self._statement(row)
@@ -334,8 +342,8 @@ class Approvals(Members):
         for gate in sorted({row["gate"] for row in used} | set(self.passed)):
             yield from self._gate(gate, [row for row in used if row["gate"] == gate])
         # 6.6
-        for row, said in self.receipts:
-            yield from self._tier(row["gate"], said)
+        for row, receipt in self.receipts:
+            yield from self._tier(row["gate"], receipt)
         # 6.7
         yield from self._orders()
 
@@ -345,36 +353,38 @@ class Approvals(Members):
         if f"{name}.md" not in self.members or f"{name}.asc" not in self.members:
             yield f"{name}, which was accepted for {row['gate']}, or its signature is missing"
             return
-        said = statement(self.members[f"{name}.md"])
+        fields = statement(self.members[f"{name}.md"])
         same = {n: row[n] for n in ("gate", "decision", "approver", "challenge", "writer_digest", "review_decision_id")}
         same.update(document_id=self.run["document_id"], not_after=row["not_after"][:19] + "Z")
-        same.update({"run_id": self.run["run_id"]} if said["binding"] == "run" else {"batch_id": self.run["batch_id"]})
-        yield from self._unsaid(row["gate"], said, same, same)
+        same.update(
+            {"run_id": self.run["run_id"]} if fields["binding"] == "run" else {"batch_id": self.run["batch_id"]}
+        )
+        yield from self._unsaid(row["gate"], fields, same, same)
         if digest(self.members[f"{name}.md"]) != row["approval_sha256"]:
             yield f"{name}.md has other bytes than the accepted statement"
-        if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != said["deployment_id"]:
+        if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != fields["deployment_id"]:
             yield f"no policy epoch lets {row['approver']} sign for {row['gate']} with {hexed(row['fingerprint'])}"
         elif digest(self.members.get(f"keys/{person['key_sha256']}.asc", b"")) != person["key_sha256"]:
             yield f"the public key of {row['approver']} that the policy epoch names is missing"
         if row["approver"] == self.run["starter"]:
             yield f"{row['approver']} started the run, so {row['approver']} may not decide about it"
 
-    def _unsaid(self, gate: str, said: dict[str, str], right: Json, names: Iterable[str]) -> Iterator[str]:
+    def _unsaid(self, gate: str, fields: dict[str, str], right: Json, names: Iterable[str]) -> Iterator[str]:
         """The fields of a statement that contradict the rest. A value None means that the statement lacks the field."""
         wanted = {name: None if right.get(name) is None else str(right[name]) for name in names}
-        other = sorted(name for name in wanted if said.get(name) != wanted[name])
+        other = sorted(name for name in wanted if fields.get(name) != wanted[name])
         yield from (f"{name} that was signed for {gate} is not what the rest says" for name in other)
 
     def _consumption(self, used: Json) -> Iterator[str]:
         """A consumption needs an accepted statement to approve its gate, with its request and its digests."""
         gate, name = used["gate"], used["approval_sha256"]
-        found = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) == (name, gate)]
+        verdicts = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) == (name, gate)]
         asked = [row for row in self.rows("requests") if row["request_id"] == used["request_id"]]
-        if len(found) != 1 or len(asked) != 1 or found[0]["decision"] != "approve":
+        if len(verdicts) != 1 or len(asked) != 1 or verdicts[0]["decision"] != "approve":
             yield f"{gate} consumed {hexed(name)}, which is not exactly one accepted statement to approve one request"
-        if not found or not asked:
+        if not verdicts or not asked:
             return
-        verdict, request, said = found[0], asked[0], statement(self.members[f"signed/{name}.md"])
+        verdict, request, fields = verdicts[0], asked[0], statement(self.members[f"signed/{name}.md"])
         frozen, challenge = request["tuple"], digest(canonical(request["tuple"]))
         right = {**{n: frozen[n] for n in ("document_id", "source_version_id", "writer_digest", "candidate_count")},
                  **{n: verdict[n] for n in ("approver", "fingerprint", "policy_sha256")},
@@ -386,18 +396,18 @@ class Approvals(Members):
         asked_for = {"run_id": self.run["run_id"], "gate": gate, "challenge": challenge, "nonce": frozen["nonce"]}
         asked_for.update(review_decision_id=frozen["review_decision_id"], status="approved")
         yield from unlike("requests.jsonl", [{n: request[n] for n in asked_for}], [asked_for])
-        bound = BOUND[said["binding"]] | ({"review_decision_id"} if gate == "SG_lifecycle_authz" else set())
-        yield from [f"{name} has other fields than a statement of its kind"] * (set(said) != bound)
+        bound = BOUND[fields["binding"]] | ({"review_decision_id"} if gate == "SG_lifecycle_authz" else set())
+        yield from [f"{name} has other fields than a statement of its kind"] * (set(fields) != bound)
         right = {**frozen, **right, "schema": "cutter-approval/1", "decision": "approve", "allowance": "explicit",
-                 "binding": said["binding"], "batch_id": self.run["batch_id"],
+                 "binding": fields["binding"], "batch_id": self.run["batch_id"],
                  "request_sha256": request["request_sha256"]}  # fmt: skip
         # A statement from before the run names the request of the rehearsal, which the bundle does not have.
-        free = {"signed_utc", "not_after"} | ({"request_sha256"} if said["binding"] == "tuple" else set())
-        yield from self._unsaid(gate, said, right, bound - free)
+        free = {"signed_utc", "not_after"} | ({"request_sha256"} if fields["binding"] == "tuple" else set())
+        yield from self._unsaid(gate, fields, right, bound - free)
         # Bundles from before this pin have no red findings to compare.
         unaccepted = {*self.pins.get("red_findings", NONE).split()} - {NONE, *frozen["accepted_findings"].split()}
         yield from (f"{gate} was approved, but nobody accepted {finding}" for finding in sorted(unaccepted))
-        if used["consumed_at"][:19] >= said["not_after"][:19]:
+        if used["consumed_at"][:19] >= fields["not_after"][:19]:
             yield f"{hexed(name)} was consumed after its not_after"
         if any(row["approval_sha256"] == name for row in self.rows("revocations")):
             yield f"{hexed(name)} was revoked"
@@ -443,13 +453,13 @@ class Approvals(Members):
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
             yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
 
-    def _tiers(self, said: Json) -> set[str]:
+    def _tiers(self, receipt: Json) -> set[str]:
         """The tiers that the effect policy demanded at a gate."""
-        return {decision["tier"] for decision in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
+        return {decision["tier"] for decision in (receipt["policy"] or {"decisions": ()})["decisions"]} - {None}
 
-    def _tier(self, gate: str, said: Json) -> Iterator[str]:
+    def _tier(self, gate: str, receipt: Json) -> Iterator[str]:
         """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it."""
-        tiers = self._tiers(said) if gate not in OPENED and self.run["mode"] == "live" else set()
+        tiers = self._tiers(receipt) if gate not in OPENED and self.run["mode"] == "live" else set()
         before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
         people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
         stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
@@ -463,11 +473,11 @@ class Approvals(Members):
     def _orders(self) -> Iterator[str]:
         """Each fact that names a signed order needs that statement, accepted for the same decision."""
         signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
-        told = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
-        told += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
-        told += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
+        orders = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
+        orders += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
+        orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
                  for row in self.rows("acknowledgements")]  # fmt: skip
-        for name, decision, member in told:
+        for name, decision, member in orders:
             if (name, decision) not in signed:
                 yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
         names = {name for name, _ in signed}
@@ -519,20 +529,20 @@ class Archive(Members):
 
     def _named(self) -> set[str]:
         """The policies that the bundle may hold: those that a receipt, an attempt, an effect or a void names."""
-        told = [said.get("policy") for _, said in self.receipts] + self.rows("decisions")
-        told += [inside(row, "report", "policy") for row in self.rows("attempts")]
-        told += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
-        told += [row.get("policy") for row in self.rows("voids")]
-        return {f"policies/{inside(one, 'sha256')}.yaml" for one in told}
+        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
+        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
+        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
+        policies += [row.get("policy") for row in self.rows("voids")]
+        return {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
 
     def _needed(self) -> set[str]:
         """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
-        found = set[str]()
+        names = set[str]()
         for row in self.accepted:
-            found |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
-            found |= {f"epochs/{row['policy_sha256']}.yaml"}
-            found |= {f"keys/{person['key_sha256']}.asc" for person in [self.person(row)] if person}
-        return found
+            names |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
+            names |= {f"epochs/{row['policy_sha256']}.yaml"}
+            names |= {f"keys/{person['key_sha256']}.asc" for person in [self.person(row)] if person}
+        return names
 
 
 # --- steps 3 and 4: the audit chain of an export or a bundle, and its head -------------------------------------------
@@ -595,8 +605,8 @@ def _fault(event: Json, last: str, heads: Json) -> str:
     if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:
         return f"altered or inserted: {which} does not follow the event before it, or its hash does not fit its body"
     try:
-        said = json.loads(event["body"])
-        same = (said["seq"], said["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, said["run_id"])
+        body = json.loads(event["body"])
+        same = (body["seq"], body["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, body["run_id"])
     except BROKEN:
         same = False
     return "" if same else f"altered: the body of {which} is about another event or about another run"
@@ -642,13 +652,13 @@ def signed_over(statement: bytes, file: bytes) -> tuple[bytes, bytes]:
     """
     if not file.startswith(b"cutter-"):
         return statement, file
-    found = LIST_FILE.fullmatch(file)
-    if found is None:
+    match = LIST_FILE.fullmatch(file)
+    if match is None:
         raise ValueError("a signature file does not have the form cutter-list-signature/1")
-    place, count = int(found[1]), int(found[2])
-    siblings = [bytes.fromhex(line.split(" ")[1]) for line in found[3].decode().splitlines()]
+    place, count = int(match[1]), int(match[2])
+    siblings = [bytes.fromhex(line.split(" ")[1]) for line in match[3].decode().splitlines()]
     root = climbed(hashlib.sha256(b"\0" + statement).digest(), place - 1, count, siblings)
-    return (LIST_HEAD % (count, root.hex())).encode(), found[4]
+    return (LIST_HEAD % (count, root.hex())).encode(), match[4]
 
 
 def climbed(leaf: bytes, index: int, count: int, siblings: list[bytes]) -> bytes:
@@ -703,9 +713,9 @@ class Authorship(Members):
     # --- 10: Temporal's history
 
     def engine(self, history: bytes) -> Iterator[str]:
-        seen, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
-        if digest("".join(canonical(event) + "\n" for event in events[: seen["events"]])) != seen["sha256"]:
-            yield f"its first {seen['events']} events have another digest"
+        record, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
+        if digest("".join(canonical(event) + "\n" for event in events[: record["events"]])) != record["sha256"]:
+            yield f"its first {record['events']} events have another digest"
 
 
 def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int, list[list[str]]]:
@@ -716,10 +726,10 @@ def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int
         subprocess.run([*words, "--import"], input=key, capture_output=True, timeout=GPG_SECONDS, check=False)
         words += ["--status-fd", "1", "--verify", f"{home}/asc", "-"]
         done = subprocess.run(words, input=signed, stdout=-1, stderr=-3, timeout=GPG_SECONDS, check=False)
-    said = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
-    good = [words for words in said if words[:1] and words[0] in ("GOODSIG", "EXPSIG", "EXPKEYSIG")]
-    bad = [words for words in said if words[:1] and words[0] in ("BADSIG", "ERRSIG", "REVKEYSIG")]
-    return len(good) + 2 * len(bad), [words for words in said if words[:1] == ["VALIDSIG"]]
+    lines = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    good = [words for words in lines if words[:1] and words[0] in ("GOODSIG", "EXPSIG", "EXPKEYSIG")]
+    bad = [words for words in lines if words[:1] and words[0] in ("BADSIG", "ERRSIG", "REVKEYSIG")]
+    return len(good) + 2 * len(bad), [words for words in lines if words[:1] == ["VALIDSIG"]]
 
 
 def instant(seconds: str) -> str:
@@ -780,8 +790,8 @@ class EnactedText(Members):
             yield "law.jsonl has an address twice"
         for row in rows:
             form = None if row["operation"] == "repeal" else [int, int]
-            found = None if row["place"] is None else [type(number) for number in row["place"]]
-            if set(row) != {*FIELDS, *CHANGE, "place"} or row["operation"] not in OPERATIONS or found != form:
+            types = None if row["place"] is None else [type(number) for number in row["place"]]
+            if set(row) != {*FIELDS, *CHANGE, "place"} or row["operation"] not in OPERATIONS or types != form:
                 yield f"{row['address']} does not have the fields of its operation"
         for row in sorted((row for row in rows if row["place"] is not None), key=lambda row: row["place"]):
             start, stop = row["place"]
@@ -948,8 +958,8 @@ def _chain(data: bytes, head: str | None) -> list[Line]:
 
 def _passed(b: Bundle) -> str:
     used = [(gate, row["approver"]) for gate in b.passed for row in b.rows("consumptions") if row["gate"] == gate]
-    told = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
-    return f"passed: {told}; the next line names the signers" if told else "the run passed no gate that needs one"
+    gates = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
+    return f"passed: {gates}; the next line names the signers" if gates else "the run passed no gate that needs one"
 
 
 def _authorship(b: Bundle, gpg: str | None) -> list[Line]:
@@ -982,17 +992,17 @@ def _raised(problem: Exception) -> list[str]:
 
 def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
     """The line of a step. `why` is a text, or a function that makes the text after the step is done."""
-    found = list[str]()
+    sentences = list[str]()
     try:
         for problem in problems or ():
-            found.append(shown(problem))
+            sentences.append(shown(problem))
         text = shown(why() if callable(why) else why)
     except (*BROKEN, OSError, subprocess.SubprocessError) as problem:
-        found.append(shown(_raised(problem)[0]))
+        sentences.append(shown(_raised(problem)[0]))
         text = ""
-    more = [f"and {len(found) - SHOWN_PROBLEMS} more"] if len(found) > SHOWN_PROBLEMS else []
-    verdict = FAILED if found else NOT_CHECKED if problems is None else OK
-    return what, verdict, "; ".join([*found[:SHOWN_PROBLEMS], *more]) or text
+    more = [f"and {len(sentences) - SHOWN_PROBLEMS} more"] if len(sentences) > SHOWN_PROBLEMS else []
+    verdict = FAILED if sentences else NOT_CHECKED if problems is None else OK
+    return what, verdict, "; ".join([*sentences[:SHOWN_PROBLEMS], *more]) or text
 
 
 def printed(lines: Iterable[Line]) -> str:
@@ -1002,10 +1012,10 @@ def printed(lines: Iterable[Line]) -> str:
 
 def exit_code(lines: Iterable[Line]) -> int:
     """0: no step failed. 1: a step failed. 5: no step failed, but gpg is missing, so the signatures are not checked."""
-    found = list(lines)
-    if any(verdict == FAILED for _, verdict, _ in found):
+    steps = list(lines)
+    if any(verdict == FAILED for _, verdict, _ in steps):
         return 1
-    return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in found) else 0
+    return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in steps) else 0
 
 
 # --- the command line of the check: one file, or several bundles of one law ------------------------------------------
@@ -1028,12 +1038,12 @@ def check_files(
             raise ValueError(f"give {name} once for each file, in the same order")
     if history is not None and len(files) > 1:
         raise ValueError("--history belongs to one file: check that file without the others")
-    found = []
+    steps = []
     for n, data in enumerate(files):
         before = None if len(files) == 1 else files[n - 1] if n else b""
         head, sha256 = heads[n] if heads else None, sha256s[n] if sha256s else None
-        found.append(check(data, head, sha256, history, gpg, epochs, before))
-    return found
+        steps.append(check(data, head, sha256, history, gpg, epochs, before))
+    return steps
 
 
 def main() -> int:
@@ -1048,7 +1058,8 @@ def main() -> int:
     )
     given = parser.parse_args()
     try:
-        history, files = given.history.read_bytes() if given.history else None, [one.read_bytes() for one in given.file]
+        history = given.history.read_bytes() if given.history else None
+        files = [path.read_bytes() for path in given.file]
         checked = check_files(files, given.head, given.sha256, history, shutil.which("gpg"), given.epoch)
     except (OSError, *BROKEN) as problem:
         names = shown(", ".join(map(str, given.file)))

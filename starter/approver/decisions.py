@@ -81,8 +81,8 @@ class Ledger:
             return replace(self, opened=self.opened | {event.request})
         if isinstance(event, Signed):
             return replace(self, signed={**self.signed, event.request: event})
-        decisions = {key: one for key, one in self.decisions.items() if key != event.request}
-        signed = {key: one for key, one in self.signed.items() if key != event.request}
+        decisions = {key: decision for key, decision in self.decisions.items() if key != event.request}
+        signed = {key: signature for key, signature in self.signed.items() if key != event.request}
         if event.choice is not None:
             decisions[event.request] = Decision(choice=event.choice, text=event.text)
         return replace(self, decisions=decisions, signed=signed)
@@ -91,23 +91,23 @@ class Ledger:
         """The part of the ledger about requests that still wait."""
         return Ledger(
             opened=self.opened & frozenset(waiting),
-            decisions={key: one for key, one in self.decisions.items() if key in waiting},
-            signed={key: one for key, one in self.signed.items() if key in waiting},
+            decisions={key: decision for key, decision in self.decisions.items() if key in waiting},
+            signed={key: signature for key, signature in self.signed.items() if key in waiting},
         )
 
     @property
     def to_hand_over(self) -> dict[str, Signed]:
         """The signed statements that were not handed over yet."""
-        return {key: one for key, one in self.signed.items() if not one.handed_over}
+        return {key: signature for key, signature in self.signed.items() if not signature.handed_over}
 
     @property
     def folder(self) -> str:
         """The folder of the approvals that are not handed over yet. Empty if there are none."""
-        return next((one.folder for one in self.to_hand_over.values() if one.folder), "")
+        return next((signature.folder for signature in self.to_hand_over.values() if signature.folder), "")
 
     def chosen(self, choice: Choice) -> list[str]:
         """The requests with this choice that are not signed yet, in the order of the decisions."""
-        return [key for key, one in self.decisions.items() if one.choice is choice and key not in self.signed]
+        return [key for key, decision in self.decisions.items() if decision.choice is choice and key not in self.signed]
 
     def progress(self, total: int) -> str:
         """Such as `28 of 30 opened · 25 to approve · 1 to reject · 2 skipped`."""

@@ -31,13 +31,13 @@ def include(
     """Sign for the failed documents (or `only` for some) and hand the set over. Returns the accepted, refused and
     left-out documents. One signature is for all statements, or with `each` one for each of them.
     """
-    seen = batches.view(settings, batch_id)
+    view = batches.view(settings, batch_id)
     failed = [
         unsigned_failure
-        for unsigned_failure in resume_plan.unsigned_failures(seen)
+        for unsigned_failure in resume_plan.unsigned_failures(view)
         if not only or unsigned_failure["document_id"] in only
     ]
-    others = sorted(set(only) - {one["document_id"] for one in failed})
+    others = sorted(set(only) - {failure["document_id"] for failure in failed})
     if others or not failed:
         raise NotFound(
             f"{', '.join(others) or 'no document'} of batch {batch_id} failed without being signed in again: "
@@ -45,7 +45,7 @@ def include(
             code="nothing_failed",
         )
     err().print(Listing(columns=("document", "state", "run"), title=counted(len(failed), "failed document"),
-                        rows=[(one["document_id"], one["state"], one["run_id"]) for one in failed]))  # fmt: skip
+                        rows=[(row["document_id"], row["state"], row["run_id"]) for row in failed]))  # fmt: skip
     ready, left_out = _prepared(settings, failed, keys, reason, yes=yes)
     folder = f"{documents.folder(batch_id)}/include-failed-{uuid_utils.uuid7()}"
     with progress(f"signing {len(ready)}") as _:
@@ -54,8 +54,8 @@ def include(
             for order, file in zip(part, files, strict=True):
                 signing_desk.upload(settings, file, f"{folder}/{order.statement.document_id}.md")
     folder, listing = batches.upload_set(settings, batch_id, folder)
-    answer = batch_resume.hand_over(settings, seen, folder, listing)
-    if answer["status"] == "accepted" and seen.batch.halted in LIFTED:
+    answer = batch_resume.hand_over(settings, view, folder, listing)
+    if answer["status"] == "accepted" and view.batch.halted in LIFTED:
         answer |= batch_resume.go_on(settings, batches.view(settings, batch_id))
     # Only the batch's halt is reported, because the person who includes a failed document knows that others wait for
     # their own approvals.
@@ -69,26 +69,26 @@ def _prepared(
 ) -> tuple[list[orders.Order], list[str]]:
     """(Orders to sign, left-out documents with the reason). Each document gets its own question."""
     ready, left_out = [], []
-    for one in failed:
+    for failure in failed:
         try:
-            order = _order(settings, one, keys, reason)
+            order = _order(settings, failure, keys, reason)
             orders.confirm(order, yes=yes)
             ready.append(order)
         except Refused as problem:
             if problem.code not in ("not_confirmed", "drafts_stand"):
                 raise
-            left_out.append(f"{one['document_id']} ({problem})")
+            left_out.append(f"{failure['document_id']} ({problem})")
     if not ready:
         raise Refused("; ".join(["nothing was signed", *left_out]), code="not_confirmed")
     return ready, left_out
 
 
 def _order(settings: Settings, record: Json, keys: orders.Keys, reason: str) -> orders.Order:
-    seen = run_rows.sidecar(settings, record["run_id"])
-    if seen.wrote:
+    sidecar = run_rows.sidecar(settings, record["run_id"])
+    if sidecar.wrote:
         raise Refused(
             f"its drafts exist: type `cutter void {record['run_id']} --reason TEXT`, then resume the queue with "
             "--skip-completed",
             code="drafts_stand",
         )
-    return orders.prepare(settings, seen.run, schema.INCLUDE_FAILED, reason, keys, gate=Sovereign.CUT.value)
+    return orders.prepare(settings, sidecar.run, schema.INCLUDE_FAILED, reason, keys, gate=Sovereign.CUT.value)

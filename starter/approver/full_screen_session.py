@@ -34,7 +34,7 @@ def sit(signatures: Signatures, requests: Sequence[Asked]) -> Json:
     with open_journal(signatures.settings, batch_id, approver, keys) as journal:
         shown = Session(
             title=f"batch {batch_id}", approver=approver, requests=requests, before=signatures.before, journal=journal,
-            build=lambda one: signing_desk.recompute(signatures.settings, one.document),
+            build=lambda request: signing_desk.recompute(signatures.settings, request.document),
         )  # fmt: skip
         if not decide(shown):
             kept = counted(len(journal.ledger.decisions), "decision")
@@ -44,8 +44,8 @@ def sit(signatures: Signatures, requests: Sequence[Asked]) -> Json:
             )
         failed = sign(signatures, shown)
         answer = _hand_over(signatures, shown)
-        left = [f"{one.name} (undecided)" for one in shown.undecided()]
-        left += [f"{one.name} ({_reason(shown, one)})" for one in shown.with_choice(Choice.SKIP)]
+        left = [f"{request.name} (undecided)" for request in shown.undecided()]
+        left += [f"{request.name} ({_reason(shown, request)})" for request in shown.with_choice(Choice.SKIP)]
     return {"batch_id": batch_id, **answer, "left_out": [*left, *failed]}
 
 
@@ -61,21 +61,21 @@ def sign(signatures: Signatures, shown: Session) -> list[str]:
     checked: list[Asked] = []
     work = [*shown.with_choice(Choice.APPROVE), *shown.with_choice(Choice.REJECT)]
     with progress_bar("checking", len(work)) as advance:
-        for one in work:
+        for request in work:
             try:
-                shown.build(one)
+                shown.build(request)
             except CutterError as problem:
-                failed.append(f"{one.name} ({problem})")
+                failed.append(f"{request.name} ({problem})")
             else:
-                checked.append(one)
-            advance(one.name)
+                checked.append(request)
+            advance(request.name)
     # The statements name the time at which they are made, so they are made after the checks, which take longer.
     answers: list[Answer] = []
-    for one in checked:
+    for request in checked:
         try:
-            answers.append(_answer(signatures, shown, one))
+            answers.append(_answer(signatures, shown, request))
         except CutterError as problem:
-            failed.append(f"{one.name} ({problem})")
+            failed.append(f"{request.name} ({problem})")
     return failed + _sign(signatures, shown, answers)
 
 
@@ -106,26 +106,26 @@ def _hand_over(signatures: Signatures, shown: Session) -> Json:
     """Give every signed statement to its run or its batch, including statements of an earlier session."""
     ledger, statements = shown.journal.ledger, shown.journal.ledger.to_hand_over
     signed = [request for request in shown.requests if request.key in statements]
-    rejected = [one for one in signed if ledger.decisions[one.key].choice is Choice.REJECT]
+    rejected = [request for request in signed if ledger.decisions[request.key].choice is Choice.REJECT]
     if not signed:
         raise Refused(
             f"nothing was signed; `cutter approve --batch {signatures.batch_id}` asks again", code="not_confirmed"
         )
-    approved = [one for one in signed if one not in rejected]
-    found: Json = {
+    approved = [request for request in signed if request not in rejected]
+    summary: Json = {
         "signed": len(signed), "approvals": len(approved), "rejections": len(rejected), "status": "accepted",
     }  # fmt: skip
     answers = []
-    for one in rejected:
-        told = signatures.hand_over_rejection(one, statements[one.key].kb_ids[0])
-        answers.append(f"{one.name}: {'handed to its run' if told['status'] in TAKEN else told['status']}")
-        _handed_over(shown, one)
+    for asked in rejected:
+        answer = signatures.hand_over_rejection(asked, statements[asked.key].kb_ids[0])
+        answers.append(f"{asked.name}: {'handed to its run' if answer['status'] in TAKEN else answer['status']}")
+        _handed_over(shown, asked)
     if approved:
-        signatures.uploaded = [name for one in approved for name in statements[one.key].kb_ids]
-        found |= signatures.hand_over()
-        for one in approved:
-            _handed_over(shown, one)
-    return {**found, **({"rejected": answers} if answers else {}), **after(signatures, approved)}
+        signatures.uploaded = [name for request in approved for name in statements[request.key].kb_ids]
+        summary |= signatures.hand_over()
+        for asked in approved:
+            _handed_over(shown, asked)
+    return {**summary, **({"rejected": answers} if answers else {}), **after(signatures, approved)}
 
 
 def _handed_over(shown: Session, asked: Asked) -> None:

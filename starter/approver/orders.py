@@ -83,9 +83,9 @@ def confirm(order: Order, *, yes: bool) -> None:
 
 def sign(settings: Settings, order: Order) -> str:
     """Sign and upload the order. Returns its KB id."""
-    said = order.statement
-    wanted = f"knowledge/dev/orders/{said.run_id}/{said.decision}-{said.approver}.md"
-    return signing_desk.sign_and_upload(settings, said, order.signer, wanted)
+    statement = order.statement
+    wanted = f"knowledge/dev/orders/{statement.run_id}/{statement.decision}-{statement.approver}.md"
+    return signing_desk.sign_and_upload(settings, statement, order.signer, wanted)
 
 
 def hand_over(settings: Settings, run: RunRecord, kb_id: str) -> Json:
@@ -135,12 +135,12 @@ async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
 
     Does nothing if Temporal is unavailable.
     """
-    said = [verdict.kb_id for verdict in sidecar.verdicts if verdict.accepted and verdict.decision == schema.VOID]
+    voids = [verdict.kb_id for verdict in sidecar.verdicts if verdict.accepted and verdict.decision == schema.VOID]
     with suppress(Unavailable, Refused, RPCError):
         client = await connect(settings)
-        execution = await open_execution_of(client, sidecar.run) if said else None
+        execution = await open_execution_of(client, sidecar.run) if voids else None
         if execution is not None:
-            await execution.handle(client).signal("void", said[-1])
+            await execution.handle(client).signal("void", voids[-1])
 
 
 def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str) -> Json:

@@ -93,15 +93,15 @@ def waiting(settings: Settings, batch_id: str, only: Sequence[str] = (), approve
     """
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
-    found = _rehearsed(settings, view, batch_id, approver) if before else _asking(settings, view, approver)
-    wanted = [(gate, one) for gate, one, done in found if (one.document_id in only if only else not done)]
-    left_out = [one.document_id for _, one, _ in found if only and one.document_id not in only]
+    rows = _rehearsed(settings, view, batch_id, approver) if before else _asking(settings, view, approver)
+    wanted = [(gate, item) for gate, item, done in rows if (item.document_id in only if only else not done)]
+    left_out = [item.document_id for _, item, _ in rows if only and item.document_id not in only]
     some = wanted[: limits.SET_STATEMENTS_MAX]
     with progress(f"reading {counted(len(some), 'request')}"):
-        asked = [_asked(settings, one, gate) for gate, one in some]
+        asked = [_asked(settings, item, gate) for gate, item in some]
     return SessionRequests(
         before=before, asked=asked, left_out=left_out, others=len(wanted) - len(some),
-        done=sum(done for _, _, done in found),
+        done=sum(done for _, _, done in rows),
     )  # fmt: skip
 
 
@@ -110,12 +110,12 @@ def _asking(settings: Settings, view: BatchView, approver: str) -> list[tuple[st
     with session(settings, OPERATOR) as connection:
         mine = SIGNED_BY.all(connection, {"batch_id": view.batch.batch_id, "approver": approver})
     # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
-    found = [
-        (gate, one, one.run_id in mine and one.signed > 0)
-        for gate in documents.GATE_STEMS for one in batch_step.waiting_at(view, gate) if one.request_kb_id
+    rows = [
+        (gate, item, item.run_id in mine and item.signed > 0)
+        for gate in documents.GATE_STEMS for item in batch_step.waiting_at(view, gate) if item.request_kb_id
     ]  # fmt: skip
     # The first of two people finds requests that nobody has signed before those that wait for the second.
-    return sorted(found, key=lambda asked: asked[1].signed)
+    return sorted(rows, key=lambda asked: asked[1].signed)
 
 
 def _rehearsed(
@@ -124,20 +124,20 @@ def _rehearsed(
     """The rehearsed documents, as `_asking` gives the requests. A signature in advance changes no item."""
     store = Store(settings.kb)
     signed = _signed_before(store, batch_id)
-    found = [
+    rows = [
         ("SG_cut_authz", item, approver in {_approver_of(store, name) for name in signed[item.document_id]})
         for item in view.items if item.outcome == "rehearsed"
     ]  # fmt: skip
-    return sorted(found, key=lambda asked: len(signed[asked[1].document_id]))
+    return sorted(rows, key=lambda asked: len(signed[asked[1].document_id]))
 
 
 def _signed_before(store: Store, batch_id: str) -> Mapping[str, list[str]]:
     """The approvals of each document that were signed in advance for its last gate."""
     last = list(documents.PRE_BATCHED.values())[-1]
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    approvals: defaultdict[str, list[str]] = defaultdict(list)
     for name in set_names(store, f"{documents.folder(batch_id)}/{last}"):
-        found[name.rpartition("/")[2].partition(".")[0]].append(name)
-    return found
+        approvals[name.rpartition("/")[2].partition(".")[0]].append(name)
+    return approvals
 
 
 def _approver_of(store: Store, kb_id: str) -> str:
@@ -145,8 +145,8 @@ def _approver_of(store: Store, kb_id: str) -> str:
     _, _, more = kb_id.rpartition("/")[2].removesuffix(".md").partition(".")
     if more:
         return more[: -UUID_LETTERS - 1]
-    said = statement.parse(store.get(kb_id, limit=limits.STATEMENT_BYTES_MAX))
-    return "" if isinstance(said, Refusal) else said.approver
+    approval = statement.parse(store.get(kb_id, limit=limits.STATEMENT_BYTES_MAX))
+    return "" if isinstance(approval, Refusal) else approval.approver
 
 
 def _asked(settings: Settings, item: ItemRecord, gate: str) -> Asked:
@@ -158,11 +158,11 @@ def listing(asked: Sequence[Asked]) -> Listing:
     """The requests as a table."""
     rows = [
         (
-            one.name, one.gate, one.document.request.candidate_count, one.document.changes.added_count,
-            one.document.changes.changed_count, one.document.changes.removed_count, one.document.findings_count,
-            one.document.request.writer_digest[:16],
+            request.name, request.gate, request.document.request.candidate_count, request.document.changes.added_count,
+            request.document.changes.changed_count, request.document.changes.removed_count,
+            request.document.findings_count, request.document.request.writer_digest[:16],
         )
-        for one in asked
+        for request in asked
     ]  # fmt: skip
     columns = ("document", "gate", "units", "added", "changed", "removed", "findings", "writer_digest")
     return Listing(columns=columns, rows=rows, title=counted(len(rows), "request"))

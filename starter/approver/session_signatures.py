@@ -74,14 +74,16 @@ class Signatures:
         """
         for part in [[answer] for answer in answers] if self.each else [answers]:
             try:
-                signed = signing_desk.sign([statement for one in part for statement, _ in one.statements], self.signer)
+                signed = signing_desk.sign(
+                    [statement for answer in part for statement, _ in answer.statements], self.signer
+                )
             except CutterError as problem:
                 if not self.each:
                     raise
                 yield part[0], problem
                 continue
             files = iter(signed)
-            yield from ((one, self._kept(one, [next(files) for _ in one.statements])) for one in part)
+            yield from ((answer, self._kept(answer, [next(files) for _ in answer.statements])) for answer in part)
 
     def _kept(self, answer: Answer, files: Sequence[SignedStatement]) -> list[str] | CutterError:
         """Upload the signed statements of an answer. Returns their KB ids, or the problem."""
@@ -122,5 +124,5 @@ class Signatures:
         if self.before:
             return {"status": "accepted", "pre_batched": self.uploaded}
         folder, listing = batches.upload_set(self.settings, self.batch_id, self.folder)
-        seen = batches.view(self.settings, self.batch_id)
-        return {"folder": folder, **batch_resume.hand_over(self.settings, seen, folder, listing)}
+        view = batches.view(self.settings, self.batch_id)
+        return {"folder": folder, **batch_resume.hand_over(self.settings, view, folder, listing)}

@@ -120,18 +120,18 @@ def build_of(settings: Settings, document: RequestDocument, *, role: str = OPERA
     version = document.request.source_version_id
     asked = {"run_id": document.request.run_id, "gate": document.request.gate}
     with session(settings, role) as connection:
-        found = PROFILE.first(connection, {"source_version_id": version})
+        record = PROFILE.first(connection, {"source_version_id": version})
         stored, sealed = STORED.all(connection, asked), SEALED.all(connection, asked)
         terms, law = TERMS.one(connection, asked), LAW.all(connection, asked)
-    if found is None or sha256_hex(found.profile_body) != document.profile_sha256:
+    if record is None or sha256_hex(record.profile_body) != document.profile_sha256:
         raise Refused("the profile is not the one that the request names: do not sign", code="profile_differs")
-    options = marking.Options(**found.options, forbidden_ids=tuple(found.forbidden_ids))
-    profile = marking.parse_profile(found.profile_body.encode())
-    marked = marking.mark_registered(snapshot, profile=profile, docprefix=found.docprefix, options=options)
+    options = marking.Options(**record.options, forbidden_ids=tuple(record.forbidden_ids))
+    profile = marking.parse_profile(record.profile_body.encode())
+    marked = marking.mark_registered(snapshot, profile=profile, docprefix=record.docprefix, options=options)
     if isinstance(marked, marking.MarkRefusal):
         raise Refused(f"the snapshot is refused here: {marked.message}", code=marked.code)
     return build_view(
-        snapshot, marked, docprefix=found.docprefix, source_version_id=version, stored=stored,
+        snapshot, marked, docprefix=record.docprefix, source_version_id=version, stored=stored,
         sealed=map(sealed_gate, sealed), law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
         registered=terms.registration,
     )  # fmt: skip
@@ -310,11 +310,13 @@ def who(settings: Settings, approver: str | None, key: str | None, home: Path | 
         raise Refused(wrong, code="no_such_approver")
     if home is not None and not home.is_dir():
         raise InvalidInput(f"--gpg-home {home}: no such folder; name a GnuPG home, such as ~/.gnupg")
-    fitting = [one for one in own(policy, home) if key in (None, one.fingerprint) and approver in (None, one.name)]
+    fitting = [
+        person for person in own(policy, home) if key in (None, person.fingerprint) and approver in (None, person.name)
+    ]
     if len(fitting) == 1:
         return Signing(approver=fitting[0].name, fingerprint=fitting[0].fingerprint, home=home)
     if fitting:
-        names = " or ".join(f"`--approver {one.name}`" for one in fitting)
+        names = " or ".join(f"`--approver {person.name}`" for person in fitting)
         raise Refused(f"{len(fitting)} of your keys fit the policy: say who you are with {names}", code="which_key")
     place, shown = (str(home), f" --homedir {home}") if home else ("your GnuPG home", "")
     raise Refused(
@@ -335,8 +337,8 @@ def require_fit(
 ) -> None:  # fmt: skip
     """Refuse before a key is used if the judge would refuse the signature later. `starter` is who started the run."""
     policy, now = policy_in_force(settings), datetime.now(UTC)
-    one = policy.approver_of(signer.fingerprint)
-    why = one and eligibility.ineligibility_reason(policy, one, gate, decision, starter=starter, now=now)
+    approver = policy.approver_of(signer.fingerprint)
+    why = approver and eligibility.ineligibility_reason(policy, approver, gate, decision, starter=starter, now=now)
     if why:
         instead = eligibility.remedy(policy, gate, decision, run_id=run_id, starter=starter, now=now)
         raise Refused(f"{why}: {instead}", code="may_not_sign")

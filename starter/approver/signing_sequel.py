@@ -18,7 +18,7 @@ def after(signatures: Signatures, approved: Sequence[Asked]) -> Json:
     """The next command. After SG_1 it is the session for SG_2, with the time that people have for it."""
     if signatures.before:
         return {}
-    batch_id, cut = signatures.batch_id, [one for one in approved if one.gate == Sovereign.CUT]
+    batch_id, cut = signatures.batch_id, [request for request in approved if request.gate == Sovereign.CUT]
     if not cut:
         return {"next": f"cutter status {batch_id}"}
     run = run_rows.sidecar(signatures.settings, cut[0].document.request.run_id).run

@@ -54,10 +54,10 @@ def sit(
     requests = waiting(settings, batch_id, only, signer.approver)
     before, wanted, skipped = requests.before, requests.asked, list(requests.left_out)
     if not wanted:
-        seen = f"{batch_id}-dryrun" if before else batch_id
+        status_id = f"{batch_id}-dryrun" if before else batch_id
         done = f" of yours, because you have signed {counted(requests.done, 'request')}" if requests.done else ""
         raise NotFound(
-            f"batch {batch_id} waits for no approval{done}: see `cutter status {seen}`", code="nothing_waits"
+            f"batch {batch_id} waits for no approval{done}: see `cutter status {status_id}`", code="nothing_waits"
         )
     if not on_screen:
         err().print(listing(wanted))
@@ -65,7 +65,7 @@ def sit(
         err().print(_OTHERS.format(shown=len(wanted), others=requests.others, batch_id=batch_id), soft_wrap=True)
     if before:
         err().print(_BEFORE.format(batch_id=batch_id), soft_wrap=True)
-    for gate in documents.GATE_STEMS if before else sorted({one.gate for one in wanted}):
+    for gate in documents.GATE_STEMS if before else sorted({request.gate for request in wanted}):
         first = wanted[0].document
         signing_desk.require_fit(
             settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
@@ -76,13 +76,13 @@ def sit(
         # Only here, because the library for screens takes longer to import than most commands take.
         from starter.approver import full_screen_session
 
-        found = full_screen_session.sit(signatures, wanted)
-        return {**found, "left_out": [*skipped, *found["left_out"]], **then}
+        summary = full_screen_session.sit(signatures, wanted)
+        return {**summary, "left_out": [*skipped, *summary["left_out"]], **then}
     skipped += _walk(signatures, wanted, None if yes else show)
     if not signatures.signed:
         raise Refused(f"nothing was signed; `cutter approve --batch {batch_id}` asks again", code="not_confirmed")
     answer = signatures.hand_over()
-    approved = [one for one in wanted if one.name in answer.get("accepted", ())]
+    approved = [request for request in wanted if request.name in answer.get("accepted", ())]
     step = after(signatures, approved) if answer.get("status") == "accepted" else {}
     return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer, **step, **then}
 
@@ -92,19 +92,19 @@ def _walk(signatures: Signatures, wanted: Sequence[Asked], show: Show | None) ->
     skipped: list[str] = []
     chosen: list[Asked] = []
     stopped = 0
-    for number, one in enumerate(wanted, start=1):
+    for number, request in enumerate(wanted, start=1):
         question = show and _Question(show, number, len(wanted), signatures.before, signatures.signer)
         try:
-            why = _left_out(signatures.settings, one, question)
+            why = _left_out(signatures.settings, request, question)
         except typer.Abort:
             # What was approved before is signed and handed over; the rest keeps waiting.
             stopped = number
             skipped += [f"{left.item.document_id} (not asked)" for left in wanted[number - 1 :]]
             break
         if why is None:
-            chosen.append(one)
+            chosen.append(request)
         else:
-            skipped.append(f"{one.name} ({why})")
+            skipped.append(f"{request.name} ({why})")
     skipped += _sign(signatures, chosen)
     if stopped:
         done = counted(signatures.signed, "document")
@@ -118,7 +118,7 @@ def _sign(signatures: Signatures, chosen: Sequence[Asked]) -> list[str]:
         return []
     failed: list[str] = []
     with progress_bar("signing", len(chosen)) as advance:
-        for answer, names in signatures.sign([signatures.approval(one) for one in chosen]):
+        for answer, names in signatures.sign([signatures.approval(request) for request in chosen]):
             if isinstance(names, CutterError):
                 failed.append(f"{answer.one.name} ({names})")
             advance(answer.one.name)
@@ -160,7 +160,7 @@ def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:
     if keys.approver is not None or keys.key is not None:
         return keys
     actors = {item.actor for item in view_of(settings, batch_id).items}
-    own = {one.name for one in signing_desk.own(signing_desk.policy_in_force(settings), keys.home)}
+    own = {approver.name for approver in signing_desk.own(signing_desk.policy_in_force(settings), keys.home)}
     return keys._replace(approver=actors.pop()) if len(actors) == 1 and actors <= own else keys
 
 
@@ -168,6 +168,6 @@ def text_of(value: Any) -> str:
     """A field of the answer for people. A list gets one line for each entry."""
     if isinstance(value, list):
         return "\n".join(
-            ": ".join(str(part) for part in one.values()) if isinstance(one, dict) else one for one in value
+            ": ".join(str(part) for part in entry.values()) if isinstance(entry, dict) else entry for entry in value
         )
     return str(value)

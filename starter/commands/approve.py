@@ -62,10 +62,10 @@ def approve(
     if batch is not None:
         keys = orders.Keys(approver, key, gpg_home)
         if decision == schema.INCLUDE_FAILED:
-            found = failed_inclusion.include(
+            answer = failed_inclusion.include(
                 load(), batch, keys, only=only or (), reason=reason or "", yes=yes, each=sign_each
             )
-            _show_set(found, as_json=as_json)
+            _show_set(answer, as_json=as_json)
         elif decision == schema.APPROVE:
             on_screen = fills_the_screen() and not (yes or plain or as_json)
             _sit(batch, only or (), keys, yes=yes, on_screen=on_screen, each=sign_each, as_json=as_json)
@@ -104,16 +104,16 @@ def _sit(
     def shown(document: RequestDocument, view: RequestView) -> None:
         err().print(summary(document, view), soft_wrap=True)
 
-    found = signing_session.sit(
+    answer = signing_session.sit(
         settings, batch_id, signer, only=only, show=shown, yes=yes, on_screen=on_screen, each=each
     )
-    _show_set(found, as_json=as_json)
+    _show_set(answer, as_json=as_json)
 
 
-def _show_set(found: dict[str, Any], *, as_json: bool) -> None:
-    rows = {name: signing_session.text_of(value) for name, value in found.items() if value not in ("", [], None)}
-    told = of_answer(found, ("accepted",))
-    _print(told, rows, as_json=as_json, done=told.get("status") == "accepted")
+def _show_set(answer: dict[str, Any], *, as_json: bool) -> None:
+    rows = {name: signing_session.text_of(value) for name, value in answer.items() if value not in ("", [], None)}
+    outcome = of_answer(answer, ("accepted",))
+    _print(outcome, rows, as_json=as_json, done=outcome.get("status") == "accepted")
 
 
 def reject(
@@ -146,64 +146,64 @@ def revoke(
     Example: cutter revoke ICX-LAW-2026-001 --approval 3fa4… --reason "signed by mistake"
     """
     settings = load()
-    seen = _open_run(settings, run)
+    record = _open_run(settings, run)
     keys = orders.Keys(approver, key, gpg_home)
-    order = orders.prepare(settings, seen, schema.REVOKE, reason, keys, approval_sha256=approval)
+    order = orders.prepare(settings, record, schema.REVOKE, reason, keys, approval_sha256=approval)
     name = orders.sign(settings, order)
-    _show(seen.run_id, schema.REVOKE, name, orders.revoke(settings, seen, approval, name), as_json=as_json)
+    _show(record.run_id, schema.REVOKE, name, orders.revoke(settings, record, approval, name), as_json=as_json)
 
 
 def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
     settings = load()
-    seen = _open_run(settings, run)
-    step = step_of(settings, seen.run_id)
+    record = _open_run(settings, run)
+    step = step_of(settings, record.run_id)
     if step.needs not in (Needs.SIGNED_RESUME, Needs.SIGNED_VOID):
-        raise Refused(f"{seen.run_id} is {seen.state}: type `{step.command}`", code="no_signed_resume_needed")
-    order = orders.prepare(settings, seen, schema.RESUME, reason, keys, stopped_state=seen.state)
+        raise Refused(f"{record.run_id} is {record.state}: type `{step.command}`", code="no_signed_resume_needed")
+    order = orders.prepare(settings, record, schema.RESUME, reason, keys, stopped_state=record.state)
     if not as_json:
-        latch = run_rows.sidecar(settings, seen.run_id).latch
-        why = seen.error.get("reason") or latch.reason or ""
-        rows = [("document", seen.document_id), ("stopped as", seen.state), ("because", why)]
-        err().print(table(("resume", seen.run_id), rows))
+        latch = run_rows.sidecar(settings, record.run_id).latch
+        why = record.error.get("reason") or latch.reason or ""
+        rows = [("document", record.document_id), ("stopped as", record.state), ("because", why)]
+        err().print(table(("resume", record.run_id), rows))
     orders.confirm(order, yes=yes)
     name = orders.sign(settings, order)
-    _show(seen.run_id, schema.RESUME, name, orders.hand_over(settings, seen, name), as_json=as_json)
+    _show(record.run_id, schema.RESUME, name, orders.hand_over(settings, record, name), as_json=as_json)
 
 
 def _open_run(settings: Settings, run: str) -> RunRecord:
     """The run's row. Refuses an ended run before a key is used."""
-    seen = run_rows.sidecar(settings, run_rows.run_id_of(settings, run)).run
-    if seen.ended_at is not None:
+    record = run_rows.sidecar(settings, run_rows.run_id_of(settings, run)).run
+    if record.ended_at is not None:
         raise Refused(
-            f"{seen.run_id} is over as {seen.outcome or seen.state}: see `cutter status {seen.run_id}`",
+            f"{record.run_id} is over as {record.outcome or record.state}: see `cutter status {record.run_id}`",
             code="run_ended",
         )
-    return seen
+    return record
 
 
-def _require_waiting(settings: Settings, seen: RunRecord, decision: str) -> None:
+def _require_waiting(settings: Settings, record: RunRecord, decision: str) -> None:
     """Refuse before a key is used: a stopped run accepts no decision about its gate until it continues, and a request
     that has all its signatures accepts no other approval.
     """
-    step = step_of(settings, seen.run_id)
-    if RunState(seen.state).stopped:
+    step = step_of(settings, record.run_id)
+    if RunState(record.state).stopped:
         raise Refused(
-            f"{seen.run_id} is {seen.state} and takes no `{decision}` before it goes on: type `{step.command}`",
+            f"{record.run_id} is {record.state} and takes no `{decision}` before it goes on: type `{step.command}`",
             code="run_is_stopped",
         )
     if decision == schema.APPROVE and step.needs in (Needs.EXECUTION, Needs.WORKER):
         raise Refused(
-            f"the request of {seen.run_id} has all its signatures: type `{step.command}`", code="approved_already"
+            f"the request of {record.run_id} has all its signatures: type `{step.command}`", code="approved_already"
         )
 
 
-def _once_it_asks(settings: Settings, seen: RunRecord) -> RunRecord:
+def _once_it_asks(settings: Settings, record: RunRecord) -> RunRecord:
     """The run once it waits for a person. A run between its two signatures makes the second request in seconds, so
     nobody has to type the command again for it.
     """
-    run_id = seen.run_id
+    run_id = record.run_id
     if not moves(settings, run_id):
-        return seen
+        return record
     with progress(f"{run_id} moves on; waiting for its request"):
         wait_while_it_moves(settings, run_id)
     return _open_run(settings, run_id)
@@ -211,15 +211,15 @@ def _once_it_asks(settings: Settings, seen: RunRecord) -> RunRecord:
 
 def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: bool, text: str = "") -> None:
     settings = load()
-    seen = _open_run(settings, run)
+    record = _open_run(settings, run)
     if decision == schema.APPROVE:
-        seen = _once_it_asks(settings, seen)
-    _require_waiting(settings, seen, decision)
-    kb_id = signing_desk.open_request(settings, seen.run_id)
-    document, data = signing_desk.read_request(settings, seen.run_id, kb_id)
+        record = _once_it_asks(settings, record)
+    _require_waiting(settings, record, decision)
+    kb_id = signing_desk.open_request(settings, record.run_id)
+    document, data = signing_desk.read_request(settings, record.run_id, kb_id)
     signer = signing_desk.who(settings, *keys)
     signing_desk.require_fit(
-        settings, signer, document.request.gate, decision, run_id=seen.run_id, starter=seen.starter
+        settings, signer, document.request.gate, decision, run_id=record.run_id, starter=record.starter
     )
     view = signing_desk.recompute(settings, document)
     if not as_json:
@@ -228,19 +228,19 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
         raise Refused("nothing was signed", code="not_confirmed")
     statement = signing_desk.answer(document, data, signer, decision, text=text)
     name = signing_desk.sign_and_upload(settings, statement, signer, document.approval_kb_id)
-    _show(seen.run_id, decision, name, orders.hand_over(settings, seen, name), as_json=as_json)
+    _show(record.run_id, decision, name, orders.hand_over(settings, record, name), as_json=as_json)
 
 
 def _show(run_id: str, decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
     answered = {"run_id": run_id, "decision": decision, "approval_kb_id": kb_id, **answer}
     if answer.get("status") in ACCEPTED:
         answered["next"] = step_of(load(), run_id).command
-    found = of_answer(answered, ACCEPTED)
-    _print(found, answered, as_json=as_json, done=found.get("status") in ACCEPTED)
+    outcome = of_answer(answered, ACCEPTED)
+    _print(outcome, answered, as_json=as_json, done=outcome.get("status") in ACCEPTED)
 
 
-def _print(found: dict[str, Any], rows: dict[str, Any], *, as_json: bool, done: bool) -> None:
+def _print(outcome: dict[str, Any], rows: dict[str, Any], *, as_json: bool, done: bool) -> None:
     """Show the answer to an order, with the next command."""
-    step = {"next": found["next"]} if found.get("next") else {}
-    show(found, as_json=as_json, render=lambda out: out.print(fields({**rows, **step}), soft_wrap=True))
+    step = {"next": outcome["next"]} if outcome.get("next") else {}
+    show(outcome, as_json=as_json, render=lambda out: out.print(fields({**rows, **step}), soft_wrap=True))
     end(ExitCode.DONE if done else ExitCode.STOPPED)

@@ -146,10 +146,10 @@ def sign(
     signature = Gpg(gpg_home, interactive=True).sign_detached(following.data, signer.fingerprint)
     path = approver_store.add_signature(settings.approvers, following, signer.fingerprint, signature)
     missing = _missing(settings, present, following)
-    found = {"signature": str(path), "approver": signer.approver, "missing": missing,
-             "next": None if missing else f"cutter approvers install {number}"}  # fmt: skip
-    then = missing or f"next: {found['next']}"
-    show(found, as_json=as_json, render=lambda out: out.print(f"signed: {path.name}\n{then}", soft_wrap=True))
+    answer = {"signature": str(path), "approver": signer.approver, "missing": missing,
+              "next": None if missing else f"cutter approvers install {number}"}  # fmt: skip
+    then = missing or f"next: {answer['next']}"
+    show(answer, as_json=as_json, render=lambda out: out.print(f"signed: {path.name}\n{then}", soft_wrap=True))
 
 
 def _missing(settings: Settings, present: ApproverPolicy, following: ApproverPolicy) -> str | None:

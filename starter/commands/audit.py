@@ -56,7 +56,7 @@ def export(
     except OSError as problem:
         raise InvalidInput(f"--out {out}: {problem.strerror}: name a file in a folder that exists") from None
     checked = audit.verify(data)
-    found = {
+    answer = {
         "file": str(out),
         "sha256": sha256_hex(data),
         "events": checked.events,
@@ -64,7 +64,7 @@ def export(
         "head": checked.head,
         "next": f"cutter audit verify {out} --head {checked.head}",
     }
-    show(found, as_json=as_json, render=lambda console: console.print(table(("field", "value"), list(found.items()))))
+    show(answer, as_json=as_json, render=lambda console: console.print(table(("field", "value"), list(answer.items()))))
 
 
 def exported(settings: Settings, run_id: str | None) -> bytes:
@@ -95,7 +95,7 @@ def verify(
     if problem is not None:
         raise InvalidInput(f"{file}: {problem}; type `cutter audit export --out audit.jsonl` to make one")
     checked = audit.verify(data, head=head)
-    found = {
+    answer = {
         "intact": not checked.problems,
         "problems": list(checked.problems),
         "events": checked.events,
@@ -105,7 +105,7 @@ def verify(
         "not_checked": list(checked.unchecked),
     }
     if checked.problems:
-        found = as_failure(found, code="audit_broken", message=str(checked.problems[0]))
+        answer = as_failure(answer, code="audit_broken", message=str(checked.problems[0]))
     rows = [
         ("intact", "NO" if checked.problems else "yes"),
         *(("problem", problem) for problem in checked.problems),
@@ -114,5 +114,5 @@ def verify(
         ("anchored", checked.anchored),
         *(("NOT CHECKED", text) for text in checked.unchecked),
     ]
-    show(found, as_json=as_json, render=lambda console: console.print(table(("", ""), rows)))
+    show(answer, as_json=as_json, render=lambda console: console.print(table(("", ""), rows)))
     end(ExitCode.FAILED if checked.problems else ExitCode.DONE)

@@ -120,7 +120,7 @@ def restore(
         _rebuild(settings, _without_password(into), sha256, gpg_home, jobs, as_json=as_json)
         return
     store, record = _found(settings, artifact or _newest(settings), sha256)
-    with counted_progress(f"restoring {record.artifact_id}") as told:
+    with counted_progress(f"restoring {record.artifact_id}") as tell:
         outcome = restore_into(
             record=record,
             artifacts_url=store,
@@ -129,7 +129,7 @@ def restore(
             gpg_home=gpg_home or settings.key_home("backup"),
             document=document,
             jobs=jobs,
-            told=told,
+            progress=tell,
         )
     what = "is restored" if document is None else f"has {document}, which is restored"
     _tell(outcome, record, as_json=as_json, done=f"{what} and equal to its snapshot")
@@ -143,19 +143,19 @@ def _rebuild(
     if sha256 is not None and sha256.lower() != record.sha256:
         raise Refused(f"{record.artifact_id} is recorded as {record.sha256}, not as {sha256}", code="artifact_damaged")
     began = time.monotonic()
-    with counted_progress(f"rebuilding from {record.artifact_id} of {short_time(record.taken_utc)}") as told:
+    with counted_progress(f"rebuilding from {record.artifact_id} of {short_time(record.taken_utc)}") as tell:
         rebuilt = good(rebuild(
             record=record, artifacts_url=settings.artifacts, dsn=into, jobs=jobs,
             gpg_home=gpg_home or settings.key_home("backup"),
-            told=told,
+            progress=tell,
         ))  # fmt: skip
     seconds = round(time.monotonic() - began, 1)
     rows = [(name, count) for name, count in rebuilt.row_counts.items() if count]
-    said = f"{counted(rebuilt.documents, 'document')} of {short_time(record.taken_utc)} rebuilt in {seconds} seconds"
+    text = f"{counted(rebuilt.documents, 'document')} of {short_time(record.taken_utc)} rebuilt in {seconds} seconds"
     show(
         asdict(rebuilt) | {"taken_utc": record.taken_utc, "seconds": seconds}, as_json=as_json,
         render=lambda console: console.print(
-            said, f"content {rebuilt.content_fingerprint}", table(("table", "rows"), rows), sep="\n"
+            text, f"content {rebuilt.content_fingerprint}", table(("table", "rows"), rows), sep="\n"
         ),
     )  # fmt: skip
 
@@ -168,15 +168,15 @@ def list_backups(as_json: Json = False) -> None:
     """
     settings = load()
     with session(settings, OPERATOR) as connection:
-        found = [asdict(one) for one in LISTED.all(connection, {"limit": limits.BACKUPS_LISTED_MAX})]
+        backups = [asdict(backup) for backup in LISTED.all(connection, {"limit": limits.BACKUPS_LISTED_MAX})]
         wrong = list(health.sentences(health.health(connection), settings.backup_verified_max_days))
     columns = ["artifact", "taken_utc", "size_bytes", "documents"]
-    if any(one["restore_point"] for one in found):
+    if any(backup["restore_point"] for backup in backups):
         columns.append("restore_point")
-    rows = [tuple(one[name] for name in columns) for one in found]
+    rows = [tuple(backup[name] for name in columns) for backup in backups]
     listing = Listing(columns=columns, rows=rows) if rows else "no backups yet: a run takes one before it writes"
     show(
-        {"backups": found, "problems": wrong}, as_json=as_json,
+        {"backups": backups, "problems": wrong}, as_json=as_json,
         render=lambda out: out.print(listing, *wrong, sep="\n", soft_wrap=True),
     )  # fmt: skip
 
@@ -253,10 +253,10 @@ def _tell_companion(
             record=companion, artifacts_url=settings.artifacts, gpg_home=home,
             scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
         ))  # fmt: skip
-    rows = [(name, one.rows) for name, one in header.tables.items() if one.rows]
-    told = asdict(companion) | {"artifact": record.artifact_id, "row_counts": dict(rows)}
+    rows = [(name, entry.rows) for name, entry in header.tables.items() if entry.rows]
+    answer = asdict(companion) | {"artifact": record.artifact_id, "row_counts": dict(rows)}
     show(
-        told, as_json=as_json,
+        answer, as_json=as_json,
         render=lambda console: console.print(
             f"{companion.artifact_id} of {short_time(companion.taken_utc)} restores to exactly its snapshot",
             f"sha256 {companion.sha256}; its backup of the law is {record.artifact_id}", table(("table", "rows"), rows),
@@ -302,16 +302,16 @@ def scrub(
             sealed = coverage.head_of(connection).documents
         documents = each_pass(sealed, settings.backup_verified_max_days, 1, least=limits.SCRUB_DOCUMENTS)
     with progress("verifying segments"):
-        found = scrub_segments(
+        report = scrub_segments(
             dsn=dsn(settings, BACKUP_ROLE), scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
             gpg_home=gpg_home or settings.key_home("backup"), artifacts_url=settings.artifacts,
             documents=limits.SCRUB_EVERYTHING if everything else documents,
             deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
         )  # fmt: skip
-    told = {"verified": list(found.verified), "problems": dict(found.problems)}
-    rows = sorted(found.problems.items())
-    said = table(("document", "problem"), rows) if rows else f"{counted(len(found.verified), 'document')} verified"
-    show(told, as_json=as_json, render=lambda console: console.print(said))
+    answer = {"verified": list(report.verified), "problems": dict(report.problems)}
+    rows = sorted(report.problems.items())
+    output = table(("document", "problem"), rows) if rows else f"{counted(len(report.verified), 'document')} verified"
+    show(answer, as_json=as_json, render=lambda console: console.print(output))
     if rows:
         raise Refused(
             "no run changes law until each of these documents is good or dumped again: find the cause, then type "
@@ -333,12 +333,12 @@ def again(
     if (document is None) != everything:
         raise InvalidInput("name a document, or give --all: see `cutter backup again --help`")
     with session(load(), Role.BACKUP) as connection:
-        found = dump_again(connection, document)
-    if not found:
+        is_held = dump_again(connection, document)
+    if not is_held:
         raise NotFound(f"no backup holds {document or 'any document'}: type `cutter backup list`")
-    told = {"document": document, "again": True}
+    answer = {"document": document, "again": True}
     what = document or "every document"
-    show(told, as_json=as_json, render=lambda console: console.print(f"the next backup dumps {what} again"))
+    show(answer, as_json=as_json, render=lambda console: console.print(f"the next backup dumps {what} again"))
 
 
 @app.command()
@@ -353,16 +353,18 @@ def collect(
     settings = load()
     days = settings.backup_retention_days
     with progress("reading the records of all backups"):
-        found = _garbage(settings, days)
+        garbage = _garbage(settings, days)
     if delete:
-        with progress(f"deleting {counted(len(found.artifacts), 'artifact')}"):
-            collection.delete(settings.artifacts, found)
-    told = {"retention_days": days, "artifacts": list(found.artifacts), "pages": len(found.pages), "deleted": delete}
-    said = f"{counted(len(found.artifacts), 'artifact')} and {counted(len(found.pages), 'page')} of the tree"
+        with progress(f"deleting {counted(len(garbage.artifacts), 'artifact')}"):
+            collection.delete(settings.artifacts, garbage)
+    answer = {
+        "retention_days": days, "artifacts": list(garbage.artifacts), "pages": len(garbage.pages), "deleted": delete,
+    }  # fmt: skip
+    counts = f"{counted(len(garbage.artifacts), 'artifact')} and {counted(len(garbage.pages), 'page')} of the tree"
     what = "deleted" if delete else f"needed by no backup of the last {days} days; `--delete` removes them"
     show(
-        told, as_json=as_json,
-        render=lambda console: console.print(*found.artifacts, f"{said} {what}", sep="\n", soft_wrap=True),
+        answer, as_json=as_json,
+        render=lambda console: console.print(*garbage.artifacts, f"{counts} {what}", sep="\n", soft_wrap=True),
     )  # fmt: skip
 
 
@@ -453,11 +455,11 @@ def _without_password(into: str) -> str:
 def _tell(outcome: RestoreReport | BackupRefusal, record: BackupRecord, *, as_json: bool, done: str) -> None:
     if isinstance(outcome, BackupRefusal):
         raise Refused(f"{record.artifact_id}: {outcome.message}", code=outcome.code)
-    told = {"taken_utc": record.taken_utc} | asdict(outcome)
-    told.pop("header", None)
+    answer = {"taken_utc": record.taken_utc} | asdict(outcome)
+    answer.pop("header", None)
     rows = [(name, count) for name, count in outcome.row_counts.items()]
     show(
-        told,
+        answer,
         as_json=as_json,
         render=lambda console: console.print(
             f"{record.artifact_id} of {short_time(record.taken_utc)} {done}",

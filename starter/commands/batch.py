@@ -78,14 +78,14 @@ def batch(
     if check:
         _check(settings, data, options, wanted, by_name=by_name, as_json=as_json)
         return
-    found = _register(settings, data, options, resume=resume)
-    if not found["new"] and skip_completed:
-        batches.again(settings, found["batch_id"])
+    answer = _register(settings, data, options, resume=resume)
+    if not answer["new"] and skip_completed:
+        batches.again(settings, answer["batch_id"])
     beside = queue.parent if options.mode == "live" else None
-    found |= _started(settings, found["batch_id"], data, beside, by_name=by_name)
+    answer |= _started(settings, answer["batch_id"], data, beside, by_name=by_name)
     if include_failed:
-        found |= _unsigned(settings, found["batch_id"])
-    outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
+        answer |= _unsigned(settings, answer["batch_id"])
+    outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)
 
 
 def _night(queue: Path, overnight: bool | None, *, strict: bool) -> tuple[bool, bool]:
@@ -141,14 +141,14 @@ def _started(settings: Settings, batch_id: str, data: bytes, beside: Path | None
 
 def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) -> dict[str, Any]:
     """Start the batch's workflow, with the files next to its queue file. A finished batch is not changed."""
-    seen = batches.view(settings, batch_id)
-    if not resume_plan.moves(seen):
-        return {"note": resting(seen)}
+    view = batches.view(settings, batch_id)
+    if not resume_plan.moves(view):
+        return {"note": resting(view)}
     batches.keep_queue(settings, batch_id, data)
     uploaded: dict[str, int] = {}
     for place in (beside, batch_queue_file.find(settings.batches, batch_id)) if beside else ():
         uploaded |= batches.upload_pre_batched(settings, batch_id, place)
-    return {**uploaded, **go_on(settings, seen)}
+    return {**uploaded, **go_on(settings, view)}
 
 
 def _registered(batch: BatchRecord) -> Options:
@@ -174,10 +174,10 @@ def _runs_as(options: Options, *, by_name: bool) -> dict[str, Any]:
 
 def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
     """The failed documents that only a signature includes again, in this batch or in the batch in which they failed."""
-    seen = batches.view(settings, batch_id)
-    kept_out = [item.document_id for item in seen.items if item.kept_out]
+    view = batches.view(settings, batch_id)
+    kept_out = [item.document_id for item in view.items if item.kept_out]
     with session(settings, OPERATOR) as connection:
-        needed = resume_plan.unsigned_failures(seen) + batch_rows.failed_runs(connection, kept_out)
+        needed = resume_plan.unsigned_failures(view) + batch_rows.failed_runs(connection, kept_out)
     return {"needs_signature": needed} if needed else {}
 
 
@@ -223,20 +223,20 @@ def _show_check(
     ]  # fmt: skip
     columns = ("place", "document_id", "tenant", "why", "units", "findings")
     counts = batch_check.with_units(rows, marked)
-    found = {
+    answer = {
         "batch_id": batch_rows.name_of(admission.queue, options), "mode": options.mode, "policy": options.policy,
         "lanes": options.lanes, "unattended": options.unattended, "hard_cap_minutes": options.hard_cap_minutes,
         "order": [dict(zip(columns, row, strict=True)) for row in counts],
     }  # fmt: skip
 
-    found |= _runs_as(options, by_name=by_name)
+    answer |= _runs_as(options, by_name=by_name)
 
     def render(out: Console) -> None:
         out.print(Listing(columns=("#", "document", "tenant", "why", "units", "findings"), rows=counts))
-        out.print(found["runs"], soft_wrap=True, markup=False)
+        out.print(answer["runs"], soft_wrap=True, markup=False)
         out.print(
-            f"batch {found['batch_id']} · {options.mode} · policy {options.policy} · "
+            f"batch {answer['batch_id']} · {options.mode} · policy {options.policy} · "
             f"{counted(options.lanes, 'lane')} · nothing was started: the same command without --check starts it"
         )
 
-    show(found, as_json=as_json, render=render)
+    show(answer, as_json=as_json, render=render)

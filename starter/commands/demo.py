@@ -67,11 +67,11 @@ def demo(
         home = ensure_approver(settings)
         first, others = _laws(laws)
         document_id = _registered(settings, first)
-        seen = run_rows.sidecar(settings, asyncio.run(_story(settings, home, document_id)))
+        sidecar = run_rows.sidecar(settings, asyncio.run(_story(settings, home, document_id)))
         batch = demo_batch.play(settings, signing_desk.who(settings, APPROVER, None, home), others) if others else None
         amended = _amended(settings, home, document_id, first)
-        told = summary(settings, seen) | {"batch": batch, "amended": demo_amendment.answer(amended)}
-        show(told, as_json=as_json, render=lambda console: _closeout(told, amended, console))
+        answer = summary(settings, sidecar) | {"batch": batch, "amended": demo_amendment.answer(amended)}
+        show(answer, as_json=as_json, render=lambda console: _closeout(answer, amended, console))
     finally:
         if keep:
             say(f"left up: Web UI {ui_url(settings)}; `cutter down` stops it")
@@ -79,7 +79,7 @@ def demo(
         else:
             with progress("stopping") as status:
                 up.stop(settings, status)
-    end(ExitCode.DONE if seen.run.state == "closeout_reported" else ExitCode.FAILED)
+    end(ExitCode.DONE if sidecar.run.state == "closeout_reported" else ExitCode.FAILED)
 
 
 def _apart(settings: Settings) -> Settings:
@@ -114,11 +114,11 @@ def ensure_approver(settings: Settings) -> Path:
 def _laws(folder: str | None) -> tuple[Path, list[Path]]:
     """(The law that runs alone, the laws of the batch)."""
     where = Path(folder) if folder else LAWS
-    found = sorted(path for path in where.glob("*.*") if path.suffix in (".md", ".txt") and path.name != "README.md")
-    if not found:
+    files = sorted(path for path in where.glob("*.*") if path.suffix in (".md", ".txt") and path.name != "README.md")
+    if not files:
         raise NotFound(f"no .md or .txt file in {where}")
-    first = next((path for path in found if path.name.startswith(FIRST)), found[0])
-    return first, [path for path in found if path != first]
+    first = next((path for path in files if path.name.startswith(FIRST)), files[0])
+    return first, [path for path in files if path != first]
 
 
 def _registered(settings: Settings, law: Path) -> str:
@@ -150,10 +150,10 @@ async def _story(settings: Settings, home: Path, document_id: str) -> str:
     with progress(f"{document_id}: running") as status:
         tell = by_state(status)
         for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
-            seen = await _await_gate(settings, handle, run_id, gate, tell)
-            if seen.get("request") is None:
-                raise CutterError(f"the demo's run went to {seen['state']}: see `cutter status {run_id}`")
-            kb_id = _sign(settings, signer, run_id, seen["request"])
+            outcome = await _await_gate(settings, handle, run_id, gate, tell)
+            if outcome.get("request") is None:
+                raise CutterError(f"the demo's run went to {outcome['state']}: see `cutter status {run_id}`")
+            kb_id = _sign(settings, signer, run_id, outcome["request"])
             say(f"{gate}: signed, {_signal(settings, document_id, kb_id)}")
             await _await_consumed(settings, run_id, gate)
         await runs.result_of(handle, RunResult)
@@ -164,16 +164,16 @@ async def _await_gate(
     settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, gate: str, tell: Tell
 ) -> dict[str, Any]:
     while True:
-        seen = await wait_for_people(settings, handle, run_id, tell)
-        if seen.get("request") is None or run_rows.sidecar(settings, run_id).requests[-1].gate == gate:
-            return seen
+        outcome = await wait_for_people(settings, handle, run_id, tell)
+        if outcome.get("request") is None or run_rows.sidecar(settings, run_id).requests[-1].gate == gate:
+            return outcome
         await asyncio.sleep(0.1)
 
 
 async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
     while True:
-        seen = await asyncio.to_thread(run_rows.sidecar, settings, run_id)
-        if any(used.gate == gate for used in seen.consumptions) or RunState(seen.run.state).stopped:
+        sidecar = await asyncio.to_thread(run_rows.sidecar, settings, run_id)
+        if any(used.gate == gate for used in sidecar.consumptions) or RunState(sidecar.run.state).stopped:
             return
         await asyncio.sleep(0.1)
 
@@ -210,35 +210,35 @@ def _signal(settings: Settings, document_id: str, kb_id: str) -> str:
     return f"`temporal workflow signal --workflow-id document/{document_id} --name submit_approval`"
 
 
-def summary(settings: Settings, seen: RunSidecar) -> dict[str, Any]:
+def summary(settings: Settings, sidecar: RunSidecar) -> dict[str, Any]:
     """Print the summary: the closeout, the units, both approvals, the addresses, and how long each gate took."""
-    pins = seen.pins
-    bundle = _evidence(settings, seen, pins) if "evidence_sha256" in pins else None
-    query = quote(f'WorkflowId="document/{seen.run.document_id}"', safe="")
+    pins = sidecar.pins
+    bundle = _evidence(settings, sidecar, pins) if "evidence_sha256" in pins else None
+    query = quote(f'WorkflowId="document/{sidecar.run.document_id}"', safe="")
     return {
-        "run_id": seen.run.run_id,
-        "state": seen.run.state,
+        "run_id": sidecar.run.run_id,
+        "state": sidecar.run.state,
         "units_enacted": pins.get("units_enacted"),
         "units_planned": pins.get("candidate_count"),
-        "audit_head": pins.get("audit_head", seen.audit_head),
-        "closeout": next((document.kb_id for document in seen.documents if document.subject == "IG_closeout"), None),
-        "run_folder": str(settings.runs / seen.run.run_id),
+        "audit_head": pins.get("audit_head", sidecar.audit_head),
+        "closeout": next((document.kb_id for document in sidecar.documents if document.subject == "IG_closeout"), None),
+        "run_folder": str(settings.runs / sidecar.run.run_id),
         "evidence": bundle,
         "ui": f"{ui_url(settings)}/namespaces/{settings.temporal_namespace}/workflows?query={query}",
-        "gates": [_gate(receipt, seen.attempts) for receipt in seen.receipts],
+        "gates": [_gate(receipt, sidecar.attempts) for receipt in sidecar.receipts],
         "approvals": [
             {
                 name: getattr(consumption, name)
                 for name in ("gate", "approver", "fingerprint", "writer_digest", "consumed_at")
             }
-            for consumption in seen.consumptions
+            for consumption in sidecar.consumptions
         ],
     }
 
 
-def _evidence(settings: Settings, seen: RunSidecar, pins: dict[str, Any]) -> dict[str, Any]:
+def _evidence(settings: Settings, sidecar: RunSidecar, pins: dict[str, Any]) -> dict[str, Any]:
     """Write the run's bundle to a file and check it. The check needs neither the stack nor this program."""
-    made, _, _ = evidence.exported(settings, seen.run.run_id)
+    made, _, _ = evidence.exported(settings, sidecar.run.run_id)
     file = settings.state / "reports" / f"{made.run_id}.evidence.tar"
     private.own_folder(file.parent)
     private.write(file, made.data)
@@ -257,27 +257,27 @@ def _gate(receipt: Receipt, attempts: Sequence[AttemptRecord]) -> dict[str, Any]
     }
 
 
-def _closeout(told: dict[str, Any], amended: dict[str, Any] | None, console: Console) -> None:
+def _closeout(answer: dict[str, Any], amended: dict[str, Any] | None, console: Console) -> None:
     gates = [
-        (gate["gate"], f"{gate['milliseconds']} ms", gate["attempts"], gate["receipt"][:16]) for gate in told["gates"]
+        (gate["gate"], f"{gate['milliseconds']} ms", gate["attempts"], gate["receipt"][:16]) for gate in answer["gates"]
     ]
-    console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{told['run_id']}"))
+    console.print(table(("gate", "took", "attempts", "receipt"), gates, title=f"\n{answer['run_id']}"))
     used = [
         (approval["gate"], approval["approver"], approval["fingerprint"], approval["writer_digest"][:16],
          short_time(approval["consumed_at"]))
-        for approval in told["approvals"]
+        for approval in answer["approvals"]
     ]  # fmt: skip
     columns = ("approval of", "signed by", "fingerprint", "digest", "consumed once at")
     console.print(Listing(columns=columns, rows=used, title="\napprovals"))
-    console.print(f"\n{told['units_enacted']} enacted of {told['units_planned']}")
-    console.print(f"state: {told['state']} · audit head {str(told['audit_head'])[:16]}")
+    console.print(f"\n{answer['units_enacted']} enacted of {answer['units_planned']}")
+    console.print(f"state: {answer['state']} · audit head {str(answer['audit_head'])[:16]}")
     for name in ("closeout", "run_folder", "ui"):
         label = {"closeout": "closeout", "run_folder": "run folder", "ui": "Web UI"}[name]
-        console.print(f"{label}: {told[name]}", soft_wrap=True)
-    if told["evidence"] is not None:
-        _show_evidence(told["evidence"], console)
-    if told["batch"] is not None:
-        demo_batch.show(told["batch"], console)
+        console.print(f"{label}: {answer[name]}", soft_wrap=True)
+    if answer["evidence"] is not None:
+        _show_evidence(answer["evidence"], console)
+    if answer["batch"] is not None:
+        demo_batch.show(answer["batch"], console)
     if amended is not None:
         demo_amendment.show(amended, console)
 

@@ -50,45 +50,45 @@ def looked_at(settings: Settings, document_id: str, run_id: str, day: date) -> J
     with session(settings, OPERATOR) as connection:
         known = enacted_law.versions(connection, document_id)
         old, new = (enacted_law.text_of(connection, version) for version in known)
-    found = compare(old.units, new.units)
-    revised = [change.unit for change in found.different if change.change == "revised"]
+    comparison = compare(old.units, new.units)
+    revised = [change.unit for change in comparison.different if change.change == "revised"]
     unit = min(revised, key=lambda unit: unit.words).address
     site = settings.state / "site"
     written = law_site.write(site, {document_id: [old, new]})
     return {
-        "document": document_id, "run_id": run_id, "unit": unit, "comparison": found, "versions": [old, new],
+        "document": document_id, "run_id": run_id, "unit": unit, "comparison": comparison, "versions": [old, new],
         "days": [datetime.now(UTC).date(), day], "site": str(site / "index.html"), "pages": written,
     }  # fmt: skip
 
 
-def answer(seen: Json | None) -> Json | None:
+def answer(amendment: Json | None) -> Json | None:
     """The same as plain values."""
-    if seen is None:
+    if amendment is None:
         return None
-    comparison, versions = seen["comparison"], seen["versions"]
+    comparison, versions = amendment["comparison"], amendment["versions"]
     return {
-        "document": seen["document"], "run_id": seen["run_id"], "counts": comparison.counts,
+        "document": amendment["document"], "run_id": amendment["run_id"], "counts": comparison.counts,
         "versions": [{"version": version.version.version, "effective_from": str(version.version.effective_from)}
                      for version in versions],
-        "site": seen["site"],
+        "site": amendment["site"],
     }  # fmt: skip
 
 
-def show(seen: Json, console: Console) -> None:
+def show(amendment: Json, console: Console) -> None:
     """The word diff, the law on both days, and the path of the site; each below the command that shows it."""
-    document, unit = seen["document"], seen["unit"].partition("/")[2]
-    old, new = seen["versions"]
+    document, unit = amendment["document"], amendment["unit"].partition("/")[2]
+    old, new = amendment["versions"]
     console.print()
     console.print(line(f"amended law {document}", "bold"), soft_wrap=True)
     console.print(line(f"$ cutter law diff {document}", "dim"), soft_wrap=True)
-    law.print_comparison(console, old.version, new.version, seen["comparison"])
-    for day, text in zip(seen["days"], (old, new), strict=True):
+    law.print_comparison(console, old.version, new.version, amendment["comparison"])
+    for day, text in zip(amendment["days"], (old, new), strict=True):
         console.print()
         console.print(line(f"$ cutter law show {document} {unit} --at {day}", "dim"), soft_wrap=True)
-        console.print(quoted(plain(_unit(text, seen["unit"]).body.rstrip("\n"))))
+        console.print(quoted(plain(_unit(text, amendment["unit"]).body.rstrip("\n"))))
         console.print(line(f"$ cutter law tree {document} --at {day}", "dim"), soft_wrap=True)
         console.print(line(_tree_line(text)))
-    console.print(f"\nsite: {seen['site']} ({seen['pages']} pages)", soft_wrap=True)
+    console.print(f"\nsite: {amendment['site']} ({amendment['pages']} pages)", soft_wrap=True)
 
 
 def _unit(text: LawText, address: str) -> Unit:

@@ -54,15 +54,15 @@ def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> Json:
     batch_id = _begun(settings, list(names))
     say(f"batch {batch_id}: {len(names)} documents, set aside what fails (--quarantine)")
     _through(settings, batch_id, signer)
-    seen = batch_status.look(settings, batch_id)
+    view = batch_status.look(settings, batch_id)
     return {
         "batch_id": batch_id,
-        "state": seen["state"],
-        "totals": seen["totals"],
-        "documents": [{**_row(document), "law": names[document["document_id"]]} for document in seen["documents"]],
+        "state": view["state"],
+        "totals": view["totals"],
+        "documents": [{**_row(document), "law": names[document["document_id"]]} for document in view["documents"]],
         "not_registered": refused,
         "report": str(_report(settings, batch_id)),
-        "next": seen["next"],
+        "next": view["next"],
     }
 
 
@@ -108,16 +108,16 @@ async def _start(settings: Settings, batch_id: str) -> None:
 def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
     """Hold a signing session whenever the batch waits for people, until its workflow has ended."""
     while True:
-        seen = until_people_or_end(settings, batch_id)
-        if seen["over"]:
+        view = until_people_or_end(settings, batch_id)
+        if view["over"]:
             break
         try:
-            told = signing_session.sit(settings, batch_id, signer, only=(), show=lambda *_: None, yes=True)
+            answer = signing_session.sit(settings, batch_id, signer, only=(), show=lambda *_: None, yes=True)
         except NotFound:
             continue  # the batch waited a moment ago and has continued
-        if told["status"] != "accepted":
+        if answer["status"] != "accepted":
             raise Refused(f"the demo's batch refused what was signed: see `cutter status {batch_id}`", code="refused")
-        say(f"one signing session: {told['signed']} documents signed, one signature each")
+        say(f"one signing session: {answer['signed']} documents signed, one signature each")
     with progress("writing the report") as _:
         asyncio.run(_ended(settings, batch_id))
 
@@ -137,21 +137,24 @@ def _report(settings: Settings, batch_id: str) -> Path:
     return batch_queue_file.find(settings.batches, batch_id) / "report.html"
 
 
-def show(told: Json, console: Console) -> None:
+def show(batch: Json, console: Console) -> None:
     """Print one line for each document, with queue and reason if it failed, and the report."""
     rows = [
         (document["document_id"], document["law"], document["shown"], document["queue"] or "")
-        for document in told["documents"]
+        for document in batch["documents"]
     ]
     console.print(Listing(columns=("document", "law", "outcome", "queue"), rows=rows,
-                          title=f"\nbatch {told['batch_id']}"))  # fmt: skip
-    for one in told["documents"]:
-        if one["shown"] not in DONE:
-            console.print(f"\n{one['document_id']} {one['state']}: {visible_line(str(one['reason']))}", soft_wrap=True)
-            for command in one["commands"]:
+                          title=f"\nbatch {batch['batch_id']}"))  # fmt: skip
+    for document in batch["documents"]:
+        if document["shown"] not in DONE:
+            console.print(
+                f"\n{document['document_id']} {document['state']}: {visible_line(str(document['reason']))}",
+                soft_wrap=True,
+            )
+            for command in document["commands"]:
                 console.print(f"  {command}", soft_wrap=True)
-    for law, reason in told["not_registered"].items():
+    for law, reason in batch["not_registered"].items():
         console.print(f"\n{law} was not registered: {visible_line(str(reason))}", soft_wrap=True)
-    counts = " · ".join(f"{name} {count}" for name, count in told["totals"].items())
-    console.print(f"\nbatch state: {told['state']} · {counts}", soft_wrap=True)
-    console.print(f"report: {told['report']}", soft_wrap=True)
+    counts = " · ".join(f"{name} {count}" for name, count in batch["totals"].items())
+    console.print(f"\nbatch state: {batch['state']} · {counts}", soft_wrap=True)
+    console.print(f"report: {batch['report']}", soft_wrap=True)

@@ -36,10 +36,10 @@ def desk(
     settings = load()
     server.require_safe(settings, host)
     with server.listening(host, port) as listener:
-        found = _addresses(host, listener.getsockname()[1])
+        addresses = _addresses(host, listener.getsockname()[1])
 
         def begun() -> None:
-            show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+            show(addresses, as_json=as_json, render=lambda out: out.print(fields(addresses), soft_wrap=True))
             sys.stdout.flush()
 
         server.serve(settings, listener, begun=begun)

@@ -70,7 +70,7 @@ def export(
     _write(path, data)
     if signature is not None:
         _write(Path(signature_of(str(path))), signature)
-    found = {
+    answer = {
         "file": str(path),
         "sha256": made.sha256,
         "bytes": len(data),
@@ -81,7 +81,7 @@ def export(
         "signature": signature_of(str(path)) if signature else None,
         "next": f"cutter evidence verify {path} --head {made.head} --sha256 {made.sha256}",
     }
-    show(found, as_json=as_json, render=lambda console: console.print(fields(found), soft_wrap=True))
+    show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
 
 
 def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | None]:
@@ -160,14 +160,16 @@ def verify(
             raise InvalidInput(f"{name}: give it once for each file, in the same order: {len(values)} of {len(files)}")
     if history is not None and len(files) > 1:
         raise InvalidInput("--history: it belongs to one file; check that file without the others")
-    seen = history.read_bytes() if history else None
-    checked = checks_of([*map(_read, files)], heads=heads, sha256s=digests, history=seen, epochs=epochs)
+    history_bytes = history.read_bytes() if history else None
+    checked = checks_of([*map(_read, files)], heads=heads, sha256s=digests, history=history_bytes, epochs=epochs)
     lines = [
         {"file": str(file), "verdict": verdict, "check": what, "why": why}
-        for file, found in zip(files, checked, strict=True)
-        for what, verdict, why in found
+        for file, file_lines in zip(files, checked, strict=True)
+        for what, verdict, why in file_lines
     ]
-    _show_checks(lines, [line for found in checked for line in found], as_json=as_json, several=len(files) > 1)
+    _show_checks(
+        lines, [line for file_lines in checked for line in file_lines], as_json=as_json, several=len(files) > 1
+    )
 
 
 def _require_digests(heads: Sequence[str], digests: Sequence[str], epochs: Sequence[str]) -> None:
@@ -187,11 +189,11 @@ def _read(file: Path) -> bytes:
 
 
 def _show_checks(lines: list[View], checked: list[offline.Line], *, as_json: bool, several: bool) -> None:
-    found: View = {"intact": not failed(checked), "checks": lines}
+    answer: View = {"intact": not failed(checked), "checks": lines}
     if failed(checked):
         first = next(line for line in lines if line["verdict"] == "FAILED")
-        found = as_failure(found, code="evidence_failed", message=f"{first['check']}: {first['why']}")
-    show(found, as_json=as_json, render=lambda console: _print_checks(console, lines, several=several))
+        answer = as_failure(answer, code="evidence_failed", message=f"{first['check']}: {first['why']}")
+    show(answer, as_json=as_json, render=lambda console: _print_checks(console, lines, several=several))
     end(ExitCode(offline.exit_code(checked)))
 
 

@@ -39,12 +39,12 @@ def inbox(
     Example: cutter inbox --approver an
     """
     settings = load()
-    found = waiting(settings, _person(settings, approver))
+    entries = waiting(settings, _person(settings, approver))
     stuck = _blocked(settings)
     show(
-        {"waiting": found, "blocked": stuck},
+        {"waiting": entries, "blocked": stuck},
         as_json=as_json,
-        render=lambda console: console.print(_with_blocked(_rendered(found), stuck), soft_wrap=True),
+        render=lambda console: console.print(_with_blocked(_rendered(entries), stuck), soft_wrap=True),
     )
 
 
@@ -56,18 +56,18 @@ def _blocked(settings: Settings) -> list[dict[str, str]]:
 def _with_blocked(shown: RenderableType, stuck: list[dict[str, str]]) -> RenderableType:
     if not stuck:
         return shown
-    return Group(shown, "", *(line(f"{one['reason']}; next: {one['command']}") for one in stuck))
+    return Group(shown, "", *(line(f"{worker['reason']}; next: {worker['command']}") for worker in stuck))
 
 
-def _rendered(found: list[dict[str, Any]]) -> RenderableType:
-    if not found:
+def _rendered(entries: list[dict[str, Any]]) -> RenderableType:
+    if not entries:
         return "nothing waits"
-    rows = [_line(one) for one in found]
+    rows = [_line(entry) for entry in entries]
     # Most people may sign every waiting request, and an empty column would only take width.
-    shown = len(COLUMNS) if any(one["you_may_not"] for one in found) else len(COLUMNS) - 1
-    commands = [one["command"] for one in found]
+    shown = len(COLUMNS) if any(entry["you_may_not"] for entry in entries) else len(COLUMNS) - 1
+    commands = [entry["command"] for entry in entries]
     listing = Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
-    return Group(listing, *(line(f"{one['document_id']} {one['lane']}") for one in found if one.get("lane")))
+    return Group(listing, *(line(f"{entry['document_id']} {entry['lane']}") for entry in entries if entry.get("lane")))
 
 
 def _person(settings: Settings, approver: str | None) -> Person | None:
@@ -82,7 +82,7 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
         wrong = signer_mismatch(policy, approver, None)
         if wrong is not None:
             raise Refused(wrong, code="no_such_approver")
-        return policy, next(one for one in policy.approvers if one.name == approver)
+        return policy, next(person for person in policy.approvers if person.name == approver)
     # gpg would create a missing home, but looking into the inbox must create nothing.
     if not Path(os.environ.get("GNUPGHOME") or Path.home() / ".gnupg").is_dir():
         return None
@@ -93,10 +93,10 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
     return (policy, mine[0]) if len(mine) == 1 else None
 
 
-def _line(one: dict[str, Any]) -> tuple[object, ...]:
-    accepted = f"{len(one['approvers_accepted'])} of {one['approvers_needed']}" if one["gate"] else ""
-    names = f" ({', '.join(one['approvers_accepted'])})" if one["approvers_accepted"] else ""
+def _line(entry: dict[str, Any]) -> tuple[object, ...]:
+    accepted = f"{len(entry['approvers_accepted'])} of {entry['approvers_needed']}" if entry["gate"] else ""
+    names = f" ({', '.join(entry['approvers_accepted'])})" if entry["approvers_accepted"] else ""
     return (
-        one["document_id"], one["gate"] or one["state"], one["needs"], short_time(one["since_utc"]), accepted + names,
-        short_time(one["expires_utc"]), one["you_may_not"] or "",
+        entry["document_id"], entry["gate"] or entry["state"], entry["needs"], short_time(entry["since_utc"]),
+        accepted + names, short_time(entry["expires_utc"]), entry["you_may_not"] or "",
     )  # fmt: skip

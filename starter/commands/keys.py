@@ -48,11 +48,11 @@ def make(
         made = deployment_keys.make_approver(Gpg(gpg_home, interactive=True), name, folder, expire=life)
     else:
         made = deployment_keys.make(role, folder, expire=life)
-    found = {
+    answer = {
         "role": role.value, "fingerprint": made.fingerprint, "public": ", ".join(map(str, made.public)),
         "private": str(made.private or "in your GnuPG home"),
     }  # fmt: skip
-    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+    show(answer, as_json=as_json, render=lambda out: out.print(fields(answer), soft_wrap=True))
 
 
 @app.command("import")
@@ -71,5 +71,5 @@ def install(
         raise InvalidInput("an approver's key stays in the approver's own home: `cutter approvers --help`")
     settings = load()
     fingerprint = deployment_keys.install(role, folder, settings.keys, settings.secrets)
-    found = {"role": role.value, "fingerprint": fingerprint, "home": str(settings.keys / role)}
-    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+    answer = {"role": role.value, "fingerprint": fingerprint, "home": str(settings.keys / role)}
+    show(answer, as_json=as_json, render=lambda out: out.print(fields(answer), soft_wrap=True))

@@ -46,9 +46,9 @@ def list_laws(at: At = None, recorded: Recorded = None, as_json: Json = False) -
     Example: cutter law list --at 2026-07-01
     """
     with _reading() as connection:
-        found = enacted_law.laws(connection, day(at), recorded=moment(recorded))
+        laws = enacted_law.laws(connection, day(at), recorded=moment(recorded))
     asked = "".join(f" --{name} {value}" for name, value in (("at", at), ("recorded", recorded)) if value is not None)
-    show([views.plain(law) for law in found], as_json=as_json, render=lambda out: _print_laws(out, found, asked))
+    show([views.plain(law) for law in laws], as_json=as_json, render=lambda out: _print_laws(out, laws, asked))
 
 
 def show_law(
@@ -95,8 +95,11 @@ def history(
         if unit is not None:
             _show_unit_history(document, _unit_history(connection, document, unit, chosen), as_json=as_json)
             return
-        signers = {one.version: enacted_law.signers(connection, one) for one in chosen}
-    answer = [{**views.plain(one), "signers": [views.plain(s) for s in signers[one.version]]} for one in chosen]
+        signers = {law_version.version: enacted_law.signers(connection, law_version) for law_version in chosen}
+    answer = [
+        {**views.plain(law_version), "signers": [views.plain(s) for s in signers[law_version.version]]}
+        for law_version in chosen
+    ]
     show({"document": document, "versions": answer}, as_json=as_json, render=lambda out: _print_versions(out, answer))
 
 
@@ -117,12 +120,12 @@ def search(
     """
     asked = " ".join(words)
     with _reading() as connection:
-        found = enacted_law.search(
+        hits = enacted_law.search(
             connection, asked, at=day(at), document=document, version=version, limit=limit, recorded=moment(recorded)
         )  # fmt: skip
     where = f"of {document} version {version}" if version else f"in force on {at}" if at else "in force"
-    answer = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, asked)} for hit in found]
-    show({"words": asked, "found": answer}, as_json=as_json, render=lambda out: _print_hits(out, asked, found, where))
+    answer = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, asked)} for hit in hits]
+    show({"words": asked, "found": answer}, as_json=as_json, render=lambda out: _print_hits(out, asked, hits, where))
 
 
 def diff(
@@ -148,12 +151,12 @@ def diff(
         later = known[-1] if at is None and version is None else enacted_law.version_meant(
             known, at=day(at), version=version)  # fmt: skip
         before = enacted_law.version_before(known, later, earlier)
-        old, new = (enacted_law.text_of(connection, one, recorded=then) for one in (before, later))
-    found = compare(old.units, new.units)
+        old, new = (enacted_law.text_of(connection, law_version, recorded=then) for law_version in (before, later))
+    comparison = compare(old.units, new.units)
     if unit is not None:
-        found = _of_unit(found, document, unit)
-    answer = views.comparison_view(before, later, found)
-    show(answer, as_json=as_json, render=lambda out: print_comparison(out, before, later, found))
+        comparison = _of_unit(comparison, document, unit)
+    answer = views.comparison_view(before, later, comparison)
+    show(answer, as_json=as_json, render=lambda out: print_comparison(out, before, later, comparison))
 
 
 def day(text: str | None) -> date | None:
@@ -205,12 +208,12 @@ def _reading() -> Iterator[Connection]:
         yield connection
 
 
-def _of_unit(found: Comparison, document: str, name: str) -> Comparison:
+def _of_unit(comparison: Comparison, document: str, name: str) -> Comparison:
     """The changes of the unit with that address, or the end of one, in either version."""
     wanted = name.strip("/").casefold()
     chosen = tuple(
         change
-        for change in found.changes
+        for change in comparison.changes
         for side in (change.before, change.after)
         if side is not None and f"/{side.address.casefold()}".endswith(f"/{wanted}")
     )
@@ -224,10 +227,10 @@ def _of_unit(found: Comparison, document: str, name: str) -> Comparison:
 def _unit_history(connection: Connection, document: str, unit: str, chosen: list[LawVersion]) -> list[UnitVersion]:
     """The versions of a unit that one of the chosen versions of the law has. Raises NotFound if there are none."""
     known = enacted_law.unit_versions(connection, document, unit)
-    found = [one for one in known if any(_holds(one, version) for version in chosen)]
-    if not found:
+    versions = [unit_version for unit_version in known if any(_holds(unit_version, version) for version in chosen)]
+    if not versions:
         enacted_law.unit_named(connection, enacted_law.outline_of(connection, chosen[-1]), unit)
-    return found
+    return versions
 
 
 def _holds(unit: UnitVersion, version: LawVersion) -> bool:
@@ -307,12 +310,12 @@ def _print_versions(out: Console, versions: list[views.View]) -> None:
     _print_listing(out, Listing(columns=columns, rows=rows), f"cutter law {verb} {newest['document']}")
 
 
-def _show_unit_history(document: str, found: list[UnitVersion], *, as_json: bool) -> None:
-    answer = [views.plain(one) for one in found]
+def _show_unit_history(document: str, versions: list[UnitVersion], *, as_json: bool) -> None:
+    answer = [views.plain(unit) for unit in versions]
     rows = [
-        (one.address, one.version, one.title, views.legal_time(views.plain(one)), one.status.replace("_", " "),
-         one.enacted_by_version, one.continues or "")
-        for one in found
+        (unit.address, unit.version, unit.title, views.legal_time(views.plain(unit)), unit.status.replace("_", " "),
+         unit.enacted_by_version, unit.continues or "")
+        for unit in versions
     ]  # fmt: skip
     columns = ("address", "version", "title", "in force", "status", "enacted by version", "continues")
     listing = Listing(columns=columns, rows=rows)
@@ -322,20 +325,20 @@ def _show_unit_history(document: str, found: list[UnitVersion], *, as_json: bool
     )  # fmt: skip
 
 
-def _print_hits(out: Console, words: str, found: list[Hit], where: str) -> None:
-    if not found:
+def _print_hits(out: Console, words: str, hits: list[Hit], where: str) -> None:
+    if not hits:
         out.print(line(f"no unit {where} has {words!r}: `cutter law list` shows the laws"), soft_wrap=True)
-    for hit in found:
+    for hit in hits:
         out.print(line(f"{hit.address}  {hit.title}", "bold"), soft_wrap=True)
         out.print(line(f"  {views.excerpt(hit.body, words)}"), soft_wrap=True)
         out.print(line(f"  cutter law show {hit.document} {hit.address} --version {hit.version}"), soft_wrap=True)
 
 
-def print_comparison(out: Console, before: LawVersion, after: LawVersion, found: Comparison) -> None:
+def print_comparison(out: Console, before: LawVersion, after: LawVersion, comparison: Comparison) -> None:
     """Each unit that differs, with its text by word."""
-    counts = ", ".join(f"{count} {name}" for name, count in found.counts.items() if count)
+    counts = ", ".join(f"{count} {name}" for name, count in comparison.counts.items() if count)
     out.print(line(f"{after.document}: version {before.version} to {after.version}: {counts}"), soft_wrap=True)
-    for change in found.different:
+    for change in comparison.different:
         out.print()
         moved = f", before {change.before.address}" if change.change == "moved" and change.before else ""
         others = f" ({', '.join(change.other_differences)} differ)" if change.other_differences else ""

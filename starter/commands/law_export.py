@@ -131,24 +131,24 @@ def verify(
         document, version=version, country=str(record.get("country", "zz")),
         language=str(record.get("language", "und")),
     )  # fmt: skip
-    found = export_check.check(data, form, fresh)
+    outcome = export_check.check(data, form, fresh)
     answer = {
-        "holds": found.holds, "identical": found.identical, "form": form, "document": document, "version": version,
-        "run_id": fresh.record.run_id, "differences": list(found.differences), "notes": list(found.notes),
+        "holds": outcome.holds, "identical": outcome.identical, "form": form, "document": document, "version": version,
+        "run_id": fresh.record.run_id, "differences": list(outcome.differences), "notes": list(outcome.notes),
         "signers": [f"{signer.role}: {signer.name} {signer.fingerprint}" for signer in fresh.record.signers],
     }  # fmt: skip
     shown = f"cutter law show {document} --version {version}"
-    if not found.holds:
-        message = f"{file} differs from the database: {found.differences[0]}; `{shown}` prints it"
+    if not outcome.holds:
+        message = f"{file} differs from the database: {outcome.differences[0]}; `{shown}` prints it"
         answer = as_failure(answer, code="law_export_differs", message=message)
     rows = [
-        ("holds", "yes" if found.holds else "NO"), ("law", f"{document} version {version}, as {form}"),
-        ("enacted by", fresh.record.run_id), *(("difference", difference) for difference in found.differences),
-        *(("note", note) for note in found.notes), *(("signed by", signer) for signer in answer["signers"]),  # type: ignore[attr-defined]
+        ("holds", "yes" if outcome.holds else "NO"), ("law", f"{document} version {version}, as {form}"),
+        ("enacted by", fresh.record.run_id), *(("difference", difference) for difference in outcome.differences),
+        *(("note", note) for note in outcome.notes), *(("signed by", signer) for signer in answer["signers"]),  # type: ignore[attr-defined]
     ]  # fmt: skip
-    step = [] if found.holds else [line(f"next: {shown}")]
+    step = [] if outcome.holds else [line(f"next: {shown}")]
     show(answer, as_json=as_json, render=lambda console: console.print(Group(table(("", ""), rows), *step)))
-    end(ExitCode.DONE if found.holds else ExitCode.FAILED)
+    end(ExitCode.DONE if outcome.holds else ExitCode.FAILED)
 
 
 def _export(

@@ -29,26 +29,28 @@ def verify(file: Path, data: bytes, *, as_json: bool) -> None:
     document, run_id = str(run["document_id"]), str(run["run_id"])
     with session(load(), OPERATOR) as connection:
         stored = enacted_members.law_members(connection, document, run_id)
-    found = [f"{what}: {why}" for what, verdict, why in lines if verdict == offline.FAILED]
-    found += differences(given, stored)
+    problems = [f"{what}: {why}" for what, verdict, why in lines if verdict == offline.FAILED]
+    problems += differences(given, stored)
     answer: dict[str, Any] = {
-        "holds": not found, "form": "bundle", "document": document, "run_id": run_id,
-        "signers": offline.Bundle(data).signers(), "differences": found,
+        "holds": not problems, "form": "bundle", "document": document, "run_id": run_id,
+        "signers": offline.Bundle(data).signers(), "differences": problems,
         "next": f"cutter law history {document}",
     }  # fmt: skip
-    shown = {**answer, "holds": "NO" if found else "yes", "differences": "\n".join(found)}
-    if found:
-        message = f"{file} differs from the database: {found[0]}; `cutter law history {document}` shows the versions"
+    shown = {**answer, "holds": "NO" if problems else "yes", "differences": "\n".join(problems)}
+    if problems:
+        message = f"{file} differs from the database: {problems[0]}; `cutter law history {document}` shows the versions"
         answer = as_failure(answer, code="law_export_differs", message=message)
     show(answer, as_json=as_json, render=lambda console: console.print(fields(shown), soft_wrap=True))
-    end(ExitCode.FAILED if found else ExitCode.DONE)
+    end(ExitCode.FAILED if problems else ExitCode.DONE)
 
 
 def differences(given: Members, stored: Members) -> Iterator[str]:
     """One sentence for each unit of either side that differs, and one for the whole text."""
     if given[TEXT] != stored[TEXT]:
         yield "the text in law.md is not the one in the database"
-    ours, theirs = ({row["address"]: row for row in map(json.loads, one[ROWS].splitlines())} for one in (stored, given))
+    ours, theirs = (
+        {row["address"]: row for row in map(json.loads, members[ROWS].splitlines())} for members in (stored, given)
+    )
     for address in sorted(ours.keys() | theirs.keys()):
         if ours.get(address) != theirs.get(address):
             yield f"{address} is not as in the database"

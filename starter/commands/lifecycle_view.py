@@ -54,7 +54,7 @@ def _render(view: View) -> RenderableType:
     parts: list[RenderableType] = [table(("field", "value"), rows)]
     for title, columns in _PARTS.items():
         if view.get(title):
-            cells = [[_cell(name, one[name]) for name in columns] for one in view[title]]
+            cells = [[_cell(name, entry[name]) for name in columns] for entry in view[title]]
             parts += ["", Listing(columns=columns, rows=cells, title=title)]
     return Group(*parts)
 

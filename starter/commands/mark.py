@@ -107,9 +107,9 @@ def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str
     head: dict[str, Any] = {"file": file.name, "sha256": sha256_hex(data)}
     if isinstance(result, MarkRefusal):
         details = dict(result.details)
-        told = {"code": result.code, "line": result.line, "message": result.message, "details": details,
-                "findings": [_finding(finding) for finding in result.findings]}  # fmt: skip
-        return as_failure({**head, "refused": told}, code=result.code, message=result.message)
+        refusal = {"code": result.code, "line": result.line, "message": result.message, "details": details,
+                   "findings": [_finding(finding) for finding in result.findings]}  # fmt: skip
+        return as_failure({**head, "refused": refusal}, code=result.code, message=result.message)
     return head | {
         "profile": {"id": result.profile_id, "sha256": result.profile_sha256},
         "region": {"start": result.region_start, "end": result.region_end, "sha256": result.region_sha},

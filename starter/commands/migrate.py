@@ -33,12 +33,12 @@ def migrate(
     settings = load()
     if check:
         missing = storage.check(settings)
-        found: dict[str, Any] = {"missing": missing}
+        answer: dict[str, Any] = {"missing": missing}
         if missing:
-            told = f"{counted(len(missing), 'file')} of the schema not applied: type `cutter migrate`"
-            found = as_failure(found, code="migrations_missing", message=told)
+            message = f"{counted(len(missing), 'file')} of the schema not applied: type `cutter migrate`"
+            answer = as_failure(answer, code="migrations_missing", message=message)
         show(
-            found,
+            answer,
             as_json=as_json,
             render=lambda out: out.print(f"missing: {_names(missing)}" if missing else "nothing is missing"),
         )

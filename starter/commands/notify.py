@@ -51,12 +51,12 @@ def deliver(as_json: Json = False) -> None:
     """
     settings = load()
     _require_any(settings)
-    found = drain(settings)
-    if found["messages_waiting"]:
+    view = drain(settings)
+    if view["messages_waiting"]:
         message = "not every message was taken: type `cutter notify list`"
-        found = as_failure(found, code="UNAVAILABLE", message=message, next_command="cutter notify list")
-    show(found, as_json=as_json, render=lambda out: render(out, found))
-    end(ExitCode.UNAVAILABLE if found["messages_waiting"] else ExitCode.DONE)
+        view = as_failure(view, code="UNAVAILABLE", message=message, next_command="cutter notify list")
+    show(view, as_json=as_json, render=lambda out: render(out, view))
+    end(ExitCode.UNAVAILABLE if view["messages_waiting"] else ExitCode.DONE)
 
 
 @app.command("test")
@@ -76,14 +76,14 @@ def send_test(name: Name, as_json: Json = False) -> None:
         raise InvalidInput(f"policy.yaml denies it: {why}. See `cutter policy check --current`")
     card = card_text.test_card(name, now)
     receipt = channel.send(Message(key=f"{card.subject}/told", card=card, created=int(now.timestamp())))
-    found: View = {"channel": name, "outcome": "delivered", "reference": receipt}
+    view: View = {"channel": name, "outcome": "delivered", "reference": receipt}
     if isinstance(receipt, Trouble):
-        found = {"channel": name, "outcome": "may_have_arrived" if receipt.in_doubt else "not_delivered",
-                 "reason": receipt.code}  # fmt: skip
+        view = {"channel": name, "outcome": "may_have_arrived" if receipt.in_doubt else "not_delivered",
+                "reason": receipt.code}  # fmt: skip
         message = f"{name}: {receipt.code}; docs/guides/notifications.md says what to correct"
-        found = as_failure(found, code="UNAVAILABLE", message=message)
-    text = f"{name}: {found['outcome']}" + (f" ({found['reason']})" if "reason" in found else "")
-    show(found, as_json=as_json, render=lambda out: out.print(text))
+        view = as_failure(view, code="UNAVAILABLE", message=message)
+    text = f"{name}: {view['outcome']}" + (f" ({view['reason']})" if "reason" in view else "")
+    show(view, as_json=as_json, render=lambda out: out.print(text))
     end(ExitCode.UNAVAILABLE if isinstance(receipt, Trouble) else ExitCode.DONE)
 
 
@@ -95,11 +95,11 @@ def undelivered(as_json: Json = False) -> None:
     """
     with session(load(), OPERATOR) as connection:
         channels_served, messages = health.health(connection), health.undelivered(connection)
-    found = {
-        "channels": [asdict(one) for one in channels_served],
+    view = {
+        "channels": [asdict(channel) for channel in channels_served],
         "undelivered": [_shown(asdict(message)) for message in messages],
     }
-    show(found, as_json=as_json, render=lambda out: _render_list(out, found))
+    show(view, as_json=as_json, render=lambda out: _render_list(out, view))
 
 
 @app.command()
@@ -110,11 +110,11 @@ def again(name: Name, as_json: Json = False) -> None:
     """
     with session(load(), OPERATOR) as connection:
         count = answer(connection, "select cutter_governance.fn_notification_again(%s)", (name,))
-    found = {"channel": name, "again": count, "next": "cutter notify deliver"}
+    view = {"channel": name, "again": count, "next": "cutter notify deliver"}
     show(
-        found,
+        view,
         as_json=as_json,
-        render=lambda out: out.print(f"{found['again']} will be tried again\nnext: {found['next']}"),
+        render=lambda out: out.print(f"{view['again']} will be tried again\nnext: {view['next']}"),
     )
 
 
@@ -134,8 +134,8 @@ def serve(
     on = [_made(settings, name) for name in _require_any(settings)]
     server = _slack_server(settings, host, port) if channels.is_on(settings, "slack") else None
     logs.to_standard_error()
-    found = {"serves": [one.name for one in on], "listens": server.url if server else None}
-    show(found, as_json=as_json, render=lambda out: _render_serving(out, found))
+    view = {"serves": [channel.name for channel in on], "listens": server.url if server else None}
+    show(view, as_json=as_json, render=lambda out: _render_serving(out, view))
     sys.stdout.flush()
     # Each channel has a thread, so that a slow receiver delays no other channel.
     for channel in on:
@@ -165,8 +165,8 @@ def _keep_in_step(settings: Settings, channel: Channel) -> None:
             log.warning("notify.pass_failed", channel=channel.name, code=problem.code, reason=str(problem))
         else:
             pause = max(pause, done.pause_seconds)
-            for one in done.sent:
-                log.info("notify.sent", **one)
+            for message in done.sent:
+                log.info("notify.sent", **message)
             if done.pause_seconds:
                 log.warning("notify.paused", channel=channel.name, seconds=pause, waiting=len(done.waiting))
         sleep(pause)
@@ -187,16 +187,16 @@ def drain(settings: Settings) -> View:
     return {"messages_sent": sent, "messages_waiting": waiting}
 
 
-def render(out: Console, found: View) -> None:
+def render(out: Console, view: View) -> None:
     """Show people the waiting messages and the number of sent ones."""
-    if found["messages_waiting"]:
+    if view["messages_waiting"]:
         rows = [
-            (one["channel"], one["of"], one["kind"], one["last_error"] or "not tried yet")
-            for one in found["messages_waiting"]
+            (message["channel"], message["of"], message["kind"], message["last_error"] or "not tried yet")
+            for message in view["messages_waiting"]
         ]
         out.print(table(("channel", "of", "kind", "because"), rows, title="messages that were not taken yet"))
-    if found["messages_sent"]:
-        out.print(f"{counted(len(found['messages_sent']), 'message')} sent")
+    if view["messages_sent"]:
+        out.print(f"{counted(len(view['messages_sent']), 'message')} sent")
 
 
 def _made(settings: Settings, name: str) -> Channel:
@@ -223,16 +223,17 @@ def _shown(message: View) -> View:
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in message.items()}
 
 
-def _render_serving(out: Console, found: View) -> None:
-    out.print(f"serves {', '.join(found['serves'])}")
-    if found["listens"]:
-        out.print(f"listens on {found['listens']}")
+def _render_serving(out: Console, view: View) -> None:
+    out.print(f"serves {', '.join(view['serves'])}")
+    if view["listens"]:
+        out.print(f"listens on {view['listens']}")
 
 
-def _render_list(out: Console, found: View) -> None:
+def _render_list(out: Console, view: View) -> None:
     columns = ("channel", "of", "kind", "tries", "outcome", "because")
     rows = [
-        (one["channel"], one["of"], one["kind"], one["attempts"], one["outcome"] or "waits", one["last_error"] or "")
-        for one in found["undelivered"]
-    ]
+        (message["channel"], message["of"], message["kind"], message["attempts"], message["outcome"] or "waits",
+         message["last_error"] or "")
+        for message in view["undelivered"]
+    ]  # fmt: skip
     out.print(table(columns, rows) if rows else "every message was delivered")

@@ -63,9 +63,9 @@ def check(
         _show(made, path, as_json=as_json)
         return
     problems = [{"line": problem.line, "rule": problem.rule, "text": problem.text} for problem in made.problems]
-    found = {"file": path, "sha256": made.sha256, "good": False, "problems": problems}
+    answer = {"file": path, "sha256": made.sha256, "good": False, "problems": problems}
     show(
-        as_failure(found, code="policy_wrong", message=str(made.problems[0])),
+        as_failure(answer, code="policy_wrong", message=str(made.problems[0])),
         as_json=as_json,
         render=lambda out: out.print("\n".join(map(str, made.problems)), soft_wrap=True),
     )
@@ -96,8 +96,8 @@ def explain_command(
         ))
         for place, operation in _effects(gate)
     ]  # fmt: skip
-    found = {"file": str(file) if file else IN_FORCE, "sha256": policy.sha256, "decisions": decided}
-    show(found, as_json=as_json, render=lambda out: _render(out, decided))
+    answer = {"file": str(file) if file else IN_FORCE, "sha256": policy.sha256, "decisions": decided}
+    show(answer, as_json=as_json, render=lambda out: _render(out, decided))
 
 
 def _in_force(settings: Settings) -> EffectPolicy | InvalidPolicy:
@@ -109,18 +109,23 @@ def _effects(gate: str) -> list[tuple[str, Operation]]:
     """Maps (gate, operation) to its side effects. A sovereign gate also has the writes that its approval authorises."""
     if gate not in PLACES:
         raise InvalidInput(f"--gate {gate}: there is no such gate; known: {', '.join(PLACES)}")
-    ahead = [one for one in GATES if gate in tuple(Sovereign) and stands_on(one) == gate]
-    writes = [(one.name, operation) for one in ahead for operation in OPERATIONS if one.name in operation.places]
+    ahead = [later_gate for later_gate in GATES if gate in tuple(Sovereign) and stands_on(later_gate) == gate]
+    writes = [
+        (later_gate.name, operation)
+        for later_gate in ahead
+        for operation in OPERATIONS
+        if later_gate.name in operation.places
+    ]
     return [*((gate, operation) for operation in operations_at(gate)), *writes]
 
 
 def _decided(policy: EffectPolicy | InvalidPolicy, place: str, action: ProposedAction) -> dict[str, Any]:
-    said, passed = explain(policy, action)
+    decision, passed = explain(policy, action)
     return {
-        "gate": place, "connector": action.connector, "operation": action.operation, "verdict": said.verdict.value,
-        "tier": said.tier.value if said.tier else None, "rule": said.rule or None, "line": said.line, "why": said.why,
-        "then": _then(place, said.verdict),
-        "passed": [{"rule": one.rule.name, "line": one.rule.line, "why": one.why} for one in passed],
+        "gate": place, "connector": action.connector, "operation": action.operation, "verdict": decision.verdict.value,
+        "tier": decision.tier.value if decision.tier else None, "rule": decision.rule or None, "line": decision.line,
+        "why": decision.why, "then": _then(place, decision.verdict),
+        "passed": [{"rule": miss.rule.name, "line": miss.rule.line, "why": miss.why} for miss in passed],
     }  # fmt: skip
 
 
@@ -140,36 +145,36 @@ def _then(place: str, verdict: Verdict) -> str:
 
 
 def _render(out: Console, decided: list[dict[str, Any]]) -> None:
-    for one in decided:
+    for decision in decided:
         shown = {
-            "side effect": f"{one['connector']} {one['operation']} at {one['gate']}",
-            "verdict": f"{one['verdict']}({one['tier']})" if one["tier"] else one["verdict"],
-            "why": one["why"],
-            "then": one["then"],
+            "side effect": f"{decision['connector']} {decision['operation']} at {decision['gate']}",
+            "verdict": f"{decision['verdict']}({decision['tier']})" if decision["tier"] else decision["verdict"],
+            "why": decision["why"],
+            "then": decision["then"],
         }
         out.print(fields(shown), soft_wrap=True)
-        if one["passed"]:
-            rows = [(passed["rule"], passed["line"], passed["why"]) for passed in one["passed"]]
+        if decision["passed"]:
+            rows = [(passed["rule"], passed["line"], passed["why"]) for passed in decision["passed"]]
             out.print(table(("rule above it", "line", "does not match, since"), rows), soft_wrap=True)
         out.print()
 
 
 def _show(policy: EffectPolicy, path: str, *, as_json: bool) -> None:
-    hidden = [{"rule": one.name, "line": one.line, "by": other.name} for one, other in shadowed(policy)]
+    hidden = [{"rule": rule.name, "line": rule.line, "by": other.name} for rule, other in shadowed(policy)]
     rows = [(rule.line, rule.name, rule.says) for rule in policy.rules]
 
     def render(out: Console) -> None:
         out.print(f"{path} · sha256 {policy.sha256[:16]}", soft_wrap=True)
         if rows:
             out.print(table(("line", "rule", "verdict"), rows))
-        for one in hidden:
-            out.print(f"line {one['line']}: {one['rule']} never decides, since {one['by']} above it always does")
+        for entry in hidden:
+            out.print(f"line {entry['line']}: {entry['rule']} never decides, since {entry['by']} above it always does")
         if not rows:
             out.print("no rule: everything is denied")
 
     rules = [{"line": line, "rule": name, "verdict": says} for line, name, says in rows]
-    found = {"file": path, "sha256": policy.sha256, "good": True, "rules": rules, "never_decides": hidden}
-    show(found, as_json=as_json, render=render)
+    answer = {"file": path, "sha256": policy.sha256, "good": True, "rules": rules, "never_decides": hidden}
+    show(answer, as_json=as_json, render=render)
 
 
 def _read(file: Path) -> bytes:

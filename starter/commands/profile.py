@@ -66,14 +66,14 @@ def suggest_command(
     path = output or Path(f"{file.stem}.profile.yaml")
     if path.suffix not in sources.PROFILE_FILES:
         raise InvalidInput(f"--output {path}: a profile's name ends in .yaml, such as {path.with_suffix('.yaml')}")
-    found = suggest(data, docprefix=docprefix, name=_id_of(file), refine=tuple(refine or ()))
-    if isinstance(found, MarkRefusal):
-        _refuse(found, as_json=as_json)
+    suggestion = suggest(data, docprefix=docprefix, name=_id_of(file), refine=tuple(refine or ()))
+    if isinstance(suggestion, MarkRefusal):
+        _refuse(suggestion, as_json=as_json)
         return
-    _write(path, found.body, force=force)
-    again = _again(file, path, found)
-    answer = _as_json(file, path, data, found) | {"next": again}
-    show(answer, as_json=as_json, render=lambda out: _show(out, path, found, again))
+    _write(path, suggestion.body, force=force)
+    again = _again(file, path, suggestion)
+    answer = _as_json(file, path, data, suggestion) | {"next": again}
+    show(answer, as_json=as_json, render=lambda out: _show(out, path, suggestion, again))
 
 
 @app.command("words")
@@ -87,9 +87,9 @@ def words_command(
     """
     wanted = vocabulary.parse_words(sources.read(file))
     new = vocabulary.extend(load(), wanted)
-    told = [f"{family} {code}" for family, code in new]
-    said = f"added: {', '.join(told)}" if told else "every word is known already"
-    show({"file": file.name, "added": told}, as_json=as_json, render=lambda out: out.print(line(said), soft_wrap=True))
+    words = [f"{family} {code}" for family, code in new]
+    text = f"added: {', '.join(words)}" if words else "every word is known already"
+    show({"file": file.name, "added": words}, as_json=as_json, render=lambda out: out.print(line(text), soft_wrap=True))
 
 
 def _id_of(file: Path) -> str:
@@ -109,75 +109,75 @@ def _write(path: Path, body: bytes, *, force: bool) -> None:
 
 def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
     if as_json:
-        told = {"refused": asdict(refused)}
-        show(as_failure(told, code=refused.code, message=refused.message), as_json=True, render=lambda _: None)
+        answer = {"refused": asdict(refused)}
+        show(as_failure(answer, code=refused.code, message=refused.message), as_json=True, render=lambda _: None)
     else:
         say(f"refused ({refused.code}): {refused.message}")
     end(ExitCode.STOPPED)
 
 
-def _again(file: Path, path: Path, found: Suggestion) -> str:
+def _again(file: Path, path: Path, suggestion: Suggestion) -> str:
     """The next command. If nothing can be cut yet, it is the same one again, after the text was corrected."""
-    if isinstance(found.result, MarkRefusal):
+    if isinstance(suggestion.result, MarkRefusal):
         return shlex.join(["cutter", "profile", "suggest", str(file), "--output", str(path), "--force"])
-    return shlex.join(["cutter", "mark", str(file), "--profile", str(path), *" ".join(found.needs).split()])
+    return shlex.join(["cutter", "mark", str(file), "--profile", str(path), *" ".join(suggestion.needs).split()])
 
 
-def _as_json(file: Path, path: Path, data: bytes, found: Suggestion) -> dict[str, Any]:
-    units = found.result.candidates if isinstance(found.result, Marking) else ()
-    refused = None if isinstance(found.result, Marking) else asdict(found.result)
+def _as_json(file: Path, path: Path, data: bytes, suggestion: Suggestion) -> dict[str, Any]:
+    units = suggestion.result.candidates if isinstance(suggestion.result, Marking) else ()
+    refused = None if isinstance(suggestion.result, Marking) else asdict(suggestion.result)
     return {
         "file": file.name,
         "sha256": sha256_hex(data),
-        "profile": {"id": found.profile_id, "path": str(path), "sha256": sha256_hex(found.body)},
-        "yaml": found.body.decode(),
-        "confidence": found.confidence,
-        "reasons": list(found.reasons),
-        "needs": list(found.needs),
-        "levels": [asdict(level) for level in found.levels],
+        "profile": {"id": suggestion.profile_id, "path": str(path), "sha256": sha256_hex(suggestion.body)},
+        "yaml": suggestion.body.decode(),
+        "confidence": suggestion.confidence,
+        "reasons": list(suggestion.reasons),
+        "needs": list(suggestion.needs),
+        "levels": [asdict(level) for level in suggestion.levels],
         "tree": [
             {"address": unit.address, "parent": unit.parent_address, "title": unit.title, "line": unit.line}
             for unit in units
         ],
         "refused": refused,
-        "red": [asdict(finding) | {"name": finding.name} for finding in found.red],
-        "unused": [asdict(one) for one in found.unused],
-        "alternatives": [asdict(alternative) for alternative in found.alternatives],
+        "red": [asdict(finding) | {"name": finding.name} for finding in suggestion.red],
+        "unused": [asdict(heading) for heading in suggestion.unused],
+        "alternatives": [asdict(alternative) for alternative in suggestion.alternatives],
     }
 
 
-def _show(out: Console, path: Path, found: Suggestion, again: str) -> None:
+def _show(out: Console, path: Path, suggestion: Suggestion, again: str) -> None:
     levels = [(level.name, level.form, ", ".join(level.words), ", ".join(level.numbers), level.lines,
-               f"{level.first_line}: {level.example}") for level in found.levels]  # fmt: skip
+               f"{level.first_line}: {level.example}") for level in suggestion.levels]  # fmt: skip
     if levels:
         out.print(table(("level", "form", "words", "numbers", "lines", "first line"), levels))
     else:
         out.print(line(_NO_LEVELS), soft_wrap=True)
-    _show_tree(out, found)
+    _show_tree(out, suggestion)
     for why, what in WHY.items():
-        left = [one for one in found.unused if one.why == why]
+        left = [heading for heading in suggestion.unused if heading.why == why]
         if left:
             out.print(line(f"{counted(len(left), 'line')} not used, {what}:"), soft_wrap=True)
-        for one in left[:FINDINGS_OF_A_KIND_SHOWN]:
-            out.print(line(f"  line {one.line}: {one.title}"), soft_wrap=True)
-    out.print(line(f"confidence: {found.confidence}"))
-    for reason in found.reasons:
+        for heading in left[:FINDINGS_OF_A_KIND_SHOWN]:
+            out.print(line(f"  line {heading.line}: {heading.title}"), soft_wrap=True)
+    out.print(line(f"confidence: {suggestion.confidence}"))
+    for reason in suggestion.reasons:
         out.print(line(f"  {reason}"), soft_wrap=True)
-    for finding in found.red:
+    for finding in suggestion.red:
         out.print(line(f"  red {finding.name}: {finding.message}"), soft_wrap=True)
-    if found.needs:
-        out.print(line(f"the text needs {' '.join(found.needs)} in every command that marks it"), soft_wrap=True)
+    if suggestion.needs:
+        out.print(line(f"the text needs {' '.join(suggestion.needs)} in every command that marks it"), soft_wrap=True)
     columns = ("units", "red findings", "nested otherwise", "headings left out", "with another profile")
-    out.print(table(columns, _others(found)))
-    if isinstance(found.result, MarkRefusal):
+    out.print(table(columns, _others(suggestion)))
+    if isinstance(suggestion.result, MarkRefusal):
         out.print(line("first: put `# ` before each line that begins a unit"))
     out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)
 
 
-def _others(found: Suggestion) -> list[tuple[object, ...]]:
+def _others(suggestion: Suggestion) -> list[tuple[object, ...]]:
     """The results of the other profiles. Profiles with the same result share a row."""
     shared: dict[tuple[object, ...], list[str]] = {}
-    for alternative in found.alternatives:
+    for alternative in suggestion.alternatives:
         result = (
             alternative.refused or alternative.units,
             alternative.red,
@@ -188,10 +188,10 @@ def _others(found: Suggestion) -> list[tuple[object, ...]]:
     return [(*result, ", ".join(names)) for result, names in shared.items()]
 
 
-def _show_tree(out: Console, found: Suggestion) -> None:
-    if isinstance(found.result, MarkRefusal):
+def _show_tree(out: Console, suggestion: Suggestion) -> None:
+    if isinstance(suggestion.result, MarkRefusal):
         return
-    units = found.result.candidates
+    units = suggestion.result.candidates
     for unit in units[:TREE_ROWS_SHOWN]:
         out.print(line(f"{'  ' * unit.level}{unit.address.rpartition('/')[2]}  {unit.title}"), soft_wrap=True)
     if len(units) > TREE_ROWS_SHOWN:

@@ -38,8 +38,8 @@ def queues(
     """
     if context.invoked_subcommand is not None:
         return
-    found = waiting(load(), batch_id=ids.batch_id(batch) if batch else None)
-    show({"waiting": found}, as_json=as_json, render=lambda out: out.print(_listing(found), soft_wrap=True))
+    entries = waiting(load(), batch_id=ids.batch_id(batch) if batch else None)
+    show({"waiting": entries}, as_json=as_json, render=lambda out: out.print(_listing(entries), soft_wrap=True))
 
 
 @app.command("show")
@@ -67,23 +67,23 @@ def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | No
         return queue_entries.entries(settings, connection, batch_id=batch_id, run_id=run_id)
 
 
-def _listing(found: list[View]) -> RenderableType:
-    if not found:
+def _listing(entries: list[View]) -> RenderableType:
+    if not entries:
         return "no document is in a queue; requests that wait for a signature: cutter inbox"
-    ordered = sorted(found, key=lambda one: QUEUES.index(one["queue"]))
+    ordered = sorted(entries, key=lambda entry: QUEUES.index(entry["queue"]))
     return Listing(
         columns=("document", "queue", "age", "state", "why"),
         rows=[
             (
-                one["document_id"],
-                one["queue"].removesuffix("_queue"),
-                one["age"],
-                one["state"],
-                shorten(one["reason"] or one["code"], WHY_WIDTH, placeholder="…"),
+                entry["document_id"],
+                entry["queue"].removesuffix("_queue"),
+                entry["age"],
+                entry["state"],
+                shorten(entry["reason"] or entry["code"], WHY_WIDTH, placeholder="…"),
             )
-            for one in ordered
+            for entry in ordered
         ],
-        commands=[one["commands"][0] for one in ordered],
+        commands=[entry["commands"][0] for entry in ordered],
     )
 
 

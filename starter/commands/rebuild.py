@@ -98,19 +98,19 @@ def rebuild(
         raise InvalidInput("name a run, or --all: `cutter rebuild DOCUMENT`")
     logs.to_standard_error()
     with reading_deps(settings) as deps, progress("rebuilding") as say:
-        found, batches = [], []
+        runs, batches = [], []
         names = [run] if run is not None else [*_all(settings, RUN_IDS), *_all(settings, BATCH_IDS)]
         for number, name in enumerate(names, start=1):
             say(f"{number} of {len(names)}: {name}")
             if ids.is_batch_id(name):
                 batches.append(rebuild_batch(deps, name))
             else:
-                found.append(rebuild_run(deps, run_rows.run_id_of(settings, name)))
-    conflicts = [conflict for batch in [*found, *batches] for conflict in batch["conflicts"]]
-    made: dict[str, Any] = {"runs": found, "batches": batches}
+                runs.append(rebuild_run(deps, run_rows.run_id_of(settings, name)))
+    conflicts = [conflict for batch in [*runs, *batches] for conflict in batch["conflicts"]]
+    made: dict[str, Any] = {"runs": runs, "batches": batches}
     if conflicts:
         made = as_failure(made, code="STOP_REPLAY_CONFLICT", message=str(conflicts[0]))
-    show(made, as_json=as_json, render=lambda out: _render(out, found, batches))
+    show(made, as_json=as_json, render=lambda out: _render(out, runs, batches))
     end(ExitCode.STOPPED if conflicts else ExitCode.DONE)
 
 
@@ -182,8 +182,8 @@ def _under_another_name(deps: Deps, context: Context, kb_id: str, data: bytes) -
 
 def _missing(deps: Deps, sidecar: RunSidecar) -> list[str]:
     """Accepted statements of people, or their signatures, that are missing in the knowledge base."""
-    said = sorted({verdict.kb_id for verdict in sidecar.verdicts if verdict.accepted})
-    return [name for kb_id in said for name in (kb_id, signature_of(kb_id)) if not deps.kb.exists(name)]
+    kb_ids = sorted({verdict.kb_id for verdict in sidecar.verdicts if verdict.accepted})
+    return [name for kb_id in kb_ids for name in (kb_id, signature_of(kb_id)) if not deps.kb.exists(name)]
 
 
 def documents_of(settings: Settings, sidecar: RunSidecar) -> Iterator[tuple[str, bytes, str | None]]:
@@ -208,15 +208,15 @@ def _put(deps: Deps, context: Context, kb_id: str, data: bytes, recorded: str | 
     effects.put(deps, context, kb_id, data)
 
 
-def _render(out: Any, found: list[View], batches: list[View]) -> None:
-    every = [*found, *batches]
-    rows = [(one.get("run_id") or one["batch_id"], one["documents"], one["folder"]) for one in every]
-    names = "batch" if batches and not found else "run"
+def _render(out: Any, runs: list[View], batches: list[View]) -> None:
+    every = [*runs, *batches]
+    rows = [(entry.get("run_id") or entry["batch_id"], entry["documents"], entry["folder"]) for entry in every]
+    names = "batch" if batches and not runs else "run"
     out.print(table((names, "documents", "folder"), rows) if rows else "no runs yet: type `cutter run DOCUMENT`")
-    missing = [(name,) for one in every for name in one["missing"]]
+    missing = [(name,) for entry in every for name in entry["missing"]]
     if missing:
         out.print(table(("only the people who made these can put them back",), missing))
-    renamed = [(one["kb_id"], one["now"]) for each in found for one in each["renamed"]]
+    renamed = [(request["kb_id"], request["now"]) for each in runs for request in each["renamed"]]
     if renamed:
         out.print(table(("the open request", "is now under"), renamed))
     lines = [(conflict["kb_id"], conflict["reason"]) for each in every for conflict in each["conflicts"]]

@@ -70,18 +70,18 @@ def reconcile(
         reconcile_stores.compare(settings, as_json=as_json)
         return
     if every is not None:
-        found = asyncio.run(_schedule(settings, every) if every else _unschedule(settings))
-        show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+        answer = asyncio.run(_schedule(settings, every) if every else _unschedule(settings))
+        show(answer, as_json=as_json, render=lambda out: out.print(fields(answer), soft_wrap=True))
         return
     logs.to_standard_error()
-    found = _look(settings, grace_seconds)
-    waits = found.get("unavailable") or found["documents_waiting"] or found["messages_waiting"]
+    answer = _look(settings, grace_seconds)
+    waits = answer.get("unavailable") or answer["documents_waiting"] or answer["messages_waiting"]
     if waits:
-        message = found.get("unavailable") or "documents or messages still wait: type `cutter doctor`"
-        found = as_failure(found, code="UNAVAILABLE", message=str(message), next_command="cutter doctor")
-    show(found, as_json=as_json, render=lambda out: _render(out, found))
-    if found.get("unavailable"):
-        say(found["unavailable"])
+        message = answer.get("unavailable") or "documents or messages still wait: type `cutter doctor`"
+        answer = as_failure(answer, code="UNAVAILABLE", message=str(message), next_command="cutter doctor")
+    show(answer, as_json=as_json, render=lambda out: _render(out, answer))
+    if answer.get("unavailable"):
+        say(answer["unavailable"])
     end(ExitCode.UNAVAILABLE if waits else ExitCode.DONE)
 
 
@@ -90,10 +90,10 @@ def _look(settings: Settings, grace_seconds: float) -> View:
         put, waiting = reconciler_runs.drain(deps)
         messages = notify.drain(settings)
         try:
-            seen = asyncio.run(_runs(settings, deps, grace_seconds))
+            view = asyncio.run(_runs(settings, deps, grace_seconds))
         except Unavailable as problem:
-            seen = {**nothing(), "unavailable": str(problem)}
-    return {**seen, **messages, "documents_put": put, "documents_waiting": waiting}
+            view = {**nothing(), "unavailable": str(problem)}
+    return {**view, **messages, "documents_put": put, "documents_waiting": waiting}
 
 
 async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> View:
@@ -171,31 +171,32 @@ async def _unschedule(settings: Settings) -> View:
     return {"schedule_id": names.RECONCILE_SCHEDULE, "status": status, "next": "cutter reconcile --every 10"}
 
 
-def _render(out: Any, found: View) -> None:
+def _render(out: Any, answer: View) -> None:
     titles = {
         "marked": "marked: nobody drove them",
         "without_workflow": "stopped, and their workflow is closed",
         "told": "told of what Temporal had missed",
     }
     for kind, title in titles.items():
-        if found[kind]:
-            rows = [(one["document_id"], one["state"], one["next"]) for one in found[kind]]
+        if answer[kind]:
+            rows = [(run["document_id"], run["state"], run["next"]) for run in answer[kind]]
             out.print(table(("document", "state", "next"), rows, title=title))
-    if found["differs"]:
-        rows = [(one["document_id"], one["state"], one["temporal"]) for one in found["differs"]]
+    if answer["differs"]:
+        rows = [(run["document_id"], run["state"], run["temporal"]) for run in answer["differs"]]
         title = "PostgreSQL had no record of a stop; the workflow got a message to make it"
         out.print(table(("document", "in PostgreSQL", "in Temporal"), rows, title=title))
-    if found["documents_waiting"]:
+    if answer["documents_waiting"]:
         rows = [
-            (one.get("run_id") or one["batch_id"], one["code"], one["reason"]) for one in found["documents_waiting"]
+            (document.get("run_id") or document["batch_id"], document["code"], document["reason"])
+            for document in answer["documents_waiting"]
         ]
         out.print(table(("of", "code", "reason"), rows, title="documents still wait"))
-    if found["foreign"]:
-        named = [(one["workflow_id"], one["command"]) for one in found["foreign"]]
+    if answer["foreign"]:
+        named = [(workflow["workflow_id"], workflow["command"]) for workflow in answer["foreign"]]
         out.print(table(("workflow that is not cutter's", "removed by"), named))
-    notify.render(out, found)
-    if found["batches_without_workflow"]:
-        rows = [(one["batch_id"], one["state"], one["next"]) for one in found["batches_without_workflow"]]
+    notify.render(out, answer)
+    if answer["batches_without_workflow"]:
+        rows = [(batch["batch_id"], batch["state"], batch["next"]) for batch in answer["batches_without_workflow"]]
         out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))
-    counts = [f"{len(found[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "left_alone")]
-    out.print(", ".join([*counts, f"{counted(len(found['documents_put']), 'document')} put"]))
+    counts = [f"{len(answer[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "left_alone")]
+    out.print(", ".join([*counts, f"{counted(len(answer['documents_put']), 'document')} put"]))

@@ -22,15 +22,15 @@ def compare(settings: Settings, *, as_json: bool) -> None:
     any.
     """
     logs.to_standard_error()
-    found: View = {
-        "runs": [_entry(one) for one in ahead.runs_ahead(settings)],
-        "workflows": [asdict(one) for one in asyncio.run(_workflows(settings))],
+    answer: View = {
+        "runs": [_entry(run) for run in ahead.runs_ahead(settings)],
+        "workflows": [asdict(workflow) for workflow in asyncio.run(_workflows(settings))],
     }
-    commands = [*(workflow["command"] for workflow in found["workflows"]), *(run["next"] for run in found["runs"])]
+    commands = [*(workflow["command"] for workflow in answer["workflows"]), *(run["next"] for run in answer["runs"])]
     if commands:
         message = f"{counted(len(commands), 'run')} ahead of the database: type the printed commands"
-        found = as_failure(found, code="ahead_of_database", message=message, next_command=commands[0])
-    show(found, as_json=as_json, render=lambda out: _render(out, found))
+        answer = as_failure(answer, code="ahead_of_database", message=message, next_command=commands[0])
+    show(answer, as_json=as_json, render=lambda out: _render(out, answer))
     end(ExitCode.FAILED if commands else ExitCode.DONE)
 
 
@@ -40,9 +40,9 @@ def set_aside(settings: Settings, run_id: str, *, as_json: bool) -> None:
     run, moved = ahead.set_aside(settings, run_id)
     # The folder of a known run shows the lost steps too, and is written again.
     step = f"cutter rebuild {run_id}" if run.state else "cutter reconcile --stores"
-    found = {"run_id": run_id, "moved": moved, "next": step}
-    told = f"{counted(len(moved), 'object')} set aside; nothing was deleted\nnext: {step}"
-    show(found, as_json=as_json, render=lambda out: out.print(told, soft_wrap=True))
+    answer = {"run_id": run_id, "moved": moved, "next": step}
+    text = f"{counted(len(moved), 'object')} set aside; nothing was deleted\nnext: {step}"
+    show(answer, as_json=as_json, render=lambda out: out.print(text, soft_wrap=True))
 
 
 async def _workflows(settings: Settings) -> list[ahead.WorkflowAhead]:
@@ -54,14 +54,14 @@ def _entry(run_ahead: ahead.RunAhead) -> View:
     return {**asdict(run_ahead), "next": run_ahead.command}
 
 
-def _render(out: Any, found: View) -> None:
-    if found["workflows"]:
-        open_ones = [(workflow["workflow_id"], workflow["command"]) for workflow in found["workflows"]]
+def _render(out: Any, answer: View) -> None:
+    if answer["workflows"]:
+        open_ones = [(workflow["workflow_id"], workflow["command"]) for workflow in answer["workflows"]]
         out.print(table(("open workflow of a lost run", "ended by"), open_ones))
-    if found["runs"]:
+    if answer["runs"]:
         rows = [
-            (run["document"], run["state"] or "no such run", len(run["objects"]), run["next"]) for run in found["runs"]
+            (run["document"], run["state"] or "no such run", len(run["objects"]), run["next"]) for run in answer["runs"]
         ]
         out.print(table(("document", "in the database", "objects ahead", "set aside by"), rows))
-    if not found["workflows"] and not found["runs"]:
+    if not answer["workflows"] and not answer["runs"]:
         out.print("nothing is ahead of the database")

@@ -48,15 +48,15 @@ def report(
     Example: cutter report ICX-LAW-2026-001
     """
     settings = load()
-    found, forms = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, run_rows.run_id_of(settings, run))
-    name = found.get("batch_id") or found["run_id"]
+    answer, forms = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, run_rows.run_id_of(settings, run))
+    name = answer.get("batch_id") or answer["run_id"]
     wanted = [form for form in forms if out is None or form == (TEXT if out.suffix == TEXT else PAGE)]
     if not wanted:
         raise InvalidInput(f"--out {out}: only a run has a report in Markdown: name an .html file")
     files = {form: write_out(out, settings.state / "reports" / f"{name}{form}", forms[form]) for form in wanted}
-    found |= {"file": str(files[wanted[0]]), "sha256": sha256_hex(forms[wanted[0]])}
-    found |= {"markdown": str(files[TEXT])} if TEXT in files else {}
-    show(found, as_json=as_json, render=lambda console: console.print(found["file"], soft_wrap=True))
+    answer |= {"file": str(files[wanted[0]]), "sha256": sha256_hex(forms[wanted[0]])}
+    answer |= {"markdown": str(files[TEXT])} if TEXT in files else {}
+    show(answer, as_json=as_json, render=lambda console: console.print(answer["file"], soft_wrap=True))
     if not as_json and len(files) > 1:
         say(f"the same as Markdown: {files[TEXT]}")
 
@@ -71,16 +71,16 @@ def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str,
     with session(settings, OPERATOR) as connection:
         view = batch_view(batch_views.shown_facts(connection, batch_id))
         named = [document.run_id for document in view.documents]
-        named += [one.run_id for waiting in view.queues.values() for one in waiting]
+        named += [entry.run_id for waiting in view.queues.values() for entry in waiting]
         rejected = rejections.read(settings, connection, filter(None, named))
-    said = {run_id: rejections.sentence(one) for run_id, one in rejected.items()}
+    reasons = {run_id: rejections.sentence(rejection) for run_id, rejection in rejected.items()}
     view = replace(
-        view, documents=_with_reasons(view.documents, said),
-        queues={queue: _with_reasons(waiting, said) for queue, waiting in view.queues.items()},
+        view, documents=_with_reasons(view.documents, reasons),
+        queues={queue: _with_reasons(waiting, reasons) for queue, waiting in view.queues.items()},
     )  # fmt: skip
     return {"batch_id": batch_id, "state": view.state}, {PAGE: batch_report.render(view)}
 
 
-def _with_reasons(rows: list[Listed], said: Mapping[str, str]) -> list[Listed]:
+def _with_reasons(rows: list[Listed], reasons: Mapping[str, str]) -> list[Listed]:
     """The rows, those of rejected runs with the signed reason."""
-    return [replace(row, reason=said.get(row.run_id or "", row.reason)) for row in rows]
+    return [replace(row, reason=reasons.get(row.run_id or "", row.reason)) for row in rows]

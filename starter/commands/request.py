@@ -66,11 +66,11 @@ def request(
     path = saved(settings, document, shown, form, out)
     if open_page and not webbrowser.open(path.as_uri()):
         say(f"no browser was found: open {path}")
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "run_id": run_id, "gate": document.request.gate, "form": form.value, "file": str(path),
         "sha256": sha256_hex(shown), "view_digest": document.view_digest,
     }  # fmt: skip
-    show(found, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
+    show(answer, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
 
 
 def _said_first(over: str, run_id: str) -> bytes:

@@ -36,11 +36,11 @@ def resume_batch(
     Example: cutter orchestrate resume-batch --batch-id 0199… --approval-set SG1-approvals/
     """
     settings = load()
-    seen = batches.view(settings, batch_id)
-    found: dict[str, Any] = {"batch_id": batch_id}
-    if approval_set is not None and (resume_plan.moves(seen) or any(item.failed for item in seen.items)):
+    view = batches.view(settings, batch_id)
+    answer: dict[str, Any] = {"batch_id": batch_id}
+    if approval_set is not None and (resume_plan.moves(view) or any(item.failed for item in view.items)):
         folder, listing = batches.upload_set(settings, batch_id, approval_set)
-        found |= {"folder": folder, **hand_over(settings, seen, folder, listing)}
+        answer |= {"folder": folder, **hand_over(settings, view, folder, listing)}
     else:
-        found |= go_on(settings, seen)
-    outcome(settings, found, wait=wait, watch=watch, as_json=as_json)
+        answer |= go_on(settings, view)
+    outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)

@@ -91,7 +91,7 @@ def resume(
 
     Example: cutter orchestrate resume --batch-id 0199… --approval-set SG1-approvals/
     """
-    if sum(one is not None for one in (run_id, document_id, batch_id)) != 1:
+    if sum(name is not None for name in (run_id, document_id, batch_id)) != 1:
         raise InvalidInput("name what continues: --run-id ictr-…, --document-id ICX-… or --batch-id 0199…")
     if (approval_set is not None and batch_id is None) or (approval_kb_id is not None and batch_id is not None):
         raise InvalidInput("--approval-kb-id goes with a run, --approval-set with --batch-id")
@@ -99,8 +99,8 @@ def resume(
         resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
         return
     settings = load()
-    seen = run_rows.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id))).run
-    answer = asyncio.run(_resume(settings, seen, approval_kb_id, said if wait else None))
+    record = run_rows.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id))).run
+    answer = asyncio.run(_resume(settings, record, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)
 
 
@@ -119,22 +119,22 @@ async def _start(
     return await _outcome(settings, handle, run_id, document_id, shown)
 
 
-async def _resume(settings: Settings, seen: RunRecord, kb_id: str | None, shown: Shown | None) -> dict[str, Any]:
-    run_id, document_id = seen.run_id, seen.document_id
+async def _resume(settings: Settings, record: RunRecord, kb_id: str | None, shown: Shown | None) -> dict[str, Any]:
+    run_id, document_id = record.run_id, record.document_id
     client = await connect(settings)
-    if seen.ended_at is not None:
-        await _say_that_it_is_over(client, seen)
-        return {"run_id": run_id, "document_id": document_id, "state": seen.state, "outcome": seen.outcome}
+    if record.ended_at is not None:
+        await _say_that_it_is_over(client, record)
+        return {"run_id": run_id, "document_id": document_id, "state": record.state, "outcome": record.outcome}
     handle = client.get_workflow_handle(document_workflow_id(document_id), result_type=RunResult)
     answer: dict[str, Any] = {}
-    if await orders.ensure_open(settings, client, seen):
+    if await orders.ensure_open(settings, client, record):
         answer = {"status": "accepted", "code": "started_again", "reason": "the run had no open workflow"}
     # A new execution of a stopped run waits as the old one did. So the resume is sent too, because one command must be
     # enough.
-    if kb_id is not None or not answer or RunState(seen.state).stopped:
+    if kb_id is not None or not answer or RunState(record.state).stopped:
         answer = await runs.resume(client, document_id, kb_id)
     accepted = answer.get("status") in ("accepted", "queued")
-    left = (str(seen.state), str(seen.state_at)) if accepted else None
+    left = (str(record.state), str(record.state_at)) if accepted else None
     return {**await _outcome(settings, handle, run_id, document_id, shown, left=left), "answer": answer}
 
 
@@ -149,52 +149,52 @@ async def _outcome(
     settings: Settings, handle: WorkflowHandle[Any, Any], run_id: str, document_id: str, shown: Shown | None, *,
     left: Moment | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    found: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
+    outcome: dict[str, Any] = {"run_id": run_id, "document_id": document_id, "workflow_id": handle.id}
     if shown is None:
         run = run_rows.sidecar(settings, run_id).run
-        return {**found, "state": run.state, "goes_on": left == (str(run.state), str(run.state_at))}
+        return {**outcome, "state": run.state, "goes_on": left == (str(run.state), str(run.state_at))}
     with shown() as tell:
-        found |= await wait_for_people(settings, handle, run_id, tell, left=left)
-    law_by = run_rows.enacting_run(settings, document_id) if found.get("outcome") == "skipped" else None
-    return {**found, "law_by": law_by, "reason": law_already(law_by)} if law_by else found
+        outcome |= await wait_for_people(settings, handle, run_id, tell, left=left)
+    law_by = run_rows.enacting_run(settings, document_id) if outcome.get("outcome") == "skipped" else None
+    return {**outcome, "law_by": law_by, "reason": law_already(law_by)} if law_by else outcome
 
 
 @contextmanager
 def watched() -> Iterator[Tell]:
     """A wait in the form of `cutter status --watch`."""
     with following(render_run, lines_of_run) as tell:
-        yield lambda seen: tell(run_view(seen))
+        yield lambda sidecar: tell(run_view(sidecar))
 
 
-def _report(settings: Settings, found: dict[str, Any], *, as_json: bool, wait: bool) -> None:
-    state, goes_on = found["state"], found.pop("goes_on", False)
-    step = step_of(settings, found["run_id"], told=found)
+def _report(settings: Settings, outcome: dict[str, Any], *, as_json: bool, wait: bool) -> None:
+    state, goes_on = outcome["state"], outcome.pop("goes_on", False)
+    step = step_of(settings, outcome["run_id"], answer=outcome)
     # A run that continues is about to leave its state, unless no worker is there to take it.
     watches = goes_on and step.needs is not Needs.WORKER
-    found["next"] = f"cutter status {found['run_id']} --watch" if watches else step.command
-    found["ui"] = ui_url(settings)
-    code = exit_code(found, state, wait=wait, goes_on=goes_on)
+    outcome["next"] = f"cutter status {outcome['run_id']} --watch" if watches else step.command
+    outcome["ui"] = ui_url(settings)
+    code = exit_code(outcome, state, wait=wait, goes_on=goes_on)
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
-        found = _as_failure(found, state)
-    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+        outcome = _as_failure(outcome, state)
+    show(outcome, as_json=as_json, render=lambda out: out.print(fields(outcome), soft_wrap=True))
     end(code)
 
 
-def _as_failure(found: dict[str, Any], state: str) -> dict[str, Any]:
+def _as_failure(outcome: dict[str, Any], state: str) -> dict[str, Any]:
     """The outcome of a failed or paused run, or a refused answer, in the common form of failures."""
-    answer = found.get("answer") or {}
+    answer = outcome.get("answer") or {}
     refused = answer.get("status") == "refused"
     code = str(answer.get("code") or state) if refused else stop_code(state) or state
-    reason = answer.get("reason") if refused else found.get("reason")
-    return as_failure(found, code=code, message=str(reason or f"the run is {state}"))
+    reason = answer.get("reason") if refused else outcome.get("reason")
+    return as_failure(outcome, code=code, message=str(reason or f"the run is {state}"))
 
 
-def exit_code(found: dict[str, Any], state: str, *, wait: bool, goes_on: bool = False) -> ExitCode:
+def exit_code(outcome: dict[str, Any], state: str, *, wait: bool, goes_on: bool = False) -> ExitCode:
     """The exit code: 0 done (or started), 1 failed, 3 waiting for a person, 4 stopped or refused (spec "Commands").
 
     `goes_on` says that the answer was accepted, but the run's workflow has not yet recorded that it left the state.
     """
-    answer = found.get("answer") or {}
+    answer = outcome.get("answer") or {}
     # A resume without an approval only asks for what the run waits, so it is not a refusal.
     if answer.get("status") == "refused" and answer.get("code") != "approval_needed":
         return ExitCode.STOPPED
@@ -204,6 +204,6 @@ def exit_code(found: dict[str, Any], state: str, *, wait: bool, goes_on: bool = 
         return ExitCode.FAILED
     if RunState(state).stopped or RunState(state).voided:
         return ExitCode.STOPPED
-    if wait and state in WAITING_STATES and found.get("outcome") != "rehearsed":
+    if wait and state in WAITING_STATES and outcome.get("outcome") != "rehearsed":
         return ExitCode.WAITING
     return ExitCode.DONE

@@ -86,9 +86,9 @@ def install(
     put(Store(settings.kb), documents.pattern_id(sha256), documents.queue_document(pattern))
     night = NightInput(queue_sha256=sha256, starter=getpass.getuser(), lanes=max_concurrent)
     asyncio.run(_create(settings, _schedule_id(name), _schedule(hour, minute, zone, _schedule_id(name), night)))
-    found = asyncio.run(_describe(settings, name))
-    found |= {"crontab": crontab(settings, hour, minute, zone.key, queue.resolve(), max_concurrent)}
-    _show(found, as_json=as_json)
+    answer = asyncio.run(_describe(settings, name))
+    answer |= {"crontab": crontab(settings, hour, minute, zone.key, queue.resolve(), max_concurrent)}
+    _show(answer, as_json=as_json)
 
 
 @app.command("show")
@@ -104,14 +104,14 @@ def show_schedule(
     Example: cutter schedule show --write-next tonight.yaml
     """
     settings = load()
-    found = asyncio.run(_describe(settings, name))
+    answer = asyncio.run(_describe(settings, name))
     if write_next is not None:
-        if found["next_utc"] is None:
+        if answer["next_utc"] is None:
             raise NotFound(f"schedule {name} has no next night")
-        when = datetime.fromisoformat(found["next_utc"])
-        private.write(write_next, scheduled_batches.queue_of(_stored(settings, found["queue_sha256"]), when))
-        found["next"] = f"cutter orchestrate batch --queue {shlex.quote(str(write_next))} --mode dryrun --wait"
-    _show(found, as_json=as_json)
+        when = datetime.fromisoformat(answer["next_utc"])
+        private.write(write_next, scheduled_batches.queue_of(_stored(settings, answer["queue_sha256"]), when))
+        answer["next"] = f"cutter orchestrate batch --queue {shlex.quote(str(write_next))} --mode dryrun --wait"
+    _show(answer, as_json=as_json)
 
 
 @app.command()
@@ -129,10 +129,10 @@ def remove(name: Name = NIGHTLY, as_json: Json = False) -> None:
 
 
 def _time(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", text)
-    if found is None:
+    match = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", text)
+    if match is None:
         raise InvalidInput(f"--at {text}: a time of day such as 22:00")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -231,32 +231,33 @@ async def _delete(settings: Settings, name: str) -> None:
 async def _describe(settings: Settings, name: str) -> dict[str, Any]:
     client = await connect(settings)
     try:
-        seen = await client.get_schedule_handle(_schedule_id(name)).describe()
+        description = await client.get_schedule_handle(_schedule_id(name)).describe()
     except RPCError as problem:
         raise await _missing(client, name, problem) from None
-    night = await _night_of(client, seen)
-    upcoming = seen.info.next_action_times[0] if seen.info.next_action_times else None
+    night = await _night_of(client, description)
+    upcoming = description.info.next_action_times[0] if description.info.next_action_times else None
     pattern = _stored(settings, night.queue_sha256) if upcoming else b""
     return {
-        "schedule_id": seen.id,
-        "time_zone": seen.schedule.spec.time_zone_name or "UTC",
+        "schedule_id": description.id,
+        "time_zone": description.schedule.spec.time_zone_name or "UTC",
         "next_utc": upcoming.isoformat() if upcoming else None,
         "next_batch_id": scheduled_batches.batch_id_of(pattern, upcoming) if upcoming else None,
         "queue_sha256": night.queue_sha256,
         "starter": night.starter,
         "lanes": night.lanes,
-        "started": seen.info.num_actions,
-        "skipped": seen.info.num_actions_skipped_overlap,
-        "missed": seen.info.num_actions_missed_catchup_window,
-        "last": _last_workflows(seen.info.recent_actions),
-        "paused": (seen.schedule.state.note or "yes") if seen.schedule.state.paused else "",
-        "next": f"temporal schedule toggle --unpause --schedule-id {seen.id}" if seen.schedule.state.paused
-        else f"cutter schedule show --name {seen.id.removeprefix(PREFIX)} --write-next FILE",
+        "started": description.info.num_actions,
+        "skipped": description.info.num_actions_skipped_overlap,
+        "missed": description.info.num_actions_missed_catchup_window,
+        "last": _last_workflows(description.info.recent_actions),
+        "paused": (description.schedule.state.note or "yes") if description.schedule.state.paused else "",
+        "next": f"temporal schedule toggle --unpause --schedule-id {description.id}"
+        if description.schedule.state.paused
+        else f"cutter schedule show --name {description.id.removeprefix(PREFIX)} --write-next FILE",
     }  # fmt: skip
 
 
-async def _night_of(client: Client, seen: ScheduleDescription) -> NightInput:
-    action = seen.schedule.action
+async def _night_of(client: Client, description: ScheduleDescription) -> NightInput:
+    action = description.schedule.action
     assert isinstance(action, ScheduleActionStartWorkflow)
     night: NightInput = (await client.data_converter.decode(list(action.args), [NightInput]))[0]
     return night
@@ -269,7 +270,7 @@ async def _missing(client: Client, name: str, problem: RPCError) -> Exception:
     if problem.status is not RPCStatusCode.NOT_FOUND:
         return unanswered(problem)
     try:
-        installed = [one async for one in _installed(client) if one != name]
+        installed = [other async for other in _installed(client) if other != name]
     except RPCError as unlisted:
         return unanswered(unlisted)
     if not installed:
@@ -287,6 +288,6 @@ async def _installed(client: Client) -> AsyncIterator[str]:
             yield name
 
 
-def _show(found: dict[str, Any], *, as_json: bool) -> None:
-    shown = {key: "\n".join(value) if isinstance(value, list) else value for key, value in found.items()}
-    show(found, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
+def _show(answer: dict[str, Any], *, as_json: bool) -> None:
+    shown = {key: "\n".join(value) if isinstance(value, list) else value for key, value in answer.items()}
+    show(answer, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))

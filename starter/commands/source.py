@@ -126,6 +126,6 @@ def list_sources(as_json: Json = False) -> None:
     Example: cutter source list
     """
     with session(load(), OPERATOR) as connection:
-        found = [source.as_shown() for source in SOURCES.all(connection)]
-    rows = [list({**one, "sha256": str(one["sha256"])[:16]}.values()) for one in found]
-    show(found, as_json=as_json, render=lambda out: out.print(table(COLUMNS, rows)))
+        entries = [source.as_shown() for source in SOURCES.all(connection)]
+    rows = [list({**entry, "sha256": str(entry["sha256"])[:16]}.values()) for entry in entries]
+    show(entries, as_json=as_json, render=lambda out: out.print(table(COLUMNS, rows)))

@@ -82,7 +82,7 @@ def newest(settings: Settings) -> View:
     with session(settings, OPERATOR) as connection:
         runs = run_status.newest_runs(connection)
         undelivered = list(health.sentences(health.health(connection)))
-        stuck = [one.sentence for one in blocked_workers.blocked(connection)]
+        stuck = [worker.sentence for worker in blocked_workers.blocked(connection)]
         damaged = list(backup_health.sentences(backup_health.health(connection), settings.backup_verified_max_days))
         first = None if runs else _first_step(connection)
     return {
@@ -178,7 +178,7 @@ def render_run(view: ShownRun) -> RenderableType:
     parts: list[RenderableType] = [_head(view), "", _states(view), "", _gates(view)]
     for title, columns, names, entries in _SECTIONS:
         if getattr(view, entries):
-            rows = [[_field(view, name, getattr(one, name)) for name in names] for one in getattr(view, entries)]
+            rows = [[_field(view, name, getattr(entry, name)) for name in names] for entry in getattr(view, entries)]
             parts += ["", Listing(columns=columns, rows=rows, title=title)]
     first = [line(f"first: {view.first}")] if view.first else []
     return Group(*parts, "", line(f"needs: {view.needs}"), *first, line(f"next: {view.next}"))

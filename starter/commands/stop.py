@@ -67,21 +67,21 @@ def void(
     """
     settings = load()
     run_id = run_rows.run_id_of(settings, run)
-    seen = run_rows.sidecar(settings, run_id)
-    if RunState(seen.run.state).voided:
-        asyncio.run(orders.tell_of_void(settings, seen))
-        _show({"run_id": run_id, "status": "duplicate", "state": seen.run.state}, as_json=as_json)
+    sidecar = run_rows.sidecar(settings, run_id)
+    if RunState(sidecar.run.state).voided:
+        asyncio.run(orders.tell_of_void(settings, sidecar))
+        _show({"run_id": run_id, "status": "duplicate", "state": sidecar.run.state}, as_json=as_json)
         return
-    if seen.enacted:
+    if sidecar.enacted:
         raise Refused(
             f"{run_id} is already enacted: enacted units are never voided", code="enacted_law_is_never_voided"
         )
-    order = orders.prepare(settings, seen.run, schema.VOID, reason, orders.Keys(approver, key, gpg_home))
+    order = orders.prepare(settings, sidecar.run, schema.VOID, reason, orders.Keys(approver, key, gpg_home))
     if not as_json:
-        err().print(table(("void", run_id), _void_rows(seen)))
+        err().print(table(("void", run_id), _void_rows(sidecar)))
     orders.confirm(order, yes=yes)
     name = orders.sign(settings, order)
-    answer = asyncio.run(orders.through_void_workflow(settings, seen.run, name))
+    answer = asyncio.run(orders.through_void_workflow(settings, sidecar.run, name))
     _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **answer}, as_json=as_json)
 
 
@@ -95,21 +95,23 @@ def acknowledge_drift(
     """
     settings = load()
     run_id = run_rows.run_id_of(settings, run)
-    seen = run_rows.sidecar(settings, run_id).run
+    record = run_rows.sidecar(settings, run_id).run
     drift = run_rows.drift(settings, run_id)
     if drift is None:
-        raise Refused(f"{run_id} is {seen.state}, not stopped by drift: see `cutter status {run_id}`", code="no_drift")
+        raise Refused(
+            f"{run_id} is {record.state}, not stopped by drift: see `cutter status {run_id}`", code="no_drift"
+        )
     order = orders.prepare(
-        settings, seen, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
+        settings, record, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
         fingerprint=drift["fingerprint"],
     )  # fmt: skip
     if not as_json:
         err().print(table(("drift", run_id), drift_rows(drift)))
     orders.confirm(order, yes=yes)
     name = orders.sign(settings, order)
-    answer = orders.hand_over(settings, seen, name)
-    found = {"run_id": run_id, "decision": schema.ACKNOWLEDGE_DRIFT, "kb_id": name, "drift": drift["diff"], **answer}
-    _show(found, as_json=as_json)
+    answer = orders.hand_over(settings, record, name)
+    outcome = {"run_id": run_id, "decision": schema.ACKNOWLEDGE_DRIFT, "kb_id": name, "drift": drift["diff"], **answer}
+    _show(outcome, as_json=as_json)
 
 
 def drift_rows(drift: dict[str, Any]) -> list[tuple[str, str]]:
@@ -132,40 +134,40 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         _stop_batch(settings, run, kind, text, as_json=as_json)
         return
     run_id = foreign.run_id_of(settings, run)
-    seen = run_rows.sidecar(settings, run_id).run
-    if seen.ended_at is not None:
-        raise Refused(f"{run_id} is over as {seen.outcome or seen.state}: nothing to {kind}", code="run_ended")
+    record = run_rows.sidecar(settings, run_id).run
+    if record.ended_at is not None:
+        raise Refused(f"{run_id} is over as {record.outcome or record.state}: nothing to {kind}", code="run_ended")
     answer = set_latch(settings, run_id, kind, text)
     if answer["status"] != "stopped":
         raise Refused(
             f"{run_id} ended meanwhile as {answer.get('state', 'unknown')}: nothing to {kind}", code="run_ended"
         )
-    delivered, note = asyncio.run(_deliver(settings, seen, kind, text))
+    delivered, note = asyncio.run(_deliver(settings, record, kind, text))
     wrote = bool(answer["wrote"])
-    found = {
+    outcome = {
         "run_id": run_id,
-        "document_id": seen.document_id,
+        "document_id": record.document_id,
         "latch": kind,
         "reason": text,
         "wrote": wrote,
         "units": "draft units of this run are in the database" if wrote else "nothing was written",
         "workflow_told": delivered,
         "note": note,
-        "next": _after(seen, kind, wrote=wrote, delivered=delivered),
+        "next": _after(record, kind, wrote=wrote, delivered=delivered),
     }
-    show(found, as_json=as_json, render=lambda out: out.print(fields(found), soft_wrap=True))
+    show(outcome, as_json=as_json, render=lambda out: out.print(fields(outcome), soft_wrap=True))
 
 
 def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     """Halt a batch in the database, which wakes the batch's workflow. Refuses a batch that has ended."""
-    seen = batches.view(settings, batch_id)
-    state = seen.batch.state
-    if state in ENDS and all(item.ended or not item.run_id for item in seen.items):
+    view = batches.view(settings, batch_id)
+    state = view.batch.state
+    if state in ENDS and all(item.ended or not item.run_id for item in view.items):
         raise Refused(f"batch {batch_id} is over as {state}: nothing to {kind}", code="batch_ended")
     halted, note = batches.stop(settings, batch_id, kind, reason)
-    found = {"batch_id": batch_id, "status": "accepted", "halted": halted, "reason": reason, "note": note,
-             "next": f"cutter status {batch_id}"}  # fmt: skip
-    _show(found, as_json=as_json)
+    outcome = {"batch_id": batch_id, "status": "accepted", "halted": halted, "reason": reason, "note": note,
+               "next": f"cutter status {batch_id}"}  # fmt: skip
+    _show(outcome, as_json=as_json)
 
 
 def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[str, Any]:
@@ -201,18 +203,18 @@ def _after(run: RunRecord, kind: Kind, *, wrote: bool, delivered: bool) -> str:
     return next_step(run_id=run.run_id, document_id=run.document_id, state=state, latched=True).command
 
 
-def _void_rows(seen: RunSidecar) -> list[tuple[str, object]]:
-    run = seen.run
+def _void_rows(sidecar: RunSidecar) -> list[tuple[str, object]]:
+    run = sidecar.run
     return [
         ("document", run.document_id),
         ("state", run.state),
-        ("gates passed", len(seen.receipts)),
-        ("effect", "its draft units are withdrawn" if seen.wrote else "it wrote no unit; the run ends"),
+        ("gates passed", len(sidecar.receipts)),
+        ("effect", "its draft units are withdrawn" if sidecar.wrote else "it wrote no unit; the run ends"),
     ]
 
 
 def _show(answered: dict[str, Any], *, as_json: bool) -> None:
     done = (*ACCEPTED, "voided")
-    found = of_answer(answered, done)
-    show(found, as_json=as_json, render=lambda out: out.print(fields(answered), soft_wrap=True))
-    end(ExitCode.DONE if found.get("status") in done else ExitCode.STOPPED)
+    outcome = of_answer(answered, done)
+    show(outcome, as_json=as_json, render=lambda out: out.print(fields(answered), soft_wrap=True))
+    end(ExitCode.DONE if outcome.get("status") in done else ExitCode.STOPPED)

@@ -56,8 +56,8 @@ def tenants(context: typer.Context, as_json: Json = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    found = look(load())
-    show({"tenants": found}, as_json=as_json, render=lambda out: out.print(listing(found), soft_wrap=True))
+    entries = look(load())
+    show({"tenants": entries}, as_json=as_json, render=lambda out: out.print(listing(entries), soft_wrap=True))
 
 
 @app.command("set")
@@ -111,14 +111,14 @@ def apart(settings: Settings) -> list[dict[str, Any]]:
         if not SEVERAL.one(connection):
             return []
         # The list does not show how many documents a tenant has, and to count them would read all documents.
-        return words.shown([asdict(one) for one in AT_WORK.all(connection)])
+        return words.shown([asdict(tenant) for tenant in AT_WORK.all(connection)])
 
 
-def listing(found: Sequence[dict[str, Any]]) -> RenderableType:
+def listing(entries: Sequence[dict[str, Any]]) -> RenderableType:
     """Tenants as a table."""
-    if not found:
+    if not entries:
         return "no tenants yet: they come with `cutter source add`"
-    return Listing(columns=words.COLUMNS, rows=[words.cells(one) for one in found])
+    return Listing(columns=words.COLUMNS, rows=[words.cells(tenant) for tenant in entries])
 
 
 def _number(cap: str, text: str) -> int | None:

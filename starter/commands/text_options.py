@@ -78,18 +78,18 @@ def is_typed(context: typer.Context, name: str) -> bool:
 
 def as_typed(context: typer.Context, *, skip: tuple[str, ...]) -> list[str]:
     """The options of the running command as a person typed them, without those named in `skip`."""
-    found: list[str] = []
+    words: list[str] = []
     for option in context.command.params:
         name = option.name or ""
         if option.param_type_name != "option" or not is_typed(context, name) or name in skip:
             continue
         value = context.params[name]
         if isinstance(value, bool):
-            found.append(option.opts[0])
+            words.append(option.opts[0])
         else:
             values = value if isinstance(value, list | tuple) else [value]
-            found += [str(part) for one in values for part in (option.opts[0], one)]
-    return found
+            words += [str(part) for item in values for part in (option.opts[0], item)]
+    return words
 
 
 Effective = Annotated[

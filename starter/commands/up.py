@@ -91,11 +91,11 @@ def down(
         demo = settings.model_copy(update={"state_dir": settings.state / DEMO})
         if records.read(demo.state):
             stopped += [f"the demo's {name}" for name in stop(demo, status)]
-    told = f"stopped: {', '.join(stopped)}" if stopped else f"nothing was running in {settings.state}"
+    sentence = f"stopped: {', '.join(stopped)}" if stopped else f"nothing was running in {settings.state}"
     show(
         {"stopped": stopped, "state_dir": str(settings.state)},
         as_json=as_json,
-        render=lambda console: console.print(told, soft_wrap=True),
+        render=lambda console: console.print(sentence, soft_wrap=True),
     )
 
 
@@ -114,36 +114,36 @@ def doctor(
     if fetch:
         _fetch(as_json)
         return
-    found = doctor_checks.all_checks(load(), frozenset(host) if host else None)
+    checks = doctor_checks.all_checks(load(), frozenset(host) if host else None)
     answer: dict[str, Any] = {
-        "healthy": not any(check.failed for check in found), "checks": [asdict(check) for check in found],
+        "healthy": not any(check.failed for check in checks), "checks": [asdict(check) for check in checks],
     }  # fmt: skip
-    wrong = next((check for check in found if check.failed), None)
+    wrong = next((check for check in checks if check.failed), None)
     if wrong is not None:
-        said = f"{wrong.name}: {wrong.found}; {wrong.remedy}"
+        message = f"{wrong.name}: {wrong.found}; {wrong.remedy}"
         whole = wrong.remedy if wrong.remedy.startswith("cutter ") else None
-        answer = as_failure(answer, code="UNAVAILABLE", message=said, next_command=whole)
+        answer = as_failure(answer, code="UNAVAILABLE", message=message, next_command=whole)
     show(
         answer,
         as_json=as_json,
         render=lambda console: console.print(
             table(
                 ("", "what", "found", "to do"),
-                [(doctor_checks.MARKS[check.verdict], check.name, check.found, check.remedy) for check in found],
+                [(doctor_checks.MARKS[check.verdict], check.name, check.found, check.remedy) for check in checks],
             )
         ),
     )
-    end(ExitCode.UNAVAILABLE if any(check.failed for check in found) else ExitCode.DONE)
+    end(ExitCode.UNAVAILABLE if any(check.failed for check in checks) else ExitCode.DONE)
 
 
 def _fetch(as_json: bool) -> None:
     with progress("looking for a Temporal server") as status:
-        found = temporal.resolve(address=load().temporal_address, say=status)
-    where = found.address or str(found.path)
+        server = temporal.resolve(address=load().temporal_address, say=status)
+    where = server.address or str(server.path)
     show(
-        {"how": found.how, "where": where, "version": found.version, "tried": found.tried},
+        {"how": server.how, "where": where, "version": server.version, "tried": server.tried},
         as_json=as_json,
-        render=lambda console: console.print(f"Temporal: {where} ({found.how})"),
+        render=lambda console: console.print(f"Temporal: {where} ({server.how})"),
     )
 
 
@@ -218,8 +218,8 @@ def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> An
 def _with_log(settings: Settings, problem: Unavailable) -> Unavailable:
     """The error, with the last lines of the local server's log."""
     log = temporal_server.log_file(settings.state)
-    said = f"; its log says: {last_line(log)} (whole log: {log})" if problem.what == "temporal" and log.exists() else ""
-    return Unavailable(f"{problem}{said}", what=problem.what, code=problem.code)
+    tail = f"; its log says: {last_line(log)} (whole log: {log})" if problem.what == "temporal" and log.exists() else ""
+    return Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code)
 
 
 def _ensure_policy(settings: Settings) -> None:
@@ -271,11 +271,11 @@ def _start_postgres(settings: Settings) -> Service:
 
 def _start_temporal(settings: Settings, status: Say) -> list[Service]:
     status("looking for a Temporal server")
-    found = temporal.resolve(address=settings.temporal_address, say=status)
-    if found.address is not None:
+    server = temporal.resolve(address=settings.temporal_address, say=status)
+    if server.address is not None:
         return []
     status("starting Temporal")
-    return [temporal_server.ensure_server(settings, found)]
+    return [temporal_server.ensure_server(settings, server)]
 
 
 def _database_address(settings: Settings) -> str:

@@ -78,30 +78,30 @@ def workers(
     if transitions:
         write(*events(settings))
         return
-    seen = look(settings)
+    view = look(settings)
     if not gone:
-        seen["workers"] = [worker for worker in seen["workers"] if worker["state"] != "shutdown"]
-    failed = bool(seen["unserved"] or seen["unavailable"] or seen["unresponsive"])
-    told = as_failure(seen, code=_code(seen), message=_message(seen), next_command="cutter up") if failed else seen
-    show(told, as_json=as_json, render=lambda out: _print(out, seen))
-    if seen["unavailable"]:
-        say(seen["unavailable"])
-    if seen["unserved"] or seen["unavailable"]:
+        view["workers"] = [worker for worker in view["workers"] if worker["state"] != "shutdown"]
+    failed = bool(view["unserved"] or view["unavailable"] or view["unresponsive"])
+    answer = as_failure(view, code=_code(view), message=_message(view), next_command="cutter up") if failed else view
+    show(answer, as_json=as_json, render=lambda out: _print(out, view))
+    if view["unavailable"]:
+        say(view["unavailable"])
+    if view["unserved"] or view["unavailable"]:
         end(ExitCode.UNAVAILABLE)
-    end(ExitCode.FAILED if seen["unresponsive"] else ExitCode.DONE)
+    end(ExitCode.FAILED if view["unresponsive"] else ExitCode.DONE)
 
 
-def _code(seen: View) -> str:
-    return "UNAVAILABLE" if seen["unserved"] or seen["unavailable"] else "worker_unresponsive"
+def _code(view: View) -> str:
+    return "UNAVAILABLE" if view["unserved"] or view["unavailable"] else "worker_unresponsive"
 
 
-def _message(seen: View) -> str:
+def _message(view: View) -> str:
     """The problem with the workers in one sentence."""
-    if seen["unavailable"]:
-        return str(seen["unavailable"])
-    if seen["unserved"]:
-        return f"no worker polls {', '.join(seen['unserved'])}"
-    return f"{counted(len(seen['unresponsive']), 'worker')} missed three heartbeats"
+    if view["unavailable"]:
+        return str(view["unavailable"])
+    if view["unserved"]:
+        return f"no worker polls {', '.join(view['unserved'])}"
+    return f"{counted(len(view['unresponsive']), 'worker')} missed three heartbeats"
 
 
 def look(settings: Settings) -> View:
@@ -157,17 +157,17 @@ async def _pollers_of(client: Client, queue: str) -> list[str]:
     return list(identities)
 
 
-def _print(out: Console, seen: View) -> None:
+def _print(out: Console, view: View) -> None:
     columns = ("worker", "state", "queue: used/slots", "last heartbeat", "build", "note")
-    out.print(Listing(columns=columns, rows=[_row(worker) for worker in seen["workers"]]), soft_wrap=True)
-    for build, status in seen["builds"].items():
+    out.print(Listing(columns=columns, rows=[_row(worker) for worker in view["workers"]]), soft_wrap=True)
+    for build, status in view["builds"].items():
         out.print(f"build {build}: {status}")
-    for queue in seen["unserved"]:
+    for queue in view["unserved"]:
         out.print(f"{queue} has no worker")
-    if seen["unresponsive"] and not seen["unserved"]:
+    if view["unresponsive"] and not view["unserved"]:
         out.print("others do the work of those that are unresponsive; after ten minutes of silence they are closed")
-    if seen["next"]:
-        out.print(f"next: {seen['next']}")
+    if view["next"]:
+        out.print(f"next: {view['next']}")
 
 
 def _row(view: View) -> tuple[str, ...]:

@@ -45,19 +45,19 @@ def tell(failed: Failure, arguments: Sequence[str]) -> int:
     return int(failed.exit_code)
 
 
-def of_answer(found: dict[str, Any], accepted: Collection[str]) -> dict[str, Any]:
+def of_answer(answer: dict[str, Any], accepted: Collection[str]) -> dict[str, Any]:
     """The answer to an order. An order that was not accepted is a failure, and the status of the run explains it."""
-    if found.get("status") in accepted:
-        return found
-    code, message = str(found.get("code") or "refused"), str(found.get("reason") or found.get("status") or "refused")
-    named = found.get("run_id") or found.get("batch_id")
-    return as_failure(found, code=code, message=message, next_command=f"cutter status {named}" if named else None)
+    if answer.get("status") in accepted:
+        return answer
+    code, message = str(answer.get("code") or "refused"), str(answer.get("reason") or answer.get("status") or "refused")
+    named = answer.get("run_id") or answer.get("batch_id")
+    return as_failure(answer, code=code, message=message, next_command=f"cutter status {named}" if named else None)
 
 
-def as_failure(found: dict[str, Any], *, code: str, message: str, next_command: str | None = None) -> dict[str, Any]:
+def as_failure(answer: dict[str, Any], *, code: str, message: str, next_command: str | None = None) -> dict[str, Any]:
     """A result of a command that is a failure too. It gets the fields that every failure has."""
-    step = found.get("next") or next_command or next(iter(commands_in(message)), None)
-    return {**found, "code": code, "message": message, "next": step}
+    step = answer.get("next") or next_command or next(iter(commands_in(message)), None)
+    return {**answer, "code": code, "message": message, "next": step}
 
 
 def _code_of(failed: Failure) -> str:

@@ -73,8 +73,8 @@ class SafeConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Everything that is printed passes here. The codes with which rich steers the terminal are not texts."""
-        for one in super().render(renderable, options):
-            yield one if one.control else Segment(visible(one.text), one.style)
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
 
 def plain(value: object, style: str = "") -> Text:
@@ -89,7 +89,7 @@ def line(value: object, style: str = "") -> Text:
 
 def quoted(text: Text) -> Text:
     """A text from outside, with each line indented, so that no line of it looks like one of ours."""
-    return Text("\n").join(Text(INDENT) + one for one in text.split("\n", allow_blank=True))
+    return Text("\n").join(Text(INDENT) + text_line for text_line in text.split("\n", allow_blank=True))
 
 
 def out() -> Console:
@@ -145,13 +145,13 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     return made
 
 
-def fields(found: Mapping[str, object]) -> Group:
+def fields(record: Mapping[str, object]) -> Group:
     """The fields of one thing that are not empty, and below them its next command, which can be copied whole.
 
     Print it with `soft_wrap=True`.
     """
-    rows = [(key, value) for key, value in found.items() if value not in (None, "", {}) and key != "next"]
-    return Group(table(("field", "value"), rows), *([line(f"next: {found['next']}")] if found.get("next") else []))
+    rows = [(key, value) for key, value in record.items() if value not in (None, "", {}) and key != "next"]
+    return Group(table(("field", "value"), rows), *([line(f"next: {record['next']}")] if record.get("next") else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,10 +39,10 @@ def follow(
 ) -> None:  # fmt: skip
     """Show once. With `watch`, show until it is `over`: a live table on a terminal, else one line for each change."""
     if not watch:
-        seen = look()
+        snapshot = look()
         show(
-            _json_of(seen) if as_json else {}, as_json=as_json,
-            render=lambda console: console.print(render(seen), soft_wrap=True),
+            _json_of(snapshot) if as_json else {}, as_json=as_json,
+            render=lambda console: console.print(render(snapshot), soft_wrap=True),
         )  # fmt: skip
         return
     with following(render, (lambda view: [_compact(view)]) if as_json else lines, live=not as_json) as tell:
@@ -53,10 +53,10 @@ def until(look: Callable[[], View], tell: Callable[[View], None], over: Callable
     """Look and tell until it is `over`. Returns the last view."""
     while True:
         began = time.monotonic()
-        seen = look()
-        tell(seen)
-        if over(seen):
-            return seen
+        view = look()
+        tell(view)
+        if over(view):
+            return view
         time.sleep(max(WATCH_SECONDS, WATCH_SHARE * (time.monotonic() - began)))
 
 
@@ -71,11 +71,11 @@ def following(render: Render[View], lines: Lines[View], *, live: bool = True) ->
         with Live(console=console, auto_refresh=False) as table_:
             yield lambda view: table_.update(render(view), refresh=True)
         return
-    told: set[str] = set()
+    shown_lines: set[str] = set()
 
     def tell(view: View) -> None:
-        new = [line for line in lines(view) if line not in told]
-        told.update(new)
+        new = [line for line in lines(view) if line not in shown_lines]
+        shown_lines.update(new)
         write(*map(visible_line, new))
 
     yield tell

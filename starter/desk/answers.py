@@ -27,17 +27,17 @@ STATUSES = ((NotFound, 404), (InvalidInput, 400), (Refused, 409), (Unavailable, 
 
 def forms(model: Any = dict[str, Any]) -> dict[int | str, dict[str, Any]]:
     """What OpenAPI says about an answer: a page, or JSON of this type."""
-    found: dict[int | str, dict[str, Any]] = {}
+    errors: dict[int | str, dict[str, Any]] = {}
     for status in (400, 404, 503):
-        found[status] = {"description": HTTPStatus(status).phrase}
-    return {200: {"model": model, "description": "JSON, or a page", "content": {"text/html": {}}}, **found}
+        errors[status] = {"description": HTTPStatus(status).phrase}
+    return {200: {"model": model, "description": "JSON, or a page", "content": {"text/html": {}}}, **errors}
 
 
 def place_of(request: Request) -> Place:
     """Where the reader of this page is."""
     path = request.url.path
     query = f"?{request.url.query}" if request.url.query else ""
-    section = next((one for _, one in desk_pages.SECTIONS if path == one or path.startswith(f"{one}/")), "")
+    section = next((prefix for _, prefix in desk_pages.SECTIONS if path == prefix or path.startswith(f"{prefix}/")), "")
     return Place(section=section, as_json=f"{path}{JSON_SUFFIX}{query}", user=request.state.user)
 
 
@@ -60,8 +60,8 @@ def as_page(body: bytes, status: int = HTTPStatus.OK) -> Response:
 
 def _digests(page: str, element: str) -> str:
     """The digests of the elements that are written into the page. A text cannot make one, because it is escaped."""
-    found = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
-    return "".join(f" 'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in found)
+    bodies = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
+    return "".join(f" 'sha256-{base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()}'" for body in bodies)
 
 
 def told(request: Request, problem: Exception) -> Response:

@@ -43,10 +43,10 @@ PartNumber = Annotated[int, Query(ge=1, description="Part of a long page")]
 def laws(request: Request, at: Day = None, part: PartNumber = 1) -> Response:
     """Every enacted law, with its version in force today or on a day."""
     with reader_of(request).moment() as connection:
-        found = enacted_law.laws(connection, at)
-    shown = part_of([1] * len(found), part, limits.DESK_ROWS, lambda n: address("laws", at=at, part=n))
-    return answer(request, lambda: [views.plain(one) for one in found], lambda: desk_pages.page(
-        "laws", place_of(request), title="Enacted laws", rows=shown.of(found), part=shown, at=at,
+        rows = enacted_law.laws(connection, at)
+    shown = part_of([1] * len(rows), part, limits.DESK_ROWS, lambda n: address("laws", at=at, part=n))
+    return answer(request, lambda: [views.plain(row) for row in rows], lambda: desk_pages.page(
+        "laws", place_of(request), title="Enacted laws", rows=shown.of(rows), part=shown, at=at,
         link=lambda law: address("laws", law.document, at=at),
         kind=lambda law: f"{law.version}, {law.status.replace('_', ' ')}",
     ))  # fmt: skip
@@ -80,7 +80,8 @@ def _law_page(
     return desk_pages.page(
         "law", place_of(request), title=shown.title, law=shown, newest=known[-1].version, part=part,
         tree=desk_pages.nodes(part.of(rows)), versions=known[: -VERSIONS_SHOWN - 1 : -1], signers=signers,
-        unit_link=_unit_link(shown), version_link=lambda one: address("laws", document, version=one.version),
+        unit_link=_unit_link(shown),
+        version_link=lambda law_version: address("laws", document, version=law_version.version),
         here=address("laws", document), permalink=of_version(),
         text_link=address("laws", document, "text", version=shown.version),
         history_link=address("laws", document, "history"),
@@ -96,8 +97,8 @@ def text(request: Request, document: str, at: Day = None, version: Version = Non
         tree = enacted_law.outline_of(connection, meant)
         link = partial(address, "laws", document, "text", version=meant.version)
         shown = _text_part(tree.units, part, lambda n: link(part=n))
-        units = enacted_law.passage(connection, meant, [one.address for one in shown.of(tree.units)])
-    value = {**views.plain(meant), **_part_view(shown), "text": [views.plain(one) for one in units]}
+        units = enacted_law.passage(connection, meant, [entry.address for entry in shown.of(tree.units)])
+    value = {**views.plain(meant), **_part_view(shown), "text": [views.plain(text_unit) for text_unit in units]}
     return answer(request, lambda: value, lambda: desk_pages.page(
         "text", place_of(request), title=meant.title, law=meant, units=units, part=shown, unit=None, above=None,
         law_link=address("laws", document, version=meant.version), unit_link=_unit_link(meant),
@@ -116,7 +117,7 @@ def unit(
         branch = tree.branch(head.address)
         link = partial(address, "laws", document, "units", head.address, version=meant.version)
         shown = _text_part(branch, part, lambda n: link(part=n))
-        units = enacted_law.passage(connection, meant, [one.address for one in shown.of(branch)])
+        units = enacted_law.passage(connection, meant, [entry.address for entry in shown.of(branch)])
         past = [
             unit_version
             for unit_version in enacted_law.unit_versions(connection, document, head.address)
@@ -124,14 +125,18 @@ def unit(
         ]
         signers = _signers_of(connection, document, past)
     value = {
-        **views.plain(meant), **_part_view(shown), "text": [views.plain(one) for one in units],
+        **views.plain(meant), **_part_view(shown), "text": [views.plain(text_unit) for text_unit in units],
         "unit_versions": [
-            {**_without_body(one), "signers": [views.plain(s) for s in signers[one.enacted_by_version]]} for one in past
+            {
+                **_without_body(unit_version),
+                "signers": [views.plain(s) for s in signers[unit_version.enacted_by_version]],
+            }
+            for unit_version in past
         ],
     }  # fmt: skip
     return answer(request, lambda: value, lambda: desk_pages.page(
         "text", place_of(request), title=head.title, law=meant, units=units, part=shown, unit=head,
-        above=next((one for one in tree.units if one.address == head.parent), None), unit_versions=past,
+        above=next((entry for entry in tree.units if entry.address == head.parent), None), unit_versions=past,
         signers=signers, law_link=address("laws", document, version=meant.version), unit_link=_unit_link(meant),
         version_link=lambda number: address("laws", document, version=number),
     ))  # fmt: skip
@@ -144,9 +149,10 @@ def history(request: Request, document: str, part: PartNumber = 1) -> Response:
         known = enacted_law.versions(connection, document)[::-1]
         link = partial(address, "laws", document, "history")
         shown = part_of([1] * len(known), part, limits.DESK_VERSIONS, lambda n: link(part=n))
-        signers = {one.version: enacted_law.signers(connection, one) for one in shown.of(known)}
+        signers = {version.version: enacted_law.signers(connection, version) for version in shown.of(known)}
     versions = [
-        {**views.plain(one), "signers": [views.plain(s) for s in signers[one.version]]} for one in shown.of(known)
+        {**views.plain(version), "signers": [views.plain(s) for s in signers[version.version]]}
+        for version in shown.of(known)
     ]
     value = {"document": document, **_part_view(shown), "versions": versions}
     return answer(request, lambda: value, lambda: desk_pages.page(
@@ -171,18 +177,20 @@ def diff(
         known = enacted_law.versions(connection, document)
         after = known[-1] if version is None else enacted_law.version_meant(known, version=version)
         before = enacted_law.version_before(known, after, earlier)
-        old, new = (enacted_law.text_of(connection, one) for one in (before, after))
-    found = compare(old.units, new.units)
+        old, new = (enacted_law.text_of(connection, law_version) for law_version in (before, after))
+    comparison = compare(old.units, new.units)
     link = partial(address, "laws", document, "diff", **{"from": before.version}, version=after.version)
-    shown = part_of([_size(one) for one in found.different], part, limits.DESK_TEXT_BYTES, lambda n: link(part=n))
-    changes = [views.change_view(one) for one in shown.of(found.different)]
+    shown = part_of(
+        [_size(change) for change in comparison.different], part, limits.DESK_TEXT_BYTES, lambda n: link(part=n)
+    )
+    changes = [views.change_view(change) for change in shown.of(comparison.different)]
     value = {
-        "document": document, "from": views.plain(before), "to": views.plain(after), "counts": found.counts,
+        "document": document, "from": views.plain(before), "to": views.plain(after), "counts": comparison.counts,
         **_part_view(shown), "changes": changes,
     }  # fmt: skip
     return answer(request, lambda: value, lambda: desk_pages.page(
         "diff", place_of(request), title=f"What changed in {after.title}", before=before, after=after,
-        counts=found.counts, changes=changes, part=shown,
+        counts=comparison.counts, changes=changes, part=shown,
         version_link=lambda number: address("laws", document, version=number),
     ))  # fmt: skip
 
@@ -220,7 +228,8 @@ def _signers_of(connection: Connection, document: str, past: Sequence[UnitVersio
     """For each version of the law that began one of these texts, who signed it."""
     known = {version.version: version for version in enacted_law.versions(connection, document)}
     return {
-        number: enacted_law.signers(connection, known[number]) for number in {one.enacted_by_version for one in past}
+        number: enacted_law.signers(connection, known[number])
+        for number in {unit_version.enacted_by_version for unit_version in past}
     }
 
 
@@ -234,7 +243,7 @@ def _outline_view(tree: UnitTree[OutlineUnit]) -> list[views.View]:
 
 def _text_part(units: Sequence[OutlineUnit], number: int, link: Any) -> Part:
     """The units whose text one page shows."""
-    return part_of([one.size for one in units], number, limits.DESK_TEXT_BYTES, link)
+    return part_of([entry.size for entry in units], number, limits.DESK_TEXT_BYTES, link)
 
 
 def _part_view(part: Part) -> views.View:
@@ -249,4 +258,6 @@ def _without_body(unit_version: UnitVersion) -> views.View:
 
 def _size(change: UnitChange) -> int:
     """The bytes of both texts of a change."""
-    return sum(len(one.body.encode()) for one in (change.before, change.after) if isinstance(one, Unit))
+    return sum(
+        len(text_unit.body.encode()) for text_unit in (change.before, change.after) if isinstance(text_unit, Unit)
+    )

@@ -56,7 +56,7 @@ def inbox(request: Request, part: PartNumber = 1) -> Response:
 @router.get("/requests", responses=forms())
 def requests(request: Request, part: PartNumber = 1) -> Response:
     """The open requests."""
-    return _waiting(request, part, "Requests", ASKING, [one for one in _inbox(request) if one["gate"]])
+    return _waiting(request, part, "Requests", ASKING, [row for row in _inbox(request) if row["gate"]])
 
 
 @router.get("/requests/{run}", responses=forms())
@@ -75,8 +75,8 @@ def one_request(request: Request, run: str) -> Response:
 def runs(request: Request, part: PartNumber = 1) -> Response:
     """The run that stands for each document, the newest first."""
     with reader_of(request).moment() as connection:
-        found = run_status.newest_runs(connection)
-    return _listed(request, "runs", "Runs", {"runs": found}, found, part, gates=len(GATES))
+        rows = run_status.newest_runs(connection)
+    return _listed(request, "runs", "Runs", {"runs": rows}, rows, part, gates=len(GATES))
 
 
 @router.get("/runs/{run}", responses=forms())
@@ -94,8 +94,8 @@ def one_run(request: Request, run: str) -> Response:
 def batches(request: Request, part: PartNumber = 1) -> Response:
     """All batches, the newest first."""
     with reader_of(request).moment() as connection:
-        found = newest_batches(connection, ended=True)
-    return _listed(request, "batches", "Batches", {"batches": found}, found, part)
+        rows = newest_batches(connection, ended=True)
+    return _listed(request, "batches", "Batches", {"batches": rows}, rows, part)
 
 
 @router.get("/batches/{batch}", responses=forms())
@@ -110,8 +110,8 @@ def one_batch(request: Request, batch: str) -> Response:
 def queues(request: Request, part: PartNumber = 1) -> Response:
     """The documents in the error, quarantine and human review queues, the longest waiting first."""
     with reader_of(request).moment() as connection:
-        found = queue_entries.entries(reader_of(request).settings, connection)
-    return _listed(request, "queues", "Queues", {"waiting": found}, found, part)
+        rows = queue_entries.entries(reader_of(request).settings, connection)
+    return _listed(request, "queues", "Queues", {"waiting": rows}, rows, part)
 
 
 @router.get("/queues/{run}", responses=forms())
@@ -142,8 +142,8 @@ def _person(connection: Connection, user: str | None) -> Person | None:
     return (policy, approver) if approver else None
 
 
-def _waiting(request: Request, part: int, title: str, intro: str, found: list[View], **more: list[View]) -> Response:
-    return _listed(request, "inbox", title, {"waiting": found, **more}, found, part, intro=intro, **more)
+def _waiting(request: Request, part: int, title: str, intro: str, rows: list[View], **more: list[View]) -> Response:
+    return _listed(request, "inbox", title, {"waiting": rows, **more}, rows, part, intro=intro, **more)
 
 
 def _listed(

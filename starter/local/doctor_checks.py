@@ -83,10 +83,12 @@ def _host(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     from temporal.preflight import preflight
 
     yield python()
-    found = preflight(settings, hosts)
-    yield from found
+    checks = preflight(settings, hosts)
+    yield from checks
     if Host.OPERATOR in hosts:
-        yield from _of_operator(settings, answers=not any(one.name == DATABASE.name and one.failed for one in found))
+        yield from _of_operator(
+            settings, answers=not any(check.name == DATABASE.name and check.failed for check in checks)
+        )
 
 
 def _of_operator(settings: Settings, *, answers: bool) -> Iterator[Check]:
@@ -134,7 +136,7 @@ def _servers(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     if settings.temporal_address is None:
         seen_here |= {TEMPORAL.name}
     yield serving_workers(settings)
-    yield from (one for one in preflight(settings, needed) if one.name not in seen_here)
+    yield from (check for check in preflight(settings, needed) if check.name not in seen_here)
 
 
 def serving_workers(settings: Settings) -> Check:
@@ -147,12 +149,12 @@ def serving_workers(settings: Settings) -> Check:
     if stuck:
         step = blocked_workers.next_command(stuck[0])
         return Check(name="workers", verdict=Verdict.BAD, found=stuck[0].sentence, remedy=step)
-    missing = [role.value for role in WorkerRole if role.value not in {one.role for one in living}]
-    found = ", ".join(f"{one.number} {one.role}" for one in living) or "none"
+    missing = [role.value for role in WorkerRole if role.value not in {row.role for row in living}]
+    counts = ", ".join(f"{row.number} {row.role}" for row in living) or "none"
     if missing:
         remedy = f"start a worker of the role {missing[0]}"
-        return Check(name="workers", verdict=Verdict.OFF, found=f"serving: {found}", remedy=remedy)
-    return Check(name="workers", verdict=Verdict.OK, found=f"serving: {found}")
+        return Check(name="workers", verdict=Verdict.OFF, found=f"serving: {counts}", remedy=remedy)
+    return Check(name="workers", verdict=Verdict.OK, found=f"serving: {counts}")
 
 
 def python() -> Check:
@@ -174,12 +176,12 @@ def tool(name: str, *, needed: bool) -> Check:
 def temporal_program(settings: Settings) -> Check:
     """The way in which `cutter up` would get a server. This check downloads and builds nothing."""
     try:
-        found = temporal.resolve(address=settings.temporal_address, fetch=False)
+        program = temporal.resolve(address=settings.temporal_address, fetch=False)
     except Unavailable:
         how = "will be downloaded or, with go, built by `cutter up`"
         return Check(name="temporal program", verdict=Verdict.OPTIONAL, found="none yet", remedy=how)
-    where = found.address or f"{found.version} at {found.path}"
-    return Check(name="temporal program", verdict=Verdict.OK, found=f"{found.how}: {where}")
+    where = program.address or f"{program.version} at {program.path}"
+    return Check(name="temporal program", verdict=Verdict.OK, found=f"{program.how}: {where}")
 
 
 def temporal_server(settings: Settings, known: dict[str, Service]) -> Check:
@@ -187,8 +189,8 @@ def temporal_server(settings: Settings, known: dict[str, Service]) -> Check:
         return process("temporal", known)
     good = ports.listens(settings.temporal_address)
     remedy = "" if good else "start it, or correct CUTTER_TEMPORAL_ADDRESS"
-    found = f"{settings.temporal_address} {'listens' if good else 'does not answer'}"
-    return Check(name="temporal", verdict=_good(good), found=found, remedy=remedy)
+    description = f"{settings.temporal_address} {'listens' if good else 'does not answer'}"
+    return Check(name="temporal", verdict=_good(good), found=description, remedy=remedy)
 
 
 def process(name: str, known: dict[str, Service]) -> Check:
@@ -196,23 +198,27 @@ def process(name: str, known: dict[str, Service]) -> Check:
     if service is None:
         return Check(name=name, verdict=Verdict.OFF, found="not started", remedy="cutter up")
     if not service.alive:
-        found = f"died (process {service.process.pid})"
-        return Check(name=name, verdict=Verdict.BAD, found=found, remedy="`cutter up`; its log is in the state folder")
-    found = " ".join(filter(None, (service.address, service.version, f"process {service.process.pid}")))
-    return Check(name=name, verdict=Verdict.OK, found=found)
+        description = f"died (process {service.process.pid})"
+        return Check(
+            name=name, verdict=Verdict.BAD, found=description, remedy="`cutter up`; its log is in the state folder"
+        )
+    description = " ".join(filter(None, (service.address, service.version, f"process {service.process.pid}")))
+    return Check(name=name, verdict=Verdict.OK, found=description)
 
 
 def database(settings: Settings) -> Check:
     """The embedded cluster, checked by its own state. An external one is checked by a connection."""
     if settings.database_url is None:
         status = postgres.cluster_status(settings.state)
-        found = f"embedded, {status.state}" + (f" on port {status.port}" if status.port else "")
+        description = f"embedded, {status.state}" + (f" on port {status.port}" if status.port else "")
         verdict = {
             postgres.State.RUNNING: Verdict.OK,
             postgres.State.STARTING: Verdict.OK,
             postgres.State.CRASHED: Verdict.BAD,
         }.get(status.state, Verdict.OFF)
-        return Check(name="postgres", verdict=verdict, found=found, remedy="" if verdict is Verdict.OK else "cutter up")
+        return Check(
+            name="postgres", verdict=verdict, found=description, remedy="" if verdict is Verdict.OK else "cutter up"
+        )
     try:
         check_direct(settings, "cutter_operator")
         with session(settings, "cutter_operator") as connection:
@@ -242,13 +248,13 @@ def runs(settings: Settings) -> Check:
     try:
         with _asked(settings) as connection:
             asked = {"run_id": None, "seconds": limits.STILL_SECONDS}
-            still = [one.document_id for one in STILL.all(connection, asked)]
+            still = [run.document_id for run in STILL.all(connection, asked)]
     except CutterError as problem:
         return _unseen("runs", problem)
     if still:
         named = ", ".join(still[:3]) + (" …" if len(still) > 3 else "")
-        found = f"{len(still)} without a move for {limits.STILL_SECONDS // 60} minutes: {named}"
-        return Check(name="runs", verdict=Verdict.BAD, found=found, remedy="cutter reconcile")
+        description = f"{len(still)} without a move for {limits.STILL_SECONDS // 60} minutes: {named}"
+        return Check(name="runs", verdict=Verdict.BAD, found=description, remedy="cutter reconcile")
     return Check(name="runs", verdict=Verdict.OK, found="each open run moves or waits for a person")
 
 
@@ -260,7 +266,7 @@ def guards(settings: Settings) -> Check:
         remedy = "cutter migrate --bootstrap postgresql://SUPERUSER@HOST/postgres"
     try:
         with _asked(settings) as connection:
-            open_to_all = [one.function for one in GUARDED.all(connection) if one.open_to_all]
+            open_to_all = [guard.function for guard in GUARDED.all(connection) if guard.open_to_all]
             free = ROLES_WITHOUT_LIMIT.all(connection, {"roles": list(roles.ROLES)})
             bounded = BOUNDED.one(connection)
     except CutterError as problem:
@@ -280,45 +286,45 @@ def held_lanes(settings: Settings) -> Check:
             held = lanes.lanes_of(LANES.one(connection))
     except CutterError as problem:
         return _unseen("lanes", problem)
-    found = "; ".join(lanes.sentences(held)) or "free"
+    description = "; ".join(lanes.sentences(held)) or "free"
     strangers = lanes.strangers(held)
     if not strangers:
-        return Check(name="lanes", verdict=Verdict.OK, found=found)
+        return Check(name="lanes", verdict=Verdict.OK, found=description)
     end = f"select pg_terminate_backend({strangers[0].pid})"
     remedy = f"as the superuser: {end}; then give {strangers[0].role} another password"
-    return Check(name="lanes", verdict=Verdict.BAD, found=found, remedy=remedy)
+    return Check(name="lanes", verdict=Verdict.BAD, found=description, remedy=remedy)
 
 
 def messages(settings: Settings) -> Check:
     """Checks that messages to people arrive. `off` if no channel was ever served."""
     try:
         with _asked(settings) as connection:
-            found = health.health(connection)
+            rows = health.health(connection)
     except CutterError as problem:
         return _unseen("messages", problem)
-    if not found:
+    if not rows:
         remedy = "cutter notify serve" if channels.are_on(settings) else channels.HOW_TO_SWITCH_ON
         return Check(name="messages", verdict=Verdict.OFF, found="no channel was served yet", remedy=remedy)
-    wrong = "; ".join(health.sentences(found))
+    wrong = "; ".join(health.sentences(rows))
     if wrong:
         return Check(name="messages", verdict=Verdict.BAD, found=wrong, remedy="cutter notify list")
-    return Check(name="messages", verdict=Verdict.OK, found=f"arrive by {', '.join(one.name for one in found)}")
+    return Check(name="messages", verdict=Verdict.OK, found=f"arrive by {', '.join(channel.name for channel in rows)}")
 
 
 def backups(settings: Settings) -> Check:
     """Checks that the segments of backups are verified. `off` if there are none."""
     try:
         with _asked(settings) as connection:
-            found = backup_health.health(connection)
+            summary = backup_health.health(connection)
     except CutterError as problem:
         return _unseen("backups", problem)
-    if not found.sealed:
+    if not summary.sealed:
         return Check(name="backups", verdict=Verdict.OFF, found="no segment yet: a run takes a backup before it writes")
-    wrong = "; ".join(backup_health.sentences(found, settings.backup_verified_max_days))
+    wrong = "; ".join(backup_health.sentences(summary, settings.backup_verified_max_days))
     if wrong:
         return Check(name="backups", verdict=Verdict.BAD, found=wrong, remedy="cutter backup scrub")
-    age = f"the oldest verification is {found.oldest_days:.0f} days old"
-    return Check(name="backups", verdict=Verdict.OK, found=f"{counted(found.sealed, 'document')} in segments, {age}")
+    age = f"the oldest verification is {summary.oldest_days:.0f} days old"
+    return Check(name="backups", verdict=Verdict.OK, found=f"{counted(summary.sealed, 'document')} in segments, {age}")
 
 
 def change_notices(settings: Settings) -> Check:
@@ -355,15 +361,22 @@ def policy(settings: Settings) -> Check:
     """Checks that the effect policy can be read. `off` if no policy was ever installed."""
     try:
         with _asked(settings) as connection:
-            found = effect_policy.in_force(connection)
+            current_policy = effect_policy.in_force(connection)
     except Unavailable as problem:
         return _unseen("policy", problem)
-    if isinstance(found, EffectPolicy):
-        return Check(name="policy", verdict=Verdict.OK, found=f"{len(found.rules)} rules, sha256 {found.sha256[:16]}")
-    if found is effect_policy.NONE:
+    if isinstance(current_policy, EffectPolicy):
+        return Check(
+            name="policy",
+            verdict=Verdict.OK,
+            found=f"{len(current_policy.rules)} rules, sha256 {current_policy.sha256[:16]}",
+        )
+    if current_policy is effect_policy.NONE:
         return Check(name="policy", verdict=Verdict.OFF, found="none is installed", remedy="cutter policy install")
     return Check(
-        name="policy", verdict=Verdict.BAD, found=str(found.problems[0]), remedy="cutter policy check --current"
+        name="policy",
+        verdict=Verdict.BAD,
+        found=str(current_policy.problems[0]),
+        remedy="cutter policy check --current",
     )
 
 
@@ -384,9 +397,9 @@ def approvers(settings: Settings) -> Check:
         return Check(name="approvers", verdict=Verdict.BAD, found=str(problem), remedy="cutter approvers show")
     me = getpass.getuser()
     if set(names) <= {me}:
-        found = f"only {me} may sign, and nobody may approve a run that they started"
+        description = f"only {me} may sign, and nobody may approve a run that they started"
         remedy = "`cutter approvers propose --approver NAME=KEY.asc`, or let another user start the runs"
-        return Check(name="approvers", verdict=Verdict.BAD, found=found, remedy=remedy)
+        return Check(name="approvers", verdict=Verdict.BAD, found=description, remedy=remedy)
     return Check(name="approvers", verdict=Verdict.OK, found=", ".join(names))
 
 
@@ -430,14 +443,14 @@ def keys(settings: Settings) -> Check:
 
 def _separation(settings: Settings) -> Check | None:
     """The mistake if a worker can sign as another worker. None if no worker can."""
-    for one, other in key_homes.shared(settings.keys):
-        found = f"{one} and {other} in {settings.keys} hold the same private key"
-        return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="give each worker a key of its own")
+    for home, other in key_homes.shared(settings.keys):
+        description = f"{home} and {other} in {settings.keys} hold the same private key"
+        return Check(name="keys", verdict=Verdict.BAD, found=description, remedy="give each worker a key of its own")
     for role in WorkerRole:
         others = key_homes.foreign(workers.handed_keys(settings, role), role)
         if others:
-            found = f"the {role} worker was given {', '.join(others)} too"
-            return Check(name="keys", verdict=Verdict.BAD, found=found, remedy="`cutter down`, then `cutter up`")
+            description = f"the {role} worker was given {', '.join(others)} too"
+            return Check(name="keys", verdict=Verdict.BAD, found=description, remedy="`cutter down`, then `cutter up`")
     return None
 
 

@@ -100,14 +100,14 @@ async def statuses(client: Client) -> dict[str, str]:
         if problem.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.UNIMPLEMENTED):
             return {}
         raise unanswered(problem) from None
-    found = {
+    builds = {
         version_summary.deployment_version.build_id: WorkerDeploymentVersionStatus.Name(version_summary.status)
         .rpartition("_")[2]
         .lower()
         for version_summary in answer.worker_deployment_info.version_summaries
     }
     current = answer.worker_deployment_info.routing_config.current_deployment_version.build_id
-    return found | ({current: CURRENT} if current else {})
+    return builds | ({current: CURRENT} if current else {})
 
 
 async def _serves(client: Client, build: str) -> bool:

@@ -114,7 +114,7 @@ def runs_ahead(settings: Settings) -> list[RunAhead]:
     known = {run.run_id: run for run in known_runs(settings)}
     recorded = _recorded(settings, [run.run_id for run in known.values() if run.rests])
     stores = _stores(settings)
-    found: dict[str, RunAhead] = {}
+    by_run: dict[str, RunAhead] = {}
     for store, run_id, document, names in _by_run(stores, known):
         run = known.get(run_id)
         if run is not None and not run.rests:
@@ -122,10 +122,12 @@ def runs_ahead(settings: Settings) -> list[RunAhead]:
         ahead = _unknown(store, names) if run is None else _of_known(stores, store, names, recorded[run_id])
         if ahead:
             title = run.document_id if run else document
-            one = found.setdefault(run_id, RunAhead(run_id=run_id, document=title, state=run.state if run else ""))
-            one.document = one.document or title
-            one.objects += ahead
-    return [found[name] for name in sorted(found)]
+            run_ahead = by_run.setdefault(
+                run_id, RunAhead(run_id=run_id, document=title, state=run.state if run else "")
+            )
+            run_ahead.document = run_ahead.document or title
+            run_ahead.objects += ahead
+    return [by_run[name] for name in sorted(by_run)]
 
 
 async def workflows_ahead(client: Client, known: Sequence[KnownRun]) -> list[WorkflowAhead]:
@@ -133,21 +135,21 @@ async def workflows_ahead(client: Client, known: Sequence[KnownRun]) -> list[Wor
     run_ids, executions = {run.run_id for run in known}, {run.execution_id for run in known}
     return [
         WorkflowAhead(
-            workflow_id=one.workflow_id, run_id=one.run_id,
-            command=foreign.terminate(client, one.workflow_id, one.execution_id, "its run is lost"),
+            workflow_id=execution.workflow_id, run_id=execution.run_id,
+            command=foreign.terminate(client, execution.workflow_id, execution.execution_id, "its run is lost"),
         )
-        for one in await every_open(client)
-        if one.run_id not in run_ids and one.first_execution_id not in executions
+        for execution in await every_open(client)
+        if execution.run_id not in run_ids and execution.first_execution_id not in executions
     ]  # fmt: skip
 
 
 def set_aside(settings: Settings, run_id: str) -> tuple[RunAhead, list[str]]:
     """Move the run's objects that are ahead. Returns them, and their new names. Raises NotFound if there are none."""
-    one = next((one for one in runs_ahead(settings) if one.run_id == run_id), None)
-    if one is None:
+    run_ahead = next((run for run in runs_ahead(settings) if run.run_id == run_id), None)
+    if run_ahead is None:
         raise NotFound(f"no object of {run_id} is ahead of the database: `cutter reconcile --stores` lists them")
     stores = _stores(settings)
-    return one, [write_once.set_aside(stores[each.store], each.name) for each in one.objects]
+    return run_ahead, [write_once.set_aside(stores[each.store], each.name) for each in run_ahead.objects]
 
 
 def _stores(settings: Settings) -> Mapping[str, Store]:
@@ -156,11 +158,11 @@ def _stores(settings: Settings) -> Mapping[str, Store]:
 
 def _recorded(settings: Settings, run_ids: list[str]) -> Mapping[str, Mapping[str, str | None]]:
     """For each run, the recorded objects with their digests."""
-    found: dict[str, dict[str, str | None]] = defaultdict(dict)
+    digests: dict[str, dict[str, str | None]] = defaultdict(dict)
     with session(settings, Role.READ) as connection:
-        for one in RECORDED.all(connection, {"run_ids": run_ids}):
-            found[one.run_id][one.name] = one.sha256
-    return found
+        for row in RECORDED.all(connection, {"run_ids": run_ids}):
+            digests[row.run_id][row.name] = row.sha256
+    return digests
 
 
 def _by_run(stores: Mapping[str, Store], known: Iterable[str]) -> Iterator[tuple[str, str, str, list[str]]]:
@@ -188,10 +190,12 @@ def _owner(kb: Store, name: str, marks: dict[str, str]) -> tuple[str, str]:
         return (named[0] if named else "", "")
     mark = folder["mark"]
     if mark not in marks:
-        said = [one for one in _RUN_ID.findall(kb.get(name).decode("utf-8", "replace")) if _mark(one) == mark]
-        if not said:
+        run_ids = [
+            run_id for run_id in _RUN_ID.findall(kb.get(name).decode("utf-8", "replace")) if _mark(run_id) == mark
+        ]
+        if not run_ids:
             return "", folder["slug"]
-        marks[mark] = said[0]
+        marks[mark] = run_ids[0]
     return marks[mark], folder["slug"]
 
 
@@ -213,11 +217,11 @@ def _of_known(
         mine = [name for name in names if not name.endswith(SIGNATURE_SUFFIX) and signature_of(name) not in there]
     else:
         mine = [name for name in names if name.endswith(_BUNDLE)]
-    found = []
+    objects = []
     for name in mine:
         base = name.removesuffix(SIGNATURE_SUFFIX)
         if base not in recorded:
-            found.append(Ahead(store=store, name=name, why=UNKNOWN))
+            objects.append(Ahead(store=store, name=name, why=UNKNOWN))
         elif base == name and recorded[name] not in (None, write_once.digest(stores[store], name)):
-            found.append(Ahead(store=store, name=name, why=OTHER_BYTES))
-    return found
+            objects.append(Ahead(store=store, name=name, why=OTHER_BYTES))
+    return objects

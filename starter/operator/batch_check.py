@@ -68,5 +68,5 @@ def _wrong(result: Marking | MarkRefusal | None) -> tuple[str, str] | None:
 
 def with_units(rows: Iterable[tuple[object, ...]], marked: dict[str, Marked]) -> list[tuple[object, ...]]:
     """The rows of the check, each with its units and findings. The second cell of a row is the document."""
-    counts = {document: (one.units, one.findings) for document, one in marked.items()}
+    counts = {document: (text.units, text.findings) for document, text in marked.items()}
     return [(place, document, *rest, *counts.get(str(document), ("", ""))) for place, document, *rest in rows]

@@ -18,20 +18,20 @@ HELD_BY_A_DECISION = ("stop", "cancel", "failure", "critical")
 """Halts that a set of approvals does not lift. It lifts the halt of a night that reached its cap."""
 
 
-def go_on(settings: Settings, seen: BatchView) -> dict[str, Any]:
+def go_on(settings: Settings, view: BatchView) -> dict[str, Any]:
     """Ask again about every halt, and about busy and blocked documents. Open the batch's workflow if none is open.
 
     A batch that has nothing left to do stays unchanged, and the answer says so.
     """
-    if not resume_plan.moves(seen):
-        return {"note": resting(seen)}
-    batch_id = seen.batch_id
-    return {"workflow_id": asyncio.run(_opened(settings, batch_id, seen.batch.starter))}
+    if not resume_plan.moves(view):
+        return {"note": resting(view)}
+    batch_id = view.batch_id
+    return {"workflow_id": asyncio.run(_opened(settings, batch_id, view.batch.starter))}
 
 
-def resting(seen: BatchView) -> str:
+def resting(view: BatchView) -> str:
     """The reason why a resume of this batch starts nothing: it is finished, or people must act first."""
-    waiting = sum(1 for _ in ways.needing_people(seen))
+    waiting = sum(1 for _ in ways.needing_people(view))
     if not waiting:
         return FINISHED
     documents = "a document needs" if waiting == 1 else f"{waiting} documents need"
@@ -45,15 +45,15 @@ async def _opened(settings: Settings, batch_id: str, starter: str) -> str:
     return (await batches.start(client, batch_id, starter)).id
 
 
-def hand_over(settings: Settings, seen: BatchView, folder: str, listing: str) -> dict[str, Any]:
+def hand_over(settings: Settings, view: BatchView, folder: str, listing: str) -> dict[str, Any]:
     """Give a set of approvals to the batch. If the batch's time had run out, it gets new time, because its people have
     come.
     """
-    return asyncio.run(_hand_over(settings, seen, folder, listing))
+    return asyncio.run(_hand_over(settings, view, folder, listing))
 
 
-async def _hand_over(settings: Settings, seen: BatchView, folder: str, listing: str) -> dict[str, Any]:
-    client, batch_id, who = await connect(settings), seen.batch_id, getpass.getuser()
-    if seen.batch.halted not in HELD_BY_A_DECISION:
+async def _hand_over(settings: Settings, view: BatchView, folder: str, listing: str) -> dict[str, Any]:
+    client, batch_id, who = await connect(settings), view.batch_id, getpass.getuser()
+    if view.batch.halted not in HELD_BY_A_DECISION:
         await asyncio.to_thread(batches.go_on, settings, batch_id, f"signed for by {who}")
     return await batches.hand_over_set(client, batch_id, who, folder, listing)

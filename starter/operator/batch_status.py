@@ -82,12 +82,12 @@ BATCHES = records("batches", BatchLine)
 def look(settings: Settings, batch_id: str) -> View:
     """The batch now. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
     with session(settings, OPERATOR) as connection:
-        seen = GLANCE.one(connection, {"batch_id": ids.batch_id(batch_id)})
-        if seen.view is None:
+        row = GLANCE.one(connection, {"batch_id": ids.batch_id(batch_id)})
+        if row.view is None:
             raise likely_names.with_batches_meant(connection, batch_views.unknown(batch_id), batch_id)
-    batch, now = BatchView.of(seen.view), seen.now.isoformat()
-    rejections = with_reasons(settings, seen.rejections)
-    return glance(batch, seen.sealed, now, rejections=rejections, rooms=seen.rooms)
+    batch, now = BatchView.of(row.view), row.now.isoformat()
+    rejections = with_reasons(settings, row.rejections)
+    return glance(batch, row.sealed, now, rejections=rejections, rooms=row.rooms)
 
 
 def status_of_batch(settings: Settings, batch_id: str, *, watch: bool, as_json: bool) -> None:
@@ -133,12 +133,16 @@ def lines(view: View) -> list[str]:
     ]
 
 
-def _line(view: View, one: View) -> str:
-    queue = f" ({one['queue']})" if one["queue"] else ""
-    ended = f" ({one['shown']})" if one["shown"] in ("rehearsed", "skipped") and one["state"] != one["shown"] else ""
-    moment = short_time(one["since_utc"] or view["state_utc"])
-    said = _rejection(one) if one["rejected"] else f"{one['document_id']} {one['state']}"
-    return f"{moment} {said}{ended}{queue}"
+def _line(view: View, document: View) -> str:
+    queue = f" ({document['queue']})" if document["queue"] else ""
+    ended = (
+        f" ({document['shown']})"
+        if document["shown"] in ("rehearsed", "skipped") and document["state"] != document["shown"]
+        else ""
+    )
+    moment = short_time(document["since_utc"] or view["state_utc"])
+    text = _rejection(document) if document["rejected"] else f"{document['document_id']} {document['state']}"
+    return f"{moment} {text}{ended}{queue}"
 
 
 def _rejection(view: View) -> str:
@@ -154,7 +158,7 @@ def _head(view: View) -> RenderableType:
     mode = "" if view["mode"] == "live" else f" · {view['mode']}"
     counts = " · ".join(f"{name} {count}" for name, count in view["totals"].items() if name != "settled")
     halted = [line(f"halted: {view['halted_reason'] or view['halted']}")] if view["halted"] else []
-    held = [line(f"held by caps: {'; '.join(one['reason'] for one in view['held'])}")] if view["held"] else []
+    held = [line(f"held by caps: {'; '.join(hold['reason'] for hold in view['held'])}")] if view["held"] else []
     head = plain(f"batch {view['batch_id']}{mode}\n{_state(view)}", "bold")
     return Group(head, *halted, line(f"{counted(len(view['documents']), 'document')}: {counts}"), *held)
 
@@ -178,12 +182,12 @@ def _wanted(view: View) -> list[Text]:
     If the batch waits for signatures, one signing session gives them, by its own command.
     """
     by_sitting = (Needs.NOTHING.value, *([Needs.APPROVAL.value] if view["awaits"] else []))
-    found = []
+    texts = []
     for document in view["documents"]:
         commands = document["commands"] if document["needs"] not in by_sitting else []
         if commands or document["reason"]:
-            found += [line(_trouble(document)), *(line(f"  {each}") for each in commands)]
-    return found
+            texts += [line(_trouble(document)), *(line(f"  {each}") for each in commands)]
+    return texts
 
 
 def _trouble(view: View) -> str:
@@ -201,12 +205,12 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
     return made
 
 
-def _cells(view: View, one: View) -> tuple[object, ...]:
-    age = "" if one["ended_utc"] or not one["since_utc"] else age_text(one["since_utc"], view["now_utc"])
-    queue = (one["queue"] or "").removesuffix("_queue")
-    gate = SHORT.get(one["gate"], one["gate"])
-    shown = "rejected" if one["rejected"] else one["shown"]
-    return one["document_id"], shown, gate, one["gates_passed"] or "", age, queue
+def _cells(view: View, document: View) -> tuple[object, ...]:
+    age = "" if document["ended_utc"] or not document["since_utc"] else age_text(document["since_utc"], view["now_utc"])
+    queue = (document["queue"] or "").removesuffix("_queue")
+    gate = SHORT.get(document["gate"], document["gate"])
+    shown = "rejected" if document["rejected"] else document["shown"]
+    return document["document_id"], shown, gate, document["gates_passed"] or "", age, queue
 
 
 def age_text(since: str, now: str) -> str:
@@ -255,11 +259,11 @@ def _batch(row: BatchLine) -> View:
     }
 
 
-def table_of_batches(found: Sequence[View]) -> RenderableType:
+def table_of_batches(batches: Sequence[View]) -> RenderableType:
     """The open batches as a table, with the command that shows each."""
     return Listing(
         columns=("batch", "state", "documents", "in queues"),
-        rows=[(one["batch_id"], one["state"], one["documents"], one["queued"] or "") for one in found],
-        commands=[one["next"] for one in found],
+        rows=[(batch["batch_id"], batch["state"], batch["documents"], batch["queued"] or "") for batch in batches],
+        commands=[batch["next"] for batch in batches],
         title="open batches",
     )

@@ -18,9 +18,9 @@ def until_people_or_end(settings: Settings, batch_id: str, *, watch: bool = Fals
         return until(lambda: batch_status.look(settings, batch_id), tell, rests)
 
 
-def rests(seen: View) -> bool:
+def rests(view: View) -> bool:
     """True if the batch is over, or if only people can continue it. A rehearsal passes SG_1 and waits for nobody."""
-    return bool(seen["over"] or (seen["awaits"] and seen["mode"] == "live"))
+    return bool(view["over"] or (view["awaits"] and view["mode"] == "live"))
 
 
 @contextmanager
@@ -34,9 +34,9 @@ def _said(batch_id: str) -> Iterator[Callable[[View], None]]:
     shown = ""
     with progress(f"{batch_id}: looking") as say:
 
-        def tell(seen: View) -> None:
+        def tell(view: View) -> None:
             nonlocal shown
-            text = line_of(seen)
+            text = line_of(view)
             if text != shown:
                 shown = text
                 say(text)
@@ -44,7 +44,7 @@ def _said(batch_id: str) -> Iterator[Callable[[View], None]]:
         yield tell
 
 
-def line_of(seen: View) -> str:
+def line_of(view: View) -> str:
     """The batch in one line."""
-    counts = " · ".join(f"{name} {count}" for name, count in seen["totals"].items())
-    return f"{seen['batch_id'][:8]} {seen['state']}: {counts}"
+    counts = " · ".join(f"{name} {count}" for name, count in view["totals"].items())
+    return f"{view['batch_id'][:8]} {view['state']}: {counts}"

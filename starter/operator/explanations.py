@@ -22,16 +22,16 @@ class Way:
     profile: str
     again: str
 
-    def after(self, told: Explanation) -> str:
+    def after(self, explanation: Explanation) -> str:
         """What to do if the line should be something else. A suggestion knows only the text, so it never replaces a
         profile of the person's own.
         """
         if self.profile not in PROFILES:
             return f"to change that, edit {self.profile}, then: {self.again}"
-        if told.verdict in ("blank", "excluded"):
+        if explanation.verdict in ("blank", "excluded"):
             return f"next: {self.again}"
-        becomes = "an article" if told.verdict == "text" else "text"
-        command = ["cutter", "profile", "suggest", str(self.file), "--refine", f"line {told.line} is {becomes}"]
+        becomes = "an article" if explanation.verdict == "text" else "text"
+        command = ["cutter", "profile", "suggest", str(self.file), "--refine", f"line {explanation.line} is {becomes}"]
         return f"to change that: {shlex.join(command)}"
 
 
@@ -47,40 +47,43 @@ def tell(
         _end(made, [], as_json=as_json)
         return
     reader, result = made
-    told = [reader.line(number) for number in numbers]
+    explanations = [reader.line(number) for number in numbers]
     if isinstance(result, MarkRefusal):
-        _end(result, told, as_json=as_json)
+        _end(result, explanations, as_json=as_json)
         return
-    _show(told, as_json=as_json)
+    _show(explanations, as_json=as_json)
     if not as_json:
-        say(way.after(told[0]))
+        say(way.after(explanations[0]))
 
 
-def _show(told: list[Explanation], *, as_json: bool) -> None:
-    found = {"explained": [asdict(one) for one in told]}
+def _show(explanations: list[Explanation], *, as_json: bool) -> None:
+    answer = {"explained": [asdict(explanation) for explanation in explanations]}
 
     def render(out: Console) -> None:
-        for one in told:
-            out.print(line(_sentence(one)), soft_wrap=True)
+        for explanation in explanations:
+            out.print(line(_sentence(explanation)), soft_wrap=True)
 
-    show(found, as_json=as_json, render=render)
+    show(answer, as_json=as_json, render=render)
 
 
-def _sentence(told: Explanation) -> str:
+def _sentence(explanation: Explanation) -> str:
     """`line 12 is a unit (word): … · LAW/ARTICLE-5`, then the line itself."""
     what = {"unit": "a unit", "title": "a title", "group": "a group header", "blank": "blank"}.get(
-        told.verdict, told.verdict
+        explanation.verdict, explanation.verdict
     )
-    where = f" · {told.address}" if told.address else ""
-    return f"line {told.line} is {what} ({told.rule}): {told.sentence}{where} · {told.text[:80]}"
+    where = f" · {explanation.address}" if explanation.address else ""
+    return (
+        f"line {explanation.line} is {what} ({explanation.rule}): "
+        f"{explanation.sentence}{where} · {explanation.text[:80]}"
+    )
 
 
-def _end(refused: MarkRefusal, told: list[Explanation], *, as_json: bool) -> None:
+def _end(refused: MarkRefusal, explanations: list[Explanation], *, as_json: bool) -> None:
     if as_json:
-        found = {"explained": [asdict(one) for one in told]}
-        show(as_failure(found, code=refused.code, message=refused.message), as_json=True, render=lambda _: None)
+        answer = {"explained": [asdict(explanation) for explanation in explanations]}
+        show(as_failure(answer, code=refused.code, message=refused.message), as_json=True, render=lambda _: None)
     else:
-        if told:
-            _show(told, as_json=False)
+        if explanations:
+            _show(explanations, as_json=False)
         say(f"refused ({refused.code}): {refused.message}")
     end(ExitCode.STOPPED)

@@ -54,7 +54,7 @@ def read_pinned_law(connection: Connection, run_id: str) -> PinnedLaw:
     sealed = SEALED.all(connection, asked)
     stored = STORED.all(connection, asked) if sealed else []
     terms, law = TERMS.first(connection, asked), LAW.all(connection, asked)
-    held = {one.status: one.units for one in HELD.all(connection, asked)} if sealed else {}
+    held = {row.status: row.units for row in HELD.all(connection, asked)} if sealed else {}
     if text is None:
         return PinnedLaw(why="The run has pinned no text.")
     title = law_title(text.data)

@@ -54,7 +54,7 @@ def entries(
     views = {
         batch_id: batch_views.view(connection, batch_id) for batch_id in dict.fromkeys(row.batch_id for row in rows)
     }
-    items = {(name, item.document_id): item for name, seen in views.items() for item in seen.items}
+    items = {(name, item.document_id): item for name, view in views.items() for item in view.items}
     return [_entry(row, items[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
 
 

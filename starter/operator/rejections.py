@@ -52,8 +52,12 @@ def sentence(rejected: Json) -> str:
 def with_reasons(settings: Settings, recorded: Mapping[str, Json]) -> dict[str, Json]:
     """Adds the reason to each recorded rejection, by run. `recorded` names the statement and its digest."""
     return {
-        run_id: {"gate": one["gate"], "approver": one["approver"], "reason": _reason(settings.kb, one)}
-        for run_id, one in recorded.items()
+        run_id: {
+            "gate": rejection["gate"],
+            "approver": rejection["approver"],
+            "reason": _reason(settings.kb, rejection),
+        }
+        for run_id, rejection in recorded.items()
     }
 
 

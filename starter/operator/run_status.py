@@ -124,13 +124,13 @@ def _with_rejection(view: ShownRun, rejected: View | None) -> ShownRun:
     """The view with the signed reason of the rejection, wherever it says that an approver rejected the run."""
     if rejected is None:
         return view
-    said = rejections.sentence(rejected)
-    timeline = [replace(one, reason=said) if one.to == view.state else one for one in view.timeline]
+    sentence = rejections.sentence(rejected)
+    timeline = [replace(entry, reason=sentence) if entry.to == view.state else entry for entry in view.timeline]
     signed = [
         replace(approval, reason=rejected["reason"]) if approval.decision == schema.REJECT else approval
         for approval in view.approvals
     ]
-    return replace(view, rejected=rejected, reason=said, timeline=timeline, approvals=signed)
+    return replace(view, rejected=rejected, reason=sentence, timeline=timeline, approvals=signed)
 
 
 def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
@@ -138,7 +138,7 @@ def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, f
     out.
     """
     asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
-    return {one.run_id: one.still_seconds for one in STILL.all(connection, asked)}
+    return {run.run_id: run.still_seconds for run in STILL.all(connection, asked)}
 
 
 def _stillness(seconds: float | None) -> View:

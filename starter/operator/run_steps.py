@@ -17,10 +17,10 @@ MOVING_SECONDS = 30.0
 LOOK_SECONDS = 0.3
 
 
-def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Step:
+def step_of(settings: Settings, run_id: str, *, answer: Json | None = None) -> Step:
     """The step that continues the run, or reads or repeats a run that is over.
 
-    `told` is what its workflow answered: `state`, `outcome` and `law_by` replace what PostgreSQL says, if they are
+    `answer` is what its workflow answered: `state`, `outcome` and `law_by` replace what PostgreSQL says, if they are
     there. Raises NotFound for an unknown run.
     """
     with session(settings, OPERATOR) as connection:
@@ -29,10 +29,10 @@ def step_of(settings: Settings, run_id: str, *, told: Json | None = None) -> Ste
     # Read after the approvals: a gate consumes an approval and moves its run at once, so a run that is read first could
     # seem to wait for a signature that was given.
     sidecar = run_rows.sidecar(settings, run_id)
-    told, run = told or {}, sidecar.run
+    answer, run = answer or {}, sidecar.run
     return next_step(
-        run_id=run_id, document_id=run.document_id, state=told.get("state", run.state),
-        outcome=told.get("outcome", run.outcome), law_by=told.get("law_by"), corrected=corrected,
+        run_id=run_id, document_id=run.document_id, state=answer.get("state", run.state),
+        outcome=answer.get("outcome", run.outcome), law_by=answer.get("law_by"), corrected=corrected,
         latched=sidecar.latch.stopped, wrote=sidecar.wrote, enacted=sidecar.enacted,
         approved=run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip

@@ -43,11 +43,11 @@ def by_state(say: Callable[[str], None]) -> Tell:
     """Says a run's state whenever it is another one."""
     before = ""
 
-    def tell(seen: RunSidecar) -> None:
+    def tell(sidecar: RunSidecar) -> None:
         nonlocal before
-        if seen.run.state != before:
-            before = seen.run.state
-            say(f"{seen.run.document_id}: {before}")
+        if sidecar.run.state != before:
+            before = sidecar.run.state
+            say(f"{sidecar.run.document_id}: {before}")
 
     return tell
 
@@ -62,9 +62,9 @@ async def wait_for_people(
     result = asyncio.ensure_future(runs.result_of(handle, RunResult))
     try:
         while not result.done():
-            seen, answered_runs = await asyncio.to_thread(_look, settings, run_id)
-            tell(seen)
-            if (rest := _rests(seen, answered=run_id in answered_runs, left=left)) is not None:
+            sidecar, answered_runs = await asyncio.to_thread(_look, settings, run_id)
+            tell(sidecar)
+            if (rest := _rests(sidecar, answered=run_id in answered_runs, left=left)) is not None:
                 return rest
             await asyncio.wait([result], timeout=POLL_SECONDS)
         ended: RunResult = await result
@@ -81,21 +81,21 @@ def _look(settings: Settings, run_id: str) -> tuple[RunSidecar, frozenset[str]]:
     """
     with session(settings, OPERATOR) as connection:
         before = answered(connection).runs
-        seen = run_rows.sidecar(settings, run_id)
-        return seen, before | answered(connection).runs
+        sidecar = run_rows.sidecar(settings, run_id)
+        return sidecar, before | answered(connection).runs
 
 
-def _rests(seen: RunSidecar, *, answered: bool, left: Moment | None) -> dict[str, Any] | None:
+def _rests(sidecar: RunSidecar, *, answered: bool, left: Moment | None) -> dict[str, Any] | None:
     """What only a person moves on, with its request; None while the run continues by itself.
 
     A rehearsal writes its requests and continues. A request that was answered is the exec worker's.
     """
-    run = seen.run
+    run = sidecar.run
     if RunState(run.state).stopped:
         return None if left == (run.state, run.state_at) else {"state": run.state, "request": None}
     # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
-    put = {document.kb_id for document in seen.documents if document.sha256}
-    waiting = [request for request in seen.requests if request.status == "requested" and request.kb_id in put]
+    put = {document.kb_id for document in sidecar.documents if document.sha256}
+    waiting = [request for request in sidecar.requests if request.status == "requested" and request.kb_id in put]
     if run.state in WAITING_STATES and waiting and run.mode == "live" and not answered:
         return {"state": run.state, "request": waiting[-1].kb_id}
     return None

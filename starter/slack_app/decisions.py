@@ -95,11 +95,11 @@ def _decided(settings: Settings, click: Click, card: PostedCard, name: str) -> R
 def _may_not(settings: Settings, card: PostedCard, name: str) -> str | None:
     """The reason why this person's signature would not count. Then their press does not count either."""
     policy = signing_desk.policy_in_force(settings)
-    one = next((approver for approver in policy.approvers if approver.name == name), None)
-    if one is None:
+    person = next((approver for approver in policy.approvers if approver.name == name), None)
+    if person is None:
         return f"{name} is no approver of epoch {policy.number}"
     _, gate = signing_desk.gate_ahead(settings, card.run_id)
-    return ineligibility_reason(policy, one, gate, schema.RESUME, starter=card.starter, now=datetime.now(UTC))
+    return ineligibility_reason(policy, person, gate, schema.RESUME, starter=card.starter, now=datetime.now(UTC))
 
 
 def _refusals(card: PostedCard) -> dict[str, str]:

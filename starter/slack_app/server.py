@@ -73,7 +73,7 @@ class Server(ThreadingHTTPServer):
 
     def _make_room(self, address: str) -> None:
         """Disconnect the oldest caller of this address, or of all, if the limit is reached."""
-        of_address = [one for one, (other, _) in self._reading.items() if other == address]
+        of_address = [caller for caller, (other, _) in self._reading.items() if other == address]
         if len(of_address) >= limits.SLACK_READERS_OF_ADDRESS_MAX:
             self._drop(of_address[0])
         if len(self._reading) >= limits.SLACK_READERS_MAX:

@@ -64,7 +64,7 @@ def from_line(line: bytes) -> Header:
         value: Any = json.loads(line.decode("ascii").removeprefix("-- "))
         if value.pop("version", None) != HEADER_VERSION or not is_digest(value["sha256"]):
             raise HeaderRefused(f"the artifact begins with no header of version {HEADER_VERSION}")
-        tables = {name: _table(**one) for name, one in value.pop("tables").items()}
+        tables = {name: _table(**table) for name, table in value.pop("tables").items()}
         return Header(tables=tables, **value)
     except HeaderRefused:
         raise

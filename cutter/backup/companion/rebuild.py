@@ -73,7 +73,7 @@ def rebuild(
     gpg_binary: str = "gpg",
     jobs: int = limits.RESTORE_JOBS,
     deadline_seconds: float = limits.RESTORE_DEADLINE_SECONDS,
-    told: Told = lambda _name, _total: None,
+    progress: Told = lambda _name, _total: None,
 ) -> Rebuilt | BackupRefusal:
     """Rebuild the database of a companion in an empty database of cutter_owner. `dsn` names a superuser.
 
@@ -84,7 +84,7 @@ def rebuild(
     try:
         _require_new(dsn, tools)
         migrate_url(make_conninfo(dsn, options=f"-c role={OWNER}"))
-        return _filled(_Work(tools=tools, dsn=dsn, jobs=jobs, told=told), record)
+        return _filled(_Work(tools=tools, dsn=dsn, jobs=jobs, told=progress), record)
     except Refused as problem:
         return problem.refusal
     except tree.TreeDamaged as problem:
@@ -134,8 +134,8 @@ def _switch_off(work: _Work) -> list[_Trigger]:
     """Switch off the triggers that also fire in replica mode, and empty all tables. Migrations enter some rows."""
     with work.session() as connection:
         always = _ALWAYS.all(connection)
-        for one in always:
-            connection.execute(_switched("disable trigger", one))
+        for trigger in always:
+            connection.execute(_switched("disable trigger", trigger))
         names = sql.SQL(", ").join(
             sql.Identifier(*table.split(".")) for table in (*tables(connection), *SEGMENT_TABLES)
         )
@@ -178,9 +178,9 @@ def _part(work: _Work, header: Header, artifact: Artifact, entries: Mapping[str,
 def _compared(connection: postgres.Connection, header: Header, expected: Mapping[str, Document]) -> dict[str, Document]:
     """Compare the rows of these documents, as the database now attributes them, with what their segment says."""
     rows = live_rows(connection, header.columns)
-    found = rows.described({name: one.changes for name, one in expected.items()}).documents
-    for name, one in expected.items():
-        if found[name] != one:
+    documents = rows.described({name: document.changes for name, document in expected.items()}).documents
+    for name, document in expected.items():
+        if documents[name] != document:
             raise Refused(_differs(f"document {name}"))
     return dict(expected)
 
@@ -191,8 +191,8 @@ def _finish(work: _Work, always: list[_Trigger], documents: Mapping[str, Documen
         counts = {name: count(connection, name) for name in (*tables(connection), *SEGMENT_TABLES)}
         if sum(counts[name] for name in SEGMENT_TABLES) != sum(document.rows for document in documents.values()):
             raise Refused(_differs("rows that belong to no document"))
-        for one in always:
-            connection.execute(_switched("enable always trigger", one))
+        for trigger in always:
+            connection.execute(_switched("enable always trigger", trigger))
         connection.execute("analyze")
     return counts
 

@@ -21,14 +21,14 @@ from cutter.errors import NotFound
 def newest(artifacts_url: str) -> CompanionRecord:
     """The record of the newest companion in the store, which is found without the database. Raises NotFound."""
     store = open_store(artifacts_url)
-    found = [
+    records = [
         from_json(store.get(name, limit=limits.BACKUP_RECORD_BYTES_MAX).decode("utf-8", "replace"))
         for name in store.list(BY_HAND)
         if name.endswith(COMPANION_SUFFIX + RECORD_SUFFIX)
     ]
-    if not found:
+    if not records:
         raise NotFound(f"no companion in {artifacts_url}: `cutter backup take --whole` takes one")
-    return max(found, key=lambda one: (one.taken_utc, one.artifact_id))
+    return max(records, key=lambda record: (record.taken_utc, record.artifact_id))
 
 
 def restore_check(

@@ -55,8 +55,8 @@ def described(connection: Connection) -> dict[str, Table]:
 def _described(connection: Connection, table: str) -> Table:
     columns = tuple((column.name, column.kind) for column in _COLUMNS.all(connection, {"table": table}))
     statement = sql.SQL(query_of("digest")).format(columns=_listed(columns), table=sql.Identifier(*table.split(".")))
-    found = the_row("digest", connection.cursor(row_factory=class_row(_Digest)).execute(statement))
-    return Table(columns=columns, rows=found.rows, digest=found.digest)
+    row = the_row("digest", connection.cursor(row_factory=class_row(_Digest)).execute(statement))
+    return Table(columns=columns, rows=row.rows, digest=row.digest)
 
 
 def copied(connection: Connection, described_tables: Mapping[str, Table]) -> Iterator[bytes]:

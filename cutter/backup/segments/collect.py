@@ -27,26 +27,26 @@ def look(artifacts_url: str, *, now: datetime, days: float, wanted: Collection[s
     )
 
 
-def delete(artifacts_url: str, found: Garbage) -> None:
+def delete(artifacts_url: str, unneeded: Garbage) -> None:
     """Delete it. The record of an artifact goes last, so that an interrupted collection can find the rest again."""
     store = open_store(artifacts_url)
-    for page in found.pages:
+    for page in unneeded.pages:
         write_once.remove(store, pages.name_of(page))
-    for artifact in found.artifacts:
+    for artifact in unneeded.artifacts:
         write_once.remove(store, artifact)
         write_once.remove(store, artifact + RECORD_SUFFIX)
 
 
 def _stored(store: Store) -> list[Stored]:
     """The backups and companions of the store, as their records describe them. Other objects are left alone."""
-    found = []
+    backups = []
     for name in store.list(""):
         if name.endswith(ARTIFACT_SUFFIX + RECORD_SUFFIX):
             text = store.get(name, limit=limits.BACKUP_RECORD_BYTES_MAX).decode("utf-8", "replace")
-            one = _described(text)
-            if one is not None and one.artifact + RECORD_SUFFIX == name:
-                found.append(one)
-    return found
+            backup = _described(text)
+            if backup is not None and backup.artifact + RECORD_SUFFIX == name:
+                backups.append(backup)
+    return backups
 
 
 def _described(text: str) -> Stored | None:

@@ -99,22 +99,22 @@ def _sealed(connection: Connection, store: Store, record: BackupRecord, header: 
     if not documents:
         return True
     entries = [
-        tree.Entry(document=name, artifact=record.artifact_id, sha256=record.sha256, fingerprint=one.fingerprint)
-        for name, one in documents.items()
+        tree.Entry(document=name, artifact=record.artifact_id, sha256=record.sha256, fingerprint=document.fingerprint)
+        for name, document in documents.items()
     ]
     after = tree.updated(before, entries, partial(pages.read, store))
     pages.put(store, after.pages)
     return _SEAL.one(connection, {
         "before": head.tree, "after": after.root, "columns_sha256": header.columns_sha256,
         "artifact": record.artifact_id, "sha256": record.sha256,
-        "documents": Jsonb({name: asdict(one) for name, one in documents.items()}),
+        "documents": Jsonb({name: asdict(document) for name, document in documents.items()}),
     })  # fmt: skip
 
 
 def _newer(connection: Connection, header: Header) -> dict[str, Document]:
     """The documents of the segment that no newer segment holds."""
     sealed = _counts(_SEALED.all(connection, {"documents": list(header.documents)}))
-    return {name: one for name, one in header.documents.items() if one.changes >= sealed.get(name, 0)}
+    return {name: document for name, document in header.documents.items() if document.changes >= sealed.get(name, 0)}
 
 
 def _counts(rows: list[_Counted]) -> dict[str, int]:

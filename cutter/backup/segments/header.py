@@ -75,7 +75,7 @@ def from_line(line: bytes) -> Header:
         header = Header(
             base=value["base"],
             columns={table: tuple((name, kind) for name, kind in named) for table, named in value["columns"].items()},
-            documents={name: Document(**one) for name, one in value["documents"].items()},
+            documents={name: Document(**document) for name, document in value["documents"].items()},
             whole="part" not in value,
         )
     except HeaderRefused:
@@ -92,5 +92,5 @@ def _plain(header: Header) -> dict[str, Any]:
         "version": HEADER_VERSION,
         "base": header.base,
         "columns": {table: [list(column) for column in named] for table, named in header.columns.items()},
-        "documents": {name: asdict(one) for name, one in header.documents.items()},
+        "documents": {name: asdict(document) for name, document in header.documents.items()},
     }

@@ -18,7 +18,7 @@ Parts = Mapping[Artifact, Mapping[str, Entry]]
 
 
 def each_part(
-    parts: Parts, restored: Callable[[Artifact, Mapping[str, Entry]], Mapping[str, Document]], jobs: int, told: Told
+    parts: Parts, restored: Callable[[Artifact, Mapping[str, Entry]], Mapping[str, Document]], jobs: int, progress: Told
 ) -> dict[str, Document]:
     """Restore every part with `restored`, so many at once, and return the documents of all of them.
 
@@ -35,7 +35,7 @@ def each_part(
         try:
             for done in as_completed(running):
                 documents |= done.result()
-                told(running[done].artifact_id, len(parts))
+                progress(running[done].artifact_id, len(parts))
         except BaseException:
             stopped.set()
             raise

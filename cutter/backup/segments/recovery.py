@@ -49,7 +49,7 @@ def restore_into(
     deadline_seconds: float = limits.RESTORE_DEADLINE_SECONDS,
     document: str | None = None,
     jobs: int = limits.RESTORE_JOBS,
-    told: Told = lambda _name, _total: None,
+    progress: Told = lambda _name, _total: None,
 ) -> RestoreReport | BackupRefusal:
     """Restore the rows of every document, or of one, at the moment of the segment into an empty database for good.
 
@@ -57,7 +57,7 @@ def restore_into(
     NotFound if the backup does not hold `document`, and Unavailable(what="backup").
     """
     tools = tools_for(artifacts_url, gpg_home, gpg_binary, deadline_seconds, schema_sql)
-    work = _Work(record=record, tools=tools, dsn=dsn, jobs=jobs, told=told, document=document)
+    work = _Work(record=record, tools=tools, dsn=dsn, jobs=jobs, told=progress, document=document)
     return refusals_of(tools, partial(_kept, work))
 
 
@@ -101,13 +101,13 @@ def _filled(work: _Work) -> RestoreReport:
         wanted = None if work.document is None else [work.document]
         header, key = load(connection, work.tools, artifact_of(work.record), work.record.recipient, wanted)
     require_backup(header)
-    expected = {name: one for name, one in header.documents.items() if work.document in (None, name)}
+    expected = {name: document for name, document in header.documents.items() if work.document in (None, name)}
     expected |= each_part(_parts(work, header), partial(_part, work, header), work.jobs, work.told)
     with work.session() as connection:
-        found = compared(connection, header, expected, work.record)
+        description = compared(connection, header, expected, work.record)
         scratch.drop_column(connection, SEGMENT_TABLES, DOCUMENT_COLUMN)
         scratch.continue_identities(connection, SEGMENT_TABLES)
-    report = report_of(work.record, header, found, key)
+    report = report_of(work.record, header, description, key)
     return report if work.document is None else replace(report, content_fingerprint=expected[work.document].fingerprint)
 
 
@@ -128,5 +128,5 @@ def _part(work: _Work, header: Header, artifact: Artifact, entries: Mapping[str,
         with work.session() as connection:
             return load_part(connection, work.tools, header, artifact, entries)
     except Refused as problem:
-        said = f"segment {artifact.artifact_id}: {problem.refusal.message}"
-        raise Refused(replace(problem.refusal, message=said)) from None
+        message = f"segment {artifact.artifact_id}: {problem.refusal.message}"
+        raise Refused(replace(problem.refusal, message=message)) from None

@@ -92,12 +92,12 @@ def base_parts(tools: Tools, header: Header) -> dict[Artifact, dict[str, tree.En
     Refused for the header of a part.
     """
     require_backup(header)
-    found: dict[Artifact, dict[str, tree.Entry]] = {}
+    parts: dict[Artifact, dict[str, tree.Entry]] = {}
     for entry in tree.entries_of(header.base, partial(pages.read, tools.store)):
         if entry.document not in header.documents:
             artifact = Artifact(artifact_id=entry.artifact, sha256=entry.sha256)
-            found.setdefault(artifact, {})[entry.document] = entry
-    return found
+            parts.setdefault(artifact, {})[entry.document] = entry
+    return parts
 
 
 def load_part(
@@ -137,23 +137,23 @@ def compared(
     the header is not the one of the record.
     """
     rows = Rows(connection=connection, columns=header.columns, live=False)
-    found = rows.described({name: one.changes for name, one in expected.items()})
-    for name, one in expected.items():
-        if found.documents[name] != one:
+    description = rows.described({name: document.changes for name, document in expected.items()})
+    for name, document in expected.items():
+        if description.documents[name] != document:
             raise Refused(_differs(record, f"document {name}"))
     if header.content_fingerprint != record.content_fingerprint:
         raise Refused(_differs(record, "another header than its record says"))
-    return found
+    return description
 
 
-def report_of(record: BackupRecord, header: Header, found: Described, key: str) -> SegmentReport:
+def report_of(record: BackupRecord, header: Header, description: Described, key: str) -> SegmentReport:
     """The report of rows that equal what the header says, so that the header is also that of the restored rows."""
     return SegmentReport(
         artifact_id=record.artifact_id,
         sha256=record.sha256,
         size_bytes=record.size_bytes,
         content_fingerprint=header.content_fingerprint,
-        row_counts=found.row_counts,
+        row_counts=description.row_counts,
         decryption_key=key,
         pg_restore_version="none",
         header=header,

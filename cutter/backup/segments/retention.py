@@ -76,8 +76,10 @@ def _kept(backups: Sequence[Stored], since: datetime, wanted: Collection[str]) -
         [backup for backup in backups if backup.goes_with],
         [backup for backup in backups if backup.whole and not backup.goes_with],
     )
-    last = [max((one.taken for one in group), default=None) for group in groups]
-    newest = {one.artifact for group, taken in zip(groups, last, strict=True) for one in group if one.taken == taken}
+    last = [max((backup.taken for backup in group), default=None) for group in groups]
+    newest = {
+        backup.artifact for group, taken in zip(groups, last, strict=True) for backup in group if backup.taken == taken
+    }
     kept = {backup.artifact for backup in backups if backup.taken >= since} | newest | set(wanted)
     return kept | {backup.goes_with for backup in backups if backup.artifact in kept and backup.goes_with}
 

@@ -67,7 +67,9 @@ class Described:
     def differing(self, document: str, other: Described) -> list[str]:
         """The tables whose rows of this document are not those of the other description."""
         return [
-            table for table, found in self.digests.items() if found.get(document) != other.digests[table].get(document)
+            table
+            for table, digests in self.digests.items()
+            if digests.get(document) != other.digests[table].get(document)
         ]
 
 
@@ -86,12 +88,14 @@ class Rows:
         """Each document of `changes` with its number of rows and their digest; also a document without rows."""
         tables: dict[str, dict[str, _Digest]] = {table: {} for table in SEGMENT_TABLES}
         with pinned_output(self.connection):
-            for one in self._digests(list(changes)):
-                tables[one.table][one.document] = one
+            for row in self._digests(list(changes)):
+                tables[row.table][row.document] = row
         return Described(
             documents={name: self._document(name, changes[name], tables) for name in changes},
-            row_counts={table: sum(one.number for one in found.values()) for table, found in tables.items()},
-            digests={table: {name: one.digest for name, one in found.items()} for table, found in tables.items()},
+            row_counts={table: sum(digest.number for digest in digests.values()) for table, digests in tables.items()},
+            digests={
+                table: {name: digest.digest for name, digest in digests.items()} for table, digests in tables.items()
+            },
         )
 
     def copied(self, table: str, documents: Sequence[str]) -> Iterator[bytes]:
@@ -115,7 +119,7 @@ class Rows:
         statement = sql.SQL(query_of("sizes")).format(units=self._units())
         cursor = self.connection.cursor(row_factory=class_row(_Size))
         cursor.execute(statement, {"documents": list(documents), "unit_bytes": limits.SEGMENT_UNIT_BYTES})
-        sizes = {one.document: one.number for one in cursor}
+        sizes = {size.document: size.number for size in cursor}
         totals = itertools.accumulate(sizes.get(name, 0) for name in documents)
         return documents[: max(1, sum(total <= size_bytes for total in totals))]
 
@@ -162,8 +166,8 @@ def live_rows(connection: Connection, named: Columns) -> Rows:
 
 def columns(connection: Connection) -> Columns:
     """The columns of the tables of a segment. Raises TableMissing."""
-    found = columns_of(connection, SEGMENT_TABLES)
-    return {table: tuple((one.name, one.kind) for one in listed) for table, listed in found.items()}
+    by_table = columns_of(connection, SEGMENT_TABLES)
+    return {table: tuple((column.name, column.kind) for column in listed) for table, listed in by_table.items()}
 
 
 def _listed(alias: str, named: Sequence[tuple[str, str]]) -> sql.Composed:

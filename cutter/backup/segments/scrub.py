@@ -83,24 +83,24 @@ def scrub(
     tools = tools_for(artifacts_url, gpg_home, gpg_binary, deadline_seconds)
     tools.gpg.start_agent()
     end = time.monotonic() + seconds
-    found: list[tuple[_Held, str | None]] = []
+    outcomes: list[tuple[_Held, str | None]] = []
     try:
         with closing(postgres.connect(dsn, tools.deadline)) as connection:
             due = _DUE.all(connection, {"limit": documents})
         try:
             for artifact in due:
-                if found and time.monotonic() > end:
+                if outcomes and time.monotonic() > end:
                     break
                 tools = replace(tools, deadline=Deadline(deadline_seconds))
-                found += _artifact(tools, dsn, scratch_dsn, artifact)
+                outcomes += _artifact(tools, dsn, scratch_dsn, artifact)
         finally:
             # Together, because people get one message for all problems of a scrub.
-            _record(dsn, [(held, problem) for held, problem in found if problem])
+            _record(dsn, [(held, problem) for held, problem in outcomes if problem])
     except postgres.AWAY as problem:
         raise postgres.away(problem) from None
     return Scrubbed(
-        verified=tuple(held.document for held, problem in found if not problem),
-        problems={held.document: problem for held, problem in found if problem},
+        verified=tuple(held.document for held, problem in outcomes if not problem),
+        problems={held.document: problem for held, problem in outcomes if problem},
     )
 
 
@@ -115,14 +115,14 @@ def _artifact(tools: Tools, dsn: str, scratch_dsn: str, artifact: Artifact) -> l
         held, live = _live(connection, tools, artifact)
         problems = _of_tree(connection, tools, held)
     with closing(postgres.connect(scratch_dsn, tools.deadline)) as connection:
-        restored = _restored(connection, tools, artifact, [one.document for one in held])
+        restored = _restored(connection, tools, artifact, [item.document for item in held])
     if isinstance(restored, Described):
-        differences = ((one.document, _difference(one, live, restored)) for one in held)
+        differences = ((item.document, _difference(item, live, restored)) for item in held)
         problems |= {document: problem for document, problem in differences if problem}
     else:
-        problems = {one.document: f"{restored.code}: {restored.message}" for one in held}
-    _record(dsn, [(one, None) for one in held if one.document not in problems])
-    return [(one, problems.get(one.document)) for one in held]
+        problems = {item.document: f"{restored.code}: {restored.message}" for item in held}
+    _record(dsn, [(item, None) for item in held if item.document not in problems])
+    return [(item, problems.get(item.document)) for item in held]
 
 
 def _live(connection: postgres.Connection, tools: Tools, artifact: Artifact) -> tuple[list[_Held], Described]:
@@ -132,7 +132,7 @@ def _live(connection: postgres.Connection, tools: Tools, artifact: Artifact) -> 
     live = live_rows(connection, columns(connection))
     # With other columns, the digests cannot be compared, and the next backup dumps every document.
     same_columns = head_of(connection).columns_sha256 == digest_of_columns(live.columns)
-    covered = [one.document for one in held if one.covered and same_columns]
+    covered = [item.document for item in held if item.covered and same_columns]
     return held, live.described(dict.fromkeys(covered, 0))
 
 
@@ -140,12 +140,12 @@ def _of_tree(connection: postgres.Connection, tools: Tools, held: Sequence[_Held
     """By document: how the newest tree names it wrongly."""
     root = head_of(connection).tree or tree.EMPTY
     problems: dict[str, str] = {}
-    for one in held:
+    for item in held:
         try:
-            if tree.entry_of(root, one.document, partial(pages.read, tools.store)) != one.entry:
-                problems[one.document] = "the tree does not name its segment"
+            if tree.entry_of(root, item.document, partial(pages.read, tools.store)) != item.entry:
+                problems[item.document] = "the tree does not name its segment"
         except tree.TreeDamaged as problem:
-            problems[one.document] = str(problem)
+            problems[item.document] = str(problem)
     return problems
 
 
@@ -162,9 +162,9 @@ def _restored(
             raise Unavailable(problem.refusal.message, what="backup") from None
         return problem.refusal
     rows = Rows(connection=connection, columns=header.columns, live=False)
-    found = rows.described(dict.fromkeys(names, 0))
+    description = rows.described(dict.fromkeys(names, 0))
     scratch.leave_tables(connection)
-    return found
+    return description
 
 
 def _difference(held: _Held, live: Described, restored: Described) -> str | None:
@@ -179,11 +179,11 @@ def _difference(held: _Held, live: Described, restored: Described) -> str | None
     return None
 
 
-def _record(dsn: str, found: Sequence[tuple[_Held, str | None]]) -> None:
+def _record(dsn: str, outcomes: Sequence[tuple[_Held, str | None]]) -> None:
     """Record that these documents are good, or what is wrong with each of them."""
-    if not found:
+    if not outcomes:
         return
-    result = {one.document: {"sha256": one.sha256, "problem": problem} for one, problem in found}
+    result = {item.document: {"sha256": item.sha256, "problem": problem} for item, problem in outcomes}
     with closing(postgres.connect(dsn, Deadline(limits.SCRUB_RECORD_SECONDS))) as connection:
         _VERIFIED.one(connection, {"documents": Jsonb(result)})
         connection.commit()
@@ -191,6 +191,6 @@ def _record(dsn: str, found: Sequence[tuple[_Held, str | None]]) -> None:
 
 def again(connection: psycopg.Connection[tuple[object, ...]], document: str | None) -> bool:
     """Let the next backup dump a document again, or every one, and commit. False if there is no such document."""
-    found = _AGAIN.one(connection, {"document": document})
+    exists = _AGAIN.one(connection, {"document": document})
     connection.commit()
-    return found
+    return exists

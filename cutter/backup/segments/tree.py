@@ -92,12 +92,12 @@ def entries_of(root: str, read: PageReader) -> Iterator[Entry]:
     page = _page(root, read)
     yield from page.entries
     for digit, child in page.children.items():
-        found = 0
+        count = 0
         for entry in entries_of(child.digest, read):
-            found += 1
+            count += 1
             yield entry
-        if found != child.count:
-            raise TreeDamaged(f"the tree holds {found} documents below {digit}, not {child.count}")
+        if count != child.count:
+            raise TreeDamaged(f"the tree holds {count} documents below {digit}, not {child.count}")
 
 
 def entry_of(root: str, document: str, read: PageReader) -> Entry | None:

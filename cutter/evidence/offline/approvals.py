@@ -35,9 +35,11 @@ class Approvals(Members):
 
     def approvals(self) -> Iterator[str]:
         # 6.1
-        told = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
+        verdicts = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
         heard = [{n: event[n] for n in JUDGED} for event in self.events if event["kind"] == "verdict"]
-        yield from unlike("verdicts.jsonl", told, (one for one in heard if one["accepted"] or one in told))
+        yield from unlike(
+            "verdicts.jsonl", verdicts, (verdict for verdict in heard if verdict["accepted"] or verdict in verdicts)
+        )
         # 6.2
         for row in self.accepted:
             yield from self._statement(row)
@@ -54,8 +56,8 @@ class Approvals(Members):
         for gate in sorted({row["gate"] for row in used} | set(self.passed)):
             yield from self._gate(gate, [row for row in used if row["gate"] == gate])
         # 6.6
-        for row, said in self.receipts:
-            yield from self._tier(row["gate"], said)
+        for row, receipt in self.receipts:
+            yield from self._tier(row["gate"], receipt)
         # 6.7
         yield from self._orders()
 
@@ -65,36 +67,38 @@ class Approvals(Members):
         if f"{name}.md" not in self.members or f"{name}.asc" not in self.members:
             yield f"{name}, which was accepted for {row['gate']}, or its signature is missing"
             return
-        said = statement(self.members[f"{name}.md"])
+        fields = statement(self.members[f"{name}.md"])
         same = {n: row[n] for n in ("gate", "decision", "approver", "challenge", "writer_digest", "review_decision_id")}
         same.update(document_id=self.run["document_id"], not_after=row["not_after"][:19] + "Z")
-        same.update({"run_id": self.run["run_id"]} if said["binding"] == "run" else {"batch_id": self.run["batch_id"]})
-        yield from self._unsaid(row["gate"], said, same, same)
+        same.update(
+            {"run_id": self.run["run_id"]} if fields["binding"] == "run" else {"batch_id": self.run["batch_id"]}
+        )
+        yield from self._unsaid(row["gate"], fields, same, same)
         if digest(self.members[f"{name}.md"]) != row["approval_sha256"]:
             yield f"{name}.md has other bytes than the accepted statement"
-        if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != said["deployment_id"]:
+        if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != fields["deployment_id"]:
             yield f"no policy epoch lets {row['approver']} sign for {row['gate']} with {hexed(row['fingerprint'])}"
         elif digest(self.members.get(f"keys/{person['key_sha256']}.asc", b"")) != person["key_sha256"]:
             yield f"the public key of {row['approver']} that the policy epoch names is missing"
         if row["approver"] == self.run["starter"]:
             yield f"{row['approver']} started the run, so {row['approver']} may not decide about it"
 
-    def _unsaid(self, gate: str, said: dict[str, str], right: Json, names: Iterable[str]) -> Iterator[str]:
+    def _unsaid(self, gate: str, fields: dict[str, str], right: Json, names: Iterable[str]) -> Iterator[str]:
         """The fields of a statement that contradict the rest. A value None means that the statement lacks the field."""
         wanted = {name: None if right.get(name) is None else str(right[name]) for name in names}
-        other = sorted(name for name in wanted if said.get(name) != wanted[name])
+        other = sorted(name for name in wanted if fields.get(name) != wanted[name])
         yield from (f"{name} that was signed for {gate} is not what the rest says" for name in other)
 
     def _consumption(self, used: Json) -> Iterator[str]:
         """A consumption needs an accepted statement to approve its gate, with its request and its digests."""
         gate, name = used["gate"], used["approval_sha256"]
-        found = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) == (name, gate)]
+        verdicts = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) == (name, gate)]
         asked = [row for row in self.rows("requests") if row["request_id"] == used["request_id"]]
-        if len(found) != 1 or len(asked) != 1 or found[0]["decision"] != "approve":
+        if len(verdicts) != 1 or len(asked) != 1 or verdicts[0]["decision"] != "approve":
             yield f"{gate} consumed {hexed(name)}, which is not exactly one accepted statement to approve one request"
-        if not found or not asked:
+        if not verdicts or not asked:
             return
-        verdict, request, said = found[0], asked[0], statement(self.members[f"signed/{name}.md"])
+        verdict, request, fields = verdicts[0], asked[0], statement(self.members[f"signed/{name}.md"])
         frozen, challenge = request["tuple"], digest(canonical(request["tuple"]))
         right = {**{n: frozen[n] for n in ("document_id", "source_version_id", "writer_digest", "candidate_count")},
                  **{n: verdict[n] for n in ("approver", "fingerprint", "policy_sha256")},
@@ -106,18 +110,18 @@ class Approvals(Members):
         asked_for = {"run_id": self.run["run_id"], "gate": gate, "challenge": challenge, "nonce": frozen["nonce"]}
         asked_for.update(review_decision_id=frozen["review_decision_id"], status="approved")
         yield from unlike("requests.jsonl", [{n: request[n] for n in asked_for}], [asked_for])
-        bound = BOUND[said["binding"]] | ({"review_decision_id"} if gate == "SG_lifecycle_authz" else set())
-        yield from [f"{name} has other fields than a statement of its kind"] * (set(said) != bound)
+        bound = BOUND[fields["binding"]] | ({"review_decision_id"} if gate == "SG_lifecycle_authz" else set())
+        yield from [f"{name} has other fields than a statement of its kind"] * (set(fields) != bound)
         right = {**frozen, **right, "schema": "cutter-approval/1", "decision": "approve", "allowance": "explicit",
-                 "binding": said["binding"], "batch_id": self.run["batch_id"],
+                 "binding": fields["binding"], "batch_id": self.run["batch_id"],
                  "request_sha256": request["request_sha256"]}  # fmt: skip
         # A statement from before the run names the request of the rehearsal, which the bundle does not have.
-        free = {"signed_utc", "not_after"} | ({"request_sha256"} if said["binding"] == "tuple" else set())
-        yield from self._unsaid(gate, said, right, bound - free)
+        free = {"signed_utc", "not_after"} | ({"request_sha256"} if fields["binding"] == "tuple" else set())
+        yield from self._unsaid(gate, fields, right, bound - free)
         # Bundles from before this pin have no red findings to compare.
         unaccepted = {*self.pins.get("red_findings", NONE).split()} - {NONE, *frozen["accepted_findings"].split()}
         yield from (f"{gate} was approved, but nobody accepted {finding}" for finding in sorted(unaccepted))
-        if used["consumed_at"][:19] >= said["not_after"][:19]:
+        if used["consumed_at"][:19] >= fields["not_after"][:19]:
             yield f"{hexed(name)} was consumed after its not_after"
         if any(row["approval_sha256"] == name for row in self.rows("revocations")):
             yield f"{hexed(name)} was revoked"
@@ -163,13 +167,13 @@ class Approvals(Members):
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
             yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
 
-    def _tiers(self, said: Json) -> set[str]:
+    def _tiers(self, receipt: Json) -> set[str]:
         """The tiers that the effect policy demanded at a gate."""
-        return {decision["tier"] for decision in (said["policy"] or {"decisions": ()})["decisions"]} - {None}
+        return {decision["tier"] for decision in (receipt["policy"] or {"decisions": ()})["decisions"]} - {None}
 
-    def _tier(self, gate: str, said: Json) -> Iterator[str]:
+    def _tier(self, gate: str, receipt: Json) -> Iterator[str]:
         """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it."""
-        tiers = self._tiers(said) if gate not in OPENED and self.run["mode"] == "live" else set()
+        tiers = self._tiers(receipt) if gate not in OPENED and self.run["mode"] == "live" else set()
         before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
         people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
         stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
@@ -183,11 +187,11 @@ class Approvals(Members):
     def _orders(self) -> Iterator[str]:
         """Each fact that names a signed order needs that statement, accepted for the same decision."""
         signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
-        told = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
-        told += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
-        told += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
+        orders = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
+        orders += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
+        orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
                  for row in self.rows("acknowledgements")]  # fmt: skip
-        for name, decision, member in told:
+        for name, decision, member in orders:
             if (name, decision) not in signed:
                 yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
         names = {name for name, _ in signed}

@@ -48,17 +48,17 @@ class Archive(Members):
 
     def _named(self) -> set[str]:
         """The policies that the bundle may hold: those that a receipt, an attempt, an effect or a void names."""
-        told = [said.get("policy") for _, said in self.receipts] + self.rows("decisions")
-        told += [inside(row, "report", "policy") for row in self.rows("attempts")]
-        told += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
-        told += [row.get("policy") for row in self.rows("voids")]
-        return {f"policies/{inside(one, 'sha256')}.yaml" for one in told}
+        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
+        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
+        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
+        policies += [row.get("policy") for row in self.rows("voids")]
+        return {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
 
     def _needed(self) -> set[str]:
         """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
-        found = set[str]()
+        names = set[str]()
         for row in self.accepted:
-            found |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
-            found |= {f"epochs/{row['policy_sha256']}.yaml"}
-            found |= {f"keys/{person['key_sha256']}.asc" for person in [self.person(row)] if person}
-        return found
+            names |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
+            names |= {f"epochs/{row['policy_sha256']}.yaml"}
+            names |= {f"keys/{person['key_sha256']}.asc" for person in [self.person(row)] if person}
+        return names

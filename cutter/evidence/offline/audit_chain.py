@@ -68,8 +68,8 @@ def _fault(event: Json, last: str, heads: Json) -> str:
     if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:
         return f"altered or inserted: {which} does not follow the event before it, or its hash does not fit its body"
     try:
-        said = json.loads(event["body"])
-        same = (said["seq"], said["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, said["run_id"])
+        body = json.loads(event["body"])
+        same = (body["seq"], body["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, body["run_id"])
     except BROKEN:
         same = False
     return "" if same else f"altered: the body of {which} is about another event or about another run"

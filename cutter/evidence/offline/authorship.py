@@ -52,9 +52,9 @@ class Authorship(Members):
     # --- 10: Temporal's history
 
     def engine(self, history: bytes) -> Iterator[str]:
-        seen, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
-        if digest("".join(canonical(event) + "\n" for event in events[: seen["events"]])) != seen["sha256"]:
-            yield f"its first {seen['events']} events have another digest"
+        record, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
+        if digest("".join(canonical(event) + "\n" for event in events[: record["events"]])) != record["sha256"]:
+            yield f"its first {record['events']} events have another digest"
 
 
 def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int, list[list[str]]]:
@@ -65,10 +65,10 @@ def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int
         subprocess.run([*words, "--import"], input=key, capture_output=True, timeout=GPG_SECONDS, check=False)
         words += ["--status-fd", "1", "--verify", f"{home}/asc", "-"]
         done = subprocess.run(words, input=signed, stdout=-1, stderr=-3, timeout=GPG_SECONDS, check=False)
-    said = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
-    good = [words for words in said if words[:1] and words[0] in ("GOODSIG", "EXPSIG", "EXPKEYSIG")]
-    bad = [words for words in said if words[:1] and words[0] in ("BADSIG", "ERRSIG", "REVKEYSIG")]
-    return len(good) + 2 * len(bad), [words for words in said if words[:1] == ["VALIDSIG"]]
+    lines = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    good = [words for words in lines if words[:1] and words[0] in ("GOODSIG", "EXPSIG", "EXPKEYSIG")]
+    bad = [words for words in lines if words[:1] and words[0] in ("BADSIG", "ERRSIG", "REVKEYSIG")]
+    return len(good) + 2 * len(bad), [words for words in lines if words[:1] == ["VALIDSIG"]]
 
 
 def instant(seconds: str) -> str:

@@ -118,8 +118,8 @@ def _chain(data: bytes, head: str | None) -> list[Line]:
 
 def _passed(b: Bundle) -> str:
     used = [(gate, row["approver"]) for gate in b.passed for row in b.rows("consumptions") if row["gate"] == gate]
-    told = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
-    return f"passed: {told}; the next line names the signers" if told else "the run passed no gate that needs one"
+    gates = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
+    return f"passed: {gates}; the next line names the signers" if gates else "the run passed no gate that needs one"
 
 
 def _authorship(b: Bundle, gpg: str | None) -> list[Line]:
@@ -152,17 +152,17 @@ def _raised(problem: Exception) -> list[str]:
 
 def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
     """The line of a step. `why` is a text, or a function that makes the text after the step is done."""
-    found = list[str]()
+    sentences = list[str]()
     try:
         for problem in problems or ():
-            found.append(shown(problem))
+            sentences.append(shown(problem))
         text = shown(why() if callable(why) else why)
     except (*BROKEN, OSError, subprocess.SubprocessError) as problem:
-        found.append(shown(_raised(problem)[0]))
+        sentences.append(shown(_raised(problem)[0]))
         text = ""
-    more = [f"and {len(found) - SHOWN_PROBLEMS} more"] if len(found) > SHOWN_PROBLEMS else []
-    verdict = FAILED if found else NOT_CHECKED if problems is None else OK
-    return what, verdict, "; ".join([*found[:SHOWN_PROBLEMS], *more]) or text
+    more = [f"and {len(sentences) - SHOWN_PROBLEMS} more"] if len(sentences) > SHOWN_PROBLEMS else []
+    verdict = FAILED if sentences else NOT_CHECKED if problems is None else OK
+    return what, verdict, "; ".join([*sentences[:SHOWN_PROBLEMS], *more]) or text
 
 
 def printed(lines: Iterable[Line]) -> str:
@@ -172,7 +172,7 @@ def printed(lines: Iterable[Line]) -> str:
 
 def exit_code(lines: Iterable[Line]) -> int:
     """0: no step failed. 1: a step failed. 5: no step failed, but gpg is missing, so the signatures are not checked."""
-    found = list(lines)
-    if any(verdict == FAILED for _, verdict, _ in found):
+    steps = list(lines)
+    if any(verdict == FAILED for _, verdict, _ in steps):
         return 1
-    return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in found) else 0
+    return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in steps) else 0

@@ -30,12 +30,12 @@ def check_files(
             raise ValueError(f"give {name} once for each file, in the same order")
     if history is not None and len(files) > 1:
         raise ValueError("--history belongs to one file: check that file without the others")
-    found = []
+    steps = []
     for n, data in enumerate(files):
         before = None if len(files) == 1 else files[n - 1] if n else b""
         head, sha256 = heads[n] if heads else None, sha256s[n] if sha256s else None
-        found.append(check(data, head, sha256, history, gpg, epochs, before))
-    return found
+        steps.append(check(data, head, sha256, history, gpg, epochs, before))
+    return steps
 
 
 def main() -> int:
@@ -50,7 +50,8 @@ def main() -> int:
     )
     given = parser.parse_args()
     try:
-        history, files = given.history.read_bytes() if given.history else None, [one.read_bytes() for one in given.file]
+        history = given.history.read_bytes() if given.history else None
+        files = [path.read_bytes() for path in given.file]
         checked = check_files(files, given.head, given.sha256, history, shutil.which("gpg"), given.epoch)
     except (OSError, *BROKEN) as problem:
         names = shown(", ".join(map(str, given.file)))

@@ -64,8 +64,8 @@ class EnactedText(Members):
             yield "law.jsonl has an address twice"
         for row in rows:
             form = None if row["operation"] == "repeal" else [int, int]
-            found = None if row["place"] is None else [type(number) for number in row["place"]]
-            if set(row) != {*FIELDS, *CHANGE, "place"} or row["operation"] not in OPERATIONS or found != form:
+            types = None if row["place"] is None else [type(number) for number in row["place"]]
+            if set(row) != {*FIELDS, *CHANGE, "place"} or row["operation"] not in OPERATIONS or types != form:
                 yield f"{row['address']} does not have the fields of its operation"
         for row in sorted((row for row in rows if row["place"] is not None), key=lambda row: row["place"]):
             start, stop = row["place"]

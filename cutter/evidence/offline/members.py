@@ -17,9 +17,9 @@ def sealed(members: dict[str, bytes]) -> bytes:
     """The bytes of a bundle: a ustar of files with mode 0644, without owner and time. The manifest comes first."""
     run, audit = json.loads(members["run.json"]), json.loads(members["audit.jsonl"].split(b"\n")[-2])
     listed = {name: [len(members[name]), digest(members[name])] for name in sorted(members)}
-    said = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
+    manifest = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
     parts = []
-    for name, body in [(MANIFEST, (canonical(said) + "\n").encode()), *sorted(members.items())]:
+    for name, body in [(MANIFEST, (canonical(manifest) + "\n").encode()), *sorted(members.items())]:
         head = name.encode("ascii").ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + b"%011o\0" % len(body)
         head, rest = head + b"0" * 11, b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2 + bytes(167)
         parts += [head, b"\0%06o\0 " % (sum(head + rest) + 8 * 32), rest, body, bytes(-len(body) % 512)]
@@ -39,10 +39,10 @@ class Members:
 
     def rows(self, name: str) -> list[Json]:
         """The objects of a member of JSON lines."""
-        found = [strict(line) for line in self.members[f"{name}.jsonl"].splitlines()]
-        if not all(isinstance(row, dict) for row in found):
+        rows = [strict(line) for line in self.members[f"{name}.jsonl"].splitlines()]
+        if not all(isinstance(row, dict) for row in rows):
             raise ValueError(f"{name}.jsonl has a line that is not a JSON object")
-        return found
+        return rows
 
     @cached_property
     def run(self) -> Json:
@@ -61,7 +61,7 @@ class Members:
     @cached_property
     def pins(self) -> Json:
         """The pins of all gates, such as the digests of the law."""
-        return {name: pin for _, said in self.receipts for name, pin in said["result"]["pins"].items()}
+        return {name: pin for _, receipt in self.receipts for name, pin in receipt["result"]["pins"].items()}
 
     @cached_property
     def accepted(self) -> list[Json]:
@@ -74,7 +74,7 @@ class Members:
     @cached_property
     def passed(self) -> dict[str, Json]:
         """Each sovereign gate that the run passed, with the receipt of its writing gate."""
-        return {OPENED[row["gate"]]: said for row, said in self.receipts if row["gate"] in OPENED}
+        return {OPENED[row["gate"]]: receipt for row, receipt in self.receipts if row["gate"] in OPENED}
 
     def epoch(self, row: Json) -> Json:
         """The policy epoch that a verdict or a consumption names, or {} if the bundle does not have it."""
@@ -85,5 +85,5 @@ class Members:
         """The entry of a verdict's signer in its policy epoch, or None if the epoch has no or several such entries."""
         wanted = (row["approver"], row["fingerprint"])
         people = self.epoch(row).get("approvers", [])
-        found = [person for person in people if person["name"] == wanted[0] or person["fingerprint"] == wanted[1]]
-        return found[0] if len(found) == 1 and (found[0]["name"], found[0]["fingerprint"]) == wanted else None
+        matches = [person for person in people if person["name"] == wanted[0] or person["fingerprint"] == wanted[1]]
+        return matches[0] if len(matches) == 1 and (matches[0]["name"], matches[0]["fingerprint"]) == wanted else None

@@ -32,9 +32,9 @@ def parsed(line: bytes) -> Json:
         return None
 
 
-def unlike(member: str, found: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
+def unlike(member: str, rows: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
     """One problem for each row that a member has wrongly and for each row that it lacks."""
-    has, should = Counter(map(canonical, found)), Counter(map(canonical, right))
+    has, should = Counter(map(canonical, rows)), Counter(map(canonical, right))
     yield from (f"{member} is not what the rest says: {row}" for row in (has - should) + (should - has))
 
 
@@ -60,10 +60,10 @@ def statement(body: bytes) -> dict[str, str]:
     """The fields of a signed statement: `name: value` lines between two lines of `---`, each name once."""
     first, *lines = body.decode().split("\n")
     pairs = [line.split(": ", 1) for line in lines[: lines.index("---")]]
-    said = dict(pairs)
-    if first != "---" or len(said) != len(pairs) or said["schema"] != "cutter-approval/1":
+    fields = dict(pairs)
+    if first != "---" or len(fields) != len(pairs) or fields["schema"] != "cutter-approval/1":
         raise ValueError("a statement does not have the form cutter-approval/1")
-    return said
+    return fields
 
 
 def epoch_file(body: bytes) -> Json:
@@ -77,7 +77,7 @@ def epoch_file(body: bytes) -> Json:
 
 def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
     """The value of the block that begins in the first row, and the rows after this block."""
-    depth, found, listed = rows[0][0], dict[str, Json](), list[Json]()
+    depth, mapping, listed = rows[0][0], dict[str, Json](), list[Json]()
     while rows and rows[0][0] == depth and rows[0][1].startswith("- "):
         text = rows[0][1]
         inner = len(text) - len(text[1:].lstrip())
@@ -85,11 +85,11 @@ def _block(rows: list[tuple[int, str]]) -> tuple[Json, list[tuple[int, str]]]:
         listed.append(value)
     while rows and rows[0][0] == depth and not listed:
         name, separator, text = rows[0][1].partition(":")
-        if not separator or name in found or name.startswith("- "):
+        if not separator or name in mapping or name.startswith("- "):
             raise ValueError("a policy epoch has a notation that this program does not read")
         deeper = rows[1:2] and (rows[1][0] > depth or (rows[1][0] == depth and rows[1][1].startswith("- ")))
-        found[name], rows = _block(rows[1:]) if deeper and not text else (_value(text.strip()), rows[1:])
-    return listed or found, rows
+        mapping[name], rows = _block(rows[1:]) if deeper and not text else (_value(text.strip()), rows[1:])
+    return listed or mapping, rows
 
 
 def _value(text: str) -> Json:

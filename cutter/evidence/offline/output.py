@@ -14,7 +14,9 @@ def shown(value: object) -> str:
     """A text that is safe to print: one line of limited length, with the code of each hidden character."""
     text = str(value)
     text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
-    return re.sub(r"\s+", " ", "".join(f"⟨U+{ord(one):04X}⟩" if _hidden(one) else one for one in text))
+    return re.sub(
+        r"\s+", " ", "".join(f"⟨U+{ord(character):04X}⟩" if _hidden(character) else character for character in text)
+    )
 
 
 def _hidden(character: str) -> bool:

@@ -28,13 +28,17 @@ class Receipts(Members):
         names = [row["gate"] for row, _ in self.receipts]
         if names != [gate for gate in GATES if gate in names or gate not in ADDED][: len(names)]:
             yield "receipts.jsonl does not have one receipt of each gate, in order from the first gate"
-        for row, said in self.receipts:
+        for row, receipt in self.receipts:
             # 5.2
-            right = {"gate": said["gate"], "prev_hash": previous, "receipt_hash": digest(previous + row["sealed_body"])}
+            right = {
+                "gate": receipt["gate"],
+                "prev_hash": previous,
+                "receipt_hash": digest(previous + row["sealed_body"]),
+            }
             yield from unlike("receipts.jsonl", [{n: row[n] for n in right}], [right])
-            yield from [f"the receipt of {row['gate']} is of another run"] * (said["run_id"] != run_id)
+            yield from [f"the receipt of {row['gate']} is of another run"] * (receipt["run_id"] != run_id)
             # 5.3
-            by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
+            by = receipt["policy"] or {"sha256": digest(b""), "decisions": ()}
             text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
             if digest(text) != by["sha256"] or any(decision["verdict"] == "deny" for decision in by["decisions"]):
                 yield f"the policy that decided about {row['gate']} is missing, or denied it"
@@ -46,8 +50,8 @@ class Receipts(Members):
     def _moved(self) -> Iterator[str]:
         # 5.4
         moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.events if "event_type" in e]
-        told = (row for row in self.rows("transitions") if str(row["event_type"])[:8] in ("document", "approval"))
-        yield from unlike("transitions.jsonl", ({**row, "run_id": self.run["run_id"]} for row in told), moves)
+        rows = (row for row in self.rows("transitions") if str(row["event_type"])[:8] in ("document", "approval"))
+        yield from unlike("transitions.jsonl", ({**row, "run_id": self.run["run_id"]} for row in rows), moves)
         # 5.5
         sealed_gates = [[row["gate"], GATES.get(row["gate"]), row["receipt_hash"]] for row, _ in self.receipts]
         states = [move for move in moves if move["event_type"] == "document_run_state_transition"]

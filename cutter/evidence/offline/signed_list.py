@@ -19,13 +19,13 @@ def signed_over(statement: bytes, file: bytes) -> tuple[bytes, bytes]:
     """
     if not file.startswith(b"cutter-"):
         return statement, file
-    found = LIST_FILE.fullmatch(file)
-    if found is None:
+    match = LIST_FILE.fullmatch(file)
+    if match is None:
         raise ValueError("a signature file does not have the form cutter-list-signature/1")
-    place, count = int(found[1]), int(found[2])
-    siblings = [bytes.fromhex(line.split(" ")[1]) for line in found[3].decode().splitlines()]
+    place, count = int(match[1]), int(match[2])
+    siblings = [bytes.fromhex(line.split(" ")[1]) for line in match[3].decode().splitlines()]
     root = climbed(hashlib.sha256(b"\0" + statement).digest(), place - 1, count, siblings)
-    return (LIST_HEAD % (count, root.hex())).encode(), found[4]
+    return (LIST_HEAD % (count, root.hex())).encode(), match[4]
 
 
 def climbed(leaf: bytes, index: int, count: int, siblings: list[bytes]) -> bytes:

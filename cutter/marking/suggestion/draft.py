@@ -376,20 +376,20 @@ def yaml_of(draft: Draft, *, name: str, about: str) -> bytes:
 
 
 def _level_fields(level: DraftLevel) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": level.name, "segment": level.segment}
+    fields: dict[str, Any] = {"name": level.name, "segment": level.segment}
     words = tuple(word for word in level.words if NUMBER not in word)
     markers = [word for word in level.words if NUMBER in word]
     if markers:
-        found["marker"] = markers[0]
+        fields["marker"] = markers[0]
     for field, values in (("words", words), ("phrases", level.phrases), ("numbers", level.numbers)):
         if values:
-            found[field] = list(values)
+            fields[field] = list(values)
     if level.number != "required":
-        found["number"] = level.number
+        fields["number"] = level.number
     if level.form != "atx":
-        found["forms"] = [level.form]
+        fields["forms"] = [level.form]
     if level.whole_document:
-        found["numbering"] = "document"
+        fields["numbering"] = "document"
     if level.title_next_line:
-        found["title"] = "next_line"
-    return {**found, "section_type": level.section_type}
+        fields["title"] = "next_line"
+    return {**fields, "section_type": level.section_type}

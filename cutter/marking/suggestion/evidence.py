@@ -104,10 +104,10 @@ class Evidence:
 
 def read_evidence(lines: Lines) -> Evidence:
     """Everything in a text that looks like a heading."""
-    found = [line for index in range(len(lines.lines)) if (line := _read(index, lines)) is not None]
-    kinds = _kinds(found)
+    headings = [line for index in range(len(lines.lines)) if (line := _read(index, lines)) is not None]
+    kinds = _kinds(headings)
     of_a_kind = {line.index for kind in kinds for line in kind.lines}
-    kept = tuple(line for line in found if _outstanding(line) or line.index in of_a_kind)
+    kept = tuple(line for line in headings if _outstanding(line) or line.index in of_a_kind)
     return Evidence(lines=kept, kinds=kinds)
 
 
@@ -152,11 +152,11 @@ def _designated(index: int, form: Form, depth: int, title: str, hidden: bool) ->
         return replace(line, parted=True)
     begin = 1 if title.startswith("[") else 0
     listed = _LISTED.match(title, begin)
-    found = _word_and_number(title, begin) or (_word_and_number(title, listed.end()) if listed else None)
-    if found is not None:
+    designation = _word_and_number(title, begin) or (_word_and_number(title, listed.end()) if listed else None)
+    if designation is not None:
         if listed is not None and form != "atx":
             return None  # `9. Section 2 is amended` is an item of a list
-        return _line(index, form, depth, title, found[0], found[1], found[2], False, hidden)
+        return _line(index, form, depth, title, designation[0], designation[1], designation[2], False, hidden)
     known = _known_word(title, begin)
     if known is not None and form == "atx":
         return _line(index, form, depth, title, known, "", begin + len(known), False, hidden)
@@ -220,12 +220,12 @@ def _outstanding(line: Line) -> bool:
     return line.form == "atx" or not line.word
 
 
-def _kinds(found: list[Line]) -> tuple[Kind, ...]:
+def _kinds(headings: list[Line]) -> tuple[Kind, ...]:
     groups: dict[tuple[str, Form], list[Line]] = defaultdict(list)
-    for line in found:
+    for line in headings:
         if line.word and not line.hidden:
             groups[line.key, line.form].append(line)
-    digits = Counter(line.depth for line in found if line.form == "atx" and line.title[:1].isdigit())
+    digits = Counter(line.depth for line in headings if line.form == "atx" and line.title[:1].isdigit())
     groups = {key: _without_titles(lines, digits) for key, lines in groups.items()}
     kinds = [kind for (_, form), lines in groups.items() if lines and (kind := _kind(form, lines)) is not None]
     if not kinds and not digits:

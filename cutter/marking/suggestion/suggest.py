@@ -279,8 +279,8 @@ def _red_reasons(trial: Trial) -> list[str]:
 
 
 def _unheeded(desk: _Desk) -> list[str]:
-    told = "--refine changes nothing: the profile says so already; `cutter mark --explain LINE` says how a line is read"
-    return [told] if desk.unheeded else []
+    text = "--refine changes nothing: the profile says so already; `cutter mark --explain LINE` says how a line is read"
+    return [text] if desk.unheeded else []
 
 
 def _outside(result: Marking) -> list[str]:
@@ -314,10 +314,10 @@ def _unusual_words(desk: _Desk, draft: Draft) -> list[str]:
     """Levels of words that no table knows, and articles in plain lines of a text that also numbers some with `#`."""
     plain = [level for level in draft.levels if level.form != "atx"]
     unknown = [level.words[0] for level in plain if level.words and role_of(level.words[0]) is None]
-    found = [f"no usual word for a heading: {word}; else give --refine 'word {word} is text'" for word in unknown]
+    warnings = [f"no usual word for a heading: {word}; else give --refine 'word {word} is text'" for word in unknown]
     if plain and articles_with_hashes(desk.evidence) > 1:
-        found.append("some articles are written with #, others in plain lines: perhaps another text is annexed")
-    return found
+        warnings.append("some articles are written with #, others in plain lines: perhaps another text is annexed")
+    return warnings
 
 
 def _giant(result: Marking) -> Candidate | None:

@@ -109,16 +109,16 @@ def _nested_otherwise(result: Marking, evidence: Evidence, named: dict[int, Cand
     parents = {unit.address: unit.parent_address for unit in result.candidates}
     wrong = 0
     stack: list[tuple[int, str | None]] = []
-    seen: set[str] = set()
+    addresses: set[str] = set()
     for line in written:
         unit = named.get(first_line + line.index)
-        if unit is not None and unit.address in seen:
+        if unit is not None and unit.address in addresses:
             continue  # the second line of a heading
         while stack and stack[-1][0] >= line.depth:
             stack.pop()
         if unit is None:
             continue
-        seen.add(unit.address)
+        addresses.add(unit.address)
         parent = unit.parent_address
         while parent is not None and parent not in with_hashes:
             parent = parents[parent]
@@ -144,13 +144,13 @@ def _unused(
     result: Marking, evidence: Evidence, named: dict[int, Candidate], first_line: int
 ) -> tuple[Unused, ...]:  # fmt: skip
     skipped = _left_out_on_purpose(result)
-    found = []
+    unused = []
     for line in evidence.lines:
         number = first_line + line.index
         part = bisect_right(skipped, (number, True)) - 1
         if number not in named and not (part >= 0 and skipped[part][1]):
-            found.append(Unused(line=number, title=cut_title(line.title), why=_why(line)))
-    return tuple(found)
+            unused.append(Unused(line=number, title=cut_title(line.title), why=_why(line)))
+    return tuple(unused)
 
 
 def _why(line: Line) -> str:

@@ -95,6 +95,6 @@ class SigningApp(App[bool]):
         self.screen_change_signal.subscribe(self, self._page_changes, immediate=True)
         # A page says nothing before its parts are there.
         await self.push_screen(RequestList(self.session))
-        told = restored(self.session.journal.ledger)
-        if told:
-            self.notify(told)
+        message = restored(self.session.journal.ledger)
+        if message:
+            self.notify(message)

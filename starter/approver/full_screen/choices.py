@@ -37,11 +37,11 @@ class Deciding(Screen[Asked | None]):
         self._after_decision = decided
 
     def action_approve(self) -> None:
-        one = self._deciding(Choice.APPROVE)
-        if one is not None:
-            before = self.session.decision(one)
+        request = self._deciding(Choice.APPROVE)
+        if request is not None:
+            before = self.session.decision(request)
             note = before.text if before and before.choice is Choice.APPROVE else ""
-            self._keep(one, Decision(choice=Choice.APPROVE, text=note))
+            self._keep(request, Decision(choice=Choice.APPROVE, text=note))
 
     def action_skip(self) -> None:
         self._with_reason(Choice.SKIP, "Why do you skip it? The request keeps waiting.")
@@ -51,41 +51,41 @@ class Deciding(Screen[Asked | None]):
 
     def action_note(self) -> None:
         """Approve with a note, which becomes part of the signed statement."""
-        one = self._deciding(Choice.APPROVE)
-        if one is None:
+        request = self._deciding(Choice.APPROVE)
+        if request is None:
             return
-        before = self.session.decision(one)
+        before = self.session.decision(request)
 
         def noted(text: str | None) -> None:
             if text is not None:
-                self._keep(one, Decision(choice=Choice.APPROVE, text=text))
+                self._keep(request, Decision(choice=Choice.APPROVE, text=text))
 
         asked = Question("Approve with this note, which is signed:", text=before.text if before else "")
         self.app.push_screen(asked, noted)
 
     def action_undo(self) -> None:
-        one = self._current_request()
-        if one is not None and self.session.may_undo(one):
-            self._keep(one, None)
+        request = self._current_request()
+        if request is not None and self.session.may_undo(request):
+            self._keep(request, None)
 
     def _with_reason(self, choice: Choice, question: str) -> None:
-        one = self._deciding(choice)
-        if one is None:
+        request = self._deciding(choice)
+        if request is None:
             return
 
         def reasoned(text: str | None) -> None:
             if text is not None:
-                self._keep(one, Decision(choice=choice, text=text))
+                self._keep(request, Decision(choice=choice, text=text))
 
         self.app.push_screen(Question(question, needed=True), reasoned)
 
     def _deciding(self, choice: Choice) -> Asked | None:
         """The current request if this choice is possible for it. Otherwise None, after a message with the reason."""
-        one = self._current_request()
-        why_not = self.session.may_not(one, choice) if one is not None else None
-        if one is None or why_not is None:
-            return one
-        self.app.notify(visible_line(f"{one.name}: {why_not}"), severity="warning")
+        request = self._current_request()
+        why_not = self.session.may_not(request, choice) if request is not None else None
+        if request is None or why_not is None:
+            return request
+        self.app.notify(visible_line(f"{request.name}: {why_not}"), severity="warning")
         return None
 
     def _keep(self, asked: Asked, decision: Decision | None) -> None:

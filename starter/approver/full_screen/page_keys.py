@@ -49,14 +49,14 @@ def rows(page: Screen[Any]) -> list[tuple[str, str]]:
     those of textual, of which only the plain keys of a list or a tree are of use here.
     """
     active = [active_binding for active_binding in page.active_bindings.values() if active_binding.enabled]
-    ours = sorted((one for one in active if one.binding.tooltip), key=lambda one: not one.binding.show)
-    moves = [one for one in active if not one.binding.tooltip and _moves(page, one)]
-    found: dict[str, list[ActiveBinding]] = {}
-    for one in ours:
-        found.setdefault(one.binding.tooltip, []).append(one)
+    ours = sorted((key for key in active if key.binding.tooltip), key=lambda key: not key.binding.show)
+    moves = [key for key in active if not key.binding.tooltip and _moves(page, key)]
+    groups: dict[str, list[ActiveBinding]] = {}
+    for own_key in ours:
+        groups.setdefault(own_key.binding.tooltip, []).append(own_key)
     if moves:
-        found[MOVES] = moves
-    return [(_shown(page, same), does) for does, same in found.items()]
+        groups[MOVES] = moves
+    return [(_shown(page, same), does) for does, same in groups.items()]
 
 
 def _moves(page: Screen[Any], active_binding: ActiveBinding) -> bool:
@@ -69,4 +69,4 @@ def _moves(page: Screen[Any], active_binding: ActiveBinding) -> bool:
 
 
 def _shown(page: Screen[Any], same: Iterable[ActiveBinding]) -> str:
-    return " ".join(page.app.get_key_display(one.binding) for one in same)
+    return " ".join(page.app.get_key_display(key.binding) for key in same)

@@ -68,12 +68,12 @@ class RequestList(Deciding):
         session, rows = self.session, self.query_one(DataTable)
         here = self.current()
         rows.clear()
-        for one in self._listed():
-            state, decision = session.state(one), session.decision(one)
-            note = decision.text if decision else session.refused.get(one.key, "")
-            cells = (one.name, one.gate, one.document.request.candidate_count, one.findings)
-            rows.add_row(line(state, _STYLES[state]), *map(line, cells), line(note), key=one.key)
-        listed = [one.key for one in self._listed()]
+        for request in self._listed():
+            state, decision = session.state(request), session.decision(request)
+            note = decision.text if decision else session.refused.get(request.key, "")
+            cells = (request.name, request.gate, request.document.request.candidate_count, request.findings)
+            rows.add_row(line(state, _STYLES[state]), *map(line, cells), line(note), key=request.key)
+        listed = [asked.key for asked in self._listed()]
         if here is not None and here.key in listed:
             rows.move_cursor(row=listed.index(here.key))
         filtered = f" · only {self._filter!r}" if self._filter else ""
@@ -89,23 +89,23 @@ class RequestList(Deciding):
         keys = list(rows.rows)
         if not 0 <= rows.cursor_row < len(keys):
             return None
-        return next((one for one in listed if one.key == keys[rows.cursor_row].value), None)
+        return next((request for request in listed if request.key == keys[rows.cursor_row].value), None)
 
     def on_data_table_row_selected(self) -> None:
         self.action_read()
 
     def action_read(self) -> None:
-        one = self.current()
-        if one is not None:
-            self.read(one)
+        request = self.current()
+        if request is not None:
+            self.read(request)
 
     def read(self, asked: Asked) -> None:
         """Open the reader. A request that differs from the one that this machine computes is refused instead."""
         try:
             view = self.session.open(asked)
         except CutterError as problem:
-            told = visible_line(f"{asked.name}: {problem}")
-            self.app.notify(told, severity="error")
+            message = visible_line(f"{asked.name}: {problem}")
+            self.app.notify(message, severity="error")
             self.show()
             return
         self.app.push_screen(RequestReader(self.session, asked, view), self._next)

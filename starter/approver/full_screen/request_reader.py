@@ -173,7 +173,7 @@ class RequestReader(Deciding):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter on a finding shows its line in the source, with its unit in the tree."""
         finding = self.view.findings[int(event.option.id or 0)]
-        unit = next((one for one in self._placed() if self._has(one, finding)), None)
+        unit = next((node for node in self._placed() if self._has(node, finding)), None)
         if unit is not None:
             self._go_to(unit)
         self._mark(finding.line, finding.line)
@@ -236,7 +236,7 @@ class RequestReader(Deciding):
         if not word:
             return
         self._word = word
-        self._matches = [found for node in self._placed() for found in self._matches_in(node, word.casefold())]
+        self._matches = [match for node in self._placed() for match in self._matches_in(node, word.casefold())]
         if self._matches:
             self._show_match(0)
         else:
@@ -263,8 +263,8 @@ class RequestReader(Deciding):
         self._go_to(node)
         self.action_tab("unit")
         self.call_after_refresh(self._mark_match, number)
-        told = f"{place + 1} of {len(self._matches)} with {self._word!r}: line {number}; n: next, N: previous"
-        self.app.notify(told)
+        message = f"{place + 1} of {len(self._matches)} with {self._word!r}: line {number}; n: next, N: previous"
+        self.app.notify(message)
 
     def _mark_match(self, number: int) -> None:
         """Select the line in the text of its unit and in the source."""
@@ -296,9 +296,9 @@ def _label(unit: ShownUnit) -> Text:
 
 
 def _finding(finding: ShownFinding, when: str) -> Text:
-    said = line(
+    text = line(
         f"{finding.severity} line {finding.line}, {finding.name}: {finding.message}", SEVERITY_STYLES[finding.severity]
     )
     if finding.because is not None:
-        said.append("\n").append(line(f"{when}: {finding.because}"))
-    return said
+        text.append("\n").append(line(f"{when}: {finding.because}"))
+    return text

@@ -116,7 +116,7 @@ def code(outcome: object) -> RefusalCode:
 def test_a_rebuilt_database_has_every_row_and_cutter_continues_on_it(whole: Whole) -> None:
     heard: list[str] = []
     with empty(whole.world) as into:
-        outcome = rebuilt(whole, into, told=lambda name, _total: heard.append(name))
+        outcome = rebuilt(whole, into, progress=lambda name, _total: heard.append(name))
         assert isinstance(outcome, Rebuilt), outcome
         assert (content(into), others(into), fingerprint(into)) == (whole.law, whole.others, whole.fingerprint)
         assert outcome.documents == 2

@@ -107,7 +107,7 @@ def test_after_a_refusal_the_database_is_empty_and_takes_the_next_restore(world:
         assert outcome.code is RefusalCode.ARTIFACT_MISSING
         assert is_empty(into)
         told: list[tuple[str, int]] = []
-        outcome = restored(world, into, jobs=jobs, told=lambda name, total: told.append((name, total)))
+        outcome = restored(world, into, jobs=jobs, progress=lambda name, total: told.append((name, total)))
         assert isinstance(outcome, RestoreReport), outcome
         assert told == [(world.record(1).artifact_id, 1)]
         assert into.value("select count(*) from public.information_unit") == 10
