@@ -323,9 +323,8 @@ class Approvals(Members):
         # 6.1
         verdicts = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
         heard = [{n: event[n] for n in JUDGED} for event in self.events if event["kind"] == "verdict"]
-        yield from unlike(
-            "verdicts.jsonl", verdicts, (verdict for verdict in heard if verdict["accepted"] or verdict in verdicts)
-        )
+        kept = (verdict for verdict in heard if verdict["accepted"] or verdict in verdicts)
+        yield from unlike("verdicts.jsonl", verdicts, kept)
         # 6.2
         for row in self.accepted:
             yield from self._statement(row)
