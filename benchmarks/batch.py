@@ -131,9 +131,9 @@ class BatchBench:
         folder = f"{documents.folder(batch_id)}/bench-{uuid_utils.uuid7()}"
         statements = {}
         waiting = batch_step.waiting_at(batches.view(self.settings, batch_id), gate)
-        for one in [item for item in waiting if item.request_kb_id][:size]:
-            document, data = signing_desk.read_request(self.settings, one.run_id or "", one.request_kb_id or "")
-            statements[one.document_id] = signing_desk.answer(document, data, self.bench.signer, schema.APPROVE)
+        for record in [item for item in waiting if item.request_kb_id][:size]:
+            document, data = signing_desk.read_request(self.settings, record.run_id or "", record.request_kb_id or "")
+            statements[record.document_id] = signing_desk.answer(document, data, self.bench.signer, schema.APPROVE)
         signed = signing_desk.sign(list(statements.values()), self.bench.signer)
         for name, file in zip(statements, signed, strict=True):
             signing_desk.upload(self.settings, file, f"{folder}/{name}.md")
@@ -143,7 +143,7 @@ class BatchBench:
         items = (await asyncio.to_thread(batches.view, self.settings, batch_id)).items
         last = client.get_workflow_handle(names.document_workflow_id(items[-1].document_id))
         parent = client.get_workflow_handle(names.batch_workflow_id(batch_id))
-        child, own = [(await one.describe()).raw_description.workflow_execution_info for one in (last, parent)]
+        child, own = [(await handle.describe()).raw_description.workflow_execution_info for handle in (last, parent)]
         return {
             "history_events": child.history_length, "history_bytes": child.history_size_bytes,
             "parent_events": own.history_length, "parent_bytes": own.history_size_bytes,
@@ -222,7 +222,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS / "batch.jsonl")
     chosen = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    counts, sizes = ([int(one) for one in text.split(",")] for text in (chosen.documents, chosen.units))
+    counts, sizes = ([int(number) for number in text.split(",")] for text in (chosen.documents, chosen.units))
     records = measure(counts, sizes, chosen.serial)
     head = machine()
     print(json.dumps(head))

@@ -61,7 +61,7 @@ def compare(result: Marking | MarkRefusal, expected: Outline) -> Comparison:
     shape, line = difference(result, expected)
     named = _finding_at(result, line) if line is not None else None
     if result.unaccepted:
-        red = next((one for one in result.unaccepted if one.code not in _NUMBERS), result.unaccepted[0])
+        red = next((finding for finding in result.unaccepted if finding.code not in _NUMBERS), result.unaccepted[0])
         verdict: Verdict = "refused" if shape else _alarm(result, expected)
         return Comparison(verdict=verdict, shape=red.code, line=red.line, units=units, expected=count,
                           difference=shape, finding=red.name, unnamed=bool(shape) and named is None)  # fmt: skip
@@ -80,7 +80,7 @@ def _finding_at(result: Marking, line: int) -> Finding | None:
 
 def _named_lines(finding: Finding) -> set[int]:
     """The finding's own line and those that its message quotes."""
-    return {finding.line, *(int(found["line"]) for found in _LINE_IN_MESSAGE.finditer(finding.message))}
+    return {finding.line, *(int(match["line"]) for match in _LINE_IN_MESSAGE.finditer(finding.message))}
 
 
 def _alarm(result: Marking, expected: Outline) -> Verdict:
@@ -95,11 +95,11 @@ def _odd_numbers(expected: Outline) -> set[int]:
     last: dict[tuple[int, str], int] = {}
     odd: set[int] = set()
     for entry in expected.entries:
-        found = _NUMBERED.match(entry.title)
-        value = None if found is None else _value(found["number"])
-        if found is None or value is None:
+        match = _NUMBERED.match(entry.title)
+        value = None if match is None else _value(match["number"])
+        if match is None or value is None:
             continue
-        key = entry.depth, letters(found["word"])
+        key = entry.depth, letters(match["word"])
         if value != last.get(key, 0) + 1:
             odd.add(entry.line)
         last[key] = value
@@ -111,7 +111,7 @@ def _value(written: str) -> int | None:
     if written.isdecimal():
         return int(written)
     values = [_ROMAN[sign] for sign in written]
-    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
+    return sum(-digit if digit < after else digit for digit, after in zip(values, [*values[1:], 0], strict=True))
 
 
 def difference(result: Marking, expected: Outline) -> tuple[str, int | None]:

@@ -66,12 +66,12 @@ class Law:
 
 def collections(file: Path) -> tuple[str, list[Collection]]:
     """The seed and the collections of the list."""
-    found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    listing = yaml.safe_load(file.read_text(encoding="utf-8"))
     rows = []
-    for row in found["collections"]:
+    for row in listing["collections"]:
         articles = re.compile(row["articles"]) if row.get("articles") else None
         rows.append(Collection(**{**row, "articles": articles, "digest": row.get("digest", "")}))
-    return str(found["seed"]), rows
+    return str(listing["seed"]), rows
 
 
 def git(directory: Path, *arguments: str) -> bytes:
@@ -106,14 +106,14 @@ def laws(collection: Collection, directory: Path, seed: str, sample: int) -> Ite
         if fnmatchcase(name, collection.paths):
             blobs[name] = head.split(b" ")[2].decode()
     order = sorted(blobs, key=lambda name: hashlib.sha256(f"{seed}\0{name}".encode()).digest())
-    found = 0
+    count = 0
     for name in order[: sample * EXAMINED_FOR_EACH]:
-        if found == sample:
+        if count == sample:
             return
         data = blob(directory, blobs[name])
         law = None if data is None else _law(name, data, collection)
         if law is not None:
-            found += 1
+            count += 1
             yield law
 
 
@@ -135,8 +135,8 @@ def cut_by_default(data: bytes) -> tuple[Marking | MarkRefusal, str]:
 
 def cut_as_suggested(data: bytes) -> tuple[Marking | MarkRefusal, str]:
     """The marking by what `cutter profile suggest` writes and names in its next command, and its confidence."""
-    found = suggest(data, docprefix="LAW", compared=())
-    return (found, "") if isinstance(found, MarkRefusal) else (found.result, found.confidence)
+    suggestion = suggest(data, docprefix="LAW", compared=())
+    return (suggestion, "") if isinstance(suggestion, MarkRefusal) else (suggestion.result, suggestion.confidence)
 
 
 CUTS = {"default": cut_by_default, "suggested": cut_as_suggested}
@@ -188,15 +188,15 @@ def main() -> None:
             continue
         sample = min(collection.sample, chosen.sample or collection.sample)
         begun = time.process_time()
-        found, digest = measure(collection, directory, seed, sample)
+        rows, digest = measure(collection, directory, seed, sample)
         check_digest(collection, digest, sample)
         digests[collection.repository] = digest
-        records.extend(found)
-        _say(collection, found, time.process_time() - begun, digest)
+        records.extend(rows)
+        _say(collection, rows, time.process_time() - begun, digest)
     if chosen.output is not None:
         lines = [json.dumps(record, ensure_ascii=False) for record in records]
         chosen.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    text = page(records, [asdict(one) for one in listed if one.repository in digests])
+    text = page(records, [asdict(entry) for entry in listed if entry.repository in digests])
     print(text)
     if chosen.page is not None:
         chosen.page.write_text(text, encoding="utf-8")
@@ -206,8 +206,8 @@ def _say(collection: Collection, records: list[dict[str, Any]], seconds: float, 
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         counts[record["cut"]][record["verdict"]] += 1
-    told = "; ".join(f"{cut} {dict(count)}" for cut, count in counts.items())
-    print(f"{collection.repository}: {len(records) // len(CUTS)} laws, {seconds:.0f} s, {told}, digest {digest}",
+    summary = "; ".join(f"{cut} {dict(count)}" for cut, count in counts.items())
+    print(f"{collection.repository}: {len(records) // len(CUTS)} laws, {seconds:.0f} s, {summary}, digest {digest}",
           file=sys.stderr, flush=True)  # fmt: skip
 
 

@@ -190,11 +190,11 @@ def _shapes(records: list[Record]) -> str:
 
 def _examples(records: list[Record]) -> list[str]:
     """The smallest law of each jurisdiction first."""
-    seen: set[str] = set()
+    jurisdictions: set[str] = set()
     shown: list[str] = []
     for record in sorted(records, key=lambda record: (record["bytes"], record["path"])):
-        if record["jurisdiction"] not in seen and len(shown) < EXAMPLES_OF_A_SHAPE:
-            seen.add(record["jurisdiction"])
+        if record["jurisdiction"] not in jurisdictions and len(shown) < EXAMPLES_OF_A_SHAPE:
+            jurisdictions.add(record["jurisdiction"])
             shown.append(_place(record))
     return shown
 

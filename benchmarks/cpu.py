@@ -93,11 +93,11 @@ def measured(checkout: Path, asked: argparse.Namespace, *, profiled: bool = Fals
 
 def median(name: str, asked: argparse.Namespace, taken: list[Json]) -> Json:
     """The record of one checkout: the median of each figure over its repetitions."""
-    cpu = {of: round(statistics.median(one["cpu_ms"][of] for one in taken), 1) for of in taken[0]["cpu_ms"]}
+    cpu = {of: round(statistics.median(record["cpu_ms"][of] for record in taken), 1) for of in taken[0]["cpu_ms"]}
     figures = ("per_minute", "history_events", "history_bytes", "parent_events")
     return {
         "kind": "cpu", "name": name, "code": taken[0]["code"], "documents": asked.documents, "units": asked.units,
-        "n": len(taken), "cpu_ms": cpu, **{of: statistics.median(one[of] for one in taken) for of in figures},
+        "n": len(taken), "cpu_ms": cpu, **{of: statistics.median(record[of] for record in taken) for of in figures},
     }  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def line(record: Json) -> str:
 
 def measure(asked: argparse.Namespace) -> list[Json]:
     """Every checkout in turn, `repetitions` times."""
-    named = dict(one.split("=", 1) for one in asked.checkout or [f"this={ROOT}"])
+    named = dict(option.split("=", 1) for option in asked.checkout or [f"this={ROOT}"])
     checkouts = {name: Path(folder).resolve() for name, folder in named.items()}
     taken: dict[str, list[Json]] = defaultdict(list)
     for _ in range(asked.repetitions):
@@ -130,13 +130,13 @@ def measure(asked: argparse.Namespace) -> list[Json]:
 def functions(checkout: Path, asked: argparse.Namespace) -> Json:
     """Where PostgreSQL and the workers spend their time, in a batch of its own."""
     answer = measured(checkout, asked, profiled=True)
-    found = profile.top(answer["functions"], asked.documents, asked.functions)
-    for one in found:
-        print(f"  {one['self_ms']:8.2f} ms {one['share']:6.1%} {one['calls']:8.1f} calls a document: {one['name']}")
+    slowest = profile.top(answer["functions"], asked.documents, asked.functions)
+    for row in slowest:
+        print(f"  {row['self_ms']:8.2f} ms {row['share']:6.1%} {row['calls']:8.1f} calls a document: {row['name']}")
     python = {name: profile.python_top(raw, PYTHON_TOP) for name, raw in answer["python"].items()}
     for name, parts in python.items():
         print(f"  {name}: " + ", ".join(f"{part['name']} {part['share']:.0%}" for part in parts))
-    return {"functions": found, "python": python}
+    return {"functions": slowest, "python": python}
 
 
 def main() -> None:

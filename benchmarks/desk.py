@@ -79,8 +79,8 @@ def backend(connection: Any) -> psutil.Process:
 
 def backends(made: Deployment) -> list[psutil.Process]:
     """Every process of PostgreSQL that serves a connection of the desk."""
-    found = made.database.value("select array_agg(pid) from pg_stat_activity where usename = 'cutter_desk'")
-    return [psutil.Process(pid) for pid in found]
+    pids = made.database.value("select array_agg(pid) from pg_stat_activity where usename = 'cutter_desk'")
+    return [psutil.Process(pid) for pid in pids]
 
 
 def spent(processes: list[psutil.Process]) -> float:
@@ -116,27 +116,27 @@ def main() -> None:
         ):
             documents = [enacted(made, int(units)) for units in given.units.split(",")]
             with desks.desk(made.settings) as desk:
-                found = [measure(made, desk, document, given.repeat) for document in documents]
+                records = [measure(made, desk, document, given.repeat) for document in documents]
     finally:
         if owns:
             database.release()
     head = machine()
-    write(given.output, (head, *found))
+    write(given.output, (head, *records))
     print(json.dumps(head))
-    show(found)
+    show(records)
 
 
-def show(found: list[Json]) -> None:
+def show(records: list[Json]) -> None:
     """A table, and whether the goal for 1,000 units is met."""
     print(f"{'units':>6} {'bytes':>8} {'page ms':>17} {'CPU':>6} {'query ms':>17} {'CPU':>6}   (median / maximum, CPU)")
-    for one in found:
-        page, query = (f"{one[f'{name}_median_ms']:7.1f} / {one[f'{name}_max_ms']:7.1f}" for name in ("page", "query"))
+    for row in records:
+        page, query = (f"{row[f'{name}_median_ms']:7.1f} / {row[f'{name}_max_ms']:7.1f}" for name in ("page", "query"))
         print(
-            f"{one['units']:>6} {one['bytes']:>8} {page:>17} {one['page_cpu_ms']:>6.1f} {query:>17}"
-            f" {one['query_cpu_ms']:>6.1f}"
+            f"{row['units']:>6} {row['bytes']:>8} {page:>17} {row['page_cpu_ms']:>6.1f} {query:>17}"
+            f" {row['query_cpu_ms']:>6.1f}"
         )
-        if one["units"] == 1000:
-            print(f"       goal: below {BYTES_MAX} bytes and {MS_MAX:.0f} ms: {'met' if met(one) else 'NOT met'}")
+        if row["units"] == 1000:
+            print(f"       goal: below {BYTES_MAX} bytes and {MS_MAX:.0f} ms: {'met' if met(row) else 'NOT met'}")
 
 
 def met(record: Json) -> bool:

@@ -193,9 +193,9 @@ class Bench:
         signalled: dict[str, datetime] = {}
         for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
             request = await self._request(run_id, gate, look_seconds)
-            seen = time.perf_counter()
+            requested = time.perf_counter()
             kb_id = await asyncio.to_thread(self.sign, run_id, request.kb_id or "")
-            sample.people += (time.perf_counter() - seen) * 1000
+            sample.people += (time.perf_counter() - requested) * 1000
             signalled[gate] = datetime.now(UTC)
             await handle.signal("submit_approval", kb_id)
         result = await handle.result()
@@ -216,17 +216,17 @@ class Bench:
 
     async def _request(self, run_id: str, gate: str, look_seconds: float) -> RequestRecord:
         while True:
-            seen = await asyncio.to_thread(run_rows.sidecar, self.settings, run_id)
-            for request in seen.requests:
-                put = any(document.kb_id == request.kb_id and document.sha256 for document in seen.documents)
+            sidecar = await asyncio.to_thread(run_rows.sidecar, self.settings, run_id)
+            for request in sidecar.requests:
+                put = any(document.kb_id == request.kb_id and document.sha256 for document in sidecar.documents)
                 if request.gate == gate and put:
                     return request
-            assert not seen.run.state.startswith(("failed", "stopped")), seen.run.last_error
+            assert not sidecar.run.state.startswith(("failed", "stopped")), sidecar.run.last_error
             await asyncio.sleep(look_seconds)
 
     def _read(self, sample: Sample, run_id: str, signalled: dict[str, datetime]) -> None:
-        seen = run_rows.sidecar(self.settings, run_id)
-        for attempt in seen.attempts:
+        sidecar = run_rows.sidecar(self.settings, run_id)
+        for attempt in sidecar.attempts:
             start, end = (datetime.fromisoformat(at or "") for at in (attempt.started_at, attempt.finished_at))
             sample.gates[attempt.gate] = (end - start).total_seconds() * 1000
             for gate in GATES:
@@ -314,7 +314,7 @@ def analyse(made: Stack) -> None:
 
 
 def _cpu(units: int, taken: list[Sample]) -> dict[str, Any]:
-    spent = {name: round(statistics.median(one.cpu[name] for one in taken)) for name in taken[0].cpu}
+    spent = {name: round(statistics.median(sample.cpu[name] for sample in taken)) for name in taken[0].cpu}
     return {"kind": "cpu", "units": units, "n": len(taken), "cpu_ms": spent}
 
 

@@ -106,7 +106,7 @@ class Fairness:
         return batch_id
 
     async def _measured(self, mine: Sequence[str], small: Sequence[str], others: Sequence[str] = ()) -> list[float]:
-        while len(found := self._first_gates(mine, small)) < len(small):
+        while len(waits := self._first_gates(mine, small)) < len(small):
             await asyncio.sleep(0.1)
         for batch_id in (*mine, *others):
             batches.halt(self.settings, batch_id, "cancel", "measured")
@@ -114,7 +114,7 @@ class Fairness:
             await runs.result_of(await batches.start(self.client, batch_id, "bench"), BatchResult)
         while self._rows(OPEN)[0][0]:
             await asyncio.sleep(0.1)
-        return found
+        return waits
 
     def _first_gates(self, batch_ids: Sequence[str], documents: Sequence[str]) -> list[float]:
         return [float(seconds) for (seconds,) in self._rows(FIRST_GATES, list(batch_ids), list(documents))]

@@ -46,7 +46,7 @@ with stack("bg") as made:
 def operation(command_line: str) -> str:
     """What one call of gpg was asked to do."""
     words = command_line.split()
-    return next((one for one in OPERATIONS if one in words), OTHER)
+    return next((name for name in OPERATIONS if name in words), OTHER)
 
 
 def counted(checkout: Path, documents: int) -> Counter[str]:
@@ -74,9 +74,9 @@ def main() -> None:
     parser.add_argument("--checkout", type=Path, action="append")
     asked = parser.parse_args()
     for checkout in asked.checkout or [Path.cwd()]:
-        found = counted(checkout.resolve(), asked.documents)
-        by_operation = ", ".join(f"{name} {count / asked.documents:g}" for name, count in found.most_common())
-        print(f"{checkout}: {found.total() / asked.documents:g} gpg processes a document ({by_operation})", flush=True)
+        calls = counted(checkout.resolve(), asked.documents)
+        by_operation = ", ".join(f"{name} {count / asked.documents:g}" for name, count in calls.most_common())
+        print(f"{checkout}: {calls.total() / asked.documents:g} gpg processes a document ({by_operation})", flush=True)
 
 
 if __name__ == "__main__":

@@ -154,24 +154,24 @@ def suspects(empty: Counters, grown: Counters) -> list[Json]:
 
     A table counts from a thousand rows, and a function from two milliseconds for each document.
     """
-    found = []
+    rows = []
     for (kind, name), (number, amount) in grown.items():
         before = empty.get((kind, name), (0.0, 0.0))[1]
         if amount - before > {"table": 1000, "function": 2}[kind] and amount > before * GOAL:
-            found.append({"kind": kind, "name": name, "number": round(number, 1), "before": round(before, 1),
+            rows.append({"kind": kind, "name": name, "number": round(number, 1), "before": round(before, 1),
                           "after": round(amount, 1)})  # fmt: skip
-    return sorted(found, key=lambda one: (str(one["kind"]), -float(str(one["after"]))))
+    return sorted(rows, key=lambda row: (str(row["kind"]), -float(str(row["after"]))))
 
 
 def ratios(record: Json) -> dict[str, float]:
     """The four ratios that the goal is about, each above 1 if the filled database costs more."""
     empty, grown = record["empty"], record["grown"]
-    found = {"gates": grown["document_ms"] / empty["document_ms"],
+    times = {"gates": grown["document_ms"] / empty["document_ms"],
              "PostgreSQL's CPU, document": grown["document_postgres_ms"] / empty["document_postgres_ms"]}  # fmt: skip
     if record["batches"]:
-        found["documents a minute"] = empty["per_minute"] / grown["per_minute"]
-        found["PostgreSQL's CPU, batch"] = grown["batch_postgres_ms"] / empty["batch_postgres_ms"]
-    return found
+        times["documents a minute"] = empty["per_minute"] / grown["per_minute"]
+        times["PostgreSQL's CPU, batch"] = grown["batch_postgres_ms"] / empty["batch_postgres_ms"]
+    return times
 
 
 def show(record: Json) -> str:
@@ -218,7 +218,7 @@ def main() -> None:
         records["all"].append(record)
         write(chosen.output, (head, *records["all"]))
 
-    sizes = {name: [int(one) for one in text.split(",") if one] for name, text in
+    sizes = {name: [int(number) for number in text.split(",") if number] for name, text in
              (("units", chosen.units), ("runs", chosen.runs))}  # fmt: skip
     measure(sizes, chosen.repetitions, chosen.batches, keep)
 

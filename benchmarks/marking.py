@@ -57,10 +57,10 @@ def marked(profile: str) -> Callable[[bytes], int]:
 
 def suggested(data: bytes) -> int:
     """Suggests a profile and returns the number of units that it gives."""
-    found = suggest(data, docprefix="LAW")
-    if isinstance(found, MarkRefusal) or isinstance(found.result, MarkRefusal):
+    suggestion = suggest(data, docprefix="LAW")
+    if isinstance(suggestion, MarkRefusal) or isinstance(suggestion.result, MarkRefusal):
         raise SystemExit("refused: the model law got no profile")
-    return len(found.result.candidates)
+    return len(suggestion.result.candidates)
 
 
 def planned(profile: str) -> Callable[[bytes], int]:
@@ -80,7 +80,7 @@ def cases(folder: Path | None) -> list[Case]:
     model = (ROOT / "examples" / "laws" / "reading-rooms-act.en.md").read_bytes()
     body = model[model.index(b"## Part 1") :]
     generic = marked("generic-markdown")
-    found = [
+    listed = [
         Case(name="model law x 20", data=body * 20, run=generic),
         Case(name="model law x 200", data=body * 200, run=generic, ten_times="model law x 20"),
         Case(name="suggest, model law x 20", data=body * 20, run=suggested),
@@ -88,7 +88,7 @@ def cases(folder: Path | None) -> list[Case]:
         *hostile(generic),
     ]
     if folder is None:
-        return found
+        return listed
     code = (folder / CODE).read_bytes()
     text = code[code.index(b"# Code minier") :]
     regulation = (folder / REGULATION).read_bytes()
@@ -97,7 +97,7 @@ def cases(folder: Path | None) -> list[Case]:
         Case(name="fr-code-minier, plan", data=code, run=planned("generic-markdown")),
         Case(name="fr-code-minier x 9.5", data=code + b"\n" + tenfold(text), run=generic, ten_times="fr-code-minier"),
         Case(name="eu-gdpr (plain lines)", data=regulation, run=marked("eu-regulation")),
-        *found,
+        *listed,
     ]
 
 
@@ -109,14 +109,14 @@ def tenfold(text: bytes) -> bytes:
 def hostile(run: Callable[[bytes], int]) -> list[Case]:
     """Lines that make careless expressions quadratic, each in 1 and in 10 pieces of 82,000 characters."""
     head = b"# Article 1\nx\n"
-    found = []
+    listed = []
     for name, unit in (("[(", b"[("), ("*_`", b"*_`"), ("# [a](", b"[a]("), ("blanks", b" \t"), ("- - -", b"- ")):
         line = unit * (LONG_LINE // len(unit))
         lines = b"".join((line + b"y\n", b"# " + line + b"z\ny\n"))
-        found.append(Case(name=f"long lines {name}", data=head + lines * 10, run=run))
-        found.append(Case(name=f"long lines {name} x 10", data=head + lines * 100, run=run,
+        listed.append(Case(name=f"long lines {name}", data=head + lines * 10, run=run))
+        listed.append(Case(name=f"long lines {name} x 10", data=head + lines * 100, run=run,
                           ten_times=f"long lines {name}"))  # fmt: skip
-    return found
+    return listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +127,11 @@ class Took:
     wall: float
 
 
-def measure(found: list[Case], repetitions: int) -> dict[str, list[Took]]:
+def measure(listed: list[Case], repetitions: int) -> dict[str, list[Took]]:
     """Each case in each round; one round before them is not counted. Garbage is collected between runs, not in them."""
-    times: dict[str, list[Took]] = {case.name: [] for case in found}
+    times: dict[str, list[Took]] = {case.name: [] for case in listed}
     for round_number in range(repetitions + 1):
-        for case in found:
+        for case in listed:
             gc.collect()
             wall, cpu = time.perf_counter(), time.process_time()
             case.run(case.data)
@@ -141,11 +141,11 @@ def measure(found: list[Case], repetitions: int) -> dict[str, list[Took]]:
     return times
 
 
-def rows(found: list[Case], times: dict[str, list[Took]]) -> list[Json]:
+def rows(listed: list[Case], times: dict[str, list[Took]]) -> list[Json]:
     """One record a case."""
-    sizes = {case.name: len(case.data) for case in found}
+    sizes = {case.name: len(case.data) for case in listed}
     records: list[Json] = []
-    for case in found:
+    for case in listed:
         record: Json = {
             "case": case.name,
             "bytes": sizes[case.name],
@@ -169,8 +169,8 @@ def main() -> None:
     chosen = parser.parse_args()
     named = os.environ.get("CUTTER_LAWS")
     folder = Path(named) if named else ROOT.parent / "shared" / "laws"
-    found = cases(folder if folder.is_dir() else None)
-    records = rows(found, measure(found, chosen.repetitions))
+    listed = cases(folder if folder.is_dir() else None)
+    records = rows(listed, measure(listed, chosen.repetitions))
     head = {**machine(), "repetitions": chosen.repetitions}
     print(json.dumps(head))
     print(f"{'case':26} {'bytes':>10} {'units':>6} {'cpu ms':>8} {'wall ms':>8} {'text x':>7} {'time x':>7}")

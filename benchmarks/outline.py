@@ -62,12 +62,12 @@ def outline(text: str, articles: re.Pattern[str] | None = None) -> Outline:
     lines = text.split("\n")
     parsed = MarkdownIt("commonmark").parse(_without_front_matter(text))
     at = _numbers_by_lf(text)
-    found = [(at[line], depth, title) for line, depth, title in _headings(parsed)]
-    if articles is not None and sum(articles.match(title) is not None for _, _, title in found) <= 1:
-        taken = {line for line, _, _ in found} | {at[line] for line in _inside_code(parsed)}
-        found += [(number, _PLAIN, _inline(line)) for number, line in enumerate(lines, 1)
+    headings = [(at[line], depth, title) for line, depth, title in _headings(parsed)]
+    if articles is not None and sum(articles.match(title) is not None for _, _, title in headings) <= 1:
+        taken = {line for line, _, _ in headings} | {at[line] for line in _inside_code(parsed)}
+        headings += [(number, _PLAIN, _inline(line)) for number, line in enumerate(lines, 1)
                   if number not in taken and articles.match(line)]  # fmt: skip
-    return Outline(entries=_nested(sorted(found)))
+    return Outline(entries=_nested(sorted(headings)))
 
 
 def _numbers_by_lf(text: str) -> list[int]:
@@ -90,14 +90,14 @@ def _without_front_matter(text: str) -> str:
 
 
 def _headings(tokens: list[Token]) -> list[tuple[int, int, str]]:
-    found = []
+    headings = []
     for opening, inline in pairwise(tokens):
         written_with_hashes = opening.type == "heading_open" and opening.markup.startswith("#")
         if written_with_hashes and opening.level == 0 and opening.map is not None:
             title = " ".join(_text(inline).split())
             if title:
-                found.append((opening.map[0] + 1, int(opening.tag[1:]), title))
-    return found
+                headings.append((opening.map[0] + 1, int(opening.tag[1:]), title))
+    return headings
 
 
 def _text(inline: Token) -> str:
@@ -118,12 +118,12 @@ def _inside_code(tokens: list[Token]) -> set[int]:
     return {line + 1 for begin, end in blocks for line in range(begin, end)}
 
 
-def _nested(found: list[tuple[int, int, str]]) -> tuple[Entry, ...]:
+def _nested(headings: list[tuple[int, int, str]]) -> tuple[Entry, ...]:
     """Each heading under the last shallower one; the document's own title holds nothing."""
-    titles = _document_titles([depth for _, depth, _ in found])
+    titles = _document_titles([depth for _, depth, _ in headings])
     entries: list[Entry] = []
     stack: list[tuple[int, int | None]] = []
-    for position, (line, depth, title) in enumerate(found):
+    for position, (line, depth, title) in enumerate(headings):
         while stack and stack[-1][0] >= depth:
             stack.pop()
         is_title = position < titles

@@ -74,10 +74,10 @@ def records(results: Results) -> Iterator[str]:
 
 def other_goals(document: list[Json]) -> Iterator[Target]:
     """Goals of a single document that the table of targets does not have."""
-    full = {one["units"]: one for one in document if one.get("kind") == "full"}
-    trips = [one["round_trips"] for one in document if one.get("kind") == "floor"]
-    waits = [value for one in full.values() for name, value in one["more"].items() if "signal to gate" in name]
-    sizes = [one["more"]["history bytes"] for one in full.values()]
+    full = {record["units"]: record for record in document if record.get("kind") == "full"}
+    trips = [record["round_trips"] for record in document if record.get("kind") == "floor"]
+    waits = [value for record in full.values() for name, value in record["more"].items() if "signal to gate" in name]
+    sizes = [record["more"]["history bytes"] for record in full.values()]
     spread, writing = max(sizes) / min(sizes) - 1, max(trip[name] for trip in trips for name in WRITING)
     yield Target(name="approval signal to the next gate's start, medians", asked="p50 ≤ 200 ms",
                  measured=f"{max(waits):.0f} ms at most", met=max(waits) <= 200, record="document")  # fmt: skip
@@ -91,11 +91,11 @@ def fairness(measured: list[Json]) -> list[str]:
     """The section about small tenants beside a large one; empty where it was not measured."""
     if not measured:
         return []
-    one, runs = measured[1], len(measured[1:]) // 6
+    first, runs = measured[1], len(measured[1:]) // 6
     lines = [
         "## Fairness", "",
         *paragraph(
-            f"{one['small']} tenants with one document each, alone and next to one with {one['large']}: from the "
+            f"{first['small']} tenants with one document each, alone and next to one with {first['large']}: from the "
             "beginning of their batch to their first gate. Each figure is the median of the small tenants, and then of "
             f"{runs} run{'s, interleaved' * (runs > 1)}. Four lanes. In one batch the large tenant is first in the "
             "file. With own batches, it fills its lanes first. The control puts everybody into one tenant, as if there "
@@ -103,7 +103,7 @@ def fairness(measured: list[Json]) -> list[str]:
         ),
         "| how | asked for | alone, ms | beside, ms | times | met |", "| --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for way in dict.fromkeys(one["way"] for one in measured[1:]):
+    for way in dict.fromkeys(record["way"] for record in measured[1:]):
         alone, beside = (_median_wait(measured[1:], way, beside=beside) for beside in (False, True))
         times, control = beside / alone, "one tenant" in way
         asked, met = ("–", "–") if control else ("≤ 1.5 times", "yes" if times <= 1.5 else "**no**")
@@ -185,15 +185,15 @@ def grown(measured: list[Json]) -> list[str]:
         "document | worst ratio | met |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for one in measured[1:]:
-        empty, full, filled = one["empty"], one["grown"], one["filled"]
-        worst = max(growth.ratios(one).values())
+    for row in measured[1:]:
+        empty, full, filled = row["empty"], row["grown"], row["filled"]
+        worst = max(growth.ratios(row).values())
         pairs = " | ".join(
             f"{empty[name]} → {full[name]}"
             for name in ("document_ms", "document_postgres_ms", "per_minute", "batch_postgres_ms")
         )
         lines.append(
-            f"| {one['size']:,} {one['axis']} | {filled['units']:,}, {filled['runs']:,}, {filled['mib']:,} | {pairs} | "
+            f"| {row['size']:,} {row['axis']} | {filled['units']:,}, {filled['runs']:,}, {filled['mib']:,} | {pairs} | "
             f"{worst:.2f} | {'yes' if worst <= growth.GOAL else '**no**'} |"
         )
     return [*lines, "", *_what_grew(measured[1:])]
@@ -202,13 +202,13 @@ def grown(measured: list[Json]) -> list[str]:
 def _what_grew(measured: list[Json]) -> list[str]:
     """For each size that misses the goal, the three worst tables and functions. If the goal is met, they are noise."""
     lines = []
-    for one in measured:
-        missed = max(growth.ratios(one).values()) > growth.GOAL
-        for found in one["suspects"][: 3 * missed]:
-            unit = "rows by sequential scans" if found["kind"] == "table" else "ms"
+    for row in measured:
+        missed = max(growth.ratios(row).values()) > growth.GOAL
+        for suspect in row["suspects"][: 3 * missed]:
+            unit = "rows by sequential scans" if suspect["kind"] == "table" else "ms"
             lines.append(
-                f"- {one['size']:,} {one['axis']}: {found['kind']} `{found['name']}`: {found['before']:,} to "
-                f"{found['after']:,} {unit} a document"
+                f"- {row['size']:,} {row['axis']}: {suspect['kind']} `{suspect['name']}`: {suspect['before']:,} to "
+                f"{suspect['after']:,} {unit} a document"
             )
     return [*lines, ""] if lines else []
 
@@ -217,15 +217,15 @@ def rebuilt(measured: list[Json]) -> list[str]:
     """The section about a database that was destroyed and rebuilt; empty if none was measured."""
     if not measured:
         return []
-    machine, one = measured
+    machine, row = measured
     return [
         "## Rebuild", "",
         *paragraph(
-            f"A database of {one['units']:,} units in {one['documents']:,} documents ({one['rows']:,} rows of the "
+            f"A database of {row['units']:,} units in {row['documents']:,} documents ({row['rows']:,} rows of the "
             "tables that segments hold) was backed up, destroyed and rebuilt. The first backup of everything, with a "
-            f"companion of {one['companion_bytes'] / 1e6:,.0f} MB, took {one['backup_seconds']:,} s. The rebuild from "
-            f"{one['segments']} segments with {one['jobs']} jobs took **{one['rebuild_seconds']:,.0f} s**. Content "
-            f"fingerprint and all other tables equal: **{'yes' if one['equal'] else 'no'}**.", origin(machine),
+            f"companion of {row['companion_bytes'] / 1e6:,.0f} MB, took {row['backup_seconds']:,} s. The rebuild from "
+            f"{row['segments']} segments with {row['jobs']} jobs took **{row['rebuild_seconds']:,.0f} s**. Content "
+            f"fingerprint and all other tables equal: **{'yes' if row['equal'] else 'no'}**.", origin(machine),
         ),
         "What this does not show:", "", *listed(rebuild.LIMITS),
     ]  # fmt: skip
@@ -236,13 +236,13 @@ def peers(measured: list[Json]) -> list[str]:
     if not measured:
         return []
     records = measured[1:]
-    one = records[0]
+    first = records[0]
     lines = [
         "## Next to other engines", "",
         *paragraph(
             "The same gate functions, SQL, gpg and backup for each document. The product has three workers and all of "
             "its governance; the others have one process and none. Each arm has a stack of its own, so the databases "
-            f"are equally large. {one['documents']} documents of {one['units']} units a sample, rounds in balanced "
+            f"are equally large. {first['documents']} documents of {first['units']} units a sample, rounds in balanced "
             f"order: {max(r['round'] for r in records) + 1}. CPU is without the approver's.", origin(measured[0]),
         ),
         *paragraph(QUICK_LOOK) * (len(records) < 16),
@@ -261,7 +261,7 @@ def peers(measured: list[Json]) -> list[str]:
 def page() -> str:
     """The whole page."""
     results = everything()
-    found = [*targets(results), *other_goals(results["document"])]
+    all_goals = [*targets(results), *other_goals(results["document"])]
     lines = [
         "# Performance", "",
         *paragraph(
@@ -270,7 +270,7 @@ def page() -> str:
         ),
         "## Targets", "",
         *HEAD,
-        *(one.row(results) for one in found), "",
+        *(goal.row(results) for goal in all_goals), "",
         *listed(missed(goals(results), results)),
         *records(results),
         *page_costs.one_document(results["document"]),

@@ -20,7 +20,7 @@ def by_process(cpu_ms: Json) -> str:
 
 def of_kind(measured: Sequence[Json], kind: str) -> dict[int, Json]:
     """The records of a kind by their number of units."""
-    return {one["units"]: one for one in measured if one.get("kind") == kind}
+    return {record["units"]: record for record in measured if record.get("kind") == kind}
 
 
 def one_document(document: list[Json]) -> list[str]:
@@ -65,12 +65,12 @@ def gates(floor: dict[int, Json], full: dict[int, Json]) -> list[str]:
 def leg_a(document: list[Json]) -> list[str]:
     """Leg A in both arms, and the functions of PostgreSQL that it spends its time in."""
     lines = ["| units | leg A, whole gate | only its SQL calls | times |", "| --- | --- | --- | --- |"]
-    for units, one in of_kind(document, "floor").items():
-        whole, bare = one["gates_ms"][LEG_A], one["bare_calls_ms"]
+    for units, record in of_kind(document, "floor").items():
+        whole, bare = record["gates_ms"][LEG_A], record["bare_calls_ms"]
         lines.append(f"| {units:,} | {whole:.0f} ms | {bare:.0f} ms | {whole / bare:.2f} |")
     lines.append("")
-    for units, one in of_kind(document, "leg A").items():
-        lines += [f"Leg A of {units:,} units, in a run of its own:", "", *profile.table(one["functions"])]
+    for units, record in of_kind(document, "leg A").items():
+        lines += [f"Leg A of {units:,} units, in a run of its own:", "", *profile.table(record["functions"])]
     return lines
 
 
@@ -79,9 +79,9 @@ def document_cpu(measured: dict[int, Json]) -> list[str]:
     if not measured:
         return ["The CPU of one document by process is not measured: this record is older than the figure.", ""]
     lines = ["| units | CPU ms of one document | by process |", "| --- | --- | --- |"]
-    for units, one in measured.items():
-        total = sum(ms for name, ms in one["cpu_ms"].items() if name != "approver")
-        lines.append(f"| {units:,} | {total:.0f}, without the approver | {by_process(one['cpu_ms'])} |")
+    for units, record in measured.items():
+        total = sum(ms for name, ms in record["cpu_ms"].items() if name != "approver")
+        lines.append(f"| {units:,} | {total:.0f}, without the approver | {by_process(record['cpu_ms'])} |")
     return [*lines, ""]
 
 
@@ -106,16 +106,16 @@ def batches(results: Results) -> list[str]:
 def _batches(measured: Sequence[Json]) -> Iterator[str]:
     yield "| documents × units | a minute | CPU ms a document | events, bytes | parent's events, bytes | RSS, MiB |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for one in measured:
-        cpu = by_process(one["cpu_ms"])
-        if one["kind"] == "batch":
-            rss = ", ".join(f"{name} {value:.0f}" for name, value in one["rss_mib"].items())
+    for row in measured:
+        cpu = by_process(row["cpu_ms"])
+        if row["kind"] == "batch":
+            rss = ", ".join(f"{name} {value:.0f}" for name, value in row["rss_mib"].items())
             tail = (
-                f"{one['history_events']}, {one['history_bytes']:,} | {one['parent_events']}, {one['parent_bytes']:,}"
+                f"{row['history_events']}, {row['history_bytes']:,} | {row['parent_events']}, {row['parent_bytes']:,}"
             )
-            yield f"| {one['documents']:,} × {one['units']} | {one['per_minute']} | {cpu} | {tail} | {rss} |"
+            yield f"| {row['documents']:,} × {row['units']} | {row['per_minute']} | {cpu} | {tail} | {rss} |"
         else:
-            yield f"| serial, {one['documents']} × {one['units']} | {one['per_minute']} | {cpu} | | | |"
+            yield f"| serial, {row['documents']} × {row['units']} | {row['per_minute']} | {cpu} | | | |"
     yield ""
 
 
@@ -208,8 +208,8 @@ def steady_speed(measured: list[Json]) -> list[str]:
     ]  # fmt: skip
     for arm in ("new", "filled"):
         mine = [record for record in records if record["arm"] == arm]
-        spent = {name: statistics.median(one["cpu_ms"][name] for one in mine) for name in first["cpu_ms"]}
-        speed = statistics.median(one["per_minute"] for one in mine)
+        spent = {name: statistics.median(record["cpu_ms"][name] for record in mine) for name in first["cpu_ms"]}
+        speed = statistics.median(record["per_minute"] for record in mine)
         lines.append(f"| {arm} | {len(mine)} | {speed:.1f} | {sum(spent.values()):.0f} | {by_process(spent)} |")
     return [*lines, ""]
 

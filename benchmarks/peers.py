@@ -197,8 +197,8 @@ async def _engine(name: str, made: Stack, running: ExitStack) -> tuple[Engine, d
     if name == "product":
         workers = [pids[worker] for worker in WORKERS]
         return Product(await connect(made.settings)), {"workers": workers, "temporal": [pids[TEMPORAL]]}
-    for one in (*WORKERS, *((TEMPORAL,) if name != "plain temporal" else ())):
-        made.kill(one)
+    for program in (*WORKERS, *((TEMPORAL,) if name != "plain temporal" else ())):
+        made.kill(program)
     if name == "dbos":
         return _dbos(made, running)
     module = "peer_temporal" if name == "plain temporal" else "peer_loop"
@@ -270,19 +270,19 @@ def cost(record: Json) -> int:
 def summary(records: list[Json]) -> list[Json]:
     """For each arm the medians, and the medians of its ratios to the product in the same round."""
     rounds = {(record["arm"], record["round"]): record for record in records}
-    found = []
+    rows = []
     for arm in dict.fromkeys(record["arm"] for record in records):
         mine = [record for record in records if record["arm"] == arm]
-        pairs = [(one, rounds["product", one["round"]]) for one in mine if ("product", one["round"]) in rounds]
-        found.append({
-            "arm": arm, "n": len(mine), "per_minute": round(statistics.median(one["per_minute"] for one in mine), 1),
+        pairs = [(row, rounds["product", row["round"]]) for row in mine if ("product", row["round"]) in rounds]
+        rows.append({
+            "arm": arm, "n": len(mine), "per_minute": round(statistics.median(row["per_minute"] for row in mine), 1),
             "cpu_ms": round(statistics.median(map(cost, mine))),
-            "processes_ms": {name: round(statistics.median(one["cpu_ms"][name] for one in mine))
+            "processes_ms": {name: round(statistics.median(row["cpu_ms"][name] for row in mine))
                              for name in mine[0]["cpu_ms"] if name != "approver"},
-            "speed_ratio": _middle([one["per_minute"] / base["per_minute"] for one, base in pairs]),
-            "cpu_ratio": _middle([cost(one) / cost(base) for one, base in pairs]),
+            "speed_ratio": _middle([row["per_minute"] / base["per_minute"] for row, base in pairs]),
+            "cpu_ratio": _middle([cost(row) / cost(base) for row, base in pairs]),
         })  # fmt: skip
-    return found
+    return rows
 
 
 def _middle(values: list[float]) -> float | None:
@@ -292,9 +292,9 @@ def _middle(values: list[float]) -> float | None:
 def show(records: list[Json]) -> str:
     """The table."""
     lines = [f"{'':16}{'a minute':>10}{'CPU ms':>9}{'speed, product = 1':>20}{'CPU, product = 1':>18}"]
-    for one in summary(records):
-        ratios = f"{one['speed_ratio'] or '':>20}{one['cpu_ratio'] or '':>18}"
-        lines.append(f"{one['arm']:16}{one['per_minute']:>10}{one['cpu_ms']:>9}{ratios}")
+    for row in summary(records):
+        ratios = f"{row['speed_ratio'] or '':>20}{row['cpu_ratio'] or '':>18}"
+        lines.append(f"{row['arm']:16}{row['per_minute']:>10}{row['cpu_ms']:>9}{ratios}")
     return "\n".join(lines)
 
 

@@ -27,8 +27,8 @@ def tree_seconds(pid: int) -> float:
 
 def by_process(made: Stack) -> dict[str, float]:
     """CPU seconds of each worker, of Temporal and of PostgreSQL."""
-    found = {name: seconds(made.process(name).pid) for name in PROCESSES}
-    return found | {"postgres": tree_seconds(made.process(POSTGRES).pid)}
+    spent = {name: seconds(made.process(name).pid) for name in PROCESSES}
+    return spent | {"postgres": tree_seconds(made.process(POSTGRES).pid)}
 
 
 def per_document(before: dict[str, float], after: dict[str, float], documents: int) -> dict[str, float]:

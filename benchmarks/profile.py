@@ -68,10 +68,10 @@ def python_top(raw: str, most: int = TOP) -> list[Json]:
 
 def _deepest(frames: Sequence[str]) -> str:
     """Our innermost function, such as `cutter/gpg.py: verify`. Without one, the library of the innermost frame."""
-    known = [found for found in map(FRAME.search, reversed(frames)) if found]
-    for found in known:
-        if found["file"].startswith(OURS):
-            return f"{found['file']}: {found['function']}"
+    known = [match for match in map(FRAME.search, reversed(frames)) if match]
+    for frame in known:
+        if frame["file"].startswith(OURS):
+            return f"{frame['file']}: {frame['function']}"
     return known[0]["file"].split("/")[0].removesuffix(".py") if known else frames[-1]
 
 

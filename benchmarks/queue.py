@@ -74,15 +74,15 @@ async def _measured(bench: BatchBench, batch_id: str, documents: int, signed: in
 
 async def _planned(bench: BatchBench, batch_id: str, opened: int) -> list[float]:
     """The CPU in ms of a planned document, for each thousand."""
-    found = []
+    milliseconds = []
     for first in range(0, opened, limits.SET_STATEMENTS_MAX):
         last = min(first + limits.SET_STATEMENTS_MAX, opened)
         before, began = sum(bench.cpu().values()), time.perf_counter()
         await bench.until_all_ask(batch_id, GATES[0], last)
-        found.append(round((sum(bench.cpu().values()) - before) * 1000 / (last - first), 1))
+        milliseconds.append(round((sum(bench.cpu().values()) - before) * 1000 / (last - first), 1))
         speed = (last - first) / (time.perf_counter() - began) * 60
-        print(f"{last:,} planned: {found[-1]} ms, {speed:.0f} a minute", file=sys.stderr, flush=True)
-    return found
+        print(f"{last:,} planned: {milliseconds[-1]} ms, {speed:.0f} a minute", file=sys.stderr, flush=True)
+    return milliseconds
 
 
 async def _until_ended(bench: BatchBench, batch_id: str, count: int) -> None:
@@ -114,12 +114,12 @@ def main() -> None:
         parser.error(f"--documents: more than {SMALL}, at most {limits.QUEUE_ITEMS_MAX}")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records: list[Json] = []
-    for one in measure(asked.documents, asked.signed):
-        records.append(one)
+    for row in measure(asked.documents, asked.signed):
+        records.append(row)
         write(asked.output, (machine(), *records))
-        spent = sum(one["cpu_ms"].values())
+        spent = sum(row["cpu_ms"].values())
         print(
-            f"{one['documents']:,} documents: {spent:.0f} ms a document, {one['per_minute']} a minute, {one['rss_mib']}"
+            f"{row['documents']:,} documents: {spent:.0f} ms a document, {row['per_minute']} a minute, {row['rss_mib']}"
         )
 
 

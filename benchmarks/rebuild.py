@@ -130,9 +130,9 @@ def destroyed_and_rebuilt(place: Place, jobs: int) -> dict[str, Any]:
     server.maintain(sql.SQL("drop database {} with (force)").format(lost))
     server.maintain(sql.SQL("create database recovered owner {} template template0").format(sql.Identifier(OWNER)))
     into = server.cluster.url("recovered").replace("://", "://postgres@")
-    told = place.cutter("restore", "--all", "--whole", "--jobs", str(jobs), "--into", into)
+    answer = place.cutter("restore", "--all", "--whole", "--jobs", str(jobs), "--into", into)
     server.maintain(sql.SQL("alter database recovered rename to {}").format(lost))
-    return told
+    return answer
 
 
 def main() -> int:
@@ -148,20 +148,20 @@ def main() -> int:
         companion, backed_up = back_up(place, given.segments)
         print(f"backed up in {backed_up} s", flush=True)
         before, segments = contents(place.database), segments_of(place)
-        told = destroyed_and_rebuilt(place, given.jobs)
+        answer = destroyed_and_rebuilt(place, given.jobs)
         after = contents(place.database)
     other = [name for name in before.others if after.others.get(name) != before.others[name]]
     record = {
-        "kind": "rebuild", "units": told["row_counts"]["public.information_unit"], "documents": told["documents"],
-        "rows": sum(told["row_counts"].values()), "companion_bytes": companion["size_bytes"], "jobs": given.jobs,
-        "segments": segments, "backup_seconds": backed_up, "rebuild_seconds": told["seconds"],
+        "kind": "rebuild", "units": answer["row_counts"]["public.information_unit"], "documents": answer["documents"],
+        "rows": sum(answer["row_counts"].values()), "companion_bytes": companion["size_bytes"], "jobs": given.jobs,
+        "segments": segments, "backup_seconds": backed_up, "rebuild_seconds": answer["seconds"],
         "equal": before == after,
     }  # fmt: skip
     write(given.output, (machine(), record))
     print(
         f"units {record['units']}, documents {record['documents']}, rows {record['rows']}, "
         f"companion {companion['size_bytes'] / 1e6:.1f} MB",
-        f"rebuilt in {told['seconds']} s with {given.jobs} jobs from {segments} segments",
+        f"rebuilt in {answer['seconds']} s with {given.jobs} jobs from {segments} segments",
         f"content fingerprint equal: {before.fingerprint == after.fingerprint} ({after.fingerprint})",
         f"other tables equal: {not other} {other or ''}",
         sep="\n",

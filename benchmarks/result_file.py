@@ -33,8 +33,8 @@ def commit(checkout: Path) -> str:
 
 
 def _git(checkout: Path, *arguments: str) -> str:
-    told = subprocess.run(["git", *arguments], cwd=checkout, capture_output=True, text=True, check=False)
-    return told.stdout.strip()
+    done = subprocess.run(["git", *arguments], cwd=checkout, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 CODE = commit(ROOT)

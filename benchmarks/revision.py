@@ -127,7 +127,7 @@ def record(kind: str, units: int, taken: list[tuple[Sample, Spent]]) -> dict[str
     return {
         "kind": kind, "units": units, "n": len(taken),
         "wall_ms": statistics.median(sample.total for sample, _ in taken),
-        "cpu_ms": {side: statistics.median(one[side] for one in sides) for side in SIDES},
+        "cpu_ms": {side: statistics.median(cost[side] for cost in sides) for side in SIDES},
         "cpu_total_ms": statistics.median(sum(side.values()) for side in sides),
         "gates_ms": {name: statistics.median(sample.gates[name] for sample, _ in taken) for name in names},
         "gates_cpu_ms": {name: statistics.median(sum(spent[name].values()) for _, spent in taken) for name in names},
@@ -143,8 +143,8 @@ def show(records: list[dict[str, Any]]) -> None:
         print(f"{name:30}" + "".join(f"{took:>11.0f} ms{spent:>8.0f} ms" for took, spent in cells))
     for name, what in (("wall_ms", "wall"), ("cpu_total_ms", "CPU")):
         ratio = second[name] / first[name]
-        said = "below" if ratio < ENOUGH else "NOT below"
-        print(f"{what:30}{first[name]:>11.0f} ms{second[name]:>11.0f} ms{ratio:>8.2f}  {said} {ENOUGH}")
+        verdict = "below" if ratio < ENOUGH else "NOT below"
+        print(f"{what:30}{first[name]:>11.0f} ms{second[name]:>11.0f} ms{ratio:>8.2f}  {verdict} {ENOUGH}")
     for side in SIDES:
         print(f"  CPU of {side:21}{first['cpu_ms'][side]:>11.0f} ms{second['cpu_ms'][side]:>11.0f} ms")
 

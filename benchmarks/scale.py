@@ -96,16 +96,16 @@ class History:
 
 def read_history(events: Sequence[HistoryEvent]) -> History:
     """The steps of a history in their order, without those that a worker lost."""
-    found = History(events=len(events))
+    history = History(events=len(events))
     scheduled: dict[int, tuple[str, datetime, float | None]] = {}
     started: dict[int, datetime] = {}
     before: datetime | None = None
     for event in events:
         at = event.event_time.ToDatetime()
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
-            found.began = before = at
+            history.began = before = at
         elif event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
-            found.signals.append(at)
+            history.signals.append(at)
             before = None
         elif event.event_type == EventType.EVENT_TYPE_TIMER_FIRED:
             before = None
@@ -119,8 +119,8 @@ def read_history(events: Sequence[HistoryEvent]) -> History:
             number = event.activity_task_completed_event_attributes.scheduled_event_id
             (name, asked, turn), began, before = scheduled[number], started[number], at
             queue, service = ((end - start).total_seconds() * 1000 for start, end in ((asked, began), (began, at)))
-            found.steps.append(Step(name=name, queue=queue, service=service, turn=turn, began=began, ended=at))
-    return found
+            history.steps.append(Step(name=name, queue=queue, service=service, turn=turn, began=began, ended=at))
+    return history
 
 
 class ScaleBench(BatchBench):
@@ -168,7 +168,7 @@ class ScaleBench(BatchBench):
         spent: dict[str, float] = defaultdict(float)
         for role in WorkerRole:
             first = self.stack.process(f"worker-{role.value}").pid
-            for pid in (first, *(one.pid for held, one in self.seconds.items() if held is role)):
+            for pid in (first, *(process.pid for held, process in self.seconds.items() if held is role)):
                 times = psutil.Process(pid).cpu_times()
                 spent[role.value] += times.user + times.system
                 spent[f"{role.value} programs"] += times.children_user + times.children_system
@@ -191,7 +191,9 @@ class ScaleBench(BatchBench):
             self.steps.first_cut(units)
             taken.append(self.steps.spent)
         return {
-            name: {side: round(statistics.mean(one[name][side] for one in taken), 2) for side in ("python", "postgres")}
+            name: {
+                side: round(statistics.mean(spent[name][side] for spent in taken), 2) for side in ("python", "postgres")
+            }
             for name in taken[0]
         }
 
@@ -212,8 +214,8 @@ class ScaleBench(BatchBench):
 
     async def _fetched(self, workflow_ids: Sequence[str]) -> list[History]:
         client = await connect(self.settings)
-        found = [await client.get_workflow_handle(name).fetch_history() for name in workflow_ids]
-        return [read_history(one.events) for one in found]
+        fetched = [await client.get_workflow_handle(name).fetch_history() for name in workflow_ids]
+        return [read_history(history.events) for history in fetched]
 
     # --- a batch --------------------------------------------------------------------------------------------------
 
@@ -311,7 +313,9 @@ class ScaleBench(BatchBench):
 
 def _files(folder: Path, pattern: str) -> int:
     """Bytes that the files of a folder take on the disk, in whole blocks."""
-    return sum(one.stat().st_blocks * 512 for one in folder.rglob(pattern) if one.is_file() and not one.is_symlink())
+    return sum(
+        path.stat().st_blocks * 512 for path in folder.rglob(pattern) if path.is_file() and not path.is_symlink()
+    )
 
 
 def phases(documents: Sequence[History]) -> dict[str, float]:
@@ -320,8 +324,8 @@ def phases(documents: Sequence[History]) -> dict[str, float]:
     asked = [[step.ended for step in document.steps if step.name == "open_request"] for document in documents]
     signed = [min(document.signals[number] for document in documents) for number in (0, 1)]
     ends = [
-        max(one[0] for one in asked),
-        max(one[1] for one in asked),
+        max(moments[0] for moments in asked),
+        max(moments[1] for moments in asked),
         max(document.steps[-1].ended for document in documents),
     ]
     spans = zip(("plan", "write", "enact"), (began, *signed), ends, strict=True)
@@ -332,29 +336,29 @@ def costs(alone: Sequence[History], floor: Json, batched: Sequence[History], hol
     """Each step of a document: medians of the documents that ran alone, and the CPU of the same function without the
     engine. `shared_ms` is the gate of the backup for a document that shares the backup of its batch.
     """
-    seen: Counter[str] = Counter()
-    found: list[Json] = []
+    counts: Counter[str] = Counter()
+    records: list[Json] = []
     for place, step in enumerate(alone[0].steps):
-        seen[step.name] += 1
+        counts[step.name] += 1
         gate = BY_NAME.get(step.name)
-        name = _floor_name(step.name, seen[step.name])
+        name = _floor_name(step.name, counts[step.name])
         spent = floor.get(name, {})
-        services = [one.steps[place].service for one in alone]
-        turns = [turn for one in alone if (turn := one.steps[place].turn) is not None]
-        one = {
+        services = [document.steps[place].service for document in alone]
+        turns = [turn for document in alone if (turn := document.steps[place].turn) is not None]
+        record = {
             "name": step.name,
             "worker": gate.worker.value if gate else WorkerRole.CUTTER.value,
             "service_ms": round(statistics.median(services), 1),
-            "queue_ms": round(statistics.median(one.steps[place].queue for one in alone), 1),
+            "queue_ms": round(statistics.median(document.steps[place].queue for document in alone), 1),
             "turn_ms": round(statistics.median(turns), 1) if turns else None,
             "hold_ms": round(holds.get(step.name, 0.0), 1),
             "python_ms": spent.get("python"), "postgres_ms": spent.get("postgres"),
         }  # fmt: skip
         if step.name == "IG_backup":
             shared = sorted(doc.steps[place].service for doc in batched)
-            one["shared_ms"] = round(statistics.median(shared[: max(1, len(shared) // 2)]), 1)
-        found.append(one)
-    return found
+            record["shared_ms"] = round(statistics.median(shared[: max(1, len(shared) // 2)]), 1)
+        records.append(record)
+    return records
 
 
 def _floor_name(activity: str, occurrence: int) -> str:
@@ -385,11 +389,11 @@ def measure(sizes: Sizes) -> Iterator[Json]:
         idle = bench.idle()
         floor = bench.floor_costs(sizes.units, sizes.floor)
         alone, holds = bench.alone(sizes.units, sizes.alone)
-        one, batched = bench.measured_batch(sizes.calibration, sizes.units)
-        print(batch_line(one), flush=True)
+        batch, batched = bench.measured_batch(sizes.calibration, sizes.units)
+        print(batch_line(batch), flush=True)
         yield {
             "kind": "costs", "units": sizes.units, "sizes": asdict(sizes), "idle_cores": idle,
-            "steps": costs(alone, floor, batched, holds), "shard_writes": bench.shard_writes(), "batch": one,
+            "steps": costs(alone, floor, batched, holds), "shard_writes": bench.shard_writes(), "batch": batch,
         }  # fmt: skip
         left = bench.bytes_so_far()
         for number in range(sizes.rounds):

@@ -71,8 +71,8 @@ def _without_idle(record: Json, name: str) -> float:
 def _shares(record: Json) -> tuple[float, float]:
     """The shares of Python and PostgreSQL in the time of those steps of which both are known."""
     known = [step for step in record["steps"] if step["python_ms"] is not None and step["name"] != "IG_backup"]
-    total = sum(one["service_ms"] for one in known)
-    return sum(one["python_ms"] for one in known) / total, sum(one["postgres_ms"] for one in known) / total
+    total = sum(step["service_ms"] for step in known)
+    return sum(step["python_ms"] for step in known) / total, sum(step["postgres_ms"] for step in known) / total
 
 
 def _step(record: Json, shares: tuple[float, float]) -> Step:
@@ -89,19 +89,20 @@ def _step(record: Json, shares: tuple[float, float]) -> Step:
 
 def _with_workers(steps: list[Step], spent: dict[str, float], turns: int) -> tuple[list[Step], float]:
     """The steps with the processor time that the workers used in a batch, and the cutter worker's time of a turn."""
-    turn_python, found = 0.0, steps
+    turn_python, charged = 0.0, steps
     for role in WORKER_ROLES:
-        mine = [one for one in found if one.worker == role]
-        programs, known = spent[f"{role} programs"], sum(one.python for one in mine)
+        mine = [step for step in charged if step.worker == role]
+        programs, known = spent[f"{role} programs"], sum(step.python for step in mine)
         total = spent[role] + programs
         factor, more = min(1.0, total / known), max(0.0, total - known)
         if role == "cutter":
             turn_python, more = more / turns, 0.0
         share = programs / total if total else 0.0
-        found = [
-            _divided(one, one.python * factor + more / len(mine), share) if one.worker == role else one for one in found
+        charged = [
+            _divided(step, step.python * factor + more / len(mine), share) if step.worker == role else step
+            for step in charged
         ]
-    return found, turn_python
+    return charged, turn_python
 
 
 def _divided(step: Step, processor: float, programs: float) -> Step:
@@ -117,7 +118,7 @@ def _with_postgres(steps: list[Step], total: float, turns: int) -> tuple[list[St
 
 def _phases(steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[Step, ...]]:
     """The steps until the first request, until the second one, and to the end."""
-    first, second = (place + 1 for place, one in enumerate(steps) if one.name == "open_request")
+    first, second = (place + 1 for place, step in enumerate(steps) if step.name == "open_request")
     return tuple(steps[:first]), tuple(steps[first:second]), tuple(steps[second:])
 
 
@@ -168,10 +169,10 @@ def deployment(costs: Costs, hosts: int, cores: int, workers: int = 1_000) -> De
 def demands(costs: Costs) -> dict[str, float]:
     """Processor milliseconds of a document by part."""
     turns = len(costs.steps) + 1 + GIVEN_SIGNALS
-    found = {
+    spent = {
         role: sum(step.python + step.programs for step in costs.steps if step.worker == role) for role in WORKER_ROLES
     }
-    found["cutter"] += costs.turn_python * turns
-    found["temporal"] = (costs.turn_temporal + costs.engine) * turns
-    found["postgres"] = sum(step.postgres for step in costs.steps) + costs.background * turns
-    return found
+    spent["cutter"] += costs.turn_python * turns
+    spent["temporal"] = (costs.turn_temporal + costs.engine) * turns
+    spent["postgres"] = sum(step.postgres for step in costs.steps) + costs.background * turns
+    return spent

@@ -37,12 +37,12 @@ def validation(costs: Costs, records: list[Json], cores: int) -> Iterator[Json]:
         result = simulate(replace(costs, sign=0.0), one_host(cores, workers), measured_load(measured[0]))
         yield {
             "kind": "validation", "workers": workers, "documents": measured[0]["documents"], "n": len(measured),
-            "measured": [one["per_minute"] for one in measured],
+            "measured": [record["per_minute"] for record in measured],
             "measured_phases": {
-                name: round(statistics.mean(one["phases_seconds"][name] for one in measured), 1)
+                name: round(statistics.mean(record["phases_seconds"][name] for record in measured), 1)
                 for name in ("plan", "write", "enact")
             },
-            "measured_busy": [one["lane_busy"] for one in measured], **_outcome(result),
+            "measured_busy": [record["lane_busy"] for record in measured], **_outcome(result),
         }  # fmt: skip
 
 
@@ -122,11 +122,11 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=600, help="documents of each simulated night")
     chosen = parser.parse_args()
     records = [json.loads(line) for line in chosen.input.read_text(encoding="utf-8").splitlines()]
-    found = []
-    for one in forecast(records, chosen.documents):
-        found.append(one)
-        print({name: value for name, value in one.items() if name not in ("waits_ms", "utilisation")}, flush=True)
-    chosen.output.write_text("".join(json.dumps(one) + "\n" for one in found), encoding="utf-8")
+    rows = []
+    for row in forecast(records, chosen.documents):
+        rows.append(row)
+        print({name: value for name, value in row.items() if name not in ("waits_ms", "utilisation")}, flush=True)
+    chosen.output.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def bytes_of_a_document(disk: list[Json], units: int) -> dict[str, float]:
     """Bytes on disk of a document with so many units, from a line through the two sizes that were measured. What does
     not grow with the units is the same for every document.
     """
-    small, large = sorted(disk, key=lambda one: int(one["units"]))
+    small, large = sorted(disk, key=lambda record: int(record["units"]))
     slope = {name: (large["bytes"][name] - small["bytes"][name]) / (large["units"] - small["units"])
              for name in small["bytes"]}  # fmt: skip
     return {
@@ -149,7 +149,7 @@ def error(record: Json) -> float:
 
 def head(machine: Json, forecast: list[Json]) -> list[str]:
     """What the page is for."""
-    errors = max(abs(error(one)) for one in of_kind(forecast, "validation"))
+    errors = max(abs(error(record)) for record in of_kind(forecast, "validation"))
     return [
         "# How large a deployment must be", "",
         "This page helps an operator to plan hosts, connections, shards, disks and signing sessions. The figures at",
@@ -203,20 +203,20 @@ def summary(costs: Json, forecast: list[Json], disk: list[Json]) -> list[str]:
 
 def _fits(forecast: list[Json], per_minute: float) -> Json | None:
     """The smallest simulated deployment of small hosts that is fast enough."""
-    nights = sorted(of_kind(forecast, "night"), key=lambda one: (one["cores"], one["hosts"], one["postgres_cores"]))
+    nights = sorted(of_kind(forecast, "night"), key=lambda row: (row["cores"], row["hosts"], row["postgres_cores"]))
     return next((night for night in nights if night["per_minute"] >= per_minute), None)
 
 
 def _hosts(forecast: list[Json], per_minute: float) -> str:
-    found = _fits(forecast, per_minute)
-    if found is None:
+    night = _fits(forecast, per_minute)
+    if night is None:
         return "more than were simulated"
-    return f"{found['hosts']} with {found['cores']} cores"
+    return f"{night['hosts']} with {night['cores']} cores"
 
 
 def _connections_for(forecast: list[Json], per_minute: float) -> str:
-    found = _fits(forecast, per_minute)
-    return "–" if found is None else f"{max_connections(connections(found['places'], BATCHES)):,}"
+    night = _fits(forecast, per_minute)
+    return "–" if night is None else f"{max_connections(connections(night['places'], BATCHES)):,}"
 
 
 def _people_hours(forecast: list[Json], documents: float) -> float:
@@ -229,7 +229,7 @@ def _rehearsal(costs: Json) -> float:
     names = [step["name"] for step in costs["steps"]]
     last = names.index("IG_cut_leg_a_execute")
     rehearsed = [step for step in costs["steps"][: last + 1] if step["name"] != "judge_approval"]
-    return sum(_service(one) for one in rehearsed) / sum(_service(step) for step in costs["steps"])
+    return sum(_service(step) for step in rehearsed) / sum(_service(step) for step in costs["steps"])
 
 
 def _service(step: Json) -> float:
@@ -238,8 +238,8 @@ def _service(step: Json) -> float:
 
 def processors(costs: Json, forecast: list[Json]) -> list[str]:
     """The processor time of a document by part, and what follows from it."""
-    found = of_kind(forecast, "costs")[0]
-    demands, held = found["demands_ms"], found["held_ms"]
+    record = of_kind(forecast, "costs")[0]
+    demands, held = record["demands_ms"], record["held_ms"]
     most = NIGHT / WINDOW_MINUTES / 60
     lines = [
         "## Processors and lanes", "",
@@ -257,9 +257,9 @@ def processors(costs: Json, forecast: list[Json]) -> list[str]:
         *(f"| the {lane} lane | {ms:.0f} ms | {60_000 / ms:.0f} |" for lane, ms in held.items()), "",
         "The write lane belongs to leg A, and the enact lane to the enactment. A lane of a batch is something else: an",
         f"overnight batch prepares {limits.OVERNIGHT_LANES} documents at once. A document that is alone in the",
-        f"deployment waits {found['turn_ms']:.0f} ms between two steps, for Temporal and its workflow.", "",
+        f"deployment waits {record['turn_ms']:.0f} ms between two steps, for Temporal and its workflow.", "",
         "A batch looks at its documents at most twice a second, while they change. A look at the whole batch takes",
-        f"{found['look_item_ms']:.2f} ms of PostgreSQL for each document. Such looks take at most",
+        f"{record['look_item_ms']:.2f} ms of PostgreSQL for each document. Such looks take at most",
         f"{1 / limits.WHOLE_LOOK_SHARE:.0%} of the time. In between, a worker reads only the documents that changed.",
         "The forecast below counts both.", "",
     ]  # fmt: skip
@@ -359,7 +359,7 @@ def disks(disk: list[Json]) -> list[str]:
     lines = [
         "## Disk", "",
         "Kilobytes that a document of a batch leaves, measured with",
-        " and ".join(f"{one['documents']} documents of {one['units']} units" for one in disk) + ".",
+        " and ".join(f"{record['documents']} documents of {record['units']} units" for record in disk) + ".",
         "The column for 1,000 units continues the line through both. Files count as whole blocks.", "",
         "| part | host | 3 units | 60 units | 1,000 units | a million of 60 units |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -390,25 +390,25 @@ def connection_table(checked: list[Json], forecast: list[Json]) -> list[str]:
         "| hosts × cores | cutter_read | cutter_backup | cutter_exec | cutter_verify | `max_connections` |",
         "| --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for one in _ordinary(forecast):
-        held = connections(one["places"], BATCHES)
+    for night in _ordinary(forecast):
+        held = connections(night["places"], BATCHES)
         cells = " | ".join(f"{count}" for count in held.values())
-        lines.append(f"| {one['hosts']} × {one['cores']} | {cells} | {max_connections(held):,} |")
-    seen = {
-        workers: {role: max(one["connections"].get(role, 0) for one in checked if one["workers"] == workers)
+        lines.append(f"| {night['hosts']} × {night['cores']} | {cells} | {max_connections(held):,} |")
+    most = {
+        workers: {role: max(record["connections"].get(role, 0) for record in checked if record["workers"] == workers)
                   for role in ("cutter_read", "cutter_backup", "cutter_exec", "cutter_verify")}
-        for workers in sorted({int(one["workers"]) for one in checked})
+        for workers in sorted({int(record["workers"]) for record in checked})
     }  # fmt: skip
     lines += ["", f"The most connections that were seen in batches of {checked[0]['documents']} documents:", "",
               "| workers of each role | cutter_read | cutter_backup | cutter_exec | cutter_verify |",
               "| --- | --- | --- | --- | --- |"]  # fmt: skip
-    lines += [f"| {workers} | {' | '.join(str(n) for n in held.values())} |" for workers, held in seen.items()]
+    lines += [f"| {workers} | {' | '.join(str(n) for n in held.values())} |" for workers, held in most.items()]
     return [*lines, ""]
 
 
 def shard_section(costs: Json, forecast: list[Json]) -> list[str]:
     """History shards."""
-    fastest = max(one["per_minute"] for one in of_kind(forecast, "night"))
+    fastest = max(night["per_minute"] for night in of_kind(forecast, "night"))
     return [
         "## History shards", "",
         f"The run of a document has {costs['batch']['history_events']} events in Temporal's history, and Temporal",
@@ -433,16 +433,16 @@ def validated(forecast: list[Json]) -> list[str]:
         "simulated | tries that found the write lane busy: measured | simulated | first bottleneck |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for one in records:
+    for row in records:
         measured, simulated = (
-            ", ".join(f"{one[key][name]:.0f} s" for name in ("plan", "write", "enact"))
+            ", ".join(f"{row[key][name]:.0f} s" for name in ("plan", "write", "enact"))
             for key in ("measured_phases", "phases")
         )
-        each = ", ".join(f"{rate:.1f}" for rate in one["measured"])
-        busy = ", ".join(str(tries) for tries in one["measured_busy"])
+        each = ", ".join(f"{rate:.1f}" for rate in row["measured"])
+        busy = ", ".join(str(tries) for tries in row["measured_busy"])
         lines.append(
-            f"| {one['workers']} | {each} | {one['per_minute']:.1f} | {error(one):+.0%} | {measured} | {simulated} | "
-            f"{busy} | {one['lane_busy']} | {_named(*next(iter(one['utilisation'].items())))} |"
+            f"| {row['workers']} | {each} | {row['per_minute']:.1f} | {error(row):+.0%} | {measured} | {simulated} | "
+            f"{busy} | {row['lane_busy']} | {_named(*next(iter(row['utilisation'].items())))} |"
         )
     return [*lines, "", *VALIDATION_WHY * (max(abs(error(record)) for record in records) > ENOUGH)]
 

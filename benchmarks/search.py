@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=15)
     parser.add_argument("--output", type=Path, default=RESULTS / "search.jsonl")
     given = parser.parse_args()
-    sizes = [int(one) for one in given.units.split(",")]
+    sizes = [int(number) for number in given.units.split(",")]
     with own_cluster() as cluster, keyring() as keys, ExitStack() as stack:
         databases = {units: stack.enter_context(cluster.database(prefix="search")) for units in sizes}
         entered = {units: filled(keys, database, units) for units, database in databases.items()}
@@ -86,7 +86,7 @@ def filled(keys: Keys, database: Database, units: int) -> float:
 def measured(databases: dict[int, Database], repeat: int) -> Iterator[dict[str, object]]:
     """Median and maximum of each question in each database, in milliseconds, asked in turn."""
     print(f"{'question':28}" + "".join(f"{units:>22,} units" for units in databases) + f"{'ratio':>10}")
-    connections = {units: psycopg.connect(one.url("cutter_api")) for units, one in databases.items()}
+    connections = {units: psycopg.connect(database.url("cutter_api")) for units, database in databases.items()}
     for name, (words, statement) in QUESTIONS.items():
         taken: dict[int, list[float]] = {units: [] for units in databases}
         counts: dict[int, int] = {}

@@ -81,9 +81,9 @@ def main() -> None:
     asked = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records = []
-    for one in measure(asked.documents, asked.units, asked.batches, asked.rounds):
-        records.append(one)
-        print(f"{one['arm']:6} {line(one)}", flush=True)
+    for record in measure(asked.documents, asked.units, asked.batches, asked.rounds):
+        records.append(record)
+        print(f"{record['arm']:6} {line(record)}", flush=True)
     print(f"filled compared with new: {ratio(records):.2f} times as fast, CPU {cpu_ratio(records):.2f}")
     write(asked.output, (machine(), *records))
 

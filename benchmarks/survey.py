@@ -81,8 +81,8 @@ class Side:
     def record(self) -> Json:
         """Medians of the times, and the mean CPU."""
         parts = {
-            name: {"wall_ms": round(statistics.median(one.wall), 2), "cpu_ms": round(one.cpu / len(one.wall), 2)}
-            for name, one in self.taken.items()
+            name: {"wall_ms": round(statistics.median(times.wall), 2), "cpu_ms": round(times.cpu / len(times.wall), 2)}
+            for name, times in self.taken.items()
         }
         return {"kind": "survey", "database": self.name, "units": self.units, **parts[WHOLE], "parts": parts,
                 "n": len(self.taken[WHOLE].wall)}  # fmt: skip
@@ -112,9 +112,9 @@ def measure(units: int, repetitions: int) -> list[Json]:
         sides = [stack.enter_context(side(cluster, keys, *of)) for of in (("new", UNITS_A_LAW), ("grown", units))]
         for number in range(-(-repetitions // ROUND)):
             for part in PARTS:
-                for one in sides if number % 2 == 0 else reversed(sides):
-                    one.ask(part, ROUND)
-        return [one.record() for one in sides]
+                for database in sides if number % 2 == 0 else reversed(sides):
+                    database.ask(part, ROUND)
+        return [each.record() for each in sides]
 
 
 def worst(records: list[Json]) -> Json:

@@ -106,10 +106,10 @@ def targets(results: Results) -> list[Target]:
     ]
 
 
-def missed(found: Collection[Target], results: Results) -> Iterator[str]:
+def missed(all_targets: Collection[Target], results: Results) -> Iterator[str]:
     """A line for each reason, with the first target that it is about."""
     for start, reason in reasons(results).items():
-        names = [one.name for one in found if one.met is False and one.name.startswith(start)]
+        names = [target.name for target in all_targets if target.met is False and target.name.startswith(start)]
         if names:
             yield f"**{names[0]}**: {reason.why} Next: {reason.next}"
 
@@ -157,7 +157,7 @@ def _reason_of_survey(measured: list[Json]) -> Reason:
 
 
 def _reason_of_share(document: list[Json]) -> Reason:
-    tasks = next((one["more"] for one in document if "workflow tasks" in one.get("more", {})), None)
+    tasks = next((record["more"] for record in document if "workflow tasks" in record.get("more", {})), None)
     count = f" A run has {tasks['workflow tasks']:.0f} and {tasks['activity tasks']:.0f} of them." if tasks else ""
     return Reason(
         why="between two gates Temporal hands out a workflow task and an activity task, and writes both to its disk."
@@ -167,7 +167,7 @@ def _reason_of_share(document: list[Json]) -> Reason:
 
 
 def _reason_of_loop(peers: list[Json]) -> Reason:
-    loop = [one["cpu_ratio"] for one in peer.summary(peers[1:]) if one["arm"] == "loop"]
+    loop = [row["cpu_ratio"] for row in peer.summary(peers[1:]) if row["arm"] == "loop"]
     share = f" In the comparison of engines below, it uses {loop[0]} times the CPU of the product." if loop else ""
     return Reason(
         why=f"the loop has no engine: it hands out no tasks, and its record is one file.{share} On two cores, four "
@@ -178,23 +178,23 @@ def _reason_of_loop(peers: list[Json]) -> Reason:
 
 def hundred(batch: list[Json]) -> Json | None:
     """The newest batch that the targets name: 100 documents of 3 units."""
-    found = [
-        one for one in batch if (one.get("kind"), one.get("documents"), one.get("units")) == ("batch", DOCUMENTS, UNITS)
+    rows = [
+        row for row in batch if (row.get("kind"), row.get("documents"), row.get("units")) == ("batch", DOCUMENTS, UNITS)
     ]
-    return found[-1] if found else None
+    return rows[-1] if rows else None
 
 
 def batch_goals(batch: Sequence[Json]) -> Iterator[Target]:
     """Each batch compared with the faster one of the serial loops that ran before and after it."""
-    for one in batch:
-        if one.get("kind") != "batch":
+    for row in batch:
+        if row.get("kind") != "batch":
             continue
         best = max(
-            loop["per_minute"] for loop in batch if (loop["kind"], loop.get("units")) == ("serial", one["units"])
+            loop["per_minute"] for loop in batch if (loop["kind"], loop.get("units")) == ("serial", row["units"])
         )
         yield Target(
-            name=f"documents a minute compared with the serial loop, {one['documents']:,} of {one['units']} units",
-            asked=f"≥ {best:.0f}", measured=f"{one['per_minute']:.0f}", met=one["per_minute"] >= best, record="batch",
+            name=f"documents a minute compared with the serial loop, {row['documents']:,} of {row['units']} units",
+            asked=f"≥ {best:.0f}", measured=f"{row['per_minute']:.0f}", met=row["per_minute"] >= best, record="batch",
         )  # fmt: skip
 
 
@@ -202,11 +202,11 @@ def _growth(measured: list[Json]) -> Iterator[Target]:
     for axis, size in (("units", 1_000_000), ("runs", 100_000)):
         name = f"60-unit document with {size:,} {axis}, compared with an empty database"
         asked = f"≤ {growth.GOAL} times"
-        found = [one for one in measured[1:] if (one["axis"], one["size"]) == (axis, size)]
-        if not found:
+        records = [record for record in measured[1:] if (record["axis"], record["size"]) == (axis, size)]
+        if not records:
             yield Target(name=name, asked=asked, record="growth")
             continue
-        worst = max(growth.ratios(found[0]).values())
+        worst = max(growth.ratios(records[0]).values())
         yield Target(name=name, asked=asked, measured=f"{worst:.2f} times", met=worst <= growth.GOAL, record="growth")
 
 
@@ -253,16 +253,16 @@ def _per_minute(measured: list[Json]) -> Target:
 
 def _peers(measured: list[Json]) -> Target:
     name, asked = "documents a minute, compared with DBOS and the same gates", "≥ 1.0 times"
-    found = [one for one in peer.summary(measured[1:]) if one["arm"] == "dbos"] if measured else []
-    if not found or not found[0]["speed_ratio"]:
+    rows = [row for row in peer.summary(measured[1:]) if row["arm"] == "dbos"] if measured else []
+    if not rows or not rows[0]["speed_ratio"]:
         return Target(name=name, asked=asked, record="peers")
-    times = 1 / found[0]["speed_ratio"]
+    times = 1 / rows[0]["speed_ratio"]
     return Target(name=name, asked=asked, measured=f"{times:.2f} times", met=times >= 1.0, record="peers")
 
 
 def _document(measured: list[Json]) -> Iterator[Target]:
-    full = {one["units"]: one for one in measured if one.get("kind") == "full"}
-    floor = {one["units"]: one for one in measured if one.get("kind") == "floor"}
+    full = {record["units"]: record for record in measured if record.get("kind") == "full"}
+    floor = {record["units"]: record for record in measured if record.get("kind") == "floor"}
     spent = full[60]["total_ms"]
     yield Target(
         name="one document of 60 units, without people", asked=f"≤ {DOCUMENT_MS / 1000:.1f} s",
@@ -280,13 +280,13 @@ def _document(measured: list[Json]) -> Iterator[Target]:
         name=f"leg A of {large:,} units, compared with only its SQL calls", asked="≤ 1.2 times",
         measured=f"{bare:.2f} times", met=bare <= 1.2, record="document",
     )  # fmt: skip
-    trips = max(one["round_trips"][gate] for one in floor.values() for gate in READING)
+    trips = max(record["round_trips"][gate] for record in floor.values() for gate in READING)
     yield Target(
         name="round trips of a reading gate", asked=f"≤ {TRIPS}", measured=f"{trips} at most", met=trips <= TRIPS,
         record="document",
     )  # fmt: skip
-    events = max(one["more"]["history events"] for one in full.values())
-    size = max(one["more"]["history bytes"] for one in full.values())
+    events = max(record["more"]["history events"] for record in full.values())
+    size = max(record["more"]["history bytes"] for record in full.values())
     yield Target(
         name="history of a run", asked=f"≤ {EVENTS} events, ≤ 32 KB",
         measured=f"{events:.0f} events, {size:,.0f} bytes", met=events <= EVENTS and size <= HISTORY_BYTES,
@@ -296,10 +296,10 @@ def _document(measured: list[Json]) -> Iterator[Target]:
 
 def _marking(measured: list[Json]) -> Target:
     name, asked = "marking 371 KB, CPU", "≤ 100 ms"
-    found = [one["cpu_ms"] for one in measured if str(one.get("case", "")).startswith("fr-code-minier")]
-    if not found:
+    times = [record["cpu_ms"] for record in measured if str(record.get("case", "")).startswith("fr-code-minier")]
+    if not times:
         return Target(name=name, asked=asked, record="marking")
-    return Target(name=name, asked=asked, measured=f"{found[0]} ms", met=found[0] <= 100, record="marking")
+    return Target(name=name, asked=asked, measured=f"{times[0]} ms", met=times[0] <= 100, record="marking")
 
 
 def _queue(measured: list[Json]) -> Iterator[Target]:
@@ -307,11 +307,11 @@ def _queue(measured: list[Json]) -> Iterator[Target]:
     cost = Target(
         name=f"one queue of {QUEUE:,} documents compared with 100, CPU of a document", asked="≤ +15 %", record="queue"
     )
-    found = {one["documents"]: one for one in measured if one.get("kind") == "queue"}
-    if QUEUE not in found:
+    queues = {record["documents"]: record for record in measured if record.get("kind") == "queue"}
+    if QUEUE not in queues:
         yield from (memory, cost)
         return
-    large, small = found[QUEUE], found[min(found)]
+    large, small = queues[QUEUE], queues[min(queues)]
     mib = large["rss_mib"]["worker-cutter"]
     more = sum(large["cpu_ms"].values()) / sum(small["cpu_ms"].values()) - 1
     if large["open"] < OPEN_RUNS:

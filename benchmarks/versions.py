@@ -108,16 +108,16 @@ def enacted(made: Deployment, law: Law, directories: list[Path]) -> list[Version
         if text is None:
             raise SystemExit(f"{directory} lacks {law.path} at {commit}")
         day = date.fromisoformat(git(directory, "show", "-s", "--format=%as", commit).decode().strip())
-        one = Version(document=law.document, commit=commit, day=day, size=len(text), sha256=sha256_hex(text))
-        enact(made, law, one, text, correction=bool(versions) and versions[-1].day == day)
-        versions.append(one)
+        version = Version(document=law.document, commit=commit, day=day, size=len(text), sha256=sha256_hex(text))
+        enact(made, law, version, text, correction=bool(versions) and versions[-1].day == day)
+        versions.append(version)
         texts.append(text)
         moments.append(made.database.value("select clock_timestamp()"))
     with session(made.settings, OPERATOR) as connection:
-        for number, (one, text, moment) in enumerate(zip(versions, texts, moments, strict=True), start=1):
-            looked(connection, number, one, text, moment)
-            others = [later for later in versions[number:] if later.day == one.day]
-            one.same = at_day(connection, one, number if others else None) == text
+        for number, (version, text, moment) in enumerate(zip(versions, texts, moments, strict=True), start=1):
+            looked(connection, number, version, text, moment)
+            others = [later for later in versions[number:] if later.day == version.day]
+            version.same = at_day(connection, version, number if others else None) == text
     return versions
 
 
@@ -141,17 +141,17 @@ def enact(made: Deployment, law: Law, version: Version, text: bytes, *, correcti
     drive(made, document_id=law.document)
 
 
-def looked(connection: Connection, number: int, one: Version, text: bytes, moment: datetime) -> None:
+def looked(connection: Connection, number: int, edition: Version, text: bytes, moment: datetime) -> None:
     """What the enactment made, and whether the moment after it is still answered with the same bytes."""
-    known = enacted_law.versions(connection, one.document)
+    known = enacted_law.versions(connection, edition.document)
     version = known[number - 1]
-    one.operation, one.units = version.operation, version.units
+    edition.operation, edition.units = version.operation, version.units
     if number > 1:
         before, after = (enacted_law.text_of(connection, each) for each in known[number - 2 : number])
-        one.changes = {name: count for name, count in compare(before.units, after.units).counts.items() if count}
-    then = enacted_law.versions(connection, one.document, recorded=moment)
-    assert len(then) == number, f"{one.document}: {len(then)} versions were recorded at {moment}"
-    one.same_then = exported(connection, then, enacted_law.version_meant(then, at=one.day), moment) == text
+        edition.changes = {name: count for name, count in compare(before.units, after.units).counts.items() if count}
+    then = enacted_law.versions(connection, edition.document, recorded=moment)
+    assert len(then) == number, f"{edition.document}: {len(then)} versions were recorded at {moment}"
+    edition.same_then = exported(connection, then, enacted_law.version_meant(then, at=edition.day), moment) == text
 
 
 def at_day(connection: Connection, version: Version, number: int | None) -> bytes:

@@ -242,12 +242,12 @@ def _renamed(word: str, wrong: str, meant: str) -> str:
 
 def _foreseen_errors() -> tuple[type[Exception], ...]:
     """Our errors, and those of the libraries that this command has really loaded."""
-    found: list[type[Exception]] = [CutterError]
+    errors: list[type[Exception]] = [CutterError]
     if psycopg := sys.modules.get("psycopg"):
-        found.append(psycopg.OperationalError)
+        errors.append(psycopg.OperationalError)
     if service := sys.modules.get("temporalio.service"):
-        found.append(service.RPCError)
-    return tuple(found)
+        errors.append(service.RPCError)
+    return tuple(errors)
 
 
 def _failure(problem: BaseException, arguments: Sequence[str]) -> Failure:

@@ -28,12 +28,12 @@ REPEATED = GOOD + GOOD[FIRST_ARTICLE:]
 
 def told(done: Done, code: int) -> str:
     """The one sentence of a command that refused."""
-    said = [line for line in done.stderr.strip().splitlines() if line]
+    lines = [line for line in done.stderr.strip().splitlines() if line]
     assert done.returncode == code, done.stderr[-1500:]
     assert "Traceback" not in done.stderr
     assert "this is a bug" not in done.stderr
-    assert said, "nothing was said"
-    return said[-1]
+    assert lines, "nothing was said"
+    return lines[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,22 +113,24 @@ LAWS = {
 def test_a_law_that_cannot_be_cut_fails_with_its_reason_and_runs_after_its_correction(
     standing: Stack, name: str
 ) -> None:
-    one = LAWS[name]
-    standing.add(name, one.text)
+    case = LAWS[name]
+    standing.add(name, case.text)
     failed = standing.cutter("run", name, "--wait", "--json")
     assert failed.returncode == 1, failed.stderr[-1500:]
     assert "failed_mark" in failed.stdout
-    assert re.search(one.says, failed.stdout, re.I), failed.stdout
+    assert re.search(case.says, failed.stdout, re.I), failed.stdout
     assert f"cutter source add FILE --document-id {name}" in failed.stdout
     assert units_of(standing, name) == 0
-    standing.add(name, one.corrected or one.text, *one.remedy)
+    standing.add(name, case.corrected or case.text, *case.remedy)
     assert standing.json("run", name, "--wait", code=3)["state"] == "awaiting_cut_authorization"
     stopped(standing, name)
 
 
 def test_an_unknown_document_is_named_with_the_command_that_registers_it(standing: Stack) -> None:
-    said = told(standing.cutter("run", "NOT-THERE-1", "--wait"), 1)
-    assert re.search("NOT-THERE-1 is not registered: .*type `cutter source add FILE --document-id NOT-THERE-1", said)
+    sentence = told(standing.cutter("run", "NOT-THERE-1", "--wait"), 1)
+    assert re.search(
+        "NOT-THERE-1 is not registered: .*type `cutter source add FILE --document-id NOT-THERE-1", sentence
+    )
     standing.add("NOT-THERE-1", GOOD)
     standing.json("run", "NOT-THERE-1", "--wait", code=3)
     stopped(standing, "NOT-THERE-1")
@@ -137,8 +139,8 @@ def test_an_unknown_document_is_named_with_the_command_that_registers_it(standin
 def test_an_unknown_run_is_said_to_be_unknown(standing: Stack) -> None:
     """Seed 000 §7."""
     run_id = "ictr-20261121T000000Z-01a1fc4e-cc78-73fd-adda-c6f7bc16c9c1"
-    said = told(standing.cutter("orchestrate", "resume", "--run-id", run_id), 1)
-    assert run_id in said
+    sentence = told(standing.cutter("orchestrate", "resume", "--run-id", run_id), 1)
+    assert run_id in sentence
 
 
 def test_a_lone_carriage_return_in_a_heading_is_kept_in_the_body_and_ends_no_line(standing: Stack) -> None:
@@ -154,8 +156,8 @@ def test_a_key_that_the_policy_does_not_name_is_refused_and_the_right_one_still_
     standing.add("WRONG-KEY", GOOD)
     run_id = standing.json("run", "WRONG-KEY", "--wait", code=3)["run_id"]
     with stranger() as home:
-        said = told(standing.cutter("approve", run_id, "--yes", "--gpg-home", str(home)), 4)
-        assert "0 of your keys fit the policy" in said
+        sentence = told(standing.cutter("approve", run_id, "--yes", "--gpg-home", str(home)), 4)
+        assert "0 of your keys fit the policy" in sentence
         kb_id = forged(standing, run_id, home, tmp_path)
         refused = standing.json("orchestrate", "resume", "--run-id", run_id, "--approval-kb-id", kb_id, code=4)
         assert refused["answer"]["status"] == "refused"
@@ -175,9 +177,9 @@ def test_what_is_down_is_named_and_the_same_command_works_when_it_is_up(
     standing.add(document, GOOD)
     standing.kill(victim)
     for _ in range(2):
-        said = told(standing.cutter("run", document, "--wait"), 5)
-        assert word in said
-        assert "cutter up" in said or "cutter doctor" in said
+        sentence = told(standing.cutter("run", document, "--wait"), 5)
+        assert word in sentence
+        assert "cutter up" in sentence or "cutter doctor" in sentence
     standing.up()
     standing.json("run", document, "--wait", code=3)
     stopped(standing, document)
@@ -192,8 +194,8 @@ def test_a_stack_without_gpg_says_so_and_comes_up_with_it(tmp_path: Path) -> Non
             if not program.name.startswith(("gpg", "temporal")) and not (programs / program.name).exists():
                 (programs / program.name).symlink_to(program)
     with stack("cg") as made:
-        said = told(made.cutter("up", env={"PATH": str(programs)}), 5)
-        assert "gpg" in said
+        sentence = told(made.cutter("up", env={"PATH": str(programs)}), 5)
+        assert "gpg" in sentence
         looked = made.cutter("doctor", env={"PATH": str(programs)})
         assert looked.returncode == 5
         assert "gpg" in looked.stdout
@@ -204,20 +206,20 @@ def test_a_full_disk_under_the_backups_stops_the_run_and_room_lets_it_go_on(stan
     """A run whose backup cannot be kept stops as unavailable; nothing half-written stays."""
     standing.add("FULL-BACKUP", law(5))
     with small_disk(standing.state / "runs") as folder:
-        seen = standing.json("run", "FULL-BACKUP", "--wait", code=4)
-        assert seen["state"] == "stopped_unavailable_backup"
-        assert seen["next"] == f"cutter orchestrate resume --run-id {seen['run_id']}"
+        status = standing.json("run", "FULL-BACKUP", "--wait", code=4)
+        assert status["state"] == "stopped_unavailable_backup"
+        assert status["next"] == f"cutter orchestrate resume --run-id {status['run_id']}"
         assert not list(folder.rglob("*.gpg")), "nothing half-written under a final name"
-    standing.json("orchestrate", "resume", "--run-id", seen["run_id"], "--wait", code=3)
+    standing.json("orchestrate", "resume", "--run-id", status["run_id"], "--wait", code=3)
     stopped(standing, "FULL-BACKUP")
 
 
 def test_a_full_disk_under_the_stack_is_told_before_anything_starts(tmp_path: Path) -> None:
     with small_disk(tmp_path / "small") as folder:
         made = Stack(state=folder)
-        said = told(made.cutter("up"), 5)
-        assert "MiB free" in said
-        assert "CUTTER_STATE_DIR" in said
+        sentence = told(made.cutter("up"), 5)
+        assert "MiB free" in sentence
+        assert "CUTTER_STATE_DIR" in sentence
 
 
 @contextmanager

@@ -31,25 +31,25 @@ def until_state(stack: Stack, batch_id: str, state: str) -> Any:
 
 def query(stack: Stack, batch_id: str) -> Any:
     """What the batch says of itself, by the temporal program."""
-    told = stack.temporal("workflow", "query", "--workflow-id", f"batch/{batch_id}", "--type", "status", "-o", "json")
-    return json.loads(told.stdout)["queryResult"][0]
+    answer = stack.temporal("workflow", "query", "--workflow-id", f"batch/{batch_id}", "--type", "status", "-o", "json")
+    return json.loads(answer.stdout)["queryResult"][0]
 
 
-def approve_by_hand(stack: Stack, seen: Any, overview: Path, folder: Path) -> str:
+def approve_by_hand(stack: Stack, batch: Any, overview: Path, folder: Path) -> str:
     """Sign each request in its own words, put all into the folder that the overview names, type what it says."""
     text = overview.read_text(encoding="utf-8")
-    said = re.search(r"^temporal workflow update execute .*$", text, re.M)
-    assert said is not None
-    into = stack.state / "kb" / json.loads(said[0].partition("--input ")[2].strip("'"))["folder"]
+    command = re.search(r"^temporal workflow update execute .*$", text, re.M)
+    assert command is not None
+    into = stack.state / "kb" / json.loads(command[0].partition("--input ")[2].strip("'"))["folder"]
     into.mkdir(parents=True)
-    for item in seen["items"]:
+    for item in batch["items"]:
         assert item["request_kb_id"] in text
         here = folder / item["document_id"]
         here.mkdir(parents=True)
         request = Instructions((stack.state / "kb" / item["request_kb_id"]).read_text(encoding="utf-8"))
         for file, suffix in zip(request.signed(stack, here), ("", ".asc"), strict=True):
             shutil.copy(file, into / f"{item['document_id']}.md{suffix}")
-    return request.shell(stack, folder, said[0])
+    return request.shell(stack, folder, command[0])
 
 
 def test_a_batch_is_started_approved_asked_and_stopped_by_temporal_alone(standing: Stack, tmp_path: Path) -> None:
@@ -66,11 +66,11 @@ def test_a_batch_is_started_approved_asked_and_stopped_by_temporal_alone(standin
     overview = standing.state / "kb" / shown["overview"]
     wait(overview.exists, seconds=30, what="the overview is in the knowledge base")
 
-    told = approve_by_hand(standing, view(standing, batch_id), overview, tmp_path)
-    assert f"accepted:[{' '.join(DOCUMENTS)}] missing:[] refused:[]" in told
-    seen = until_state(standing, batch_id, "batch_awaiting_lifecycle_authz_set")
+    answer = approve_by_hand(standing, view(standing, batch_id), overview, tmp_path)
+    assert f"accepted:[{' '.join(DOCUMENTS)}] missing:[] refused:[]" in answer
+    batch = until_state(standing, batch_id, "batch_awaiting_lifecycle_authz_set")
     assert standing.value("select count(*) from cutter_governance.approval_consumption where run_id = any (%s)",
-                          ([item["run_id"] for item in seen["items"]],)) == 2  # fmt: skip
+                          ([item["run_id"] for item in batch["items"]],)) == 2  # fmt: skip
 
     standing.temporal("workflow", "signal", "--workflow-id", f"batch/{batch_id}", "--name", "stop",
                       "--input", '{"reason": "by hand"}')  # fmt: skip
@@ -82,13 +82,13 @@ def test_a_batch_is_started_approved_asked_and_stopped_by_temporal_alone(standin
 
 def status(stack: Stack, batch_id: str) -> str:
     """The execution's status, by the temporal program."""
-    told = json.loads(stack.temporal("workflow", "describe", "-w", f"batch/{batch_id}", "-o", "json").stdout)
-    return str(told["workflowExecutionInfo"]["status"])
+    description = json.loads(stack.temporal("workflow", "describe", "-w", f"batch/{batch_id}", "-o", "json").stdout)
+    return str(description["workflowExecutionInfo"]["status"])
 
 
 def shows(stack: Stack, batch_id: str, state: str) -> bool:
     """The workflow itself shows that state, with its overview; false while it has not begun."""
-    told = stack.temporal("workflow", "query", "--workflow-id", f"batch/{batch_id}", "--type", "status", "-o", "json",
-                          code=None)  # fmt: skip
-    seen = json.loads(told.stdout)["queryResult"][0] if told.returncode == 0 else {}
-    return seen.get("state") == state and bool(seen.get("overview"))
+    answer = stack.temporal("workflow", "query", "--workflow-id", f"batch/{batch_id}", "--type", "status", "-o", "json",
+                            code=None)  # fmt: skip
+    batch = json.loads(answer.stdout)["queryResult"][0] if answer.returncode == 0 else {}
+    return batch.get("state") == state and bool(batch.get("overview"))

@@ -69,20 +69,20 @@ class Instructions:
 def test_the_request_documents_own_words_lead_to_closeout(standing: Stack, tmp_path: Path) -> None:
     """Seed 000 §3."""
     standing.add(DOCUMENT, law(12))
-    seen = standing.json("run", DOCUMENT, "--wait", code=3)
-    run_id = seen["run_id"]
+    status = standing.json("run", DOCUMENT, "--wait", code=3)
+    run_id = status["run_id"]
     for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
-        assert seen["state"].startswith("awaiting_")
+        assert status["state"].startswith("awaiting_")
         folder = tmp_path / gate
         folder.mkdir()
-        request = (standing.state / "kb" / seen["request"]).read_text(encoding="utf-8")
+        request = (standing.state / "kb" / status["request"]).read_text(encoding="utf-8")
         assert gate in request
         Instructions(request).follow(standing, folder)
         state = "awaiting_lifecycle_authorization" if gate == "SG_cut_authz" else "closeout_reported"
         wait(lambda state=state: standing.waits_in(run_id) == state, seconds=60, what=state)
         code = 3 if gate == "SG_cut_authz" else 0
-        seen = standing.json("orchestrate", "resume", "--run-id", run_id, "--wait", code=code)
-    assert seen["state"] == "closeout_reported"
+        status = standing.json("orchestrate", "resume", "--run-id", run_id, "--wait", code=code)
+    assert status["state"] == "closeout_reported"
     assert standing.value(
         "select count(*) from public.information_unit where canonical_address like %s and lifecycle_status = 'enacted'",
         (f"{DOCUMENT}/%",),

@@ -31,8 +31,8 @@ def marked(_made: Stack) -> Stack:
     stack.add(DOCUMENTS["refused"], f"{text}\n{article}{article}")
     stack.add(DOCUMENTS["empty"], f"{text}\n### Article 70. Nothing {HEADING}\n")
     for name in ("refused", "empty"):
-        seen = stack.json("run", DOCUMENTS[name], "--wait", code=None)
-        assert seen["state"].startswith("failed_"), seen
+        status = stack.json("run", DOCUMENTS[name], "--wait", code=None)
+        assert status["state"].startswith("failed_"), status
     run_id = stack.json("run", DOCUMENTS["passed"], "--wait", code=3)["run_id"]
     for state in ("awaiting_cut_authorization", "awaiting_lifecycle_authorization"):
         wait(lambda state=state: stack.waits_in(run_id) == state, seconds=60, what=state)
@@ -60,12 +60,12 @@ def test_no_word_of_the_law_is_in_a_history(marked: Stack) -> None:
 
 def test_no_word_of_the_law_is_in_search_attributes_or_answers_to_queries(marked: Stack) -> None:
     for document in DOCUMENTS.values():
-        seen = [marked.temporal("workflow", "describe", "-w", f"document/{document}", "-o", "json").stdout]
-        seen += [
+        answers = [marked.temporal("workflow", "describe", "-w", f"document/{document}", "-o", "json").stdout]
+        answers += [
             marked.temporal("workflow", "query", "-w", f"document/{document}", "--name", name).stdout
             for name in ("status", "request", "sidecar", "__temporal_workflow_metadata")
         ]
-        for text in [part for one in seen for part in (one, *decoded_text(one))]:
+        for text in [part for answer in answers for part in (answer, *decoded_text(answer))]:
             assert not words_in(text), f"{document}: {around(text)}"
 
 
@@ -82,9 +82,9 @@ def test_no_word_of_the_law_is_in_a_log(marked: Stack) -> None:
 
 
 def test_no_word_of_the_law_is_in_a_run_folder(marked: Stack) -> None:
-    found = list(files(marked.state / "runs"))
-    assert any(path.name == "state.json" for path in found)
-    for path in found:
+    paths = list(files(marked.state / "runs"))
+    assert any(path.name == "state.json" for path in paths)
+    for path in paths:
         text = path.read_bytes().decode("utf-8", errors="replace")
         assert not words_in(text), f"{path.name}: {around(text)}"
 

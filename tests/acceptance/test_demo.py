@@ -14,16 +14,16 @@ from tests.support.processes import Stack, stack
 
 
 def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up_before(standing: Stack) -> None:
-    before = {name: one.process for name, one in records.read(standing.state).items()}
+    before = {name: record.process for name, record in records.read(standing.state).items()}
     with stack("cd") as alone:
         done = alone.cutter("demo")
         assert done.returncode == 0, done.stderr[-2000:]
-        assert not [name for name, one in records.read(alone.state / DEMO).items() if one.alive]
+        assert not [name for name, record in records.read(alone.state / DEMO).items() if record.alive]
         leaves_the_state_folder_to_its_owner(alone)
         ends_with_a_batch(done.stdout)
         ends_with_an_amended_law(done.stdout, done.stderr)
         can_be_left_up_found_and_taken_down(alone)
-    assert {name: one.process for name, one in records.read(standing.state).items() if one.alive} == before
+    assert {name: record.process for name, record in records.read(standing.state).items() if record.alive} == before
     ends_at_closeout(done.stdout)
     shows_gates_and_approvals(done.stdout)
     names_the_pages_to_look_at(done.stdout)
@@ -51,7 +51,7 @@ def can_be_left_up_found_and_taken_down(alone: Stack) -> None:
     assert f"looked in {alone.state}, while the demo's stack is up in {alone.state / DEMO}" in away.stderr
     assert len(alone.json("status", env={"CUTTER_STATE_DIR": str(alone.state / DEMO)})["runs"]) == 9
     assert "the demo's postgres" in alone.cutter("down").stdout
-    assert not [name for name, one in records.read(alone.state / DEMO).items() if one.alive]
+    assert not [name for name, record in records.read(alone.state / DEMO).items() if record.alive]
 
 
 def ends_with_a_batch(text: str) -> None:
@@ -63,11 +63,11 @@ def ends_with_a_batch(text: str) -> None:
     assert page.count("enacted") >= 3
 
 
-def ends_with_an_amended_law(text: str, told: str) -> None:
+def ends_with_an_amended_law(text: str, stderr: str) -> None:
     assert re.search(
-        r"registered ICX-DEMO-\S+: amended/\S+, as `cutter source add --effective \d{4}-\d\d-\d\d` does", told
+        r"registered ICX-DEMO-\S+: amended/\S+, as `cutter source add --effective \d{4}-\d\d-\d\d` does", stderr
     )
-    difference = told.partition("the difference to the law in force\n")[2].partition("SG_cut_authz:")[0]
+    difference = stderr.partition("the difference to the law in force\n")[2].partition("SG_cut_authz:")[0]
     assert [line.split()[0] for line in difference.splitlines()] == ["+", "~", "~", "-"]
     shown = text.partition("\namended law ICX-DEMO-")[2]
     assert "version 1 to 2: 24 kept, 2 revised, 1 created, 1 repealed" in shown
@@ -100,10 +100,10 @@ def checks_its_evidence_offline(text: str) -> None:
 
 def ends_at_closeout(text: str) -> None:
     assert "state: closeout_reported" in text
-    found = re.search(r"(\d+) enacted of (\d+)", text)
-    assert found is not None
-    assert found[1] == found[2]
-    assert int(found[1]) >= 12
+    match = re.search(r"(\d+) enacted of (\d+)", text)
+    assert match is not None
+    assert match[1] == match[2]
+    assert int(match[1]) >= 12
 
 
 def shows_gates_and_approvals(text: str) -> None:

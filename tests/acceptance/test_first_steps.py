@@ -23,15 +23,15 @@ def test_from_nothing_to_a_run_by_the_printed_commands_alone(tmp_path: Path) -> 
     with stack("cf") as made:
         assert next_of(made, "status") == "cutter up"
         made.up()
-        said = made.cutter("doctor", "--json")
-        approvers = {check["name"]: check for check in json.loads(said.stdout)["checks"]}["approvers"]
-        assert (said.returncode, approvers["verdict"]) == (5, "bad")
+        diagnosis = made.cutter("doctor", "--json")
+        approvers = {check["name"]: check for check in json.loads(diagnosis.stdout)["checks"]}["approvers"]
+        assert (diagnosis.returncode, approvers["verdict"]) == (5, "bad")
         assert next_of(made, "status") == "cutter approvers init --approver NAME=KEY.asc"
         assert approvers["remedy"] == "cutter approvers init --approver NAME=KEY.asc"
         for name in (me, "an"):
             (tmp_path / f"{name}.asc").write_bytes(people.export_public(people.generate_key(name)))
-        told = made.cutter("approvers", "init", "--approver", f"{me}={tmp_path / f'{me}.asc'}")
-        assert (told.returncode, f"{me} may not approve runs that {me} starts" in told.stderr) == (0, True)
+        answer = made.cutter("approvers", "init", "--approver", f"{me}={tmp_path / f'{me}.asc'}")
+        assert (answer.returncode, f"{me} may not approve runs that {me} starts" in answer.stderr) == (0, True)
         looked = {check["name"]: check for check in json.loads(made.cutter("doctor", "--json").stdout)["checks"]}
         assert (looked["approvers"]["verdict"], f"only {me} may sign" in looked["approvers"]["found"]) == ("bad", True)
         assert next_of(made, "status") == "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
@@ -50,8 +50,8 @@ def next_of(made: Stack, *command: str) -> str:
 
 def test_workers_with_other_settings_are_named_and_the_printed_commands_change_them(standing: Stack) -> None:
     larger = {"CUTTER_MAX_CANDIDATES": "1200"}
-    said = standing.cutter("up", env=larger)
-    assert "CUTTER_MAX_CANDIDATES is 1000 there and 1200 here: type `cutter down`, then `cutter up`" in said.stderr
+    answer = standing.cutter("up", env=larger)
+    assert "CUTTER_MAX_CANDIDATES is 1000 there and 1200 here: type `cutter down`, then `cutter up`" in answer.stderr
     file = standing.state / "many.md"
     file.write_text(law(3), encoding="utf-8")
     add = ("source", "add", str(file), "--document-id", "MANY-1", "--profile", "generic-markdown")
@@ -76,9 +76,9 @@ def test_an_approved_run_without_an_exec_worker_is_shown_as_such_and_up_moves_it
     again = standing.json(*sign, code=4)
     assert (again["code"], again["next"]) == ("approved_already", "cutter up")
     assert standing.json("orchestrate", "resume", "--run-id", run_id)["next"] == "cutter up"
-    seen = standing.json("status", run_id)
-    assert (seen["needs"], seen["next"]) == ("an exec worker: approved, but none is running", "cutter up")
-    assert [one["command"] for one in standing.json("inbox")["waiting"] if one["run_id"] == run_id] == ["cutter up"]
+    status = standing.json("status", run_id)
+    assert (status["needs"], status["next"]) == ("an exec worker: approved, but none is running", "cutter up")
+    assert [row["command"] for row in standing.json("inbox")["waiting"] if row["run_id"] == run_id] == ["cutter up"]
     standing.up()
     moved = standing.json("orchestrate", "resume", "--run-id", run_id, "--wait", code=3)
     assert moved["state"] == "awaiting_lifecycle_authorization"
@@ -114,8 +114,8 @@ def test_a_resume_with_an_approval_is_waited_for_to_the_next_outcome(standing: S
     last = standing.json(*resume, standing.approve(run_id))
     assert last["state"] == "closeout_reported"
     refused = standing.cutter("run", "RESUMED-1", "--json")
-    found = json.loads(refused.stdout)
-    assert (refused.returncode, found["code"], found["next"]) == (4, "already_enacted", f"cutter report {run_id}")
+    refusal = json.loads(refused.stdout)
+    assert (refused.returncode, refusal["code"], refusal["next"]) == (4, "already_enacted", f"cutter report {run_id}")
     assert standing.json("status", "RESUMED-1")["run_id"] == run_id
     assert standing.cutter("backup", "verify", "RESUMED-1").returncode == 0
     assert "RESUMED-1" in standing.cutter("backup", "list").stdout

@@ -50,9 +50,9 @@ def test_after_a_full_disk_the_stack_comes_up_at_once_and_every_run_waits_or_say
 
 def _resumed(standing: Stack, name: str) -> bool:
     """True when the document's run waits at SG_1; a stopped one is resumed by the command that its status shows."""
-    seen = standing.json("status", name)
-    if seen["state"].startswith("stopped_"):
-        assert seen["next"].startswith("cutter orchestrate resume"), seen["next"]
-        standing.cutter(*seen["next"].split()[1:])
+    status = standing.json("status", name)
+    if status["state"].startswith("stopped_"):
+        assert status["next"].startswith("cutter orchestrate resume"), status["next"]
+        standing.cutter(*status["next"].split()[1:])
         return False
-    return bool(seen["state"] == "awaiting_cut_authorization")
+    return bool(status["state"] == "awaiting_cut_authorization")

@@ -40,7 +40,7 @@ def marking() -> Iterator[Stack]:
 
 
 def laws(made: Stack) -> set[str]:
-    return {one["document"] for one in made.json("law", "list")}
+    return {row["document"] for row in made.json("law", "list")}
 
 
 def files(made: Stack) -> set[Path]:
@@ -75,13 +75,13 @@ def test_the_database_goes_back_and_typing_what_is_printed_leads_to_a_clean_stat
     for block in SECTIONS["Find what is ahead of the database"]:
         types(made, block)
     assert made.state_of(known) == "stopped_terminated"
-    found = ahead(made, code=1)
-    assert {run["run_id"]: run["state"] for run in found["runs"]} == {known: "stopped_terminated", lost: "", waits: ""}
-    assert [(workflow["workflow_id"], workflow["run_id"]) for workflow in found["workflows"]] == [
+    report = ahead(made, code=1)
+    assert {run["run_id"]: run["state"] for run in report["runs"]} == {known: "stopped_terminated", lost: "", waits: ""}
+    assert [(workflow["workflow_id"], workflow["run_id"]) for workflow in report["workflows"]] == [
         (f"document/{WAITS}", waits)
     ]
-    for one in (*found["workflows"], *found["runs"]):
-        types(made, one.get("next") or one["command"])
+    for entry in (*report["workflows"], *report["runs"]):
+        types(made, entry.get("next") or entry["command"])
     assert ahead(made, code=0) == {"runs": [], "workflows": []}
     types(made, f"cutter rebuild {known}")
     assert stored <= {path.read_bytes() for path in files(made)}
@@ -101,7 +101,7 @@ def test_the_database_goes_back_to_the_restore_point_of_a_gate(marking: Stack) -
     enacted(made, BEFORE)
     known = awaits_enactment(made, KNOWN)
     listed = made.json("backup", "list")["backups"]
-    (name,) = (one["restore_point"] for one in listed if one["documents"] == KNOWN)
+    (name,) = (backup["restore_point"] for backup in listed if backup["documents"] == KNOWN)
     assert name.startswith(f"cutter:{known[-36:]}:")
     enacted(made, LOST)
 

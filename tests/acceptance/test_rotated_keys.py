@@ -64,7 +64,7 @@ def test_another_key_of_the_executor_and_of_the_verifier(served: Stack) -> None:
         " on c.change_set_id = coalesce(s.cross_reference_change_set_id, v.change_set_id)"
         " where c.run_id = %s", (run_id,)
     )  # fmt: skip
-    assert {one["key"] for one in made_by} == set(signers.values())
+    assert {signature["key"] for signature in made_by} == set(signers.values())
     assert workers(served) == before
 
 

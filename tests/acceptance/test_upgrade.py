@@ -69,9 +69,9 @@ def blocks() -> list[str]:
     """What is to be typed while runs wait: before, at the upgrade, and afterwards."""
     page = (ROOT / "docs" / "runbooks" / "upgrade.md").read_text(encoding="utf-8")
     section = page.partition("## While runs wait")[2].partition("\n## ")[0]
-    found: list[str] = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
-    assert len(found) == 3
-    return found
+    scripts: list[str] = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    assert len(scripts) == 3
+    return scripts
 
 
 async def start(stack: Stack, client: Client, document_id: str) -> str:
@@ -95,12 +95,12 @@ async def approve(stack: Stack, client: Client, document_id: str, run_id: str, s
 
 async def driven_by(client: Client, document_id: str) -> tuple[set[str], bool]:
     """The builds that ran the document's workflow, and whether it took the other build's steps."""
-    found, other = set(), False
+    build_ids, other = set(), False
     async for event in client.get_workflow_handle(f"document/{document_id}").fetch_history_events():
         if event.event_type is EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
-            found.add(event.workflow_task_completed_event_attributes.deployment_version.build_id)
+            build_ids.add(event.workflow_task_completed_event_attributes.deployment_version.build_id)
         other |= b"the other build" in event.user_metadata.summary.data
-    return found, other
+    return build_ids, other
 
 
 def attempted_by(stack: Stack, run_id: str) -> set[str]:
@@ -137,10 +137,10 @@ async def test_runs_that_wait_end_on_the_build_that_they_began_on(builds: tuple[
     for document_id, run_id in list(waiting.items())[::2]:
         await approve(stack, client, document_id, run_id, CUT)
 
-    said = typed(stack, folders, upgrade)
+    output = typed(stack, folders, upgrade)
     (new,) = workers(stack) - {old}
-    assert f"build {new}: current" in said
-    assert f"build {old}: draining" in said
+    assert f"build {new}: current" in output
+    assert f"build {old}: draining" in output
     begun = await start(stack, client, "NEW-1")
     for number, (document_id, run_id) in enumerate(waiting.items()):
         if number % 2:

@@ -149,7 +149,7 @@ def test_a_service_waits_until_what_it_needs_is_healthy() -> None:
     both = ("temporal", "law-database")
     needs = {"temporal": ("engine-database",), "temporal-ui": ("temporal",), **dict.fromkeys(WORKERS, both)}
     for name, needed in needs.items():
-        assert SERVICES[name]["depends_on"] == {one: {"condition": "service_healthy"} for one in needed}
+        assert SERVICES[name]["depends_on"] == {service: {"condition": "service_healthy"} for service in needed}
 
 
 def test_no_password_stands_in_the_file_and_a_missing_one_stops_it() -> None:

@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 def test_nothing_but_the_handler_of_commands_calls_an_adapter() -> None:
     """Seed 002 "Execution Command Boundary"."""
     checker = Path(sys.executable).with_name("lint-imports")
-    told = subprocess.run(
+    process = subprocess.run(
         [checker, "--contract", "commands", "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert told.returncode == 0, told.stdout
-    assert "Contracts: 1 kept, 0 broken." in told.stdout
+    assert process.returncode == 0, process.stdout
+    assert "Contracts: 1 kept, 0 broken." in process.stdout

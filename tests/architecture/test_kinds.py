@@ -57,22 +57,22 @@ def imported(tree: ast.AST) -> set[str]:
 def impurities(source: str, kinds: dict[str, str]) -> list[str]:
     """What a pure module does that it must not; `kinds` holds the kind of each of our modules."""
     tree = ast.parse(source)
-    found = []
+    problems = []
     for name in sorted(imported(tree)):
         if any(name == part or name.startswith(part + ".") for part in PURE_PARTS):
             continue
         if any(name == module or name.startswith(module + ".") for module in IMPURE_MODULES):
-            found.append(f"imports {name}")
+            problems.append(f"imports {name}")
         if name.startswith("."):
-            found.append(f"imports {name}, which does not say from where")
+            problems.append(f"imports {name}, which does not say from where")
         ours = next((module for module in (name, name.rpartition(".")[0]) if module in kinds), None)
         if ours is not None and kinds[ours] != "Pure":
-            found.append(f"imports {ours}, which is {kinds[ours] or 'of no kind'}")
+            problems.append(f"imports {ours}, which is {kinds[ours] or 'of no kind'}")
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     methods = CLOCK_AND_CHANCE if "importlib.resources" in source_of(tree) else CLOCK_AND_CHANCE | FILE_ACCESS
-    found += [f"calls {call.id}()" for call in calls if isinstance(call, ast.Name) and call.id in IMPURE_CALLS]
-    found += [f"calls .{call.attr}()" for call in calls if isinstance(call, ast.Attribute) and call.attr in methods]
-    return found
+    problems += [f"calls {call.id}()" for call in calls if isinstance(call, ast.Name) and call.id in IMPURE_CALLS]
+    problems += [f"calls .{call.attr}()" for call in calls if isinstance(call, ast.Attribute) and call.attr in methods]
+    return problems
 
 
 def source_of(tree: ast.AST) -> str:
@@ -81,12 +81,12 @@ def source_of(tree: ast.AST) -> str:
 
 def modules() -> dict[str, Path]:
     """Every module of ours by its dotted name."""
-    found = {}
+    paths = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+            paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return paths
 
 
 MODULES = modules()
@@ -191,7 +191,7 @@ def test_a_workflow_takes_time_and_chance_only_from_temporal(name: str) -> None:
     """Workers run workflows without the sandbox, and another clock would break a replay."""
     tree = ast.parse(SOURCES[name])
     assert not imported(tree) & CHANCE_AND_CLOCK_MODULES
-    assert not {one.rpartition(".")[0] for one in imported(tree)} & CHANCE_AND_CLOCK_MODULES
+    assert not {imported_name.rpartition(".")[0] for imported_name in imported(tree)} & CHANCE_AND_CLOCK_MODULES
     assert own_clocks(tree) == []
 
 

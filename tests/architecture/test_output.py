@@ -24,13 +24,13 @@ ALLOWED = {("worker.py", "print")}
 
 def writers(source: str, name: str) -> list[str]:
     """What a module calls that writes beside the edge: `name:line what`; an empty `Text()` is a free line."""
-    found = []
+    calls = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and (node.args or node.keywords):
             called = ast.unparse(node.func)
             if WRITERS.fullmatch(called) and (name, called) not in ALLOWED:
-                found.append(f"{name}:{node.lineno} {called}")
-    return found
+                calls.append(f"{name}:{node.lineno} {called}")
+    return calls
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file != EDGE], ids=lambda file: file.name)

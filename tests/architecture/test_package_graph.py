@@ -16,11 +16,11 @@ LAYERS = {"cutter": 0, "temporal": 1, "workflows": 2, "activities": 2, "starter"
 
 def modules() -> dict[str, Path]:
     """Each module of the product by its dotted name."""
-    found = {"worker": ROOT / "worker.py"}
+    paths = {"worker": ROOT / "worker.py"}
     for top in LAYERS:
         for path in (ROOT / top).rglob("*.py"):
-            found[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
-    return found
+            paths[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
+    return paths
 
 
 MODULES = modules()
@@ -41,7 +41,7 @@ def imports_of(source: str) -> Iterator[str]:
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:
-            ours = next((one for one in (name, name.rpartition(".")[0]) if one in MODULES), None)
+            ours = next((candidate for candidate in (name, name.rpartition(".")[0]) if candidate in MODULES), None)
             if ours is not None:
                 yield ours
 
@@ -71,17 +71,23 @@ def test_no_packages_import_each_other_in_a_cycle() -> None:
 
 
 def test_no_package_imports_one_above_it() -> None:
-    edges = [(one.partition(".")[0], taken.partition(".")[0]) for one, found in graph().items() for taken in found]
-    assert [(one, taken) for one, taken in edges if one != taken and LAYERS[taken] >= LAYERS[one]] == []
+    edges = [
+        (importer.partition(".")[0], taken.partition(".")[0])
+        for importer, imported in graph().items()
+        for taken in imported
+    ]
+    assert [
+        (importer, taken) for importer, taken in edges if importer != taken and LAYERS[taken] >= LAYERS[importer]
+    ] == []
 
 
 def test_the_worker_does_not_import_the_command_line() -> None:
-    seen, open_ = set(), ["worker"]
+    reached, open_ = set(), ["worker"]
     while open_:
         module = open_.pop()
-        seen.add(module)
-        open_ += [one for one in imports_of(MODULES[module].read_text(encoding="utf-8")) if one not in seen]
-    assert sorted(one for one in seen if one.startswith("starter")) == []
+        reached.add(module)
+        open_ += [name for name in imports_of(MODULES[module].read_text(encoding="utf-8")) if name not in reached]
+    assert sorted(name for name in reached if name.startswith("starter")) == []
 
 
 @pytest.mark.parametrize(

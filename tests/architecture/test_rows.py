@@ -51,8 +51,8 @@ def modules() -> dict[str, str]:
 
 
 def test_no_module_outside_the_edge_takes_a_row_that_is_no_record() -> None:
-    found = {name: list(untyped_rows(source)) for name, source in modules().items()}
-    assert {name: wrong for name, wrong in found.items() if wrong and name not in EDGE} == {}
+    untyped = {name: list(untyped_rows(source)) for name, source in modules().items()}
+    assert {name: wrong for name, wrong in untyped.items() if wrong and name not in EDGE} == {}
 
 
 def test_who_is_excepted_needs_it() -> None:

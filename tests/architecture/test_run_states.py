@@ -20,21 +20,21 @@ def beginnings(source: str) -> list[str]:
     """
     tree = ast.parse(source)
     made = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    found = []
+    literals = []
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=str(text)) if text in FAMILIES and id(node) not in made:
-                found.append(text)
+                literals.append(text)
             case ast.Call(func=ast.Attribute(attr="startswith" | "removeprefix"), args=[asked, *_]):
                 texts = [each.value for each in ast.walk(asked) if isinstance(each, ast.Constant)]
-                found += [text for text in texts if str(text).startswith(FAMILIES) and text not in FAMILIES]
-    return found
+                literals += [text for text in texts if str(text).startswith(FAMILIES) and text not in FAMILIES]
+    return literals
 
 
 def test_no_other_module_tells_a_family_by_its_beginning() -> None:
-    found = {name: beginnings(source) for name, source in modules().items()}
-    assert {name: texts for name, texts in found.items() if texts and name != OWNER} == {}
-    assert found[OWNER]
+    literals = {name: beginnings(source) for name, source in modules().items()}
+    assert {name: texts for name, texts in literals.items() if texts and name != OWNER} == {}
+    assert literals[OWNER]
 
 
 @pytest.mark.parametrize(

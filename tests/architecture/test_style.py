@@ -68,7 +68,7 @@ def pages() -> tuple[Path, ...]:
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
     """(Line, text) of each paragraph, list item, heading and table cell, without code, addresses and quotations."""
-    text = re.sub(r"^( *)```.*?^\1```$", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
+    text = re.sub(r"^( *)```.*?^\1```$", lambda match: "\n" * match[0].count("\n"), text, flags=re.M | re.S)
     text = re.sub(r"`[^`]*`", "X", text)
     text = re.sub(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r'"[^"]{1,200}"', "X", text)
@@ -88,7 +88,7 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a paragraph. A colon before a list and a semicolon do not end one."""
-    return [one for one in re.split(r"(?<=[.!?])[*_)]*\s+", text.strip("-*# ")) if one]
+    return [sentence for sentence in re.split(r"(?<=[.!?])[*_)]*\s+", text.strip("-*# ")) if sentence]
 
 
 def vague(sentence: str) -> bool:
@@ -106,7 +106,7 @@ def advice(phrase: str) -> str:
 
 def phrases(where: str, text: str) -> list[str]:
     """Each banned phrase in a text, with its place and what to write."""
-    return [f"{where}: {found[0]!r}: write {advice(found[0])}" for found in PHRASE.finditer(text)]
+    return [f"{where}: {match[0]!r}: write {advice(match[0])}" for match in PHRASE.finditer(text)]
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))

@@ -119,8 +119,8 @@ def uncited(cite: str, test: str) -> str:
     node = defined(path).get(name) if (ROOT / path).is_file() else None
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not name.startswith("test_"):
         return "there is no such test"
-    said = " ".join((ast.get_docstring(node) or "").split())
-    if not re.search(rf"{re.escape(cite)}(?!\.?\d)", said):
+    docstring = " ".join((ast.get_docstring(node) or "").split())
+    if not re.search(rf"{re.escape(cite)}(?!\.?\d)", docstring):
         return "its docstring does not cite the section"
     return "" if not case or case in cases(path, name) else f"it has no case {case}"
 
@@ -129,7 +129,7 @@ def uncited(cite: str, test: str) -> str:
 def cases(path: str, name: str) -> frozenset[str]:
     """The words in a test's parameters: their ids, texts and names."""
     test = getattr(importlib.import_module(path.removesuffix(".py").replace("/", ".")), name)
-    marks = [one for one in test.pytestmark if one.name == "parametrize"]
+    marks = [mark for mark in test.pytestmark if mark.name == "parametrize"]
     named = [mark.kwargs["ids"] for mark in marks if isinstance(mark.kwargs.get("ids"), list)]
     return frozenset(word for values in [*(list(mark.args[1]) for mark in marks), *named] for word in _words(values))
 
@@ -178,7 +178,7 @@ def test_every_arrow_of_each_lifecycle_has_its_line() -> None:
     drawn = Counter((line.cite, line.arrow[0]) for line in lines() if line.arrow)
     assert drawn == {(cite, name): count for name, (cite, count) in ARROWS.items()}
     for name, (_, count) in ARROWS.items():
-        extensions = as_the_seed((one, other) for one, other, _ in BY_NAME[name].extensions)
+        extensions = as_the_seed((start, end) for start, end, _ in BY_NAME[name].extensions)
         assert count == len(arrows(name)) == len(set(as_the_seed(BY_NAME[name].edges)) - set(extensions))
 
 
@@ -217,7 +217,7 @@ def test_each_line_that_differs_points_to_one_difference(line: Line) -> None:
 
 
 def test_each_difference_has_a_line_with_its_code_and_tests() -> None:
-    assert differences() - {one for line in lines() for one in meant(line)} == set()
+    assert differences() - {code for line in lines() for code in meant(line)} == set()
 
 
 # --- the seeds themselves, where they are ---------------------------------------------------------------------------
@@ -225,10 +225,10 @@ def test_each_difference_has_a_line_with_its_code_and_tests() -> None:
 
 @cache
 def text_of(seed: str) -> str:
-    found = sorted(SEEDS.glob(f"{seed}-*.txt"))
-    if not found:
+    paths = sorted(SEEDS.glob(f"{seed}-*.txt"))
+    if not paths:
         pytest.skip(f"the seeds are not here: {SEEDS}")
-    return found[0].read_text(encoding="utf-8")
+    return paths[0].read_text(encoding="utf-8")
 
 
 HEADINGS = {
@@ -242,7 +242,7 @@ HEADINGS = {
 
 def sections_of(seed: str) -> dict[str, str]:
     """A seed's sections by their names here; what stands below a part of it stands in it."""
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     above, text = "", text_of(seed)
     heads = list(HEADINGS[seed].finditer(text))
     for head, after in zip(heads, [*heads[1:], None], strict=True):
@@ -252,8 +252,8 @@ def sections_of(seed: str) -> dict[str, str]:
             name = f'"{short}"' + (f" {head[2]}" if head[1] == "###" else "")
         else:
             name = head[1] if seed == "002" else f"§{head[1]}"
-        found[name] = text[head.end() : after.start() if after else None]
-    return found
+        sections[name] = text[head.end() : after.start() if after else None]
+    return sections
 
 
 @every_seed
@@ -285,8 +285,8 @@ def test_the_transitions_are_those_of_the_seed_s_list(name: str) -> None:
     seed, _, section = ARROWS[name][0].partition(" ")
     pairs = re.findall(r"^\s*(\w+) → (\w+)\b", sections_of(seed)[section], re.MULTILINE)
     states = [state for state in BY_NAME[name].states if "<" not in state]
-    listed = {(one, other) for one, other in pairs if one in states and other in states}
-    assert listed == {(one, other) for one, other in arrows(name) if not other.startswith(FROM_ANYWHERE)}
+    listed = {(start, end) for start, end in pairs if start in states and end in states}
+    assert listed == {(start, end) for start, end in arrows(name) if not end.startswith(FROM_ANYWHERE)}
 
 
 FROM_ANYWHERE = ("failed_", "stopped_", "batch_failed_partial")
@@ -312,7 +312,7 @@ def test_each_name_that_a_section_declares_has_its_line(cite: str) -> None:
     declared = set(re.findall(DECLARED[cite], sections_of(seed)[section], re.MULTILINE))
     short = {"IG_cut_leg_a": "IG_cut_leg_a_execute"}
     assert len(declared) > 4
-    assert {short.get(one, one) for one in declared} <= {
+    assert {short.get(name, name) for name in declared} <= {
         re.split(r"[ .]", line.name)[-1] for line in lines() if line.cite == cite
     }
 
@@ -327,7 +327,7 @@ def test_each_name_of_a_list_stands_in_the_seed_s_section(cite: str) -> None:
 
 def test_the_matrix_of_requests_is_the_seed_s() -> None:
     rows = re.findall(r"^(\w+) \| ([\w, ]+) \|$", sections_of("002")["Deterministic Transition Matrix"], re.MULTILINE)
-    assert sorted((one, other) for one, targets in rows for other in targets.split(", ")) == sorted(arrows("request"))
+    assert sorted((start, end) for start, targets in rows for end in targets.split(", ")) == sorted(arrows("request"))
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -343,5 +343,5 @@ def test_the_tables_of_states_are_the_seed_s(name: str) -> None:
 def test_there_are_as_many_invariants_as_in_the_seed(cite: str) -> None:
     seed, _, section = cite.partition(" ")
     item = r"^  - " if seed == "000" else r"^\d\. \*\*|\*\*Invariant:\*\*"
-    found = re.findall(item, sections_of(seed)[section], re.MULTILINE)
-    assert len(found) == INVARIANTS[cite]
+    items = re.findall(item, sections_of(seed)[section], re.MULTILINE)
+    assert len(items) == INVARIANTS[cite]

@@ -78,17 +78,17 @@ class Story:
                 behind_proxy(self.stack, EXEC, WorkerRole.EXEC, self.proxy)
                 self._arm(moment if moment.cut else following)
                 self.stack.signal(self.document_id, self.stack.approve(self.run_id))
-            seen = self._come(moment)
-            self._up(moment, seen=seen)
+            reached = self._come(moment)
+            self._up(moment, reached=reached)
         self._until_it_ends()
 
     def _come(self, moment: Moment) -> bool:
         """The moment comes and its victim dies; False when it was over before it was seen, and the kill came late."""
         if moment.cut is not None:
             return self.armed[moment.name].happened(MOMENT_SECONDS)
-        seen = moment.signalled or come(self.stack, self.run_id, moment)
+        reached = moment.signalled or come(self.stack, self.run_id, moment)
         self.stack.kill(self.victim(moment))
-        return seen
+        return reached
 
     def _arm(self, moment: Moment | None) -> None:
         """Have the proxy hold the exec worker at this moment, and the victim die there."""
@@ -103,19 +103,19 @@ class Story:
             self._arm(MOMENTS[MOMENTS.index(moment) + 1])
             behind_proxy(self.stack, EXEC, WorkerRole.EXEC, self.proxy)
 
-    def _up(self, moment: Moment, *, seen: bool) -> None:
+    def _up(self, moment: Moment, *, reached: bool) -> None:
         """Type `cutter up`; once more when the next moment's kill came while it worked."""
         began = monotonic()
         done = self.stack.cutter("up")
-        if done.returncode != 0 and any(one.done.is_set() for one in self.armed.values()):
+        if done.returncode != 0 and any(armed.done.is_set() for armed in self.armed.values()):
             done = self.stack.cutter("up")
         if done.returncode != 0:
             self.problems.append(f"{moment.name}: cutter up: {done.stderr.strip()[-300:]}")
-        row = Kill(run=self.number, moment=moment.name, victim=self.victim(moment), seen=seen,
+        row = Kill(run=self.number, moment=moment.name, victim=self.victim(moment), seen=reached,
                    up_seconds=round(monotonic() - began, 1), state=self.stack.state_of(self.run_id))  # fmt: skip
         self.kills.append(row)
         print(f"  run {row.run}  {row.moment:40} {row.victim:14} up in {row.up_seconds:4.1f} s  then {row.state}"
-              f"{'' if seen else '  (not seen)'}", file=sys.stderr, flush=True)  # fmt: skip
+              f"{'' if reached else '  (not seen)'}", file=sys.stderr, flush=True)  # fmt: skip
 
     def _until_it_ends(self) -> None:
         def over() -> bool:

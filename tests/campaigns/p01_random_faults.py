@@ -101,12 +101,12 @@ def judge(row: Json) -> list[str]:
         "runs": int(row["run_id"] is not None), "claims": sealed, "units": units, "addresses": units,
         "enacted": UNITS * row["enacted_by"], "consumed": gates, "approvals": gates, "opened": gates, "unpublished": 0,
     }  # fmt: skip
-    found = [f"{name}: {row[name]} instead of {value}" for name, value in wanted.items() if row[name] != value]
+    problems = [f"{name}: {row[name]} instead of {value}" for name, value in wanted.items() if row[name] != value]
     if not (RESTS.fullmatch(row["state"]) if row["run_id"] else row["decided"]):
-        found.append(f"neither over nor waiting: {row['state'] or row['decided']}")
+        problems.append(f"neither over nor waiting: {row['state'] or row['decided']}")
     if (sealed == len(GATES)) is not (row["state"] == "closeout_reported"):
-        found.append(f"{row['state']} with {sealed} sealed gates")
-    return found
+        problems.append(f"{row['state']} with {sealed} sealed gates")
+    return problems
 
 
 DAMAGES: dict[str, tuple[LiteralString, LiteralString]] = {
@@ -164,13 +164,15 @@ class Storm(Night):
         document, data = signing_desk.read_request(settings, item["run_id"], item["request_kb_id"])
         who = signing_desk.who(settings, demo.APPROVER, None, self.home)
         step = timedelta(hours=self.dice.choose(CLOCK_HOURS))
-        said = signing_desk.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")
-        said = replace(said, signed_utc=said.signed_utc + step, not_after=said.not_after + step)
-        time = ("--faked-system-time", f"{int(said.signed_utc.timestamp())}", "--ignore-time-conflict")
+        statement = signing_desk.answer_before(
+            document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id=""
+        )
+        statement = replace(statement, signed_utc=statement.signed_utc + step, not_after=statement.not_after + step)
+        time = ("--faked-system-time", f"{int(statement.signed_utc.timestamp())}", "--ignore-time-conflict")
         words = ("--armor", "--local-user", who.fingerprint, "--detach-sign", "-")
         kb_id, store = documents.pre_batched(self.batch_id, CUT, item["document_id"]), Store(settings.kb)
-        put(store, signature_of(kb_id), raw_gpg(Gpg(self.home), *time, *words, stdin=render(said)))
-        put(store, kb_id, render(said))
+        put(store, signature_of(kb_id), raw_gpg(Gpg(self.home), *time, *words, stdin=render(statement)))
+        put(store, kb_id, render(statement))
 
     def rage(self) -> None:
         """Start the batch, strike until nothing is left, wait until nothing moves any more."""
@@ -218,9 +220,9 @@ class Storm(Night):
         with psycopg.connect(self.stack.superuser(), row_factory=dict_row) as connection:
             connection.execute(f"alter table {damage[0]} disable trigger all")
             connection.execute(damage[1], asked)
-            seen = connection.execute(SEEN, (self.batch_id,)).fetchall()
+            rows = connection.execute(SEEN, (self.batch_id,)).fetchall()
             connection.rollback()
-        return any(judge(row) for row in seen)
+        return any(judge(row) for row in rows)
 
 
 def cast(batch: int, count: int) -> Cast:

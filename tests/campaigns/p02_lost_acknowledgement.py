@@ -98,7 +98,7 @@ def stages(cluster: TestCluster, keys: runs.Keys, count: int) -> Iterator[list[W
     """`count` runs before each of the writing gates."""
     with short_folder() as folder, ExitStack() as kept:
         live = kept.enter_context(cluster.database(prefix="live"))
-        found: list[Waiting] = []
+        waiting: list[Waiting] = []
         under_way: list[tuple[str, str]] = []
         for name in WRITTEN:
             with runs.deployment(live, keys, state=folder / "live") as made:
@@ -108,8 +108,8 @@ def stages(cluster: TestCluster, keys: runs.Keys, count: int) -> Iterator[list[W
             state = folder / name
             shutil.copytree(folder / "live", state)
             copy = kept.enter_context(cluster.database(template=live.name, prefix="before"))
-            found.append(Waiting(gate=name, database=copy, state=state, runs=ready))
-        yield found
+            waiting.append(Waiting(gate=name, database=copy, state=state, runs=ready))
+        yield waiting
 
 
 def _begun(made: runs.Deployment, count: int) -> list[tuple[str, str]]:
@@ -246,10 +246,10 @@ def run(*, cuts: int = 10_000, seed: int = 1, control: int = 1_000, out: Path | 
     """The whole campaign, on two processes."""
     shares = [(seed, worker, -(-cuts // WORKERS), -(-control // WORKERS)) for worker in range(WORKERS)]
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(_share, *zip(*shares, strict=True)))
-    rows = [row for some, _ in found for row in some]
+        outcomes = list(pool.map(_share, *zip(*shares, strict=True)))
+    rows = [row for some, _ in outcomes for row in some]
     write_lines(out, ({"trial": number, "seed": seed, **row} for number, row in enumerate(rows)))
-    return summary(rows, control=sum(doubled for _, doubled in found), control_n=sum(share[3] for share in shares))
+    return summary(rows, control=sum(doubled for _, doubled in outcomes), control_n=sum(share[3] for share in shares))
 
 
 def summary(rows: list[Json], *, control: int, control_n: int) -> Summary:

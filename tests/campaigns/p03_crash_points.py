@@ -308,10 +308,10 @@ def run(*, seeds: int, seed: int, out: Path | None = None) -> Summary:
     shares = [range(seed + first, seed + seeds, WORKERS) for first in range(min(WORKERS, seeds))]
     controls = [-(-CONTROL_TRIALS // len(shares))] * len(shares)
     with ProcessPoolExecutor(len(shares), mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(_share, shares, controls))
-    rows = [row for some, _ in found for row in some]
+        outcomes = list(pool.map(_share, shares, controls))
+    rows = [row for some, _ in outcomes for row in some]
     write_lines(out, rows)
-    return summary(rows, control=sum(doubled for _, doubled in found), control_n=sum(controls))
+    return summary(rows, control=sum(doubled for _, doubled in outcomes), control_n=sum(controls))
 
 
 def summary(rows: Sequence[Json], *, control: int, control_n: int) -> Summary:

@@ -137,15 +137,15 @@ class Bed:
         """Whoever of them takes the gate of that place falls asleep in it, unless somebody sleeps there already."""
         with self.lock:
             if place < len(GATES) and place not in self.slept:
-                for one in whose or self.sleepers:
-                    self._hold(one, self.kinds[place].word, place, partial(self._asleep, one, place))
+                for sleeper in whose or self.sleepers:
+                    self._hold(sleeper, self.kinds[place].word, place, partial(self._asleep, sleeper, place))
 
     def _hold(self, sleeper: Sleeper, word: str, place: int, meanwhile: Callable[[], None]) -> None:
         sleeper.proxy.arm(Cut.HOLD, word=word, given=GATES[place].name, meanwhile=meanwhile)
 
     def _asleep(self, sleeper: Sleeper, place: int) -> None:
         """The sleeper is held at its statement: stop it, wait for its successor, wake it."""
-        kind, successor = self.kinds[place], next(one for one in self.sleepers if one is not sleeper)
+        kind, successor = self.kinds[place], next(other for other in self.sleepers if other is not sleeper)
         woken = threading.Event()
         with self.lock:
             sleeper.stop()
@@ -156,8 +156,8 @@ class Bed:
                 self._hold(successor, "fn_gate_open", place, partial(self._beside, successor, place, woken))
             else:
                 self.arm(place + 1, successor)
-        seen = self._until(place, lambda now: now["n"] >= 2 if kind.beside else now["sealed"] is not None)
-        self.rows.append({"run": self.run_id, "gate": GATES[place].name, "kind": kind.name, "attempts": seen["n"]})
+        row = self._until(place, lambda now: now["n"] >= 2 if kind.beside else now["sealed"] is not None)
+        self.rows.append({"run": self.run_id, "gate": GATES[place].name, "kind": kind.name, "attempts": row["n"]})
         self.arm(place + 1, sleeper)
         sleeper.wake()
         woken.set()
@@ -169,16 +169,16 @@ class Bed:
 
     def _until(self, place: int, enough: Callable[[Json], bool]) -> Json:
         """What the database says of the gate's attempts, once it is enough."""
-        asked, seen = {"run": self.run_id, "gate": GATES[place].name}, [{}]
+        asked, rows = {"run": self.run_id, "gate": GATES[place].name}, [{}]
         with psycopg.connect(self.database.url("postgres"), autocommit=True, row_factory=dict_row) as eye:
 
             def looked() -> bool:
-                seen[0] = eye.execute(ATTEMPTS, asked).fetchone() or {}
-                return enough(seen[0])
+                rows[0] = eye.execute(ATTEMPTS, asked).fetchone() or {}
+                return enough(rows[0])
 
             if not until(looked, seconds=WAIT_SECONDS):
-                self.problems.append(f"{GATES[place].name}: in vain: {seen[0]}")
-        return seen[0]
+                self.problems.append(f"{GATES[place].name}: in vain: {rows[0]}")
+        return rows[0]
 
 
 @contextmanager
@@ -225,8 +225,8 @@ async def _one_run(stack: Stack, pair: tuple[Sleeper, Sleeper], name: str, kinds
     except (TimeoutError, AssertionError):
         bed.problems.append(f"the run does not end: {await run.explain()}"[:300])
         await run.handle.terminate()
-    for one in pair:
-        one.proxy.disarm()
+    for sleeper in pair:
+        sleeper.proxy.disarm()
     return await asyncio.to_thread(_judged, bed, name)
 
 
@@ -279,8 +279,8 @@ def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     lanes = min(LANES, -(-trials // len(GATES)))
     controls = [CONTROL_TRIALS if lane == 0 else 0 for lane in range(lanes)]
     with ProcessPoolExecutor(lanes, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(_share, range(lanes), [-(-trials // lanes)] * lanes, controls, [seed] * lanes))
-    rows = [row for some in found for row in some]
+        parts = list(pool.map(_share, range(lanes), [-(-trials // lanes)] * lanes, controls, [seed] * lanes))
+    rows = [row for some in parts for row in some]
     write_lines(out, ({"seed": seed, **row} for row in rows))
     return summary(rows)
 

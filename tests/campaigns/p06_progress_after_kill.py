@@ -38,7 +38,7 @@ def trial(made: Stack, number: int, moment: Moment) -> Json:
     if moment.gate in ("IG_leg_b_record", "IG_write_verify"):
         wait(lambda: made.waits_in(run_id) == "awaiting_cut_authorization", seconds=END_SECONDS, what="SG_1")
         made.signal(document, made.approve(run_id))
-    seen = come(made, run_id, moment)
+    reached = come(made, run_id, moment)
     made.kill(moment.worker)
     began = monotonic()
     problems = [] if made.cutter("up").returncode == 0 else ["cutter up failed"]
@@ -50,7 +50,7 @@ def trial(made: Stack, number: int, moment: Moment) -> Json:
     )
     made.cutter("stop", run_id, "--reason", "measured")
     return {
-        "gate": moment.gate, "victim": moment.worker, "seconds": round(seconds, 1), "lost": seen and lost > 1,
+        "gate": moment.gate, "victim": moment.worker, "seconds": round(seconds, 1), "lost": reached and lost > 1,
         "problems": problems,
     }  # fmt: skip
 

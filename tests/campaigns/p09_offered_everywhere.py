@@ -175,20 +175,20 @@ class Hall:
     def problems(self) -> list[str]:
         """What does not stand exactly once, in words."""
         with self.made.database.connect("postgres", autocommit=True) as eye:
-            seen = Counter(eye.execute(CONSUMED).fetchall())
+            consumed = Counter(eye.execute(CONSUMED).fetchall())
             units = one(eye, ROWS)
         ours = {(approval.sha256, approval.run_id, approval.gate) for approval in self.approvals}
-        found = [f"{count} times: {key}" for key, count in seen.items() if count != 1]
+        problems = [f"{count} times: {key}" for key, count in consumed.items() if count != 1]
         # The run that is over and those at the second gate have used what the driver signed for them.
         before = 2 + self.waiting
-        strange = [key for key in seen if key not in ours and key[0] in {each[0] for each in ours}]
-        found += [f"consumed elsewhere: {key}" for key in strange]
-        found += [f"not consumed: {key}" for key in ours if key not in seen]
-        if len(seen) != len(ours) + before:
-            found.append(f"{len(seen)} consumptions instead of {len(ours) + before}")
+        strange = [key for key in consumed if key not in ours and key[0] in {each[0] for each in ours}]
+        problems += [f"consumed elsewhere: {key}" for key in strange]
+        problems += [f"not consumed: {key}" for key in ours if key not in consumed]
+        if len(consumed) != len(ours) + before:
+            problems.append(f"{len(consumed)} consumptions instead of {len(ours) + before}")
         cut, enacted = UNITS * (2 * self.waiting + 1), UNITS * (self.waiting + 1)
         wanted = [cut, cut, enacted]
-        return found if units == wanted else [*found, f"units {units} instead of {wanted}"]
+        return problems if units == wanted else [*problems, f"units {units} instead of {wanted}"]
 
 
 DOORS = {"message": Hall.by_message, "activity": Hall.by_activity, "password": Hall.by_password}
@@ -203,7 +203,7 @@ def one_round(
         hall.fill()
         offers = hall.offers(Dice(seed, "offers", number))
         with ThreadPoolExecutor(AT_ONCE) as people:
-            said = list(people.map(hall.make, offers))
+            answers = list(people.map(hall.make, offers))
             consumed = {row[0] for row in _consumed(database)}
             naive = _naive(database, offers, people)
         problems = [
@@ -214,7 +214,7 @@ def one_round(
         problems += hall.problems()
     rows = [
         {"round": number, "door": offer.door, "own": offer.own, "said": word, "problems": _wrong(offer, word)}
-        for offer, word in zip(offers, said, strict=True)
+        for offer, word in zip(offers, answers, strict=True)
     ]
     rows[-1] |= {
         "problems": problems + rows[-1]["problems"], "naive": naive, "approvals": len(hall.approvals),
@@ -223,8 +223,8 @@ def one_round(
     return rows
 
 
-def _wrong(offer: Offer, said: str) -> list[str]:
-    return [f"{offer.door}: another run's approval was accepted"] if said == "accepted" and not offer.own else []
+def _wrong(offer: Offer, answer: str) -> list[str]:
+    return [f"{offer.door}: another run's approval was accepted"] if answer == "accepted" and not offer.own else []
 
 
 def _consumed(database: Database) -> list[tuple[Any, ...]]:
@@ -290,12 +290,12 @@ async def _sent(stack: Stack, offers: Sequence[tuple[Run, Run, str]]) -> list[Js
     async def send(target: Run, owner: Run, kb_id: str) -> Json:
         async with people:
             try:
-                said = (await resume(stack.client, target.document_id, kb_id))["status"]
+                status = (await resume(stack.client, target.document_id, kb_id))["status"]
             except NotFound:
-                said = "over"
+                status = "over"
         own = target is owner
-        wrong = ["Temporal: another run's approval was accepted"] if said == "accepted" and not own else []
-        return {"door": "Temporal", "own": own, "said": said, "approval": kb_id, "problems": wrong}
+        wrong = ["Temporal: another run's approval was accepted"] if status == "accepted" and not own else []
+        return {"door": "Temporal", "own": own, "said": status, "approval": kb_id, "problems": wrong}
 
     return list(await asyncio.gather(*(send(*offer) for offer in offers)))
 

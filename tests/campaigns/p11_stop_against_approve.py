@@ -62,12 +62,12 @@ async def _judged(stack: Stack, run: Run, row: Json) -> Json:
     except AssertionError as late:
         problem = str(late)[:300]
     written = await asyncio.to_thread(stack.database.value, UNITS, (run.document_id,))
-    seen = await run.sidecar()
+    sidecar = await run.sidecar()
     await run.handle.terminate("the trial is over")
     return {
         **row,
         "units": written,
-        "consumed": len(seen["consumptions"]),
+        "consumed": len(sidecar["consumptions"]),
         "same_task": await _same_task(run),
         "problem": problem,
     }

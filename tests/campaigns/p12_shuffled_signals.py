@@ -51,10 +51,10 @@ async def ten(run: Run, other: str) -> list[Signal]:
 
 def shuffled(dice: Dice, signals: Sequence[Signal]) -> list[Signal]:
     """The same signals in another order."""
-    left, found = list(signals), []
+    left, order = list(signals), []
     while left:
-        found.append(left.pop(dice.below(len(left))))
-    return found
+        order.append(left.pop(dice.below(len(left))))
+    return order
 
 
 async def one(stack: Stack, number: int, seed: int, other: str) -> Json:
@@ -68,13 +68,13 @@ async def one(stack: Stack, number: int, seed: int, other: str) -> Json:
         await run.handle.signal(name, args=arguments)
     await run.approve(LIFECYCLE)
     result = await run.result()
-    seen = await run.sidecar()
+    sidecar = await run.sidecar()
     units = await asyncio.to_thread(stack.database.value, UNITS, (f"{document}/",))
     last = {
-        "state": result.state, "outcome": result.outcome, "units": units, "latch": seen["latch"]["stopped"],
-        "gates": [receipt["gate"] for receipt in seen["receipts"]],
-        "consumed": sorted([consumption["gate"], consumption["approver"]] for consumption in seen["consumptions"]),
-        "requests": [request["status"] for request in seen["requests"]],
+        "state": result.state, "outcome": result.outcome, "units": units, "latch": sidecar["latch"]["stopped"],
+        "gates": [receipt["gate"] for receipt in sidecar["receipts"]],
+        "consumed": sorted([consumption["gate"], consumption["approver"]] for consumption in sidecar["consumptions"]),
+        "requests": [request["status"] for request in sidecar["requests"]],
     }  # fmt: skip
     return {"trial": number, "order": [what for what, _, _ in sent], "digest": canonical_digest(last), "last": last}
 

@@ -111,13 +111,13 @@ class Told:
         async with self.stack.workers(interceptors=[Robber(self.forge)]):
             try:
                 result = await run.through()
-                seen = await run.sidecar()
-                if result.state != "closeout_reported" or seen["run"]["state"] != "closeout_reported":
-                    problems.append(f"ended as {result.state}, in the database {seen['run']['state']}")
-                if [receipt["gate"] for receipt in seen["receipts"]] != [gate.name for gate in GATES]:
+                sidecar = await run.sidecar()
+                if result.state != "closeout_reported" or sidecar["run"]["state"] != "closeout_reported":
+                    problems.append(f"ended as {result.state}, in the database {sidecar['run']['state']}")
+                if [receipt["gate"] for receipt in sidecar["receipts"]] != [gate.name for gate in GATES]:
                     problems.append("a gate is not sealed")
-                if len(seen["consumptions"]) != 2:
-                    problems.append(f"{len(seen['consumptions'])} approvals consumed")
+                if len(sidecar["consumptions"]) != 2:
+                    problems.append(f"{len(sidecar['consumptions'])} approvals consumed")
             except (AssertionError, TimeoutError) as problem:
                 problems.append(f"{type(problem).__name__}: {problem}"[:300])
         return [
@@ -162,10 +162,10 @@ async def scheduled(stack: Stack, victim: Run, other: str, trials: Sequence[tupl
     rows = []
     async with _stranger(stack):
         for number, (gate, kind) in enumerate(trials):
-            said = await _schedule(stack, gate, chosen(kind, victim.run_id, other), number)
+            answer = await _schedule(stack, gate, chosen(kind, victim.run_id, other), number)
             written = stack.database.value(UNITS, (victim.document_id,))
             problems = [f"{written} rows"] if written else []
-            rows.append({"arm": "scheduled", "gate": gate.name, "kind": kind, "said": said, "problems": problems})
+            rows.append({"arm": "scheduled", "gate": gate.name, "kind": kind, "said": answer, "problems": problems})
     result = await victim.through()
     if result.state != "closeout_reported" or len((await victim.sidecar())["consumptions"]) != 2:
         rows[-1]["problems"].append(f"the run ended as {result.state}")
@@ -206,8 +206,8 @@ def _attempt(connection: psycopg.Connection[Any], run_id: str) -> int:
 
 def _opened(connection: psycopg.Connection[Any], run_id: str, approvals: list[Json], *, rehearse: bool) -> None:
     number = _attempt(connection, run_id)
-    said = Jsonb(gate_calls.allowed("IG_cut_leg_a_execute"))
-    connection.execute(OPEN, (run_id, number, "0" * 64, Jsonb(approvals), rehearse, said))
+    policy = Jsonb(gate_calls.allowed("IG_cut_leg_a_execute"))
+    connection.execute(OPEN, (run_id, number, "0" * 64, Jsonb(approvals), rehearse, policy))
     connection.execute(CREATE, (f"{_docprefix(connection, run_id)}/THEFT",))
     connection.commit()
 
@@ -248,16 +248,16 @@ def password(stack: Stack, victim: Run) -> list[Json]:
     """Five ways to a row with cutter_exec's password while the run waits at SG_1."""
     rows = []
     for theft in THEFTS:
-        said = "committed"
+        outcome = "committed"
         with psycopg.connect(stack.database.url("cutter_exec")) as connection:
             try:
                 theft(connection, victim.run_id)
             except psycopg.Error as problem:
-                said = f"{problem.sqlstate}"
+                outcome = f"{problem.sqlstate}"
                 connection.rollback()
         written = stack.database.value(UNITS, (victim.document_id,))
         problems = [f"{written} rows"] if written else []
-        rows.append({"arm": "password", "kind": theft.__name__, "said": said, "problems": problems})
+        rows.append({"arm": "password", "kind": theft.__name__, "said": outcome, "problems": problems})
     return rows
 
 
@@ -298,8 +298,8 @@ def _enacted_without_approval(connection: psycopg.Connection[Any], run_id: str) 
     connection.execute(
         "select cutter_governance.fn_gate_attempt(%s, 'IG_lifecycle_enact_execute', 'thief', 60)", (run_id,)
     )
-    said = Jsonb(gate_calls.allowed("IG_lifecycle_enact_execute"))
-    connection.execute(OPEN_ENACTMENT, (run_id, "0" * 64, said))
+    policy = Jsonb(gate_calls.allowed("IG_lifecycle_enact_execute"))
+    connection.execute(OPEN_ENACTMENT, (run_id, "0" * 64, policy))
     return _enacted_without_gate(connection, run_id)
 
 
@@ -329,12 +329,12 @@ def _thefts_of_law(stack: Stack, victim: Run) -> list[Json]:
         before = stack.database.value(LAW)
         with psycopg.connect(stack.database.url("cutter_exec")) as connection:
             try:
-                said = theft(connection, victim.run_id)
+                outcome = theft(connection, victim.run_id)
             except psycopg.Error as problem:
-                said = f"{problem.sqlstate}"
+                outcome = f"{problem.sqlstate}"
                 connection.rollback()
         problems = [] if stack.database.value(LAW) == before else ["the law has changed"]
-        rows.append({"arm": "password", "kind": theft.__name__, "said": said, "problems": problems})
+        rows.append({"arm": "password", "kind": theft.__name__, "said": outcome, "problems": problems})
     return rows
 
 
@@ -378,13 +378,13 @@ async def _victim(stack: Stack) -> tuple[Run, str]:
 
 def summary(rows: Sequence[Json]) -> Summary:
     """Failures are rows written, runs that did not end well, and forgeries that Temporal did not take (no trial)."""
-    told = [row for row in rows if row["arm"] == "told"]
+    told_rows = [row for row in rows if row["arm"] == "told"]
     result = Summary(
         name="P13 forged results",
         n=len(rows),
         failures=sum(bool(row["problems"]) for row in rows),
-        control=sum(row["taken"] for row in told),
-        control_n=len(told),
+        control=sum(row["taken"] for row in told_rows),
+        control_n=len(told_rows),
     )
     result.counts = Counter(f"{row['arm']} {row['kind']}: {row.get('said', 'undone')}" for row in rows)
     return result

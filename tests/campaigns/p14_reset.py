@@ -91,12 +91,12 @@ async def reset(stack: Stack, run: Run, first_execution: str, event_id: int) -> 
 
 
 async def _gates_after(history: Any, event_id: int) -> int:
-    seen = await history
+    log = await history
     return sum(
         event.event_id > event_id
         and event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
         and event.activity_task_scheduled_event_attributes.activity_type.name in BY_NAME
-        for event in seen.events
+        for event in log.events
     )
 
 

@@ -176,8 +176,8 @@ def cells(probe: Prober) -> Iterator[Cell]:
 def probed(probe: Prober) -> Iterator[dict[str, Any]]:
     """Every cell, as it is."""
     for cell in cells(probe):
-        may, said = probe.may(cell), cell in declared().cells
-        yield {"role": cell.role, "object": cell.object, "verb": cell.verb, "may": may, "declared": said}
+        may, granted = probe.may(cell), cell in declared().cells
+        yield {"role": cell.role, "object": cell.object, "verb": cell.verb, "may": may, "declared": granted}
 
 
 def flipped(probe: Prober, trials: int, seed: int) -> Iterator[dict[str, Any]]:
@@ -188,9 +188,9 @@ def flipped(probe: Prober, trials: int, seed: int) -> Iterator[dict[str, Any]]:
         cell = dice.choose(every)
         granted = cell in declared().cells
         superuser.execute(_change(probe, cell, grant=not granted))
-        seen = probe.may(cell)
+        may = probe.may(cell)
         superuser.execute(_change(probe, cell, grant=granted))
-        yield {"role": cell.role, "object": cell.object, "verb": cell.verb, "flipped_to": not granted, "seen": seen}
+        yield {"role": cell.role, "object": cell.object, "verb": cell.verb, "flipped_to": not granted, "seen": may}
 
 
 def _change(probe: Prober, cell: Cell, *, grant: bool) -> str:

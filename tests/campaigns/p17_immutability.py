@@ -166,9 +166,9 @@ def guarded_rows(at: Stage, trials: int, seed: int) -> Iterator[dict[str, Any]]:
         made = field(at, database, guarded=True)
         before = made.content()
         for role, route, table in plan(trials, seed):
-            said = made.attempt(role, route, table)
+            reply = made.attempt(role, route, table)
             after = made.content()
-            yield {"role": role, "route": route, "table": table, "said": said, "changed": after != before}
+            yield {"role": role, "route": route, "table": table, "said": reply, "changed": after != before}
             before = after
 
 
@@ -181,9 +181,9 @@ def control_rows(at: Stage, trials: int, seed: int) -> Iterator[dict[str, Any]]:
             before = made.content()
             while todo:
                 role, route, table = todo.pop()
-                said = made.attempt(role, route, table)
+                reply = made.attempt(role, route, table)
                 changed = made.content() != before
-                yield {"role": role, "route": route, "table": table, "said": said, "changed": changed, "control": True}
+                yield {"role": role, "route": route, "table": table, "said": reply, "changed": changed, "control": True}
                 if changed:
                     break
 

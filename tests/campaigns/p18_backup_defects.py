@@ -319,8 +319,8 @@ class Campaign:
                 "gpg", f'case "$*" in *--encrypt*) tee "{place}/dump" | "$REAL" "$@"; exit;; esac; exec "$REAL" "$@"'
             )
             rig.take()
-            found = parts.holds_plaintext([rig.folder])
-            return {"campaign": "P18", "arm": "scanner", "kind": "plaintext", "seed": seed, "caught": bool(found)}
+            leaks = parts.holds_plaintext([rig.folder])
+            return {"campaign": "P18", "arm": "scanner", "kind": "plaintext", "seed": seed, "caught": bool(leaks)}
 
 
 def trials(campaign: Campaign, count: int, seed: int) -> Iterator[dict[str, Any]]:

@@ -60,9 +60,9 @@ def plain(path: Path) -> str:
 def written_out(value: Any) -> Any:
     """A value with its lists as tuples and its nulls as such, for the model; fields that it does not know are left."""
     if isinstance(value, dict):
-        return {name: written_out(one) for name, one in value.items() if name in KNOWN}
+        return {name: written_out(item) for name, item in value.items() if name in KNOWN}
     if isinstance(value, list):
-        return tuple(written_out(one) for one in value)
+        return tuple(written_out(item) for item in value)
     return None if value in ("", "~", "null") else value
 
 
@@ -79,10 +79,10 @@ def measured(read: Callable[[Path], str], path: Path) -> Row:
         _bounded(read, path, out)
     os.close(out)
     with os.fdopen(into, "rb") as answer:
-        said = answer.read()
+        text = answer.read()
     _, status = os.waitpid(child, 0)
-    if status == 0 and said:
-        return dict(json.loads(said))
+    if status == 0 and text:
+        return dict(json.loads(text))
     over = (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF) or os.WEXITSTATUS(status) == 2
     return {"said": OVER if over else f"ended with {status}", "seconds": SECONDS_MAX, "mib": 0}
 
@@ -98,8 +98,8 @@ def _bounded(read: Callable[[Path], str], path: Path, out: int) -> None:
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, MARGIN * SECONDS_MAX)
         began = time.process_time()
-        said = read(path)
-        row = {"said": said, "seconds": round(time.process_time() - began, 3), "mib": round(_peak_mib() - before, 1)}
+        answer = read(path)
+        row = {"said": answer, "seconds": round(time.process_time() - began, 3), "mib": round(_peak_mib() - before, 1)}
         os.write(out, json.dumps(row).encode())
         code = 0
     except MemoryError:

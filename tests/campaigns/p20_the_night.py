@@ -70,10 +70,10 @@ class Cast:
 
     def expected(self) -> dict[str, tuple[str, str | None]]:
         """Each document's outcome in the morning, and the queue that it stands in."""
-        found: dict[str, tuple[str, str | None]] = dict.fromkeys(self.good, ("enacted", None))
-        found |= dict.fromkeys(self.poisoned, ("failed", batch_step.QUARANTINE))
-        found |= dict.fromkeys(self.dependent, ("blocked", None))
-        return found | dict.fromkeys(self.late, ("at_sg1", REVIEW))
+        outcomes: dict[str, tuple[str, str | None]] = dict.fromkeys(self.good, ("enacted", None))
+        outcomes |= dict.fromkeys(self.poisoned, ("failed", batch_step.QUARANTINE))
+        outcomes |= dict.fromkeys(self.dependent, ("blocked", None))
+        return outcomes | dict.fromkeys(self.late, ("at_sg1", REVIEW))
 
 
 def cast(count: int, poisoned: int, *, plain: bool) -> Cast:
@@ -153,10 +153,12 @@ class Night:
         settings = self.stack.settings
         document, data = signing_desk.read_request(settings, item["run_id"], item["request_kb_id"])
         who = signing_desk.who(settings, demo.APPROVER, None, self.home)
-        said = signing_desk.answer_before(document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id="")
-        said = replace(said, not_after=said.signed_utc + timedelta(seconds=1))
+        statement = signing_desk.answer_before(
+            document, data, who, gate=CUT, batch_id=self.batch_id, review_decision_id=""
+        )
+        statement = replace(statement, not_after=statement.signed_utc + timedelta(seconds=1))
         signing_desk.sign_and_upload(
-            settings, said, who, documents.pre_batched(self.batch_id, CUT, item["document_id"])
+            settings, statement, who, documents.pre_batched(self.batch_id, CUT, item["document_id"])
         )  # fmt: skip
 
     # --- the night ------------------------------------------------------------------------------------------------
@@ -247,7 +249,7 @@ class Night:
         `reports`: how many reports the batch has. None after people moved its documents, because each look of the batch
         then reports what has changed; even then, no two reports say the same.
         """
-        seen = self.stack.rows(
+        row = self.stack.rows(
             """
             select (select count(*) from public.information_unit where lifecycle_status = 'enacted') as enacted,
                 (select count(*) from public.information_unit) as units,
@@ -268,13 +270,13 @@ class Night:
         unsettled = len(self.cast.poisoned) + len(self.cast.late) - (enacted - len(self.cast.good))
         wanted = {
             "enacted": units, "units": units, "addresses": units, "unsealed": 0, "consumed": 2 * enacted,
-            "opened": 2 * enacted, "queued_twice": 0, "reports": reports or seen["different_reports"],
+            "opened": 2 * enacted, "queued_twice": 0, "reports": reports or row["different_reports"],
         }  # fmt: skip
-        found = [f"{name}: {seen[name]} instead of {value}" for name, value in wanted.items() if seen[name] != value]
+        problems = [f"{name}: {row[name]} instead of {value}" for name, value in wanted.items() if row[name] != value]
         if len(self._queued()) != unsettled:
-            found.append(f"queued: {len(self._queued())} instead of {unsettled}")
+            problems.append(f"queued: {len(self._queued())} instead of {unsettled}")
         overlaps = {gate: self._count(OVERLAPS, gate) for gate in LANED}
-        return found + [f"{gate}: {count} times two at once" for gate, count in overlaps.items() if count]
+        return problems + [f"{gate}: {count} times two at once" for gate, count in overlaps.items() if count]
 
     def _changed(self, enacted: int) -> int:
         """The changed text has one unit more."""

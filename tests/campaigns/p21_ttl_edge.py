@@ -66,17 +66,17 @@ def _sign(stack: Stack, batch_id: str, items: Sequence[Json], ends: dict[str, da
     names = [item["document_id"] for item in items]
     with connect(stack.settings, OPERATOR) as connection:
         decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, names))
-    for one in items:
-        document, data = signing_desk.read_request(stack.settings, one["run_id"], one["request_kb_id"])
+    for row in items:
+        document, data = signing_desk.read_request(stack.settings, row["run_id"], row["request_kb_id"])
         for gate in (CUT, LIFECYCLE):
-            said = signing_desk.answer_before(
+            statement = signing_desk.answer_before(
                 document, data, stack.kit.alice, gate=gate, batch_id=batch_id,
-                review_decision_id=decisions[one["document_id"]],
+                review_decision_id=decisions[row["document_id"]],
             )  # fmt: skip
             if gate == CUT:
-                said = replace(said, not_after=ends[one["document_id"]])
-            kb_id = documents.pre_batched(batch_id, gate, one["document_id"])
-            signing_desk.sign_and_upload(stack.settings, said, stack.kit.alice, kb_id)
+                statement = replace(statement, not_after=ends[row["document_id"]])
+            kb_id = documents.pre_batched(batch_id, gate, row["document_id"])
+            signing_desk.sign_and_upload(stack.settings, statement, stack.kit.alice, kb_id)
 
 
 async def one_round(stack: Stack, number: int, dice: Dice, need: tuple[float, float]) -> tuple[list[Json], Batch]:
@@ -110,9 +110,9 @@ async def _come(stack: Stack, when: datetime) -> bool:
 
 def _seen(stack: Stack, batch_id: str) -> list[Json]:
     with stack.database.connect("postgres") as connection:
-        found = connection.execute(SEEN, (batch_id,)).fetchall()
+        items = connection.execute(SEEN, (batch_id,)).fetchall()
     rows = []
-    for name, queue, state, consumed, _, late, units, needed in found:
+    for name, queue, state, consumed, _, late, units, needed in items:
         covered = state == "closeout_reported"
         wanted = (1, 0, 3, None) if covered else (0, 0, 0, "human_review_queue")
         problems = [] if (consumed, late, units, queue) == wanted else [f"{state}: {(consumed, late, units, queue)}"]
@@ -139,11 +139,11 @@ async def play(stack: Stack, *, trials: int, seed: int) -> list[Json]:
     async with stack.workers():
         while len(rows) < trials:
             number = len(rows) // A_ROUND
-            found, night = await one_round(stack, number, Dice(seed, "edge", number), need)
-            if not all(row["covered"] for row in found):
-                found[-1]["problems"] += await sign_late(night)
-            rows += found
-            times = sorted(row["needed"] for row in found)
+            round_rows, night = await one_round(stack, number, Dice(seed, "edge", number), need)
+            if not all(row["covered"] for row in round_rows):
+                round_rows[-1]["problems"] += await sign_late(night)
+            rows += round_rows
+            times = sorted(row["needed"] for row in round_rows)
             need = (times[0], times[-1])
     return rows
 

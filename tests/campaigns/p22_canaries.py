@@ -67,7 +67,7 @@ class Search:
         """Remember every canary in the bytes but the allowed ones; case counts for nothing."""
         data = data.encode() if isinstance(data, str) else data
         self.searched[sink] += 1
-        names = {cases.CANARIES.get(found.lower(), "") for found in _WORD.findall(data)} - {""}
+        names = {cases.CANARIES.get(canary.lower(), "") for canary in _WORD.findall(data)} - {""}
         names |= {name for secret, name in self.secrets.items() if secret in data}
         for name in names - allowed:
             self.seen.setdefault((name, sink), where)
@@ -123,9 +123,9 @@ class Play:
 
     def _approve(self) -> None:
         """Signed, with a canary in its free text and one in the signature's armor."""
-        said, who, kb_id = self._statement(cases.ACCEPTED[0])
-        first, rest = Gpg(who.home).sign_detached(said, who.fingerprint).split(b"\n", 1)
-        self._hand_over(kb_id, said, first + f"\nComment: {word(cases.ACCEPTED[1])}\n".encode() + rest)
+        statement, who, kb_id = self._statement(cases.ACCEPTED[0])
+        first, rest = Gpg(who.home).sign_detached(statement, who.fingerprint).split(b"\n", 1)
+        self._hand_over(kb_id, statement, first + f"\nComment: {word(cases.ACCEPTED[1])}\n".encode() + rest)
 
     def _statement(self, canary: str) -> tuple[bytes, signing_desk.Signing, str]:
         """An approval of what is asked, who signs it and where it belongs."""
@@ -134,8 +134,8 @@ class Play:
             settings, self.run_id, signing_desk.open_request(settings, self.run_id)
         )
         who = signing_desk.who(settings, demo.APPROVER, None, self.stack.approver())
-        said = signing_desk.answer(document, data, who, schema.APPROVE, text=f"I have read it. {word(canary)}\n")
-        return render(said), who, document.approval_kb_id
+        statement = signing_desk.answer(document, data, who, schema.APPROVE, text=f"I have read it. {word(canary)}\n")
+        return render(statement), who, document.approval_kb_id
 
     def _hand_over(self, kb_id: str, body: bytes, signature: bytes) -> None:
         for name, data in ((signature_of(kb_id), signature), (kb_id, body)):
@@ -198,21 +198,21 @@ class Play:
 def search(play: Play, kept_files: Path) -> Search:
     """Every place, once."""
     state = play.stack.state
-    found = Search({path.read_bytes().strip(): path.stem for path in (state / "secrets").glob("*.password")})
-    _search_temporal(play.stack, found)
+    finds = Search({path.read_bytes().strip(): path.stem for path in (state / "secrets").glob("*.password")})
+    _search_temporal(play.stack, finds)
     for text in play.printed:
         # Who types a law's name is shown what is wrong with it, in its own words.
-        found.look("printed", text, "a command's output", allowed=cases.LAWS)
+        finds.look("printed", text, "a command's output", allowed=cases.LAWS)
     for path in files(state):
         inside = path.relative_to(state)
         if inside.parts[0] in UNSEARCHED or "secrets" in inside.parts or str(inside) in play.put:
             continue
         with suppress(FileNotFoundError):
             sink = PLACES.get(inside.parts[0], "run folders")
-            found.look(sink, path.read_bytes(), str(inside), allowed=allowed(inside))
+            finds.look(sink, path.read_bytes(), str(inside), allowed=allowed(inside))
     for path in files(kept_files):
-        found.look("temporary files", path.read_bytes(), path.name)
-    return found
+        finds.look("temporary files", path.read_bytes(), path.name)
+    return finds
 
 
 def allowed(inside: Path) -> frozenset[str]:
@@ -222,21 +222,21 @@ def allowed(inside: Path) -> frozenset[str]:
     return cases.APPROVALS if "evidence" in str(inside) else frozenset()
 
 
-def _search_temporal(made: Stack, found: Search) -> None:
+def _search_temporal(made: Stack, finds: Search) -> None:
     listed = made.temporal("workflow", "list", "-o", "json").stdout
-    found.look("search attributes and queries", listed, "list")
+    finds.look("search attributes and queries", listed, "list")
     for each in json.loads(listed):
         which = ("-w", each["execution"]["workflowId"], "-r", each["execution"]["runId"])
         shown = made.temporal("workflow", "show", *which, "-o", "json").stdout
         for text in (shown, *decoded(json.loads(shown))):
-            found.look("histories", text, which[1])
+            finds.look("histories", text, which[1])
         asked = [made.temporal("workflow", "describe", *which, "-o", "json").stdout]
         # Nobody serves the control's workflow, so a query of it would be waited for in vain.
         queries = () if each["type"]["name"] == CONTROL else QUERIES
         asked += [made.temporal("workflow", "query", *which, "--name", query, code=None).stdout for query in queries]
         for text in asked:
             for part in (text, *_decoded_text(text)):
-                found.look("search attributes and queries", part, which[1])
+                finds.look("search attributes and queries", part, which[1])
 
 
 def _decoded_text(text: str) -> list[str]:
@@ -309,22 +309,22 @@ def run(*, seed: int, out: Path | None = None) -> Summary:
             made.up()
             made.approver()
             play.inputs()
-            found = search(play, keep)
+            finds = search(play, keep)
             plant(play, keep)
             control = search(play, keep)
-    rows = [{"canary": name, "sink": sink, "where": where} for (name, sink), where in found.seen.items()]
+    rows = [{"canary": name, "sink": sink, "where": where} for (name, sink), where in finds.seen.items()]
     write_lines(out, ({"seed": seed, **row} for row in rows))
-    return summary(found, play.problems, control={sink for name, sink in control.seen if name == PLANTED})
+    return summary(finds, play.problems, control={sink for name, sink in control.seen if name == PLANTED})
 
 
-def summary(found: Search, problems: Sequence[str], *, control: set[str]) -> Summary:
+def summary(finds: Search, problems: Sequence[str], *, control: set[str]) -> Summary:
     """A failure is a canary in a place, or an input that took another way than it should."""
     result = Summary(
-        name="P22 canaries", n=len(cases.CANARIES) + len(found.secrets), failures=len(found.seen) + len(problems),
+        name="P22 canaries", n=len(cases.CANARIES) + len(finds.secrets), failures=len(finds.seen) + len(problems),
         control=len(control) if control == set(SINKS) else 0, control_n=len(SINKS),
     )  # fmt: skip
-    result.counts = Counter({f"searched: {sink}": count for sink, count in found.searched.items()})
-    result.counts.update(f"FOUND: {name} in {sink}: {where}" for (name, sink), where in found.seen.items())
+    result.counts = Counter({f"searched: {sink}": count for sink, count in finds.searched.items()})
+    result.counts.update(f"FOUND: {name} in {sink}: {where}" for (name, sink), where in finds.seen.items())
     result.counts.update(f"PROBLEM: {problem}" for problem in problems)
     result.counts.update(f"not found by the control: {sink}" for sink in SINKS if sink not in control)
     return result

@@ -82,19 +82,19 @@ def rewritten(events: list[Event]) -> bytes:
     made: list[Event] = []
     for event in sorted(events, key=lambda event: (event["chain"] == GLOBAL, event["chain"])):
         seq, previous = heads.get(event["chain"], (0, sha256_hex(event["chain"])))
-        said = json.loads(event["body"]) | {"seq": seq + 1}
-        if event["chain"] == GLOBAL and said["run_head"] in moved:
-            said["run_seq"], said["run_head"] = moved[said["run_head"]]
+        content = json.loads(event["body"]) | {"seq": seq + 1}
+        if event["chain"] == GLOBAL and content["run_head"] in moved:
+            content["run_seq"], content["run_head"] = moved[content["run_head"]]
         elif event["chain"] == GLOBAL:
             # What it named is gone: the run's last event takes its place.
-            said["run_seq"], said["run_head"] = heads[said["run_id"]]
-        body = json.dumps(said)
-        new = event | {"seq": seq + 1, "kind": said["kind"], "body": body, "prev_hash": previous}
+            content["run_seq"], content["run_head"] = heads[content["run_id"]]
+        body = json.dumps(content)
+        new = event | {"seq": seq + 1, "kind": content["kind"], "body": body, "prev_hash": previous}
         new["hash"] = chain(previous, body)
         heads[event["chain"]] = (seq + 1, new["hash"])
         moved[event["hash"]] = heads[event["chain"]]
         made.append(new)
-    return audit.export(sorted(made, key=lambda one: one["chain"]))
+    return audit.export(sorted(made, key=lambda entry: entry["chain"]))
 
 
 def edited(data: bytes, number: int, dice: Dice) -> tuple[str, str, bytes]:

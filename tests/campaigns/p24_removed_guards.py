@@ -88,10 +88,10 @@ def judged(copy: Path, tests: Sequence[str], *, seconds: float = TEST_SECONDS, j
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"not over after {seconds:.0f} s"
-    said = Counter(re.findall(r"^(FAILED|ERROR|SKIPPED) ", done.stdout, re.MULTILINE))
-    if done.returncode == 0 and not said:
+    counts = Counter(re.findall(r"^(FAILED|ERROR|SKIPPED) ", done.stdout, re.MULTILINE))
+    if done.returncode == 0 and not counts:
         return GREEN
-    if done.returncode == 1 and set(said) == {"FAILED"}:
+    if done.returncode == 1 and set(counts) == {"FAILED"}:
         return RED
     return f"exit {done.returncode}: {(done.stdout + done.stderr)[-400:].strip()}"
 
@@ -117,9 +117,9 @@ def trial(guard: Guard, copy: Path) -> Row:
     """One guard away; what its test says."""
     began = time.monotonic()
     with removed(guard, copy) as changed:
-        said = judged(copy, [guard.test]) if changed else GONE
+        verdict = judged(copy, [guard.test]) if changed else GONE
     seconds = round(time.monotonic() - began)
-    return {"guard": guard.what, "file": guard.file, "test": guard.test, "said": said, "seconds": seconds}
+    return {"guard": guard.what, "file": guard.file, "test": guard.test, "said": verdict, "seconds": seconds}
 
 
 def trials(guards: Sequence[Guard], copies: Sequence[Path]) -> list[Row]:
@@ -142,8 +142,8 @@ def trials(guards: Sequence[Guard], copies: Sequence[Path]) -> list[Row]:
 def untouched(copy: Path, tests: Sequence[str], jobs: int) -> str:
     """The control arm: green when all tests are with every guard in place, else what the first others say."""
     groups = [[test for test in tests if _is_pure(test) is pure] for pure in (True, False)]
-    said = (judged(copy, group, seconds=CONTROL_SECONDS, jobs=jobs) for group in groups if group)
-    return next((one for one in said if one != GREEN), GREEN)
+    verdicts = (judged(copy, group, seconds=CONTROL_SECONDS, jobs=jobs) for group in groups if group)
+    return next((verdict for verdict in verdicts if verdict != GREEN), GREEN)
 
 
 def run(

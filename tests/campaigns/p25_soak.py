@@ -172,7 +172,7 @@ class Sampler:
             with suppress(psutil.Error):
                 process = psutil.Process(self.made.process(name).pid)
                 living = process.children() if name == "postgres" else []
-                yield name, sum(process_cpu.seconds(one.pid) for one in (process, *living))
+                yield name, sum(process_cpu.seconds(each.pid) for each in (process, *living))
 
     def _server(self, eyes: psycopg.Connection[Any]) -> Iterator[tuple[str, float]]:
         postmaster = psutil.Process(self.made.process("postgres").pid)
@@ -389,10 +389,10 @@ def _notes(sampler: Sampler, probed: Series, seconds: float) -> list[str]:
 
 
 def _latencies(made: Stack, started: Any) -> dict[str, Series]:
-    found: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in made.rows(LATENCIES, {"began": started}):
-        found[row["gate"]].append((row["moment"], row["milliseconds"]))
-    return with_roles(found)
+        points[row["gate"]].append((row["moment"], row["milliseconds"]))
+    return with_roles(points)
 
 
 def with_roles(gates: Mapping[str, Series]) -> dict[str, Series]:
@@ -406,20 +406,20 @@ def with_roles(gates: Mapping[str, Series]) -> dict[str, Series]:
 
 def summary(soaked: Soaked, control: Soaked) -> Summary:
     """A failure is a measure that became worse, or work that went wrong. A leak counts if its measure found it."""
-    found = {half.name for half in control.halves if half.worse}
+    worse = {half.name for half in control.halves if half.worse}
     judged = [half for half in soaked.halves if half.samples >= SAMPLES_MIN]
-    failures = sum(one.worse for one in judged) + len(soaked.problems) + (not judged)
+    failures = sum(half.worse for half in judged) + len(soaked.problems) + (not judged)
     result = Summary(
         name="P25 soak", n=len(judged), failures=failures,
-        control=len(LEAKS) if set(LEAKS.values()) <= found else 0, control_n=len(LEAKS),
+        control=len(LEAKS) if set(LEAKS.values()) <= worse else 0, control_n=len(LEAKS),
     )  # fmt: skip
     result.counts.update(soaked.counts)
     result.counts.update(str(half) for half in soaked.halves)
     result.counts.update(soaked.notes)
     result.counts.update(f"PROBLEM: {problem}" for problem in (*soaked.problems, *control.problems))
     for leak, measure in LEAKS.items():
-        said = next((str(half) for half in control.halves if half.name == measure), f"{measure}: nothing")
-        result.counts[f"control, {'found' if measure in found else 'NOT FOUND'}: {leak}: {said}"] += 1
+        text = next((str(half) for half in control.halves if half.name == measure), f"{measure}: nothing")
+        result.counts[f"control, {'found' if measure in worse else 'NOT FOUND'}: {leak}: {text}"] += 1
     return result
 
 

@@ -172,8 +172,8 @@ class Judge:
 
     def several(self, files: Sequence[bytes], *, gpg: bool) -> int:
         """The exit code for a chain of bundles; a traceback is no answer."""
-        code, said = self.alone(*files, gpg=gpg)
-        return -1 if "Traceback" in said else code
+        code, output = self.alone(*files, gpg=gpg)
+        return -1 if "Traceback" in output else code
 
     def called(self, data: bytes, *, gpg: bool) -> tuple[int, str]:
         """(Exit code, output) without a process of its own."""
@@ -203,25 +203,25 @@ def trial(have: Originals, forgery: Forgery, number: int, *, alone: bool) -> dic
     """One forgery before both verifiers; `problem` says what should have been otherwise."""
     data, outside = forged(have, forgery), forgery.seen_by in ("head", "epoch")
     new, earlier = (NEW.alone, EARLIER.alone) if alone else (NEW.called, EARLIER.called)
-    code, said = new(data, gpg=True)
+    code, output = new(data, gpg=True)
     blind, whispered = new(data, gpg=False)
     given, _ = NEW.alone(data, given=have.kept(forgery.of, forgery.seen_by), gpg=True) if outside else (1, "")
-    problem = _problem(forgery, (code, blind, given), said, whispered)
+    problem = _problem(forgery, (code, blind, given), output, whispered)
     control = [earlier(data, gpg=gpg)[0] for gpg in (True, False)]
     return {"trial": number, "forgery": forgery.name, "exit": code, "without_gpg": blind, "given": given,
             "problem": problem, "control": control[0], "control_without_gpg": control[1]}  # fmt: skip
 
 
-def _problem(forgery: Forgery, codes: tuple[int, int, int], said: str, whispered: str) -> str:
+def _problem(forgery: Forgery, codes: tuple[int, int, int], output: str, whispered: str) -> str:
     """Why the verifier's word about a forgery is not the one that is due; empty when it is."""
     open_line = {"head": "NOT CHECKED  head: ", "epoch": "NOT CHECKED  policy: "}.get(forgery.seen_by)
     first = 0 if open_line else 1
     blind_due = (5,) if open_line else (1, 5) if forgery.seen_by == "gpg" else (1,)
-    if "Traceback" in said + whispered:
+    if "Traceback" in output + whispered:
         return "a traceback"
     if (codes[0], codes[2]) != (first, 1) or codes[1] not in blind_due:
         return f"exit codes {codes}, not {first}, {' or '.join(map(str, blind_due))}, 1"
-    if open_line and open_line not in said:
+    if open_line and open_line not in output:
         return f"no line {open_line}"
     return "authorship OK without gpg" if "OK           authorship" in whispered else ""
 
@@ -243,7 +243,7 @@ def run(*, trials: int, seed: int, out: Path | None = None, have: Originals | No
     clean = [NEW.alone(data, gpg=gpg)[0] for data in have.bundles.values() for gpg in (True, False)]
     clean += [NEW.several([have.laws[name] for name in law_forgeries.CHAIN], gpg=gpg) for gpg in (True, False)]
     write_lines(out, ({"seed": seed, **row} for row in rows))
-    return summary(rows, clean, {one.name for one in first})
+    return summary(rows, clean, {forgery.name for forgery in first})
 
 
 def summary(rows: list[dict[str, Any]], clean: list[int], named: set[str]) -> Summary:

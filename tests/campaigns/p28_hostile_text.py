@@ -99,7 +99,7 @@ def of_run(made: Deployment, run_id: str) -> Written:
 
     def rendered() -> Iterator[str]:
         folder = Path(str(made.settings.kb).removeprefix("file://"))
-        yield from (one.read_text(encoding="utf-8") for one in folder.rglob("SG3-*.md") if run_id in one.read_text())
+        yield from (path.read_text(encoding="utf-8") for path in folder.rglob("SG3-*.md") if run_id in path.read_text())
         sidecar = run_rows.sidecar(made.settings, run_id)
         yield from (phase_report.render(sidecar.run, receipt).decode() for receipt in sidecar.receipts)
 
@@ -204,14 +204,14 @@ def batch(made: Deployment, text: str) -> Written:
         "select cutter_governance.fn_queue_enter(%s, %s, 'error_queue', 'failed_mark', %s, %s, %s, %s)",
         (batch_id, name, text, text, kb_id, entry), role="cutter_read",
     )  # fmt: skip
-    seen = views.view(
+    view = views.view(
         views.item(name, decided="blocked", reason=text), batch_id=batch_id, policy="strict", created_by=text
     )
-    item = documents.ReportLine(item=seen.items[0], shown="blocked", command=text)
+    item = documents.ReportLine(item=view.items[0], shown="blocked", command=text)
     listed = documents.QueueLine(document_id=name, state="failed_mark", code=text, kb_id=kb_id, command=text)
 
     def rendered() -> Iterator[str]:
-        yield documents.batch_report(seen.batch, [item], {"blocked": 1}, text, next_command=text)
+        yield documents.batch_report(view.batch, [item], {"blocked": 1}, text, next_command=text)
         yield documents.queue_summary(batch_id, "error_queue", [listed])
         yield documents.review_entry(
             batch_id=batch_id, run_id=run_id, document_id=name, state="paused", gate="SG_cut_authz", reason=text,
@@ -289,15 +289,15 @@ def found(made: Deployment, app: FastAPI, written: Written, text: str) -> list[s
     own, leaking, shown = set(leaks(text)), [], False
     for words in written.shown:
         for way, stream, more in WAYS:
-            seen = OURS.sub("", printed((*words, *more), stream()))
-            shown = shown or not own or any(f"⟨{one}⟩" in seen for one in own)
-            if own & set(leaks(seen)) or _FAKE_LINE.search(seen):
+            output = OURS.sub("", printed((*words, *more), stream()))
+            shown = shown or not own or any(f"⟨{code}⟩" in output for code in own)
+            if own & set(leaks(output)) or _FAKE_LINE.search(output):
                 leaking.append(f"{words[0]}, {way}")
     for path in written.desk:
         for way in ("page", "JSON"):
             answer = desks.in_process(app, path, as_json=way == "JSON")
             assert answer.status == HTTPStatus.OK, (path, answer)
-            shown = shown or any(f"⟨{one}⟩" in answer.text for one in own)
+            shown = shown or any(f"⟨{code}⟩" in answer.text for code in own)
             if own & set(leaks(answer.text)):
                 leaking.append(f"desk, {way}")
     for document in written.documents():

@@ -133,8 +133,8 @@ async def _attacks(page: browser.Page, home: str, state: Path, address: str, arm
             page.visit(attack.origin if rebound else home)
             for kind in KINDS:
                 await _victim(client)
-                told = str(page.run(attack.script(kind)))
-                effect = VICTIM in told if kind == READ else kind in await _effects(client, attack)
+                answer = str(page.run(attack.script(kind)))
+                effect = VICTIM in answer if kind == READ else kind in await _effects(client, attack)
                 rows.append({"arm": arm, "page": name, "port": port, "kind": kind, "effect": effect})
     return rows
 
@@ -151,20 +151,20 @@ async def _effects(client: Client, attack: Attack) -> set[str]:
     asked = ListBatchOperationsRequest(namespace="default", page_size=100)
 
     async def batches() -> list[Any]:
-        found = (await client.workflow_service.list_batch_operations(asked)).operation_info
-        over = all(one.state != BatchOperationState.BATCH_OPERATION_STATE_RUNNING for one in found)
-        return [list(found)] if over else []
+        operations = (await client.workflow_service.list_batch_operations(asked)).operation_info
+        over = all(operation.state != BatchOperationState.BATCH_OPERATION_STATE_RUNNING for operation in operations)
+        return [list(operations)] if over else []
 
-    seen = {info.job_id for info in (await until(batches, what="batches are over"))[0]}
-    seen |= {execution.id async for execution in client.list_workflows(f"WorkflowId='{attack.prefix}-start'")}
-    return {name.removeprefix(f"{attack.prefix}-") for name in seen if name.startswith(f"{attack.prefix}-")}
+    names = {info.job_id for info in (await until(batches, what="batches are over"))[0]}
+    names |= {execution.id async for execution in client.list_workflows(f"WorkflowId='{attack.prefix}-start'")}
+    return {name.removeprefix(f"{attack.prefix}-") for name in names if name.startswith(f"{attack.prefix}-")}
 
 
 def doors(state: Path) -> list[int]:
     """Every port on which the server listens, the Web UI's included."""
     pids = [service.process.pid for service in records.read(state).values()]
-    found = [each for pid in pids for each in psutil.Process(pid).net_connections(kind="tcp")]
-    return sorted({each.laddr.port for each in found if each.status == psutil.CONN_LISTEN})
+    connections = [each for pid in pids for each in psutil.Process(pid).net_connections(kind="tcp")]
+    return sorted({each.laddr.port for each in connections if each.status == psutil.CONN_LISTEN})
 
 
 @contextmanager

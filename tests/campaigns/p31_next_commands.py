@@ -81,8 +81,8 @@ def some(only: str, out: Path | None = None) -> int:
         (tuple(builder for builder in builders if builder.__name__ in wanted), roles) for builders, roles in every
     ]
     rows = printed_machine.play() if "machine" in wanted else []
-    found = [(builders, roles) for builders, roles in chosen if builders]
-    rows += on_grounds(found) if found else []
+    shares = [(builders, roles) for builders, roles in chosen if builders]
+    rows += on_grounds(shares) if shares else []
     write_lines(out, rows)
     for row in rows:
         print(row["verdict"], row["state"], row["command"], row["said"], sep=" | ")

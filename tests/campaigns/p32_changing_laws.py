@@ -157,34 +157,34 @@ class Judge:
         return sorted({day for law in self.laws.values() for day in law.days()})
 
     def facts(self, connection: Connection) -> Json:
-        found: Json = one(connection, FACTS, {"days": self.days()})
-        return found
+        facts: Json = one(connection, FACTS, {"days": self.days()})
+        return facts
 
     def problems(self, facts: Json) -> list[str]:
         """Everything in which the database is not the model."""
         return [*self._forces(facts), *self._texts(facts), *chain_problems(facts, self.laws)]
 
     def _forces(self, facts: Json) -> list[str]:
-        found = []
+        problems = []
         for day in self.days():
             wanted = merged(law.in_force(day) for law in self.laws.values())
-            found += differences(f"{day}: api.unit_in_force", facts["on"][day.isoformat()], wanted)
-            found += differences(f"{day}: versions", of_versions(facts["versions"], day.isoformat()), wanted)
+            problems += differences(f"{day}: api.unit_in_force", facts["on"][day.isoformat()], wanted)
+            problems += differences(f"{day}: versions", of_versions(facts["versions"], day.isoformat()), wanted)
         newest = merged(law.newest for law in self.laws.values())
-        found += differences("shown", facts["shown"], newest)
-        return found + ([f"{facts['drafts']} drafts are left"] if facts["drafts"] else [])
+        problems += differences("shown", facts["shown"], newest)
+        return problems + ([f"{facts['drafts']} drafts are left"] if facts["drafts"] else [])
 
     def _texts(self, facts: Json) -> list[str]:
         now = {row["id"]: row for row in facts["versions"]}
-        found = [f"{row['address']}: version {row['version_seq']} is lost" for row in self.seen.values()
+        problems = [f"{row['address']}: version {row['version_seq']} is lost" for row in self.seen.values()
                  if row["id"] not in now]  # fmt: skip
         for row in now.values():
             before = self.seen.get(row["id"], row)
             fixed = FIXED if before["effective_until"] is None else (*FIXED, *END)
-            found += [f"{row['address']}: {name} has changed" for name in fixed if row[name] != before[name]]
+            problems += [f"{row['address']}: {name} has changed" for name in fixed if row[name] != before[name]]
             if sha256(row["body"].encode()).hexdigest() != row["content_hash"]:
-                found.append(f"{row['address']}: the text is not that of its hash")
-        return found
+                problems.append(f"{row['address']}: the text is not that of its hash")
+        return problems
 
     def remember(self, facts: Json) -> None:
         self.seen = {row["id"]: row for row in facts["versions"]}
@@ -194,10 +194,10 @@ def merged(parts: Any) -> Units:
     return {address: body for units in parts for address, body in units.items()}
 
 
-def differences(what: str, found: Units, wanted: Units) -> list[str]:
+def differences(what: str, actual: Units, wanted: Units) -> list[str]:
     """Where the law that the database shows differs from that of the model."""
-    other = sorted(address for address in found.keys() | wanted.keys() if found.get(address) != wanted.get(address))
-    return [f"{what}: {name} is {found.get(name)!r} instead of {wanted.get(name)!r}" for name in other[:2]]
+    other = sorted(address for address in actual.keys() | wanted.keys() if actual.get(address) != wanted.get(address))
+    return [f"{what}: {name} is {actual.get(name)!r} instead of {wanted.get(name)!r}" for name in other[:2]]
 
 
 def of_versions(versions: Sequence[Json], day: str) -> Units:
@@ -212,40 +212,40 @@ def of_versions(versions: Sequence[Json], day: str) -> Units:
 def chain_problems(facts: Json, laws: dict[str, Law]) -> list[str]:
     """Each version is of one enactment, and each enactment has one chain: base, approvals, signatures of workers."""
     rows = facts["enactments"]
-    found = []
+    problems = []
     for law in laws.values():
         own = [row for row in rows if row["source_document_ref"] == law.document_id]
-        wanted = [(one.run_id, one.kind, one.day.isoformat()) for one in law.enacted]
+        wanted = [(enactment.run_id, enactment.kind, enactment.day.isoformat()) for enactment in law.enacted]
         if [(row["run_id"], row["operation_kind"], row["effective_from"]) for row in own] != wanted:
-            found.append(f"{law.document_id}: the enactments are not those of the model")
+            problems.append(f"{law.document_id}: the enactments are not those of the model")
         for base, row in zip([None, *own], own, strict=False):
             linked = (base and base["run_id"], base and base["receipt_hash"])
             if (row["base_run_id"], row["base_receipt_hash"]) != linked:
-                found.append(f"{row['run_id']}: the base is not the enactment before it")
-    found += [problem for row in rows for problem in signature_problems(row)]
+                problems.append(f"{row['run_id']}: the base is not the enactment before it")
+    problems += [problem for row in rows for problem in signature_problems(row)]
     approvals = Counter(consumption["approval_sha256"] for row in rows for consumption in row["consumptions"])
-    found += [f"approval {sha} is consumed {count} times" for sha, count in approvals.items() if count > 1]
+    problems += [f"approval {sha} is consumed {count} times" for sha, count in approvals.items() if count > 1]
     by = {row["change_set_id"] for row in rows}
-    found += [
+    problems += [
         f"{version['address']}: no enactment began it"
         for version in facts["versions"]
         if version["enacted_by"] not in by
     ]
     ended = [version for version in facts["versions"] if version["ended_by"] is not None]
-    return found + [f"{one['address']}: no later enactment ended it" for one in ended
-                    if one["ended_by"] not in by - {one["enacted_by"]}]  # fmt: skip
+    return problems + [f"{version['address']}: no later enactment ended it" for version in ended
+                    if version["ended_by"] not in by - {version["enacted_by"]}]  # fmt: skip
 
 
 def signature_problems(row: Json) -> list[str]:
     """Two approvals and two signatures of workers, all over the digest that the rows still have."""
-    found = []
+    problems = []
     if [consumption["gate"] for consumption in row["consumptions"]] != [CUT, LIFECYCLE]:
-        found.append(f"{row['run_id']}: not one approval for each gate")
+        problems.append(f"{row['run_id']}: not one approval for each gate")
     if {consumption["writer_digest"] for consumption in row["consumptions"]} != {row["stored_digest"]}:
-        found.append(f"{row['run_id']}: what was signed is not what is stored")
+        problems.append(f"{row['run_id']}: what was signed is not what is stored")
     if row["signed_digest"] != row["stored_digest"] or row["signatures"] != ["executor", "verifier"]:
-        found.append(f"{row['run_id']}: the change set is not signed once by each worker")
-    return found
+        problems.append(f"{row['run_id']}: the change set is not signed once by each worker")
+    return problems
 
 
 # --- the control arm
@@ -372,22 +372,22 @@ class Passage:
     async def through(self) -> str:
         """The state in which the run ended; drafts of a rejected one are withdrawn by a signed void."""
         while True:
-            seen = await self.run.sidecar()
-            state = str(seen["run"]["state"])
-            if seen["run"]["ended_at"] is not None:
+            sidecar = await self.run.sidecar()
+            state = str(sidecar["run"]["state"])
+            if sidecar["run"]["ended_at"] is not None:
                 with contextlib.suppress(TimeoutError):
                     await self.run.result(seconds=30)
                 return await self._ended(state)
             if state.startswith("stopped_"):
                 await self._resume(state)
-            elif asked := self._asked(seen):
+            elif asked := self._asked(sidecar):
                 await self._answer(asked)
             await asyncio.sleep(0.1)
 
-    def _asked(self, seen: Json) -> str | None:
+    def _asked(self, sidecar: Json) -> str | None:
         """The gate of an open request that has its document and no answer yet."""
-        open_ = [request for request in seen["requests"] if request["status"] == "requested" and request["kb_id"]]
-        return next((one["gate"] for one in open_ if one["kb_id"] not in self.answered), None)
+        open_ = [request for request in sidecar["requests"] if request["status"] == "requested" and request["kb_id"]]
+        return next((request["gate"] for request in open_ if request["kb_id"] not in self.answered), None)
 
     async def _answer(self, gate: str) -> None:
         await self.run.until_requested(gate)
@@ -406,9 +406,9 @@ class Passage:
             no = self.way == (REJECTED if first else REJECTED_LATE)
             decision = schema.REJECT if no else schema.APPROVE
             await self.run.handle.signal("submit_approval", await self.run.sign(decision, text="no" if no else ""))
-        seen = await self.run.sidecar()
+        sidecar = await self.run.sidecar()
         self.answered |= {
-            request["kb_id"] for request in seen["requests"] if request["gate"] == gate and request["kb_id"]
+            request["kb_id"] for request in sidecar["requests"] if request["gate"] == gate and request["kb_id"]
         }
 
     async def _second_run_is_refused(self) -> None:
@@ -432,8 +432,8 @@ class Passage:
         if state != "failed_rejected" or self.way != REJECTED_LATE:
             return state
         order = await self.run.order(schema.VOID, reason="rejected")
-        seen = await self.run.sidecar()
-        await orders.through_void_workflow(self.run.stack.settings, RunRecord.of(seen["run"]), order)
+        sidecar = await self.run.sidecar()
+        await orders.through_void_workflow(self.run.stack.settings, RunRecord.of(sidecar["run"]), order)
 
         async def voided() -> bool:
             return (await self.run.state()).startswith("voided_")

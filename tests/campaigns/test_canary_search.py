@@ -14,11 +14,11 @@ from tests.support.processes import wait
 
 
 def test_p22_finds_a_word_in_any_case_a_password_and_nothing_else() -> None:
-    found = p22.Search({b"a password": "cutter_exec"})
-    found.look("logs", f"x{word('quotation').upper()}y zq0000000000", "one.log")
-    found.look("logs", b"\xff a password\x00", "two.log")
-    assert found.seen == {("quotation", "logs"): "one.log", ("cutter_exec", "logs"): "two.log"}
-    assert found.searched == {"logs": 2}
+    finds = p22.Search({b"a password": "cutter_exec"})
+    finds.look("logs", f"x{word('quotation').upper()}y zq0000000000", "one.log")
+    finds.look("logs", b"\xff a password\x00", "two.log")
+    assert finds.seen == {("quotation", "logs"): "one.log", ("cutter_exec", "logs"): "two.log"}
+    assert finds.searched == {"logs": 2}
 
 
 def test_p22_reads_what_a_history_has_as_base64() -> None:

@@ -18,8 +18,8 @@ def test_the_model_knows_the_law_on_each_day() -> None:
     law.enact(Change(kind=TEXT, articles=TWO, effective=date(2026, 3, 1)), "r2", TODAY)
     law.enact(Change(kind=CORRECTION, articles=ONE), "r3", TODAY)
     law.enact(Change(kind=REPEAL, effective=date(2026, 9, 1)), "r4", TODAY)
-    assert [one.kind for one in law.enacted] == ["first_cut", "revision", "correction", "repeal"]
-    assert [one.day.month for one in law.enacted] == [1, 3, 3, 9]
+    assert [enactment.kind for enactment in law.enacted] == ["first_cut", "revision", "correction", "repeal"]
+    assert [enactment.day.month for enactment in law.enacted] == [1, 3, 3, 9]
     assert law.in_force(date(2025, 12, 31)) == {}
     assert law.in_force(date(2026, 3, 1))["D/ALPHA"] == "## Alpha\n\nA rule."
     assert "D/BETA" not in law.in_force(date(2026, 8, 31))

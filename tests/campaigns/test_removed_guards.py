@@ -26,24 +26,24 @@ def test_p24_a_test_turns_red_when_its_guard_is_gone(tmp_path: Path, capsys: pyt
 
 
 def test_p24_fails_by_a_guard_that_is_gone_a_broken_test_a_red_control_or_too_many_unseen() -> None:
-    seen = {"guard": "x", "file": "a/b.py", "test": "t", "said": p24.RED, "seconds": 1}
-    unseen, gone = {**seen, "said": p24.GREEN}, {**seen, "said": p24.GONE}
-    assert p24.summary([*[seen] * 49, unseen], tests=9, control=p24.GREEN).accepted
-    assert not p24.summary([*[seen] * 48, unseen], tests=9, control=p24.GREEN).accepted
-    assert not p24.summary([*[seen] * 99, gone], tests=9, control=p24.GREEN).accepted
-    assert not p24.summary([*[seen] * 99, {**seen, "said": "exit 2"}], tests=9, control=p24.GREEN).accepted
-    assert not p24.summary([seen], tests=9, control=p24.RED).accepted
+    row = {"guard": "x", "file": "a/b.py", "test": "t", "said": p24.RED, "seconds": 1}
+    unseen, gone = {**row, "said": p24.GREEN}, {**row, "said": p24.GONE}
+    assert p24.summary([*[row] * 49, unseen], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([*[row] * 48, unseen], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([*[row] * 99, gone], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([*[row] * 99, {**row, "said": "exit 2"}], tests=9, control=p24.GREEN).accepted
+    assert not p24.summary([row], tests=9, control=p24.RED).accepted
 
 
 def test_p24_a_test_that_cannot_run_is_neither_red_nor_green(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
-    for name, text, said in (
+    for name, text, verdict in (
         ("skipped", "import pytest\n\ndef test_it(): pytest.skip('x')", "exit 0"),
         ("unset", "def test_it(no_such_fixture): pass", "exit 1"),
         ("unread", "import no_such_module", "exit 2"),
     ):
         (tmp_path / "tests" / f"test_{name}.py").write_text(text)
-        assert p24.judged(tmp_path, [f"test_{name}.py"]).startswith(said), name
+        assert p24.judged(tmp_path, [f"test_{name}.py"]).startswith(verdict), name
 
 
 def test_p24_two_changes_of_one_size_are_two_changes(tmp_path: Path) -> None:

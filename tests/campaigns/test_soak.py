@@ -33,8 +33,8 @@ def test_growth_in_the_warm_up_is_no_failure() -> None:
 
 
 def test_a_peak_at_the_end_is_no_failure_although_the_median_rises() -> None:
-    one = [(t, 100.0 if t < 470 else 300.0) for t, _ in series(0.0)]
-    assert not compared("one peak", one, seconds=SECONDS).worse
+    peak = [(t, 100.0 if t < 470 else 300.0) for t, _ in series(0.0)]
+    assert not compared("one peak", peak, seconds=SECONDS).worse
 
 
 def test_a_slower_machine_excuses_a_latency_but_no_leak() -> None:
@@ -107,10 +107,11 @@ def test_p25_fails_if_a_measure_is_worse_or_a_leak_is_not_found(blind: str) -> N
         for name in p25.LEAKS.values()
     ]
     bad = [
-        Halves(name=one.name, first=1.0, second=2.0, ratio=2.0, separation=1.0, worse=True, samples=99) for one in good
+        Halves(name=half.name, first=1.0, second=2.0, ratio=2.0, separation=1.0, worse=True, samples=99)
+        for half in good
     ]
     clean, leaking = (p25.Soaked(halves=halves, counts=p25.Counter(), problems=[], notes=[]) for halves in (good, bad))
     assert p25.summary(clean, leaking).accepted
     assert not p25.summary(leaking, leaking).accepted
-    missed = [one if one.name != p25.LEAKS[blind] else good[bad.index(one)] for one in bad]
+    missed = [half if half.name != p25.LEAKS[blind] else good[bad.index(half)] for half in bad]
     assert not p25.summary(clean, p25.Soaked(halves=missed, counts=p25.Counter(), problems=[], notes=[])).accepted

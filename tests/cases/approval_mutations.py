@@ -230,23 +230,23 @@ def _field(bench: Bench, good: Good, dice: Dice) -> Change:
     return name, bench.signed(changed, bench.key_of(good)), good.expected
 
 
-def _other_name(said: Statement, dice: Dice) -> str:
-    return dice.choose([name for name in ("alice", "bob", "mallory", "olga") if name != said.approver])
+def _other_name(statement: Statement, dice: Dice) -> str:
+    return dice.choose([name for name in ("alice", "bob", "mallory", "olga") if name != statement.approver])
 
 
 _OTHER: Mapping[str, Callable[[Statement, Dice], Any]] = {
     "deployment_id": lambda _, dice: dice.choose([OTHER_UUID, "3f2b1c00-0000-4000-8000-00000000000a"]),
-    "run_id": lambda said, dice: f"{str(said.run_id)[:-4]}{dice.between(0, 0x4A5A):04x}",
+    "run_id": lambda statement, dice: f"{str(statement.run_id)[:-4]}{dice.between(0, 0x4A5A):04x}",
     "batch_id": lambda _, dice: f"nightly-{dice.between(2, 999)}",
-    "document_id": lambda said, dice: f"{said.document_id}{dice.below(10)}",
+    "document_id": lambda statement, dice: f"{statement.document_id}{dice.below(10)}",
     "source_version_id": lambda *_: OTHER_UUID,
     "writer_digest": lambda _, dice: dice.bytes(32).hex(),
     "manifest_digest": lambda _, dice: dice.bytes(32).hex(),
     "region_sha": lambda _, dice: dice.bytes(32).hex(),
-    "candidate_count": lambda said, dice: (said.candidate_count or 0) + dice.between(1, 40),
+    "candidate_count": lambda statement, dice: (statement.candidate_count or 0) + dice.between(1, 40),
     "findings_digest": lambda _, dice: dice.bytes(32).hex(),
-    "accepted_findings": lambda said, dice: dice.choose(
-        [f"looks_uncut:LINE-{dice.between(1, 99)}", *(["none"] if said.accepted_findings != "none" else [])]
+    "accepted_findings": lambda statement, dice: dice.choose(
+        [f"looks_uncut:LINE-{dice.between(1, 99)}", *(["none"] if statement.accepted_findings != "none" else [])]
     ),
     "change_set_id": lambda *_: OTHER_UUID,
     "grants_sha256": lambda _, dice: dice.bytes(32).hex(),
@@ -281,27 +281,27 @@ def _key(bench: Bench, good: Good, dice: Dice) -> Change:
 
 
 def _time(bench: Bench, good: Good, dice: Dice) -> Change:
-    said, expected = good.statement, good.expected
-    now, life = good.world.now, timedelta(seconds=expected.ttl_seconds(said.binding))
+    statement, expected = good.statement, good.expected
+    now, life = good.world.now, timedelta(seconds=expected.ttl_seconds(statement.binding))
     far = timedelta(seconds=dice.between(1, 100_000))
     resigned: dict[str, dict[str, datetime]] = {
         "not_after is past": {"not_after": now - far},
         "not_after is now": {"not_after": now},
-        "lives too long": {"not_after": said.signed_utc + life + far},
+        "lives too long": {"not_after": statement.signed_utc + life + far},
         "signed_utc too early": {"signed_utc": now - 31 * MINUTE - far},
         "signed_utc too late": {"signed_utc": now + HOUR + far},
     }
     moved: dict[str, dict[str, Any]] = {
-        "used after its end": {"now": said.not_after + far},
-        "used at its end": {"now": said.not_after},
+        "used after its end": {"now": statement.not_after + far},
+        "used at its end": {"now": statement.not_after},
         "used before it was signed": {"now": now - 2 * MINUTE - far},
         "revoked": {"revoked": True},
     }
-    if said.binding == schema.RUN:
+    if statement.binding == schema.RUN:
         moved["request expired"] = {"request_expires": now - far}
     how = dice.choose(sorted([*resigned, *moved, "signed in the past", "signed in the future"]))
     if how in resigned:
-        return how, bench.signed(replace(said, **resigned[how]), bench.key_of(good)), expected
+        return how, bench.signed(replace(statement, **resigned[how]), bench.key_of(good)), expected
     if how in moved:
         return how, good.document, replace(expected, **moved[how])
     away = dice.between(2, 20) * HOURS * (1 if how == "signed in the future" else -1)
@@ -393,8 +393,8 @@ def _front_matter(bench: Bench, good: Good, dice: Dice) -> Change:
 
 def _list(bench: Bench, good: Good, dice: Dice) -> Change:
     key = bench.key_of(good)
-    one = listed(good.world, good.document.body, by=key, dice=dice)
-    return *mutate_listed(good.world, one, by=key, dice=dice), good.expected
+    approval = listed(good.world, good.document.body, by=key, dice=dice)
+    return *mutate_listed(good.world, approval, by=key, dice=dice), good.expected
 
 
 def _packets(file: bytes) -> bytes:

@@ -25,8 +25,8 @@ class Forger:
     """A bundle in the hands of somebody who may change all of it."""
 
     def __init__(self, data: bytes) -> None:
-        found = offline.Bundle(data).members
-        self.members: Members = {name: body for name, body in found.items() if name != offline.MANIFEST}
+        members = offline.Bundle(data).members
+        self.members: Members = {name: body for name, body in members.items() if name != offline.MANIFEST}
         self.run_id: str = json.loads(self.members["run.json"])["run_id"]
         self.law: str = self.rows("requests")[0]["tuple"]["writer_digest"]
 
@@ -63,10 +63,10 @@ class Forger:
     def tell(self, bodies: list[Row]) -> None:
         """An audit chain that says this instead; numbers and hashes fit."""
         events, previous = [], offline.digest(self.run_id)
-        for seq, said in enumerate(bodies, start=1):
-            body = json.dumps(said | {"seq": seq})
+        for seq, content in enumerate(bodies, start=1):
+            body = json.dumps(content | {"seq": seq})
             made = offline.digest(previous + body)
-            events.append({"chain": self.run_id, "seq": seq, "kind": said["kind"], "body": body,
+            events.append({"chain": self.run_id, "seq": seq, "kind": content["kind"], "body": body,
                            "prev_hash": previous, "hash": made})  # fmt: skip
             previous = made
         self.members["audit.jsonl"] = audit.export(events)
@@ -98,8 +98,8 @@ class Forger:
         self.tell(self.bodies())
         moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.bodies() if "event_type" in e]
         views = [row for row in self.rows("transitions") if row["event_type"][:8] not in ("document", "approval")]
-        told = [{n: move[n] for n in {*move} - {"run_id"}} for move in moves]
-        self.put("transitions", [*told, *views])
+        rows = [{n: move[n] for n in {*move} - {"run_id"}} for move in moves]
+        self.put("transitions", [*rows, *views])
         return offline.sealed(self.members)
 
     def _named(self, folder: str) -> None:
@@ -120,9 +120,9 @@ class Forger:
                 self.everywhere(before, previous)
 
     def _decided(self) -> None:
-        told = [row for row in self.rows("decisions") if row["of"] != "receipt"]
+        decisions = [row for row in self.rows("decisions") if row["of"] != "receipt"]
         for row in self.rows("receipts"):
             policy = json.loads(row["sealed_body"])["policy"] or {"decisions": []}
-            told += [{"of": "receipt", "gate": row["gate"], "sha256": policy["sha256"], **decision}
+            decisions += [{"of": "receipt", "gate": row["gate"], "sha256": policy["sha256"], **decision}
                      for decision in policy["decisions"]]  # fmt: skip
-        self.put("decisions", told)
+        self.put("decisions", decisions)

@@ -143,9 +143,9 @@ def consumption_of_other_digest(forger: Forger, gate: str) -> None:
 def consumption_of_other_statement(forger: Forger, gate: str) -> None:
     for name in forger.signed(gate):
         forger.edit("consumptions", of_gate(gate, approval_sha256=FORGED))
-        told = (json.dumps(body).replace(name, FORGED) if body["kind"] == "approvals_consumed" else json.dumps(body)
+        texts = (json.dumps(body).replace(name, FORGED) if body["kind"] == "approvals_consumed" else json.dumps(body)
                 for body in forger.bodies())  # fmt: skip
-        forger.tell([json.loads(text) for text in told])
+        forger.tell([json.loads(text) for text in texts])
 
 
 def request_of_other_law(forger: Forger, gate: str) -> None:
@@ -283,7 +283,7 @@ def _without_second(forger: Forger, gate: str) -> None:
             body["approvals"] = [approval for approval in body["approvals"] if approval != name[0]]
     forger.tell(bodies)
     if not any(row["fingerprint"] == key for row in forger.rows("verdicts")):
-        epoch = next(body.decode() for one, body in forger.members.items() if one.startswith("epochs/"))
+        epoch = next(body.decode() for member, body in forger.members.items() if member.startswith("epochs/"))
         listed = epoch.partition(f"fingerprint: {key}\n    key_sha256: ")[2][:64]
         forger.members.pop(f"keys/{listed}.asc")
 
@@ -332,9 +332,9 @@ def finding_that_nobody_accepted(forger: Forger) -> None:
     """The cut had a red finding, says the receipt of the marking. The people who signed accepted none."""
     for row in forger.rows("receipts"):
         if row["gate"] == "IG_mark":
-            said = json.loads(row["sealed_body"])
-            said["result"]["pins"]["red_findings"] = "looks_uncut:LINE-3"
-            forger.edit("receipts", of_gate("IG_mark", sealed_body=json.dumps(said)))
+            body = json.loads(row["sealed_body"])
+            body["result"]["pins"]["red_findings"] = "looks_uncut:LINE-3"
+            forger.edit("receipts", of_gate("IG_mark", sealed_body=json.dumps(body)))
 
 
 def another_starter(forger: Forger) -> None:

@@ -62,7 +62,7 @@ class Law:
 
     def in_force(self, day: date) -> Units:
         """The newest enactment that holds on that day."""
-        return next((one.units for one in reversed(self.enacted) if one.day <= day), {})
+        return next((enactment.units for enactment in reversed(self.enacted) if enactment.day <= day), {})
 
     def day_of(self, change: Change, today: date) -> date:
         """The day from which the change would hold."""
@@ -83,7 +83,7 @@ class Law:
     def days(self) -> set[date]:
         """Days on which the law begins or ends, and the days before and after them."""
         near = (timedelta(days=-1), timedelta(), timedelta(days=1))
-        return {one.day + step for one in self.enacted for step in near}
+        return {enactment.day + step for enactment in self.enacted for step in near}
 
 
 def drawn(law: Law, dice: Dice, today: date) -> Change:

@@ -50,9 +50,9 @@ def parsed(line: bytes) -> Json:
         return None
 
 
-def unlike(member: str, found: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
+def unlike(member: str, actual: Iterable[Json], right: Iterable[Json]) -> Iterator[str]:
     """The rows that a member has and should not, or should have and has not, each as often as it stands there."""
-    has, should = Counter(map(canonical, found)), Counter(map(canonical, right))
+    has, should = Counter(map(canonical, actual)), Counter(map(canonical, right))
     yield from (f"{member} is not what the rest says: {row}" for row in (has - should) + (should - has))
 
 
@@ -101,8 +101,8 @@ def _fault(event: Json, last: str, heads: Json) -> str:
     if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:
         return f"altered or inserted: {which} does not follow the one before it, or its hash is not that of its body"
     try:
-        said = json.loads(event["body"])
-        same = (said["seq"], said["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, said["run_id"])
+        body = json.loads(event["body"])
+        same = (body["seq"], body["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, body["run_id"])
     except BROKEN:
         same = False
     return "" if same else f"altered: the body of {which} is about another event or about another run"
@@ -133,9 +133,9 @@ def sealed(members: dict[str, bytes]) -> bytes:
     """The bundle: a ustar of files of mode 0644, of nobody and no time, the manifest of the others' digests first."""
     run, audit = json.loads(members["run.json"]), json.loads(members["audit.jsonl"].split(b"\n")[-2])
     listed = {name: [len(members[name]), digest(members[name])] for name in sorted(members)}
-    said = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
+    manifest = {"format": BUNDLE, "run_id": run["run_id"], "head": audit["head"], "members": listed}
     parts = []
-    for name, body in [(MANIFEST, (canonical(said) + "\n").encode()), *sorted(members.items())]:
+    for name, body in [(MANIFEST, (canonical(manifest) + "\n").encode()), *sorted(members.items())]:
         head = name.encode("ascii").ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + b"%011o\0" % len(body)
         head, rest = head + b"0" * 11, b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\0" * 2 + bytes(167)
         parts += [head, b"\0%06o\0 " % (sum(head + rest) + 8 * 32), rest, body, bytes(-len(body) % 512)]
@@ -155,7 +155,7 @@ class Bundle:
         self.run = json.loads(self.members["run.json"])
         self.events = [json.loads(event["body"]) for event in self.rows("audit")[:-1]]
         self.receipts = [(row, json.loads(row["sealed_body"])) for row in self.rows("receipts")]
-        self.pins = {name: pin for _, said in self.receipts for name, pin in said["result"]["pins"].items()}
+        self.pins = {name: pin for _, body in self.receipts for name, pin in body["result"]["pins"].items()}
         self.accepted = {row["approval_sha256"]: row for row in self.rows("verdicts") if row["accepted"]}
 
     def rows(self, name: str) -> list[Json]:
@@ -179,10 +179,10 @@ class Bundle:
 
     def chained(self) -> Iterator[str]:
         previous, decided = digest(self.run["run_id"]), []
-        for row, said in self.receipts:
-            right = {"gate": said["gate"], "prev_hash": previous, "receipt_hash": digest(previous + row["sealed_body"])}
+        for row, body in self.receipts:
+            right = {"gate": body["gate"], "prev_hash": previous, "receipt_hash": digest(previous + row["sealed_body"])}
             yield from unlike("receipts.jsonl", [{n: row[n] for n in right}], [right])
-            by = said["policy"] or {"sha256": digest(b""), "decisions": ()}
+            by = body["policy"] or {"sha256": digest(b""), "decisions": ()}
             text = self.members.get(f"policies/{by['sha256']}.yaml", b"")
             if digest(text) != by["sha256"] or any(decision["verdict"] == "deny" for decision in by["decisions"]):
                 yield f"{row['gate']} was decided by a policy that is not here, or was denied"
@@ -190,17 +190,19 @@ class Bundle:
             previous = row["receipt_hash"]
         yield from unlike("decisions.jsonl", (row for row in self.rows("decisions") if row["of"] == "receipt"), decided)
         moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.events if "event_type" in e]
-        told = (row for row in self.rows("transitions") if row["event_type"][:8] in ("document", "approval"))
-        yield from unlike("transitions.jsonl", ({**row, "run_id": self.run["run_id"]} for row in told), moves)
+        transitions = (row for row in self.rows("transitions") if row["event_type"][:8] in ("document", "approval"))
+        yield from unlike("transitions.jsonl", ({**row, "run_id": self.run["run_id"]} for row in transitions), moves)
         named = (move["metadata"]["receipt_hash"] for move in moves if "receipt_hash" in move["metadata"])
         yield from unlike("receipts.jsonl", (row["receipt_hash"] for row, _ in self.receipts), named)
         run = {name: self.run[name] for name in ("run_id", "document_id", "mode", "starter")}
         yield from unlike("run.json", [run], ({n: event[n] for n in run} for event in self.events if event["seq"] == 1))
 
     def approvals(self) -> Iterator[str]:
-        told = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
+        verdicts = [{n: row[n] for n in JUDGED} for row in self.rows("verdicts")]
         heard = [{n: event[n] for n in JUDGED} for event in self.events if event["kind"] == "verdict"]
-        yield from unlike("verdicts.jsonl", told, (one for one in heard if one["accepted"] or one in told))
+        yield from unlike(
+            "verdicts.jsonl", verdicts, (event for event in heard if event["accepted"] or event in verdicts)
+        )
         used, requests = self.rows("consumptions"), {row["request_id"]: row for row in self.rows("requests")}
         yield from unlike("requests.jsonl", (row["request_id"] for row in self.rows("requests")), requests)
         named = [(event["run_id"], event["gate"], name) for event in self.events for name in event.get("approvals", ())]
@@ -209,16 +211,16 @@ class Bundle:
         yield from unlike("the list of gates that were passed with an approval", {row["gate"] for row in used}, passed)
         for name, verdict in self.accepted.items():
             body, right = self.members[f"signed/{name}.md"], {n: verdict[n] for n in ("decision", "approver")}
-            said = dict(line.split(": ", 1) for line in body.decode().split("\n---\n")[0].split("\n")[1:])
-            if (digest(body), said["decision"]) != (name, verdict["decision"]) or self.key(verdict) == b"":
+            fields = dict(line.split(": ", 1) for line in body.decode().split("\n---\n")[0].split("\n")[1:])
+            if (digest(body), fields["decision"]) != (name, verdict["decision"]) or self.key(verdict) == b"":
                 yield f"signed/{name}.md is not what was judged, or lacks its policy epoch, or there its signer's key"
             for row, request in ((row, requests[row["request_id"]]) for row in used if row["approval_sha256"] == name):
                 right.update(request["tuple"], decision="approve", batch_id=self.run["batch_id"])
                 right.update({n: self.pins[n] for n in ("writer_digest", "candidate_count", "source_version_id")})
                 right.update(challenge=digest(canonical(request["tuple"])), request_sha256=request["request_sha256"])
                 yield from unlike("consumptions.jsonl", *([{n: r[n] for n in USED}] for r in (row, verdict | right)))
-            bound = BOUND.union(said, ASKED).difference(() if said["binding"] == "run" else ASKED)
-            other = (n for n in sorted(bound.intersection(right)) if said.get(n) != str(right[n]))
+            bound = BOUND.union(fields, ASKED).difference(() if fields["binding"] == "run" else ASKED)
+            other = (n for n in sorted(bound.intersection(right)) if fields.get(n) != str(right[n]))
             yield from (f"{n} that was signed for {verdict['gate']} is not what the rest says" for n in other)
 
     def key(self, verdict: Json) -> bytes:
@@ -236,15 +238,15 @@ class Bundle:
                 subprocess.run([*words, "--import"], input=self.key(row), capture_output=True, timeout=60, check=False)
                 words += ["--verify", f"{home}/asc", "-"]
                 done = subprocess.run(words, input=self.members[f"signed/{name}.md"], stdout=-1, stderr=-3, timeout=60)
-            said = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
-            good = [words[0] for words in said if words and words[0] in ("GOODSIG", "EXPKEYSIG")]
-            if len(good) != 1 or [words[-1] for words in said if "VALIDSIG" in words[:1]] != [row["fingerprint"]]:
+            lines = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
+            good = [words[0] for words in lines if words and words[0] in ("GOODSIG", "EXPKEYSIG")]
+            if len(good) != 1 or [words[-1] for words in lines if "VALIDSIG" in words[:1]] != [row["fingerprint"]]:
                 yield f"the signature of {name} is not by {row['fingerprint']}"
 
     def engine(self, history: bytes) -> Iterator[str]:
-        seen, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
-        if digest("".join(canonical(event) + "\n" for event in events[: seen["events"]])) != seen["sha256"]:
-            yield f"its first {seen['events']} events have another digest"
+        record, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
+        if digest("".join(canonical(event) + "\n" for event in events[: record["events"]])) != record["sha256"]:
+            yield f"its first {record['events']} events have another digest"
 
 
 def check(data: bytes, head: Json = None, sha256: Json = None, history: Json = None, gpg: Json = None) -> list[Line]:
@@ -273,10 +275,10 @@ def _chain(audit: AuditCheck) -> list[Line]:
 
 def _line(what: str, problems: Iterable[str] | None, why: str) -> Line:
     try:
-        found = [*(problems or ())]
+        faults = [*(problems or ())]
     except BROKEN as problem:
-        found = [f"cannot be read: {type(problem).__name__} {problem}"]
-    return what, NOT_CHECKED if problems is None else FAILED if found else OK, "; ".join(found[:3]) or why
+        faults = [f"cannot be read: {type(problem).__name__} {problem}"]
+    return what, NOT_CHECKED if problems is None else FAILED if faults else OK, "; ".join(faults[:3]) or why
 
 
 def main() -> int:

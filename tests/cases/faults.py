@@ -54,11 +54,11 @@ class Faults:
 
     def stop(self, processes: Sequence[psutil.Process]) -> None:
         """SIGSTOP, a while, SIGCONT."""
-        for one in processes:
-            _signal(one, signal.SIGSTOP)
+        for process in processes:
+            _signal(process, signal.SIGSTOP)
         sleep(self.dice.between(*STOPPED_SECONDS))
-        for one in processes:
-            _signal(one, signal.SIGCONT)
+        for process in processes:
+            _signal(process, signal.SIGCONT)
 
     def process(self, name: str) -> psutil.Process:
         return psutil.Process(self.stack.process(name).pid)
@@ -89,9 +89,11 @@ class Faults:
     def end_agents(self) -> None:
         """Every gpg-agent of the stack dies; each gpg starts another."""
         ours = str(self.stack.state)
-        for one in psutil.process_iter(["name", "cmdline"]):
-            if one.info["name"] == "gpg-agent" and any(word.startswith(ours) for word in one.info["cmdline"] or ()):
-                _signal(one, signal.SIGKILL)
+        for process in psutil.process_iter(["name", "cmdline"]):
+            if process.info["name"] == "gpg-agent" and any(
+                word.startswith(ours) for word in process.info["cmdline"] or ()
+            ):
+                _signal(process, signal.SIGKILL)
 
 
 KINDS: dict[str, Callable[[Faults], bool | None]] = {

@@ -122,16 +122,16 @@ everything too, as is `reconcile --stores`."""
 
 def commands() -> set[str]:
     """Every command, as it is typed without its arguments."""
-    found = set()
+    names = set()
     for command in cli.COMMANDS:
         built: Any = cli._built(command.name)
         if not isinstance(built, TyperGroup):
-            found.add(command.name)
+            names.add(command.name)
             continue
-        found |= {f"{command.name} {name}" for name in built.commands}
+        names |= {f"{command.name} {name}" for name in built.commands}
         if built.invoke_without_command:
-            found.add(command.name)
-    return found
+            names.add(command.name)
+    return names
 
 
 def typed() -> set[str]:

@@ -73,7 +73,7 @@ def come(stack: Stack, run_id: str, moment: Moment) -> bool:
 def _often(condition: Callable[[], Any], *, what: str) -> Any:
     """Like `wait`, with many looks within one: a gate may last a tenth of a second."""
     return wait(
-        lambda: next((found for found in (condition() for _ in range(20)) if found), None),
+        lambda: next((answer for answer in (condition() for _ in range(20)) if answer), None),
         seconds=MOMENT_SECONDS,
         what=what,
     )

@@ -16,11 +16,11 @@ NAMES = ("law-1", "law-2", "law-3", "law-4", "other-1", "other-2")
 
 def bundle_of(made: Deployment, driven: Driven) -> bytes:
     """The sealed bundle of a run with the text that it enacted."""
-    found, sealed, _ = exported(made.settings, driven.run_id)
+    bundle, sealed, _ = exported(made.settings, driven.run_id)
     assert sealed, f"{driven.run_id} is {driven.state}"
     with session(made.settings, OPERATOR) as connection:
         members = enacted_members.law_members(connection, driven.document_id, driven.run_id)
-    return enacted_members.with_law(found.data, members)
+    return enacted_members.with_law(bundle.data, members)
 
 
 def bundles_of_laws(made: Deployment) -> dict[str, bytes]:

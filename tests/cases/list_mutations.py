@@ -42,29 +42,29 @@ def listed(world: World, body: bytes, *, by: str, dice: Dice) -> Listed:
     return Listed(document=documents[at], place=file.place, openpgp=file.openpgp, others=others)
 
 
-def mutate_listed(world: World, one: Listed, *, by: str, dice: Dice) -> tuple[str, ApprovalDocument]:
+def mutate_listed(world: World, approval: Listed, *, by: str, dice: Dice) -> tuple[str, ApprovalDocument]:
     """What was changed, and the document after it."""
-    document, place = one.document, one.place
+    document, place = approval.document, approval.place
     body, siblings = document.body, place.siblings
-    other = dice.choose(one.others)
+    other = dice.choose(approval.others)
     at, bit = dice.below(len(siblings)), 1 << dice.below(8)
     flipped = bytearray(siblings[at])
     flipped[dice.below(32)] ^= bit
     changed = bytearray(body)
     changed[dice.below(len(body))] ^= bit
     elsewhere = [index for index in range(place.count) if index != place.index]
-    head, _ = head_and_places([body, *(other.body for other in one.others)])
+    head, _ = head_and_places([body, *(other.body for other in approval.others)])
     makers: dict[str, Callable[[], ApprovalDocument]] = {
         "statement": lambda: replace(document, body=bytes(changed)),
         "statement that is not in the list": lambda: replace(document, body=body + b"\n"),
-        "index": lambda: one.at(replace(place, index=dice.choose(elsewhere))),
-        "count": lambda: one.at(replace(place, count=place.count + dice.between(1, 99))),
-        "bit of a sibling": lambda: one.at(_with(place, (*siblings[:at], bytes(flipped), *siblings[at + 1 :]))),
-        "sibling missing": lambda: one.at(_with(place, siblings[:at] + siblings[at + 1 :])),
-        "sibling more": lambda: one.at(_with(place, (*siblings, dice.bytes(32)))),
-        "leaf as its own sibling": lambda: one.at(_with(place, (dice.bytes(32), *siblings[1:]))),
+        "index": lambda: approval.at(replace(place, index=dice.choose(elsewhere))),
+        "count": lambda: approval.at(replace(place, count=place.count + dice.between(1, 99))),
+        "bit of a sibling": lambda: approval.at(_with(place, (*siblings[:at], bytes(flipped), *siblings[at + 1 :]))),
+        "sibling missing": lambda: approval.at(_with(place, siblings[:at] + siblings[at + 1 :])),
+        "sibling more": lambda: approval.at(_with(place, (*siblings, dice.bytes(32)))),
+        "leaf as its own sibling": lambda: approval.at(_with(place, (dice.bytes(32), *siblings[1:]))),
         "place of another statement": lambda: replace(document, signature=other.signature),
-        "no place": lambda: replace(document, signature=one.openpgp),
+        "no place": lambda: replace(document, signature=approval.openpgp),
         "signature of the statement alone": lambda: replace(
             document, signature=render_signature(place, world.sign(body, by=by).signature)
         ),

@@ -38,9 +38,9 @@ async def _batch(
     if hard_cap_minutes is not None:
         await support.start(stack, items, Options(hard_cap_minutes=hard_cap_minutes), batch_id)
     else:
-        told = await cutter("orchestrate", "batch", "--queue", str(world.queue), *options, "--json")
-        assert told.code == 0, told.out + told.err
-        world.batch = told.json["batch_id"]
+        answer = await cutter("orchestrate", "batch", "--queue", str(world.queue), *options, "--json")
+        assert answer.code == 0, answer.out + answer.err
+        world.batch = answer.json["batch_id"]
     world.asks = looking_at_a_batch(world, *options)
     return world
 
@@ -233,12 +233,12 @@ async def batch_over_its_hard_cap(stack: Stack, cutter: Cutter) -> World:
 async def batch_with_a_busy_document(stack: Stack, cutter: Cutter) -> World:
     """Its document has an open run of its own, which is no failure of the batch's."""
     world = await document(stack, cutter)
-    told = await cutter("run", world.document, "--json")
-    assert told.code == 0, told.out + told.err
+    started = await cutter("run", world.document, "--json")
+    assert started.code == 0, started.out + started.err
     world.batch = str(uuid_utils.uuid7())
     world.queue = stack.settings.state / f"{world.batch}.yaml"
     world.queue.write_bytes(support.queue_yaml([{"document_id": world.document}], world.batch))
-    world.run_id = told.json["run_id"]
+    world.run_id = started.json["run_id"]
     await world.run.until_requested("SG_cut_authz")
     answer = await cutter("orchestrate", "batch", "--queue", str(world.queue), "--json")
     assert answer.code == 0, answer.out + answer.err

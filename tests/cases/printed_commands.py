@@ -100,15 +100,15 @@ async def play(
                 rows.append(unreached(builder, "", problem))
             for row in (row for row in rows if row["state"] == builder.__name__ and row["verdict"] != WORKS):
                 print(f"  {json.dumps(row)}", file=sys.stderr)
-            told = Counter(row["verdict"] for row in rows if row["state"] == builder.__name__)
-            print(f"{builder.__name__}: {monotonic() - began:.0f} s, {dict(told)}", file=sys.stderr, flush=True)
+            counts = Counter(row["verdict"] for row in rows if row["state"] == builder.__name__)
+            print(f"{builder.__name__}: {monotonic() - began:.0f} s, {dict(counts)}", file=sys.stderr, flush=True)
     return rows
 
 
 def unreached(builder: Builder, command: str, problem: Exception) -> Json:
     """The row of a state, or of a command in it, that could not be tried."""
-    said = f"{type(problem).__name__}: {problem}"[:400]
-    return {"state": builder.__name__, "command": command, "verdict": UNREACHED, "said": said}
+    reason = f"{type(problem).__name__}: {problem}"[:400]
+    return {"state": builder.__name__, "command": command, "verdict": UNREACHED, "said": reason}
 
 
 async def fresh(stack: Stack, cutter: Cutter, builder: Builder) -> World:
@@ -143,14 +143,14 @@ async def in_state(stack: Stack, cutter: Cutter, builder: Builder, rows: list[Js
         if len(AWAY) < away or await standing(world) != first:
             world = await fresh(stack, cutter, builder)  # what was typed for others moved it on
         before = state_of(stack)
-        found = await printed(world, tuple(own(world, word) for word in ask))
+        hints = await printed(world, tuple(own(world, word) for word in ask))
         ordered = tuple(ask) != DOCUMENTS and state_of(stack) != before
         where = f"{'batch' if world.batch else 'run'} {await settled(world)}" if ordered else builder.__name__
-        for key, one in found.items():
+        for key, hint in hints.items():
             if (where, key) not in (AFTER_ORDERS if ordered else done):
                 (AFTER_ORDERS if ordered else done).add((where, key))
                 try:
-                    rows += await run_script(stack, cutter, builder, world, replace(one, ordered=ordered))
+                    rows += await run_script(stack, cutter, builder, world, replace(hint, ordered=ordered))
                 except Exception as problem:
                     rows.append(unreached(builder, " # then: ".join(key), problem))
         if ordered:
@@ -170,16 +170,16 @@ def own(world: World, word: str) -> str:
 
 async def printed(world: World, ask: Ask) -> dict[Script, Found]:
     """What the product prints when asked this, by the script with the names taken out."""
-    found: dict[Script, Found] = {}
-    told = world.read() if ask == DOCUMENTS else await world.type(*ask)
-    if told:
-        examples = [(example,) for example in examples_in(told.out) if world.has(example)] if "--help" in ask else []
-        for script in [*scripts_printed(told.out, told.err), *examples]:
+    hints: dict[Script, Found] = {}
+    answer = world.read() if ask == DOCUMENTS else await world.type(*ask)
+    if answer:
+        examples = [(example,) for example in examples_in(answer.out) if world.has(example)] if "--help" in ask else []
+        for script in [*scripts_printed(answer.out, answer.err), *examples]:
             if any(command.startswith(BY_THE_TERMINAL) for command in script) or not mine(world, script):
                 continue
             key = tuple(general(world, command) for command in script)
-            found.setdefault(key, Found(ask=ask, answer=told.out + told.err, script=script))
-    return found
+            hints.setdefault(key, Found(ask=ask, answer=answer.out + answer.err, script=script))
+    return hints
 
 
 def mine(world: World, script: Script) -> bool:
@@ -203,39 +203,39 @@ def general(world: World, command: str) -> str:
     return command
 
 
-async def run_script(stack: Stack, cutter: Cutter, builder: Builder, world: World, found: Found) -> list[Json]:
+async def run_script(stack: Stack, cutter: Cutter, builder: Builder, world: World, hint: Found) -> list[Json]:
     """The commands of a script one after the other; a row for each."""
     # Looking changes nothing, so it needs no instance of its own.
-    looks = all(looks_only(command) for command in found.script)
+    looks = all(looks_only(command) for command in hint.script)
     here = world if looks else await fresh(stack, cutter, builder)
-    if found.ordered and not looks:
-        await here.type(*(own(here, general(world, word)) for word in found.ask))
+    if hint.ordered and not looks:
+        await here.type(*(own(here, general(world, word)) for word in hint.ask))
         await settled(here)
     if not looks:
         put_back()
-        await signed_before(here, world, found)
+        await signed_before(here, world, hint)
     rows = []
-    for command in found.script:
+    for command in hint.script:
         typed = own(here, general(world, command))
-        verdict, told = await judged(here, typed, found, looks=looks)
-        if told.code == ExitCode.UNAVAILABLE and here.environment and not looks:
-            typed, verdict, told = await after_the_outage(here, typed, told, found)
+        verdict, answer = await judged(here, typed, hint, looks=looks)
+        if answer.code == ExitCode.UNAVAILABLE and here.environment and not looks:
+            typed, verdict, answer = await after_the_outage(here, typed, answer, hint)
         rows.append({
-            "state": builder.__name__, "asked": general(here, " ".join(("cutter", *found.ask))),
-            "command": general(here, typed), "verdict": verdict, "code": told.code,
-            "said": told.err[-400:] + told.out[-400:] if verdict != WORKS else "",
+            "state": builder.__name__, "asked": general(here, " ".join(("cutter", *hint.ask))),
+            "command": general(here, typed), "verdict": verdict, "code": answer.code,
+            "said": answer.err[-400:] + answer.out[-400:] if verdict != WORKS else "",
         })  # fmt: skip
         if not looks:
             await settled(here)
     return rows
 
 
-async def signed_before(here: World, world: World, found: Found) -> None:
+async def signed_before(here: World, world: World, hint: Found) -> None:
     """Sign what a command hands over, as the document or the answer said that was done before it."""
-    if not any("--approval-kb-id" in command for command in found.script) or found.ordered:
+    if not any("--approval-kb-id" in command for command in hint.script) or hint.ordered:
         return
-    if found.ask == DOCUMENTS or found.ask[:2] == SHOWS_A_DOCUMENT:
-        (typed,) = (own(here, general(world, command)) for command in found.script)
+    if hint.ask == DOCUMENTS or hint.ask[:2] == SHOWS_A_DOCUMENT:
+        (typed,) = (own(here, general(world, command)) for command in hint.script)
         words = typed.split()
         run, kb_id = (words[words.index(option) + 1] for option in ("--run-id", "--approval-kb-id"))
         if order := BY_HAND.search(kb_id):
@@ -243,22 +243,27 @@ async def signed_before(here: World, world: World, found: Found) -> None:
         else:
             await here.stack.run_of(run).sign()
     else:
-        words = tuple(own(here, general(world, word)) for word in found.ask)
+        words = tuple(own(here, general(world, word)) for word in hint.ask)
         await here.type(*words, *signed_by(here, words))
 
 
-async def after_the_outage(here: World, typed: str, told: Told, found: Found) -> tuple[str, str, Told]:
+async def after_the_outage(here: World, typed: str, answer: Told, hint: Found) -> tuple[str, str, Told]:
     """What came of a command that nobody answered, when it is typed again after what its answer said to do first.
 
     An answer that says what to type then is taken at its word.
     """
-    if not any(f"`{first}`" in told.err + told.out for first in FIRST_IN_AN_OUTAGE):
-        return typed, REFUSED, told
+    if not any(f"`{first}`" in answer.err + answer.out for first in FIRST_IN_AN_OUTAGE):
+        return typed, REFUSED, answer
     here.environment.clear()
-    follows = [one for script in scripts_printed(told.out, told.err) for one in script if one not in FIRST_IN_AN_OUTAGE]
+    follows = [
+        command
+        for script in scripts_printed(answer.out, answer.err)
+        for command in script
+        if command not in FIRST_IN_AN_OUTAGE
+    ]
     typed = (follows or [typed])[-1]
-    verdict, told = await judged(here, typed, found, looks=False)
-    return typed, verdict if told.code != ExitCode.UNAVAILABLE else REFUSED, told
+    verdict, answer = await judged(here, typed, hint, looks=False)
+    return typed, verdict if answer.code != ExitCode.UNAVAILABLE else REFUSED, answer
 
 
 SHOWS_A_DOCUMENT = ("queues", "show")
@@ -276,35 +281,35 @@ def looks_only(command: str) -> bool:
     return words.startswith(LOOKING) or "--help" in words or "--check" in words
 
 
-async def judged(world: World, command: str, found: Found, *, looks: bool) -> tuple[str, Told]:
+async def judged(world: World, command: str, hint: Found, *, looks: bool) -> tuple[str, Told]:
     """Type a command, and say whether it led anywhere."""
     words = filled_in(world.filled(command), world.values(command))
     before = state_of(world.stack)
-    told = await world.type(*words, *signed_by(world, words))
+    answer = await world.type(*words, *signed_by(world, words))
     changed = state_of(world.stack) != before
-    if any("…" in word for word in words) or told.code == 2:
-        return WRONG, told
-    if not changed and (told.out + told.err == found.answer or leads_back(world, command, told)):
-        return CIRCLE, told
-    if told.code in (ANSWERED if looks else DONE) or await tells_the_outcome(world, words, told):
-        return WORKS, told
-    return REFUSED, told
+    if any("…" in word for word in words) or answer.code == 2:
+        return WRONG, answer
+    if not changed and (answer.out + answer.err == hint.answer or leads_back(world, command, answer)):
+        return CIRCLE, answer
+    if answer.code in (ANSWERED if looks else DONE) or await tells_the_outcome(world, words, answer):
+        return WORKS, answer
+    return REFUSED, answer
 
 
-async def tells_the_outcome(world: World, words: Sequence[str], told: Told) -> bool:
+async def tells_the_outcome(world: World, words: Sequence[str], answer: Told) -> bool:
     """True for a command that waited, or that delivered a rejection, and ended with the exit code of the failed outcome
     that it names.
     """
-    if told.code != ExitCode.FAILED:
+    if answer.code != ExitCode.FAILED:
         return False
     state = await standing(world)
     expected = WAITING.intersection(words) or ("--approval-kb-id" in words and state == "failed_rejected")
-    return bool(expected and state and state in told.out + told.err)
+    return bool(expected and state and state in answer.out + answer.err)
 
 
-def leads_back(world: World, command: str, told: Told) -> bool:
+def leads_back(world: World, command: str, answer: Told) -> bool:
     """True when the answer sends the person to the command that they just typed."""
-    return general(world, first_next(told.out, told.err)) == general(world, command)
+    return general(world, first_next(answer.out, answer.err)) == general(world, command)
 
 
 def state_of(stack: Stack) -> str:
@@ -325,10 +330,10 @@ async def settled(world: World) -> str:
     last, agreed = "", 0
     for _ in range(100):
         with suppress(psycopg.OperationalError, CutterError):
-            seen, rest, ended = await stands(world)
+            state, rest, ended = await stands(world)
             agreed = agreed + 1 if rest == last else 0
-            if not seen or ended or agreed >= (1 if WAITS in seen else LOOKS_THAT_AGREE):
-                return seen
+            if not state or ended or agreed >= (1 if WAITS in state else LOOKS_THAT_AGREE):
+                return state
             last = rest
         await asyncio.sleep(0.3)
     return last
@@ -362,9 +367,9 @@ async def stands(world: World) -> tuple[str, str, bool]:
         items = str([(item["state"], item["outcome"]) for item in view["items"]])
         return view["batch"]["state"], view["batch"]["state"] + items, bool(view["batch"]["ended_at"])
     if world.run_id:
-        found = await world.run.sidecar()
-        state = str(found["run"]["state"])
-        return state, state + str(len(found["attempts"])), bool(found["run"]["ended_at"])
+        sidecar = await world.run.sidecar()
+        state = str(sidecar["run"]["state"])
+        return state, state + str(len(sidecar["attempts"])), bool(sidecar["run"]["ended_at"])
     return "", "", True
 
 
@@ -384,8 +389,8 @@ async def control(stack: Stack) -> list[Json]:
             for meaning, name in world.names().items():
                 planted = planted.replace(meaning, name)
             ask = ("status", world.run_id)
-            told = await world.type(*ask)
-            found = Found(ask=ask, answer=told.out + told.err, script=(planted,))
-            verdict, _ = await judged(world, planted, found, looks=planted.startswith("cutter status"))
+            answer = await world.type(*ask)
+            hint = Found(ask=ask, answer=answer.out + answer.err, script=(planted,))
+            verdict, _ = await judged(world, planted, hint, looks=planted.startswith("cutter status"))
             rows.append({"state": "control", "command": general(world, planted), "verdict": verdict})
     return rows

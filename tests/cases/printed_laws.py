@@ -20,11 +20,11 @@ async def changed(stack: Stack, cutter: Cutter, *words: str) -> World:
     """An enacted law whose next version was registered by this command and is enacted too."""
     world = await enacted(stack, cutter)
     first = world.run_id
-    told = await cutter(*(word.replace("<document>", world.document) for word in words))
-    assert told.code == 0, told.err
-    told = await cutter("run", world.document, "--json")
-    assert told.code == 0, told.err
-    world.run_id = told.json["run_id"]
+    answer = await cutter(*(word.replace("<document>", world.document) for word in words))
+    assert answer.code == 0, answer.err
+    answer = await cutter("run", world.document, "--json")
+    assert answer.code == 0, answer.err
+    world.run_id = answer.json["run_id"]
     for gate in ("SG_cut_authz", LIFECYCLE):
         await world.run.until_requested(gate)
         assert (await world.typed("approve", world.run_id)).code == 0
@@ -127,8 +127,8 @@ async def mistakes_about_no_law(stack: Stack, cutter: Cutter) -> World:
 async def law_with_files(stack: Stack, cutter: Cutter) -> World:
     """A law that changed, with the files and names that the examples of the help pages mention."""
     world = await revised(stack, cutter)
-    told = await world.type("law", "export", world.document, "--form", "json", "-o", "law.json")
-    assert told.code == 0, told.err
+    answer = await world.type("law", "export", world.document, "--form", "json", "-o", "law.json")
+    assert answer.code == 0, answer.err
     today = f"{datetime.now(UTC).date()}"
     world.stand_ins = {"ARTICLE-3": UNIT, "2026-07-01": today, "2027-01-01": LATER}
     return world

@@ -69,8 +69,8 @@ class Desk:
         """The blocks of a page, of one section where a heading is given."""
         text = (ROOT / name).read_text(encoding="utf-8")
         section = text.partition(f"## {heading}\n")[2].partition("\n## ")[0] if heading else text
-        found = [block for language, block in BLOCK.findall(section) if language in ("", "sh")]
-        return [block for block in found if re.search(r"^cutter ", block, re.M)]
+        blocks = [block for language, block in BLOCK.findall(section) if language in ("", "sh")]
+        return [block for block in blocks if re.search(r"^cutter ", block, re.M)]
 
     def shell(self, state: str, block: str, words: Mapping[str, str] | None = None, **env: str) -> str:
         """Type a block; a row for each command of it. Returns what was printed."""
@@ -89,12 +89,12 @@ class Desk:
             self.note(state, f"the page for {state}", f"cutter {command}", int(code), done.stdout + done.stderr)
         return done.stdout
 
-    def note(self, state: str, asked: str, command: str, code: int, said: str) -> None:
+    def note(self, state: str, asked: str, command: str, code: int, output: str) -> None:
         """A row for a command that was typed."""
         good = code in GOOD or command.split()[1] in NOTICES
         self.rows.append({
             "state": state, "asked": asked, "command": command, "verdict": WORKS if good else REFUSED, "code": code,
-            "said": "" if good else said[-400:],
+            "said": "" if good else output[-400:],
         })  # fmt: skip
 
     def told(self, chapter: Callable[[Desk], None]) -> None:
@@ -102,16 +102,16 @@ class Desk:
         try:
             chapter(self)
         except Exception as problem:
-            said = f"{type(problem).__name__}: {problem}"[:400]
-            self.rows.append({"state": chapter.__name__, "command": "", "verdict": UNREACHED, "code": 1, "said": said})
+            why = f"{type(problem).__name__}: {problem}"[:400]
+            self.rows.append({"state": chapter.__name__, "command": "", "verdict": UNREACHED, "code": 1, "said": why})
 
     def printed(self, state: str, *asks: str, skip: str = "") -> None:
         """Type what people ask, then each command that was printed."""
-        found = {}
+        scripts = {}
         for ask in asks:
-            told = self.stack.cutter(*shlex.split(ask))
-            found |= dict.fromkeys(scripts_printed(told.stdout, told.stderr), ask)
-        for script, ask in found.items():
+            answer = self.stack.cutter(*shlex.split(ask))
+            scripts |= dict.fromkeys(scripts_printed(answer.stdout, answer.stderr), ask)
+        for script, ask in scripts.items():
             for command in script:
                 if not re.search(r"\b(FILE|NAME|DOCUMENT)\b|--watch", command) and not (skip and skip in command):
                     words = ["a reason" if word == "TEXT" else word for word in shlex.split(command)[1:]]
@@ -142,51 +142,51 @@ def desk() -> Iterator[Desk]:
 
 def play() -> list[Json]:
     """The story of a machine: nothing runs, a law of one's own, many laws, a night, the runbooks, and down."""
-    with desk() as one:
-        one.printed("nothing runs", "status", "doctor", "inbox", "workers", "queues", "run NOPE", "source list")
-        one.stack.down()
+    with desk() as machine:
+        machine.printed("nothing runs", "status", "doctor", "inbox", "workers", "queues", "run NOPE", "source list")
+        machine.stack.down()
         for chapter in (a_law, many_laws, a_night, *RUNBOOKS):
-            one.told(chapter)
-        one.printed("everything runs", "status", "doctor", "up", "workers", "source list")
-        one.shell("the end", "cutter down\n")
-        one.printed("everything is down", "status", "doctor", "workers", "down", skip="cutter down")
-        return one.rows
+            machine.told(chapter)
+        machine.printed("everything runs", "status", "doctor", "up", "workers", "source list")
+        machine.shell("the end", "cutter down\n")
+        machine.printed("everything is down", "status", "doctor", "workers", "down", skip="cutter down")
+        return machine.rows
 
 
-def a_law(one: Desk) -> None:
+def a_law(machine: Desk) -> None:
     """README, "Cut your own law"."""
-    (one.folder / "law.md").write_text(law(3), encoding="utf-8")
-    (block,) = one.page("README.md", "Cut your own law")
+    (machine.folder / "law.md").write_text(law(3), encoding="utf-8")
+    (block,) = machine.page("README.md", "Cut your own law")
     typed = [line for line in block.splitlines() if not line.startswith(("make ", "cutter down"))]
     first = next(number for number, line in enumerate(typed) if line.startswith("cutter approve "))
-    one.shell("a law of your own", "\n".join(typed[:first]))
+    machine.shell("a law of your own", "\n".join(typed[:first]))
     # The second signature is for the second request, which is there a moment after the first was given.
-    one.shell("a law of your own", typed[first])
-    until_state(one, LAW, "awaiting_lifecycle_authorization")
-    one.shell("a law of your own", typed[first + 1])
-    until_state(one, LAW, "closeout_reported")
-    one.shell("a law of your own", "\n".join(typed[first + 2 :]))
+    machine.shell("a law of your own", typed[first])
+    until_state(machine, LAW, "awaiting_lifecycle_authorization")
+    machine.shell("a law of your own", typed[first + 1])
+    until_state(machine, LAW, "closeout_reported")
+    machine.shell("a law of your own", "\n".join(typed[first + 2 :]))
 
 
-def until_state(one: Desk, document_id: str, state: str) -> None:
+def until_state(machine: Desk, document_id: str, state: str) -> None:
     def there() -> bool:
-        run_id = one.stack.json("status", document_id)["run_id"]
-        return one.stack.waits_in(run_id) == state
+        run_id = machine.stack.json("status", document_id)["run_id"]
+        return machine.stack.waits_in(run_id) == state
 
     wait(there, seconds=120, what=f"{document_id} is {state}")
 
 
-def queue(one: Desk, name: str, *documents: str) -> str:
+def queue(machine: Desk, name: str, *documents: str) -> str:
     """A queue file of these documents, registered; the batch's id."""
     batch_id = str(uuid_utils.uuid7())
-    (one.folder / name).write_bytes(support.queue_yaml([{"document_id": each} for each in documents], batch_id))
+    (machine.folder / name).write_bytes(support.queue_yaml([{"document_id": each} for each in documents], batch_id))
     return batch_id
 
 
-def until_batch(one: Desk, batch_id: str, *states: str) -> None:
+def until_batch(machine: Desk, batch_id: str, *states: str) -> None:
     def there() -> bool:
-        state = one.stack.value("select state from cutter_governance.batch where batch_id = %s", (batch_id,))
-        waits: Any = one.stack.value(
+        state = machine.stack.value("select state from cutter_governance.batch where batch_id = %s", (batch_id,))
+        waits: Any = machine.stack.value(
             "select count(*) from cutter_governance.outbox o join cutter_governance.run r using (run_id)"
             " where r.batch_id = %s and o.done_at is null", (batch_id,)
         )  # fmt: skip
@@ -195,113 +195,113 @@ def until_batch(one: Desk, batch_id: str, *states: str) -> None:
     wait(there, seconds=180, what=f"the batch is {states}")
 
 
-def many_laws(one: Desk) -> None:
+def many_laws(machine: Desk) -> None:
     """README, "Cut many laws", and how the guide stops and resumes them."""
     for number in (2, 3):
-        one.add(f"ICX-LAW-2026-00{number}", number + 3)
-    batch_id = queue(one, "queue.yaml", "ICX-LAW-2026-002", "ICX-LAW-2026-003")
-    blocks = [*one.page("README.md", "Cut many laws"), *one.page("docs/guides/batch.md", "Stop and resume")]
+        machine.add(f"ICX-LAW-2026-00{number}", number + 3)
+    batch_id = queue(machine, "queue.yaml", "ICX-LAW-2026-002", "ICX-LAW-2026-003")
+    blocks = [*machine.page("README.md", "Cut many laws"), *machine.page("docs/guides/batch.md", "Stop and resume")]
     lines = {line.partition("#")[0].strip() for block in blocks for line in block.splitlines()}
     state, words = "many laws at once", {"BATCH": batch_id}
 
     def typed(*parts: str) -> None:
         chosen = next(line for line in lines if all(part in line for part in parts))
-        one.shell(state, chosen.replace("--watch", ""), words)
+        machine.shell(state, chosen.replace("--watch", ""), words)
 
     typed("--check")
     typed("--quarantine")
-    until_batch(one, batch_id, "batch_awaiting_cut_authz_set")
+    until_batch(machine, batch_id, "batch_awaiting_cut_authz_set")
     for part in ("cutter status", "cutter queues", "cutter report"):
         typed(part)
-    one.shell(state, one.page("docs/concepts/tenants.md")[0])
+    machine.shell(state, machine.page("docs/concepts/tenants.md")[0])
     typed("cutter approve --batch")
-    until_batch(one, batch_id, "batch_awaiting_lifecycle_authz_set")
+    until_batch(machine, batch_id, "batch_awaiting_lifecycle_authz_set")
     typed("cutter stop")
-    until_batch(one, batch_id, "batch_failed_partial")
+    until_batch(machine, batch_id, "batch_failed_partial")
     typed("--skip-completed")
-    one.printed(state, f"status {batch_id}", "queues", skip="approve")
-    one.shell(state, f"cutter orchestrate resume-batch --batch-id {batch_id}\n")
+    machine.printed(state, f"status {batch_id}", "queues", skip="approve")
+    machine.shell(state, f"cutter orchestrate resume-batch --batch-id {batch_id}\n")
 
 
-def a_night(one: Desk) -> None:
+def a_night(machine: Desk) -> None:
     """The guide to the night: rehearsed and signed in the afternoon, then started."""
     for number in (4, 5):
-        one.add(f"ICX-LAW-2026-00{number}", number + 3)
-    batch_id = queue(one, "night.yaml", "ICX-LAW-2026-004")
-    queue(one, "overnight.yaml", "ICX-LAW-2026-005")
-    for block in one.page("docs/guides/overnight.md")[:3]:
-        one.shell("a night", block, {"BATCH": batch_id})
+        machine.add(f"ICX-LAW-2026-00{number}", number + 3)
+    batch_id = queue(machine, "night.yaml", "ICX-LAW-2026-004")
+    queue(machine, "overnight.yaml", "ICX-LAW-2026-005")
+    for block in machine.page("docs/guides/overnight.md")[:3]:
+        machine.shell("a night", block, {"BATCH": batch_id})
 
 
-def typed_page(one: Desk, name: str, words: Mapping[str, str], *, blocks: slice = slice(None)) -> None:
-    for block in one.page(f"docs/runbooks/{name}.md")[blocks]:
-        one.shell(f"runbook {name}", block, words)
+def typed_page(machine: Desk, name: str, words: Mapping[str, str], *, blocks: slice = slice(None)) -> None:
+    for block in machine.page(f"docs/runbooks/{name}.md")[blocks]:
+        machine.shell(f"runbook {name}", block, words)
 
 
-def stuck(one: Desk) -> None:
-    one.add("ICX-STUCK-1", 11)
-    one.waits("ICX-STUCK-1")
-    typed_page(one, "stuck-run", {LAW: "ICX-STUCK-1"}, blocks=slice(0, 2))
-    one.shell("runbook stuck-run", "cutter reconcile --every 0\n")
+def stuck(machine: Desk) -> None:
+    machine.add("ICX-STUCK-1", 11)
+    machine.waits("ICX-STUCK-1")
+    typed_page(machine, "stuck-run", {LAW: "ICX-STUCK-1"}, blocks=slice(0, 2))
+    machine.shell("runbook stuck-run", "cutter reconcile --every 0\n")
 
 
-def expired(one: Desk) -> None:
-    one.add("ICX-EXPIRED-1", 12)
-    told = one.stack.cutter("run", "ICX-EXPIRED-1", "--json", env={"CUTTER_TTL_SG1_HOURS": LIFE_HOURS})
-    assert told.returncode == 0, told.stderr
-    until_state(one, "ICX-EXPIRED-1", "stopped_expired")
-    run_id = one.stack.json("status", "ICX-EXPIRED-1")["run_id"]
-    for line in one.page("docs/runbooks/expired-approval.md")[0].splitlines():
-        one.shell("runbook expired-approval", line, {"RUN": run_id})
+def expired(machine: Desk) -> None:
+    machine.add("ICX-EXPIRED-1", 12)
+    done = machine.stack.cutter("run", "ICX-EXPIRED-1", "--json", env={"CUTTER_TTL_SG1_HOURS": LIFE_HOURS})
+    assert done.returncode == 0, done.stderr
+    until_state(machine, "ICX-EXPIRED-1", "stopped_expired")
+    run_id = machine.stack.json("status", "ICX-EXPIRED-1")["run_id"]
+    for line in machine.page("docs/runbooks/expired-approval.md")[0].splitlines():
+        machine.shell("runbook expired-approval", line, {"RUN": run_id})
         if "resume" in line:
-            until_state(one, "ICX-EXPIRED-1", "awaiting_cut_authorization")
+            until_state(machine, "ICX-EXPIRED-1", "awaiting_cut_authorization")
 
 
 LIFE_HOURS = "0.006"
 """Of a request that is let expire; the one after it has the same, and is signed within it."""
 
 
-def drifted(one: Desk) -> None:
-    one.add("ICX-DRIFT-1", 13)
-    run_id = one.waits("ICX-DRIFT-1")
-    with psycopg.connect(one.stack.superuser(), autocommit=True) as owner:
+def drifted(machine: Desk) -> None:
+    machine.add("ICX-DRIFT-1", 13)
+    run_id = machine.waits("ICX-DRIFT-1")
+    with psycopg.connect(machine.stack.superuser(), autocommit=True) as owner:
         owner.execute("alter table public.unit_version add column by_the_owner integer")
         try:
-            one.shell("runbook drift", f"cutter approve {run_id}\n")
-            until_state(one, "ICX-DRIFT-1", "stopped_drift_tables")
-            typed_page(one, "drift", {LAW: "ICX-DRIFT-1"}, blocks=slice(0, 2))
+            machine.shell("runbook drift", f"cutter approve {run_id}\n")
+            until_state(machine, "ICX-DRIFT-1", "stopped_drift_tables")
+            typed_page(machine, "drift", {LAW: "ICX-DRIFT-1"}, blocks=slice(0, 2))
         finally:
             owner.execute("alter table public.unit_version drop column by_the_owner")
 
 
-def lost_key(one: Desk) -> None:
-    for secret in one.stack.state.glob("keys/executor/private-keys-v1.d/*"):
+def lost_key(machine: Desk) -> None:
+    for secret in machine.stack.state.glob("keys/executor/private-keys-v1.d/*"):
         secret.unlink()
-    typed_page(one, "lost-key", {}, blocks=slice(0, 1))
-    one.add("ICX-KEY-1", 14)
-    one.waits("ICX-KEY-1")
-    typed_page(one, "lost-key", {"RUN/pre_write.gpg": "ICX-KEY-1"}, blocks=slice(2, 3))
+    typed_page(machine, "lost-key", {}, blocks=slice(0, 1))
+    machine.add("ICX-KEY-1", 14)
+    machine.waits("ICX-KEY-1")
+    typed_page(machine, "lost-key", {"RUN/pre_write.gpg": "ICX-KEY-1"}, blocks=slice(2, 3))
 
 
-def rotated(one: Desk) -> None:
-    other = Gpg(one.folder / "an")
+def rotated(machine: Desk) -> None:
+    other = Gpg(machine.folder / "an")
     key = other.generate_key("an")
-    Gpg(one.folder / "gnupg").import_public(other.export_public(key))
+    Gpg(machine.folder / "gnupg").import_public(other.export_public(key))
     other.stop_agent()
-    typed_page(one, "rotate-approver", {"NEW_KEY": key})
+    typed_page(machine, "rotate-approver", {"NEW_KEY": key})
 
 
-def restored(one: Desk) -> None:
-    page = one.page("docs/runbooks/restore.md")
-    one.shell("runbook restore", page[0], {"DOCUMENT": LAW})
+def restored(machine: Desk) -> None:
+    page = machine.page("docs/runbooks/restore.md")
+    machine.shell("runbook restore", page[0], {"DOCUMENT": LAW})
     look = page[1].replace(".venv/bin/python", sys.executable)
-    one.shell("runbook restore", look, {"DOCUMENT": LAW}, PATH=f"{ROOT}/.venv/bin:{os.environ['PATH']}")
+    machine.shell("runbook restore", look, {"DOCUMENT": LAW}, PATH=f"{ROOT}/.venv/bin:{os.environ['PATH']}")
 
 
-def drained(one: Desk) -> None:
-    for block in one.page("docs/runbooks/drain.md"):
-        one.shell("runbook drain", block)
-    one.shell("runbook drain", "cutter up\n")
+def drained(machine: Desk) -> None:
+    for block in machine.page("docs/runbooks/drain.md"):
+        machine.shell("runbook drain", block)
+    machine.shell("runbook drain", "cutter up\n")
 
 
 RUNBOOKS = (stuck, expired, drifted, lost_key, rotated, restored, drained)

@@ -136,8 +136,8 @@ async def with_a_schedule(stack: Stack, cutter: Cutter) -> World:
     world = await registered(stack, cutter)
     queue = str(world.queue_file())
     await world.type("schedule", "remove")  # the instance before
-    told = await world.type("schedule", "install", "--at", "22:00", "--tz", "Europe/Berlin", "--queue", queue)
-    assert told.code == 0, told.out + told.err
+    answer = await world.type("schedule", "install", "--at", "22:00", "--tz", "Europe/Berlin", "--queue", queue)
+    assert answer.code == 0, answer.out + answer.err
     world.asks = [("schedule", "show"), ("schedule", "show", "--json"), ("schedule", "show", "--name", "nigth"),
                   ("schedule", "remove", "--name", "nigth"),
                   ("schedule", "install", "--at", "22:00", "--tz", "Europe/Berlin", "--queue", queue),
@@ -149,9 +149,9 @@ async def with_a_proposed_epoch(stack: Stack, cutter: Cutter) -> World:
     """A next epoch lies there and is not signed."""
     world = await registered(stack, cutter)
     words = ("approvers", "propose", "--approver", world.key("alice"), "--approver", world.key("bob"))
-    told = await world.type(*words, "--json")
-    assert told.code == 0, told.out + told.err
-    number = str(json.loads(told.out)["epoch"])
+    answer = await world.type(*words, "--json")
+    assert answer.code == 0, answer.out + answer.err
+    number = str(json.loads(answer.out)["epoch"])
     home = f"--approver alice --gpg-home {stack.kit.alice.home}"
     world.stand_ins = {"sign 2 --approver an": f"sign {number} {home}", "install 2": f"install {number}"}
     world.asks = [

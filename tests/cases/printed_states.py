@@ -144,13 +144,13 @@ class World:
     def names(self) -> dict[str, str]:
         """What differs between two instances of the same state, by what it stands for."""
         batch = self.batch.removesuffix("-dryrun")
-        found = {"<folder>": self.folder(self.document, self.run_id), "<run>": self.run_id}
+        names = {"<folder>": self.folder(self.document, self.run_id), "<run>": self.run_id}
         for number, name in enumerate((self.document, *self.others), start=1):
             run_id = self.members().get(name, "")
-            found |= {f"<folder-{number}>": self.folder(name, run_id), f"<run-{number}>": run_id}
-        found |= {"<queue>": str(self.queue), "<batch>": batch, "<document>": self.document}
-        found |= {f"<document-{number}>": name for number, name in enumerate(self.others, start=2)}
-        return {meaning: name for meaning, name in found.items() if name not in ("", ".")}
+            names |= {f"<folder-{number}>": self.folder(name, run_id), f"<run-{number}>": run_id}
+        names |= {"<queue>": str(self.queue), "<batch>": batch, "<document>": self.document}
+        names |= {f"<document-{number}>": name for number, name in enumerate(self.others, start=2)}
+        return {meaning: name for meaning, name in names.items() if name not in ("", ".")}
 
     def members(self) -> dict[str, str]:
         """Of a batch: each document's newest run. A database that is away leaves what was known before."""
@@ -182,7 +182,7 @@ class World:
 
     async def reported(self) -> bool:
         """True when the knowledge base has the report of the run's newest stop."""
-        reports = [one["kb_id"] for one in (await self.run.sidecar())["documents"] if one["kind"] == "stop_route"]
+        reports = [row["kb_id"] for row in (await self.run.sidecar())["documents"] if row["kind"] == "stop_route"]
         return bool(reports) and (self.kb / reports[-1]).exists()
 
     async def type(self, *arguments: str) -> Told:
@@ -222,9 +222,9 @@ async def document(stack: Stack, cutter: Cutter, data: bytes | None = None) -> W
     world.file.write_bytes(support.law(number + 500))
     original = stack.settings.state / f"{world.document}-first.md"
     original.write_bytes(body)
-    told = await cutter("source", "add", str(original), "--document-id", world.document, "--profile",
+    answer = await cutter("source", "add", str(original), "--document-id", world.document, "--profile",
                         "generic-markdown", "--force")  # fmt: skip
-    assert told.code == 0, told.out + told.err
+    assert answer.code == 0, answer.out + answer.err
     world.asks = [("status", world.document), ("source", "list"), ("status",), ("run", "NOPE-1")]
     return world
 
@@ -232,9 +232,9 @@ async def document(stack: Stack, cutter: Cutter, data: bytes | None = None) -> W
 async def started(stack: Stack, cutter: Cutter, data: bytes | None = None, *options: str, **changed: str) -> World:
     """A run that was begun by command."""
     world = await document(stack, cutter, data)
-    told = await cutter("run", world.document, *options, "--json", **changed)
-    assert told.code == 0, told.out + told.err
-    world.run_id = told.json["run_id"]
+    answer = await cutter("run", world.document, *options, "--json", **changed)
+    assert answer.code == 0, answer.out + answer.err
+    world.run_id = answer.json["run_id"]
     world.asks = looking(world.run_id, world.document)
     return world
 
@@ -368,21 +368,21 @@ async def enacted(stack: Stack, cutter: Cutter) -> World:
 
 async def skipped(stack: Stack, cutter: Cutter) -> World:
     world = await enacted(stack, cutter)
-    told = await cutter("run", world.document, "--wait", "--json")
-    assert told.code == 0, told.out + told.err
-    world.run_id = told.json["run_id"]
+    answer = await cutter("run", world.document, "--wait", "--json")
+    assert answer.code == 0, answer.out + answer.err
+    world.run_id = answer.json["run_id"]
     world.asks = looking(world.run_id, world.document)
     return world
 
 
 async def revision_waiting_at_the_cut(stack: Stack, cutter: Cutter) -> World:
     world = await enacted(stack, cutter)
-    told = await cutter("source", "add", str(world.file), "--document-id", world.document, "--profile",
+    answer = await cutter("source", "add", str(world.file), "--document-id", world.document, "--profile",
                         "generic-markdown", "--force")  # fmt: skip
-    assert told.code == 0, told.out + told.err
-    told = await cutter("run", world.document, "--json")
-    assert told.code == 0, told.out + told.err
-    world.run_id = told.json["run_id"]
+    assert answer.code == 0, answer.out + answer.err
+    answer = await cutter("run", world.document, "--json")
+    assert answer.code == 0, answer.out + answer.err
+    world.run_id = answer.json["run_id"]
     await world.run.until_requested(CUT)
     world.asks = looking(world.run_id, world.document)
     return world

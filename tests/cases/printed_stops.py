@@ -153,9 +153,9 @@ def _shipped(stack: Stack) -> None:
 
 async def run_of(world: World) -> World:
     """Its run, begun by command. The run may have failed before the command looked at it."""
-    told = await world.cutter("run", world.document, "--json")
-    assert told.code in (ExitCode.DONE, ExitCode.FAILED), told.out + told.err
-    world.run_id = json.loads(told.out or told.err)["run_id"]
+    answer = await world.cutter("run", world.document, "--json")
+    assert answer.code in (ExitCode.DONE, ExitCode.FAILED), answer.out + answer.err
+    world.run_id = json.loads(answer.out or answer.err)["run_id"]
     world.asks = [
         *looking(world.run_id, world.document), ("doctor",), ("policy", "check", "--current", "--json"),
         ("policy", "explain", "--gate", "IG_backup", "--document", world.document),

@@ -124,9 +124,9 @@ def lost_segment(trial: Damage) -> None:
 
 
 def swapped_segments(trial: Damage) -> None:
-    one, other = trial.segment("one"), trial.segment("other")
-    first = one.read_bytes()
-    one.write_bytes(other.read_bytes())
+    segment, other = trial.segment("one"), trial.segment("other")
+    first = segment.read_bytes()
+    segment.write_bytes(other.read_bytes())
     other.write_bytes(first)
 
 
@@ -146,11 +146,11 @@ def segment_for_another_key(trial: Damage) -> None:
 def segment_of_another_document(trial: Damage) -> None:
     """The tree names, for a document, a whole segment that holds another document."""
 
-    def crossed(found: list[tree.Entry]) -> list[tree.Entry]:
-        one, other = trial.dice.sample(found, 2)
-        trial.detail["document"] = one.document
-        forged = replace(one, artifact=other.artifact, sha256=other.sha256)
-        return [forged if entry == one else entry for entry in found]
+    def crossed(listed: list[tree.Entry]) -> list[tree.Entry]:
+        chosen, other = trial.dice.sample(listed, 2)
+        trial.detail["document"] = chosen.document
+        forged = replace(chosen, artifact=other.artifact, sha256=other.sha256)
+        return [forged if entry == chosen else entry for entry in listed]
 
     trial.forge(crossed)
 
@@ -158,10 +158,10 @@ def segment_of_another_document(trial: Damage) -> None:
 def other_rows_of_a_document(trial: Damage) -> None:
     """The tree names a digest that the rows of the document do not have."""
 
-    def changed(found: list[tree.Entry]) -> list[tree.Entry]:
-        one = trial.dice.choice(found)
-        trial.detail["document"] = one.document
-        return [replace(entry, fingerprint="0" * 64) if entry == one else entry for entry in found]
+    def changed(listed: list[tree.Entry]) -> list[tree.Entry]:
+        chosen = trial.dice.choice(listed)
+        trial.detail["document"] = chosen.document
+        return [replace(entry, fingerprint="0" * 64) if entry == chosen else entry for entry in listed]
 
     trial.forge(changed)
 
@@ -170,7 +170,7 @@ def omitted_document(trial: Damage) -> None:
     """The tree omits a document. Its number of documents may have been made to fit."""
     fits = trial.dice.choice((True, False))
     trial.detail["number_fits"] = fits
-    count = trial.forge(lambda found: trial.dice.sample(found, len(found) - 1))
+    count = trial.forge(lambda listed: trial.dice.sample(listed, len(listed) - 1))
     if fits:
         trial.chain.run(f"update cutter_governance.backup_head set documents = {count}")
 
@@ -242,12 +242,12 @@ def naive(trial: Damage, _kind: str | None) -> tuple[bool, str]:
 
 def product(trial: Damage, kind: str | None) -> tuple[bool, str]:
     """(caught, how): a restore refuses, the scrub finds the defect, and then no backup is taken."""
-    said = {"restore": restored(trial), "scrub": scrubbed(trial), "next": taken(trial)}
+    answers = {"restore": restored(trial), "scrub": scrubbed(trial), "next": taken(trial)}
     if kind is None:
-        wrong = [name for name, answer in said.items() if answer != "accepted"]
-        return bool(wrong), str(said) if wrong else "accepted"
+        wrong = [name for name, answer in answers.items() if answer != "accepted"]
+        return bool(wrong), str(answers) if wrong else "accepted"
     must = {"scrub", "next"} | ({"restore"} if kind in RESTORE_REFUSES else set())
-    return all(said[name] != "accepted" for name in must), str(said)
+    return all(answers[name] != "accepted" for name in must), str(answers)
 
 
 def restored(trial: Damage) -> str:
@@ -270,13 +270,13 @@ def scrubbed(trial: Damage) -> str:
     """The problems that the scrub finds."""
     server = trial.rig.server
     try:
-        found = scrub(
+        report = scrub(
             dsn=server.dsn(ROLE, trial.rig.database), scratch_dsn=server.dsn(ROLE, trial.rig.scratch),
             gpg_home=trial.rig.home.path, artifacts_url=trial.rig.store.as_uri(), deadline_seconds=60.0,
         )  # fmt: skip
     except Unavailable as problem:
         return f"unavailable: {problem}"
-    return "; ".join(sorted({text[:60] for text in found.problems.values()})) or "accepted"
+    return "; ".join(sorted({text[:60] for text in report.problems.values()})) or "accepted"
 
 
 def taken(trial: Damage) -> str:

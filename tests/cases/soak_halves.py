@@ -73,20 +73,20 @@ def compared(name: str, series: Series, *, seconds: float, floor: float = 0.0, m
 
 def separation(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> float:
     """The share of pairs of a first and a second block in which the second one's median is higher."""
-    pairs = [(median(one), median(other)) for one in first if one for other in second if other]
-    return sum(one < other for one, other in pairs) / len(pairs) if pairs else 0.0
+    pairs = [(median(block), median(other)) for block in first if block for other in second if other]
+    return sum(early < other for early, other in pairs) / len(pairs) if pairs else 0.0
 
 
 def together(series: Mapping[str, Series]) -> Series:
     """Several measures as one: each value as a multiple of its own measure's median, so that all have equal weight."""
-    middles = {name: median(value for _, value in one) for name, one in series.items()}
-    return sorted((at, value / middles[name]) for name, one in series.items() for at, value in one if middles[name])
+    middles = {name: median(value for _, value in pairs) for name, pairs in series.items()}
+    return sorted((at, value / middles[name]) for name, pairs in series.items() for at, value in pairs if middles[name])
 
 
 def slowdown(probe: Series, *, seconds: float) -> float:
     """How many times longer a fixed piece of work took in the second half, so how much slower the machine was."""
-    seen = compared("machine", probe, seconds=seconds)
-    return seen.second / seen.first if seen.first else 1.0
+    halves = compared("machine", probe, seconds=seconds)
+    return halves.second / halves.first if halves.first else 1.0
 
 
 def cost(spent: Series, done: Series, *, seconds: float) -> tuple[float, float]:

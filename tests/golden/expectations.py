@@ -387,13 +387,13 @@ def atx_headings(text: str) -> list[Heading]:
     """ATX headings by markdown-it (preset commonmark), front matter blanked, empty ones left out."""
     source = blank_front_matter(text)
     tokens = MarkdownIt("commonmark").parse(source)
-    found = []
+    headings = []
     for position, token in enumerate(tokens):
         if token.type == "heading_open" and token.markup.startswith("#") and token.map is not None:
             content = inline_text(tokens[position + 1])
             if tokens[position + 1].content.strip():
-                found.append(Heading(token.map[0] + 1, len(token.markup), content))
-    return found
+                headings.append(Heading(token.map[0] + 1, len(token.markup), content))
+    return headings
 
 
 def blank_front_matter(text: str) -> str:

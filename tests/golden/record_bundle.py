@@ -32,12 +32,12 @@ def main(*only: str) -> None:
         server.database(prefix="kept") as database,
         deployment(database, keys) as made,
     ):
-        found = bundles_of_laws(made)
+        bundles = bundles_of_laws(made)
         if "laws" not in only:
             made_now, sealed, _ = exported(made.settings, drive(made, law(3)).run_id)
             assert sealed, "the closeout sealed no bundle"
-            found["bundle"] = made_now.data
-    for name, data in found.items():
+            bundles["bundle"] = made_now.data
+    for name, data in bundles.items():
         (FOLDER / f"{name}.tar.gz").write_bytes(gzip.compress(data, mtime=0))
 
 

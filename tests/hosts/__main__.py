@@ -202,9 +202,9 @@ class Story:
         self._control("a forged bundle is seen", evidence.is_forgery_seen(folder / f"{self.documents[0]}.tar"))
         say(f"{len(self.builds)} bundles are verified without a network")
 
-    def _control(self, what: str, seen: bool) -> None:
-        self.controls += seen
-        self.problems += [] if seen else [f"not so: {what}"]
+    def _control(self, what: str, holds: bool) -> None:
+        self.controls += holds
+        self.problems += [] if holds else [f"not so: {what}"]
 
 
 def run(documents: int) -> Story:
@@ -217,18 +217,18 @@ def run(documents: int) -> Story:
 
 def summary(story: Story) -> Summary:
     """What the report shows."""
-    found = Summary(name="hosts", n=len(story.builds), failures=len(story.problems), control=story.controls,
+    report = Summary(name="hosts", n=len(story.builds), failures=len(story.problems), control=story.controls,
                     control_n=len(controls.PLANTS) + 2)  # fmt: skip
-    found.counts["documents lost"] = lost(story.rows, UNITS)
-    found.counts["documents doubled"] = doubled(story.rows, UNITS)
-    found.counts["faults and changes"] = len(story.played)
-    found.counts["faults and changes while gates were open"] = sum(one.at_work for one in story.played)
-    found.counts["runs that stopped, so that a person had to act"] = sum(row["stops"] for row in story.rows)
-    found.counts["signing sessions"] = story.desk.signed
-    found.counts["signing sessions that had to be begun again"] = story.desk.tried.total()
-    found.counts["processes that their process manager started again"] = sum(story.cluster.keeper.restarted.values())
-    found.counts.update(f"problem: {problem}"[:300] for problem in story.problems)
-    return found
+    report.counts["documents lost"] = lost(story.rows, UNITS)
+    report.counts["documents doubled"] = doubled(story.rows, UNITS)
+    report.counts["faults and changes"] = len(story.played)
+    report.counts["faults and changes while gates were open"] = sum(played.at_work for played in story.played)
+    report.counts["runs that stopped, so that a person had to act"] = sum(row["stops"] for row in story.rows)
+    report.counts["signing sessions"] = story.desk.signed
+    report.counts["signing sessions that had to be begun again"] = story.desk.tried.total()
+    report.counts["processes that their process manager started again"] = sum(story.cluster.keeper.restarted.values())
+    report.counts.update(f"problem: {problem}"[:300] for problem in story.problems)
+    return report
 
 
 def told(played: Played) -> str:
@@ -250,10 +250,10 @@ def main() -> int:
     except CutterError as problem:
         say(str(problem))
         return 5
-    found = summary(story)
+    report = summary(story)
     write_lines(words.out, map(asdict, story.played))
-    print("\n".join([*found.lines(), *map(told, story.played)]))
-    return 0 if found.accepted else 1
+    print("\n".join([*report.lines(), *map(told, story.played)]))
+    return 0 if report.accepted else 1
 
 
 if __name__ == "__main__":

@@ -87,11 +87,11 @@ class Desk:
 
     def sealed(self, batch_id: str) -> int:
         """Gates of the batch that are sealed. -1 while the database does not answer."""
-        found = self.cluster.value(
+        count = self.cluster.value(
             "select count(*) from cutter_governance.gate_receipt join cutter_governance.run using (run_id)"
             " where sealed_at is not null and batch_id = %s", (batch_id,),
         )  # fmt: skip
-        return -1 if found is None else int(found)
+        return -1 if count is None else int(count)
 
     def until_batch(self, batch_id: str, state: BatchState) -> None:
         there = until(lambda: self.batch_state(batch_id) == state, seconds=WAIT_SECONDS)

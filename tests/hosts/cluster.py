@@ -184,10 +184,10 @@ class Cluster:
     def value(self, query: LiteralString, given: Any = None) -> Any:
         """The first column of the first row; None while the database does not answer."""
         try:
-            found = self.rows(query, given)
+            rows = self.rows(query, given)
         except psycopg.Error:
             return None
-        return next(iter(found[0].values())) if found else None
+        return next(iter(rows[0].values())) if rows else None
 
     def ready(self) -> bool:
         """Whether every worker serves."""
@@ -198,8 +198,8 @@ class Cluster:
         shown = self.engine.cli("workflow", "list", "--namespace", NAMESPACE, "--query", "ExecutionStatus='Running'",
                                 "--limit", "1000", "-o", "json")  # fmt: skip
         assert shown.returncode == 0, shown.stderr
-        found = [str(row["execution"]["workflowId"]) for row in json.loads(shown.stdout or "[]")]
-        return [name for name in found if not name.startswith("temporal-sys-")]
+        ids = [str(row["execution"]["workflowId"]) for row in json.loads(shown.stdout or "[]")]
+        return [name for name in ids if not name.startswith("temporal-sys-")]
 
     def close(self) -> None:
         self.keeper.close()
@@ -209,11 +209,11 @@ class Cluster:
 @contextmanager
 def cluster(say: Say, logs: Path) -> Iterator[Cluster]:
     """The cluster, removed at the end. After a failure its logs are copied to `logs`."""
-    found = programs.find()
+    paths = programs.find()
     say("all programs are there")
-    readable = (ROOT, Path(sys.executable), found.postgres, found.server, found.python)
+    readable = (ROOT, Path(sys.executable), paths.postgres, paths.server, paths.python)
     place, users = ground.take((*SERVERS, OPERATOR, *workers.NAMES), readable)
-    made = Cluster(ground=place, programs=found, users=users, say=say)
+    made = Cluster(ground=place, programs=paths, users=users, say=say)
     shutil.rmtree(logs, ignore_errors=True)
     try:
         yield made

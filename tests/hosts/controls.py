@@ -47,8 +47,8 @@ Judge = Callable[[list[Json]], list[str]]
 
 def unseen(server: Server, document: str, look: Look, judge: Judge) -> list[str]:
     """The plants that the checks did not find. Each is in a copy of the restored database, where all else is right."""
-    found = judge(look(PLANTED))
-    missed = [f"the restored copy is wrong before anything was planted: {found[0]}"] if found else []
+    problems = judge(look(PLANTED))
+    missed = [f"the restored copy is wrong before anything was planted: {problems[0]}"] if problems else []
     for name, statement in PLANTS.items():
         server.rows("create database control template planted")
         server.rows(BYPASS + statement.replace("{}", document), database="control")

@@ -18,8 +18,8 @@ NO_NETWORK = ("unshare", "--net")
 def unverified(cluster: Cluster, documents: Sequence[str], folder: Path) -> list[str]:
     """The documents whose bundle does not verify, each with the first failed step."""
     with ThreadPoolExecutor(2) as auditors:
-        said = auditors.map(lambda name: verify(export(cluster, name, folder)), documents)
-        return [f"{name}: {problem}" for name, problem in zip(documents, said, strict=True) if problem]
+        problems = auditors.map(lambda name: verify(export(cluster, name, folder)), documents)
+        return [f"{name}: {problem}" for name, problem in zip(documents, problems, strict=True) if problem]
 
 
 def export(cluster: Cluster, document: str, folder: Path) -> Path:

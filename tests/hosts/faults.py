@@ -142,9 +142,9 @@ class Faults:
         self._away(list(self.cluster.network.wires), "cut")
 
     def _away(self, wires: list[str], how: str) -> None:
-        found = [self.cluster.network.wires[name] for name in wires]
-        for wire in found:
+        chosen = [self.cluster.network.wires[name] for name in wires]
+        for wire in chosen:
             getattr(wire, how)()
         sleep(CUT_SECONDS if how == "cut" else STOPPED_SECONDS)
-        for wire in found:
+        for wire in chosen:
             wire.mend()

@@ -48,7 +48,7 @@ from unnest(%s::text[]) as d (document_id) order by 1
 def shortcomings(rows: Sequence[Json], units: int, builds: Mapping[str, str]) -> list[str]:
     """One sentence for each value that is wrong. `builds`: the one build that may have worked on a document."""
     exactly = {**EXACTLY, "enacted": units, "units": units, "addresses": units}
-    found = [
+    wrong = [
         f"{row['document_id']}: {name} {row[name]} instead of {value}"
         for row in rows for name, value in exactly.items() if row[name] != value
     ]  # fmt: skip
@@ -57,7 +57,7 @@ def shortcomings(rows: Sequence[Json], units: int, builds: Mapping[str, str]) ->
         if row["builds"] != [builds[row["document_id"]]]
     ]  # fmt: skip
     absent = [f"{name}: unknown" for name in builds if name not in {row["document_id"] for row in rows}]
-    return found + others + absent
+    return wrong + others + absent
 
 
 def lost(rows: Sequence[Json], units: int) -> int:

@@ -55,8 +55,8 @@ class Maintenance:
     def _drainage(self, build: str) -> str:
         shown = self.cluster.engine.cli("worker", "deployment", "describe-version", "--namespace", NAMESPACE,
                                         "--deployment-name", DEPLOYMENT, "--build-id", build, "-o", "json")  # fmt: skip
-        found = json.loads(shown.stdout) if shown.returncode == 0 else {}
-        return str(found.get("drainageInfo", {}).get("drainageStatus") or shown.stderr)
+        answer = json.loads(shown.stdout) if shown.returncode == 0 else {}
+        return str(answer.get("drainageInfo", {}).get("drainageStatus") or shown.stderr)
 
     # --- docs/runbooks/rotate-keys.md -----------------------------------------------------------------------------
 

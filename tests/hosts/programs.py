@@ -62,8 +62,8 @@ def _cache() -> Path:
 
 def _debian() -> Path | None:
     """Debian's newest PostgreSQL that cutter supports."""
-    found = [int(path.name) for path in DEBIAN.glob("*") if (path / "bin" / "postgres").exists()]
-    return DEBIAN / str(max(found)) / "bin" if found and max(found) >= POSTGRES_MIN[0] else None
+    versions = [int(path.name) for path in DEBIAN.glob("*") if (path / "bin" / "postgres").exists()]
+    return DEBIAN / str(max(versions)) / "bin" if versions and max(versions) >= POSTGRES_MIN[0] else None
 
 
 def _npm() -> Path:

@@ -93,8 +93,8 @@ class Host:
             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS, umask=0o077,
             **as_user(self.user),
         )  # fmt: skip
-        said = f"{self.name}: {' '.join(map(str, words[-6:]))}: exit {done.returncode}: {done.stdout[-500:]}"
-        assert code is None or done.returncode == code, said + done.stderr[-1500:]
+        summary = f"{self.name}: {' '.join(map(str, words[-6:]))}: exit {done.returncode}: {done.stdout[-500:]}"
+        assert code is None or done.returncode == code, summary + done.stderr[-1500:]
         return done
 
     def cutter(self, *words: str | Path, code: int | None = 0, **more: str) -> Done:

@@ -60,8 +60,8 @@ def test_doctor_asks_for_no_tool_of_a_checkout(commands: Path, tmp_path: Path) -
 def test_its_workers_have_the_build_id_of_the_checkout(commands: Path, tmp_path: Path) -> None:
     """The id is a digest of all code, SQL, profiles and templates, so none of them is missing or different."""
     program = "from cutter import build, settings; print(build.build_id(settings.Settings()))"
-    said = subprocess.check_output([commands / "python", "-c", program], cwd=tmp_path, text=True)
-    assert said.strip() == build_id(Settings(build_id=None))
+    output = subprocess.check_output([commands / "python", "-c", program], cwd=tmp_path, text=True)
+    assert output.strip() == build_id(Settings(build_id=None))
 
 
 def _cutter(

@@ -22,7 +22,9 @@ from tests.support.database import short_folder
 ROOT = Path(__file__).resolve().parents[2]
 CHART = ROOT / "deploy" / "helm" / "cutter"
 GOLDEN = ROOT / "tests" / "golden" / "chart.yaml"
-DOCUMENTS: list[dict[str, Any]] = [one for one in yaml.safe_load_all(GOLDEN.read_text(encoding="utf-8")) if one]
+DOCUMENTS: list[dict[str, Any]] = [
+    document for document in yaml.safe_load_all(GOLDEN.read_text(encoding="utf-8")) if document
+]
 
 PROBES = {"health_port", "health_host"}
 """The settings of the probes. `healthPort: 0` leaves them out."""
@@ -42,8 +44,8 @@ def named(kind: str) -> dict[str, dict[str, Any]]:
 
 
 PODS = {
-    name: one["spec"]["template"]
-    for name, one in {**named("Deployment"), **named("Job")}.items()
+    name: workload["spec"]["template"]
+    for name, workload in {**named("Deployment"), **named("Job")}.items()
 }  # fmt: skip
 every_pod = pytest.mark.parametrize("process", sorted(PODS))
 
@@ -58,7 +60,7 @@ def seen(process: str, name: str) -> dict[str, set[str]]:
     (container,) = (container for container in containers(process) if container["name"] == name)
     volumes = {volume["name"]: volume for volume in PODS[process]["spec"]["volumes"]}
     mounted = [volumes[mount["name"]] for mount in container["volumeMounts"]]
-    secrets = {one["name"]: one["secret"].get("items", ()) for one in mounted if "secret" in one}
+    secrets = {volume["name"]: volume["secret"].get("items", ()) for volume in mounted if "secret" in volume}
     return {name: {item["path"] for item in items} for name, items in secrets.items()}
 
 
@@ -107,7 +109,7 @@ def test_the_first_container_has_its_own_passwords_and_all_that_its_home_needs(
 
 @every_pod
 def test_the_secret_has_every_file_that_a_pod_mounts_from_it(process: str) -> None:
-    given = {one["secretKey"] for one in named("ExternalSecret")[process]["spec"]["data"]}
+    given = {entry["secretKey"] for entry in named("ExternalSecret")[process]["spec"]["data"]}
     mounted = {
         file
         for container in containers(process)
@@ -137,7 +139,7 @@ def test_each_container_is_closed(process: str) -> None:
 def test_each_variable_is_a_setting_and_kubernetes_adds_none(process: str) -> None:
     """Kubernetes would add CUTTER_…_SERVICE_HOST for each service, and cutter refuses an unknown setting."""
     assert PODS[process]["spec"]["enableServiceLinks"] is False
-    names = {one["name"] for container in containers(process) for one in container["env"]}
+    names = {variable["name"] for container in containers(process) for variable in container["env"]}
     ours = {name.removeprefix("CUTTER_").lower() for name in names if name.startswith("CUTTER_")}
     assert ours - PROBES <= set(Settings.model_fields)
 
@@ -156,13 +158,13 @@ def test_each_command_of_cutter_exists(process: str) -> None:
 def test_a_worker_may_finish_its_gate_and_is_probed_on_the_port_that_it_opens(number: int, worker: WorkerRole) -> None:
     spec = PODS[worker]["spec"]
     assert spec["terminationGracePeriodSeconds"] > LONGEST_CAP_SECONDS
-    (one,) = spec["containers"]
-    base = {each["name"]: each.get("value") for each in one["env"]}
-    ports = {each["name"]: each["containerPort"] for each in one["ports"]}
+    (container,) = spec["containers"]
+    base = {each["name"]: each.get("value") for each in container["env"]}
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     assert ports["health"] == int(base["CUTTER_HEALTH_PORT"]) + number
     assert ports["metrics"] == int(base["CUTTER_METRICS_PORT"]) + number
     for probe, path in (("startupProbe", "/healthz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz")):
-        assert one[probe]["httpGet"] == {"path": path, "port": "health"}
+        assert container[probe]["httpGet"] == {"path": path, "port": "health"}
 
 
 @every_pod
@@ -240,7 +242,11 @@ def test_without_probes_no_variable_of_theirs_is_set(everything: tuple[str, str]
     done = helm(*everything, "--set", "healthPort=0")
     assert done.returncode == 0
     assert "HEALTH" not in done.stdout
-    pods = [one["spec"]["template"]["spec"] for one in yaml.safe_load_all(done.stdout) if one["kind"] == "Deployment"]
+    pods = [
+        document["spec"]["template"]["spec"]
+        for document in yaml.safe_load_all(done.stdout)
+        if document["kind"] == "Deployment"
+    ]
     assert sorted(pod["containers"][0]["name"] for pod in pods if "livenessProbe" in pod["containers"][0]) == ["desk"]
 
 
@@ -248,7 +254,7 @@ def test_without_probes_no_variable_of_theirs_is_set(everything: tuple[str, str]
 def test_the_search_attributes_can_be_left_to_the_tools_of_temporal_cloud(everything: tuple[str, str]) -> None:
     done = helm(*everything, "--set", "setup.searchAttributes=false")
     assert done.returncode == 0, done.stderr
-    (job,) = (one for one in yaml.safe_load_all(done.stdout) if one and one["kind"] == "Job")
+    (job,) = (document for document in yaml.safe_load_all(done.stdout) if document and document["kind"] == "Job")
     spec = job["spec"]["template"]["spec"]
     steps = [step["args"][0] for step in (*spec["initContainers"], *spec["containers"])]
     assert steps == ["migrate", "reconcile"]

@@ -32,12 +32,12 @@ analyzed = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is missin
 
 def lines(unit: Path) -> dict[str, list[str]]:
     """The values of each key, in their order."""
-    found: dict[str, list[str]] = defaultdict(list)
+    entries: dict[str, list[str]] = defaultdict(list)
     for line in unit.read_text(encoding="utf-8").splitlines():
         if line and line[0] not in "#[":
             key, _, value = line.partition("=")
-            found[key].append(value)
-    return found
+            entries[key].append(value)
+    return entries
 
 
 def credentials(unit: Path) -> set[str]:
@@ -103,7 +103,7 @@ def test_each_command_of_cutter_exists(unit: Path) -> None:
 @every_unit
 def test_each_variable_is_a_setting(unit: Path) -> None:
     given = [*lines(unit)["Environment"], *lines(COMMON)["Environment"], *lines(FOLDER / "cutter.env")]
-    names = [one.partition("=")[0] for one in given if one.startswith("CUTTER_")]
+    names = [assignment.partition("=")[0] for assignment in given if assignment.startswith("CUTTER_")]
     assert names
     assert {name.removeprefix("CUTTER_").lower() for name in names} <= set(Settings.model_fields)
 

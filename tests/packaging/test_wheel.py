@@ -28,10 +28,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
 
 def test_it_holds_every_file_of_the_product_as_it_is_and_no_other(wheel: ZipFile) -> None:
     expected = {name: (ROOT / name).read_bytes() for name in _tracked(*PRODUCT)}
-    found = {name: wheel.read(name) for name in wheel.namelist() if not name.startswith("cutter-")}
-    assert sorted(found) == sorted(expected)
-    assert [name for name in expected if found[name] != expected[name]] == []
-    assert {Path(name).suffix for name in found} >= {".py", ".sql", ".yaml", ".j2", ".css", ".js", ".tcss", ".md"}
+    members = {name: wheel.read(name) for name in wheel.namelist() if not name.startswith("cutter-")}
+    assert sorted(members) == sorted(expected)
+    assert [name for name in expected if members[name] != expected[name]] == []
+    assert {Path(name).suffix for name in members} >= {".py", ".sql", ".yaml", ".j2", ".css", ".js", ".tcss", ".md"}
 
 
 def test_both_commands_are_the_command_line(wheel: ZipFile) -> None:

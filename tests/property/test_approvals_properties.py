@@ -167,7 +167,7 @@ def test_a_request_with_any_titles_and_any_shown_text_reads_back(titles: list[st
 def test_an_escaped_text_is_one_line_without_hidden_characters(text: str) -> None:
     shown = escape(text)
     assert "\n" not in shown
-    assert shown.isprintable() or all(one.isprintable() or one.isspace() for one in shown)
+    assert shown.isprintable() or all(character.isprintable() or character.isspace() for character in shown)
     assert not re.search(r"(?<!\\)[`*_\[\]<>|]", shown)
 
 
@@ -263,7 +263,9 @@ def test_each_statement_of_a_list_proves_the_head_that_was_signed(statements: li
 def test_a_statement_that_is_not_at_its_place_proves_another_head(statements: list[bytes], data: st.DataObject) -> None:
     head, places = head_and_places(statements)
     body, place = data.draw(st.sampled_from(list(zip(statements, places, strict=True))))
-    other = data.draw(st.one_of(st.binary(max_size=70), st.sampled_from(statements)).filter(lambda one: one != body))
+    other = data.draw(
+        st.one_of(st.binary(max_size=70), st.sampled_from(statements)).filter(lambda candidate: candidate != body)
+    )
     assert signed_bytes(other, place) != head
     for moved in (replace(place, index=(place.index + 1) % place.count), replace(place, count=place.count + 1)):
         file = read_signature(render_signature(moved, SIGNED))
@@ -298,9 +300,9 @@ LISTED = render_signature(head_and_places([b"a", b"b", b"c"])[1][0], SIGNED)
     ],
 )  # fmt: skip
 def test_a_signature_file_of_a_list_has_one_form(file: bytes) -> None:
-    found = read_signature(file)
-    assert isinstance(found, Refusal)
-    assert found.code == "signature_malformed"
+    refusal = read_signature(file)
+    assert isinstance(refusal, Refusal)
+    assert refusal.code == "signature_malformed"
     with pytest.raises(ValueError, match="signature file"):
         signed_over(b"a", file)
 

@@ -264,7 +264,7 @@ def test_no_tenant_begins_more_than_its_room_and_no_lane_stays_free_for_it(
     for tenant in "abc":
         mine = [item for item in items if item.tenant == tenant and not item.depends_on]
         mine.sort(key=lambda item: (item.priority, item.position))
-        assert [name for name in begun if name in {one.document_id for one in mine}] == [
+        assert [name for name in begun if name in {item.document_id for item in mine}] == [
             item.document_id for item in mine
         ][: held[tenant]], "within a tenant: priority, then first in, first out"
 
@@ -283,7 +283,7 @@ def test_no_tenant_starves(items: list[Item], weights: dict[str, int]) -> None:
         for tenant in waits:
             pending = any(item.tenant == tenant and item.stage is Stage.PENDING for item in state.values())
             waits[tenant] = waits[tenant] + 1 if pending and state[begun[0]].tenant != tenant else 0
-            others = (weights[one] for one in waits if one != tenant)
+            others = (weights[rival] for rival in waits if rival != tenant)
             assert waits[tenant] <= sum(weight / weights[tenant] + 1 for weight in others)
         state[begun[0]] = replace(state[begun[0]], stage=Stage.SETTLED, outcome=Outcome.ENACTED)
 
@@ -300,12 +300,12 @@ def test_a_poisoned_item_blocks_exactly_what_depends_on_it(items: list[Item], da
     reached: set[str] = {poisoned}
     while more := {name for name, wanted in needs.items() if wanted & reached} - reached:
         reached |= more
-    found = blocked(after)
-    assert set(found) == reached - {poisoned}
-    for one in found.values():
-        assert one.dependency in needs[one.document_id]
-        assert one.dependency in reached
-        assert one.cause == poisoned
+    blocks = blocked(after)
+    assert set(blocks) == reached - {poisoned}
+    for block in blocks.values():
+        assert block.dependency in needs[block.document_id]
+        assert block.dependency in reached
+        assert block.cause == poisoned
 
 
 @unhurried
@@ -357,9 +357,9 @@ def test_names_are_in_turn_or_behind_a_circle(needs: dict[str, list[str]]) -> No
     turn = in_turn(needs)
     for place, name in enumerate(turn):
         assert all(need in turn[:place] for need in needs[name] if need in needs)
-    found = list(circles(needs))
-    assert bool(found) == (len(turn) < len(needs))
-    for circle in found:
+    loops = list(circles(needs))
+    assert bool(loops) == (len(turn) < len(needs))
+    for circle in loops:
         assert not set(circle) & set(turn)
         assert all(after in needs[before] for before, after in zip(circle, [*circle[1:], circle[0]], strict=True))
 
@@ -380,7 +380,7 @@ def test_a_queue_reads_back_as_it_was_written(items: list[Item]) -> None:
     )
     read = load_queue(text.encode()).items
     assert [
-        (one.document_id, one.priority, one.tenant, one.critical, one.depends_on, one.position) for one in read
+        (item.document_id, item.priority, item.tenant, item.critical, item.depends_on, item.position) for item in read
     ] == [
         (item.document_id, item.priority, item.tenant, item.critical, item.depends_on, item.position) for item in items
     ]

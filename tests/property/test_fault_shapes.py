@@ -93,8 +93,8 @@ def test_a_long_article_is_red_if_it_swallowed_the_list_of_another(
 def test_a_gap_is_explained_by_a_note_that_names_all_of_it(word: str, last: int, gap: int, short: bool) -> None:
     named = f"{last + 1} to {last + gap - short}" if gap - short > 1 else f"{last + gap - short}"
     note = f"{{{word} {named} repealed by the Act of 1999}}\n\n"
-    found = red("".join([*law(word, last), note, *law(word, 3, start=last + gap + 1)]))
-    assert found == ({"number_missing"} if short else set())
+    codes = red("".join([*law(word, last), note, *law(word, 3, start=last + gap + 1)]))
+    assert codes == ({"number_missing"} if short else set())
 
 
 @DRAWN
@@ -222,6 +222,6 @@ def test_a_unit_that_swallowed_its_neighbours_is_found_unless_it_is_a_table(
 ) -> None:
     articles = law(word, count)
     at = data.draw(st.integers(1, count))
-    for line, found in (("| place | rate |\n", set()), ("A sentence that nobody divided.\n", {"giant_unit"})):
+    for line, codes in (("| place | rate |\n", set()), ("A sentence that nobody divided.\n", {"giant_unit"})):
         long = line * (size // len(line) + 1)
-        assert red("".join([*articles[:at], f"{long}\n", *articles[at:]])) == found
+        assert red("".join([*articles[:at], f"{long}\n", *articles[at:]])) == codes

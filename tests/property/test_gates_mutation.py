@@ -56,14 +56,14 @@ def test_what_is_only_shown_is_shown_and_refuses_nothing(report: str, field: str
 
 def test_every_invariant_of_every_gate_is_named_by_a_flip() -> None:
     named = {name for *_, name in (*CASES, *INSIDE)} | {"text_can_be_marked"}
-    seen = {item.name for evidence, evaluate in PASSING.values() for item in evaluate(evidence).invariants}
-    assert seen - named == set()
+    invariants = {item.name for evidence, evaluate in PASSING.values() for item in evaluate(evidence).invariants}
+    assert invariants - named == set()
 
 
 @given(st.sampled_from(sorted(FLIPS)), st.data())
 def test_however_many_fields_are_wrong_the_gate_refuses(report: str, data: st.DataObject) -> None:
     """At most one wrong value for each invariant, since two could agree with each other. Seed 000 §4."""
-    mine = [(field, wrong, name) for one, field, wrong, name in CASES if one == report]
+    mine = [(field, wrong, name) for case_report, field, wrong, name in CASES if case_report == report]
     chosen = data.draw(st.lists(st.sampled_from(mine), min_size=1, unique_by=lambda case: case[2]))
     evidence, evaluate = PASSING[report]
     answer = evaluate(dataclasses.replace(evidence, **{field: wrong for field, wrong, _ in chosen}))

@@ -56,7 +56,7 @@ def test_what_a_role_may_say_is_refused_in_words_or_read_by_every_reader(
     ground: Ground, call: hostile.Call, value: object, key: object
 ) -> None:
     connection = ground.database.connect(call.role)
-    said = hostile.say(ground, call, value, connection, str(key))
+    answer = hostile.say(ground, call, value, connection, str(key))
     connection.close()
-    assert said in hostile.IN_WORDS
+    assert answer in hostile.IN_WORDS
     assert hostile.failing(ground) == []

@@ -32,12 +32,12 @@ def parsed(parse: object, text: str) -> bool:
 
 @given(st.text(max_size=70) | st.text(ALLOWED, max_size=70))
 def test_a_document_id_is_taken_exactly_by_its_rule(text: str) -> None:
-    assert parsed(ids.document_id, text) == (3 <= len(text) <= 64 and all(one in ALLOWED for one in text))
+    assert parsed(ids.document_id, text) == (3 <= len(text) <= 64 and all(character in ALLOWED for character in text))
 
 
 @given(st.text(max_size=40) | st.text(ALLOWED, max_size=40) | st.text(ALLOWED, max_size=8).map("DIEU".__add__))
 def test_a_docprefix_is_taken_exactly_by_its_rule(text: str) -> None:
-    rule = 3 <= len(text) <= 32 and all(one in ALLOWED for one in text) and text != "ICX-CONST"
+    rule = 3 <= len(text) <= 32 and all(character in ALLOWED for character in text) and text != "ICX-CONST"
     assert parsed(ids.docprefix, text) == (rule and "-" not in (text[0], text[-1]) and not text.startswith("DIEU"))
 
 

@@ -36,7 +36,7 @@ def test_every_message_is_taken_refused_dropped_or_a_stop(messages: list[tuple[s
     assert box.tickets == len(messages) == len(box.messages) + len(box.refused) + box.dropped + stops
     tickets = [message.ticket for message in (*box.messages, *box.refused)]
     assert len(set(tickets)) == len(tickets)
-    assert all(one.reason and one.code for one in box.refused)
+    assert all(refusal.reason and refusal.code for refusal in box.refused)
     assert (box.stop is not None) == (stops > 0)
 
 
@@ -51,7 +51,7 @@ def test_taking_gives_every_letter_once_in_its_order(messages: list[tuple[str, l
             break
         taken.append(letter)
     assert tuple(taken) == letters
-    assert sorted(one.ticket for one in taken) == [one.ticket for one in taken]
+    assert sorted(message.ticket for message in taken) == [message.ticket for message in taken]
 
 
 @given(st.lists(KB_IDS, unique=True, max_size=20), st.randoms(use_true_random=False))
@@ -59,7 +59,7 @@ def test_the_order_of_distinct_approvals_does_not_matter(kb_ids: list[str], dice
     shuffled = list(kb_ids)
     dice.shuffle(shuffled)
     first = after([("submit_approval", [kb_id]) for kb_id in kb_ids])
-    second = after([("submit_approval", [one]) for one in shuffled])
+    second = after([("submit_approval", [kb_id]) for kb_id in shuffled])
     assert (
         {message.kb_id for message in first.messages} == {message.kb_id for message in second.messages} == set(kb_ids)
     )

@@ -53,7 +53,7 @@ def moves(facts: RunFacts, *, dryrun: bool) -> Iterator[Change]:
             reached: facts.stopped,
         }.get(target, target in AWAITING)
         if holds:
-            yield from (Moved(to=one) for one in CONCRETE.get(target, (target,)))
+            yield from (Moved(to=concrete_state) for concrete_state in CONCRETE.get(target, (target,)))
 
 
 def changes(facts: RunFacts, *, dryrun: bool) -> Iterator[tuple[Change, ...]]:
@@ -92,18 +92,18 @@ def bounded(facts: RunFacts) -> RunFacts:
 
 def walk(*, dryrun: bool) -> list[tuple[RunFacts, Change, RunFacts]]:
     """Every reachable (facts, change, facts), each pair of facts and change once."""
-    seen, found, waiting = {RunFacts()}, [], deque([RunFacts()])
+    reached, steps, waiting = {RunFacts()}, [], deque([RunFacts()])
     while waiting:
         facts = waiting.popleft()
         for together in changes(facts, dryrun=dryrun):
             then = facts
             for change in together:
                 before, then = then, after(then, change)
-                found.append((before, change, then))
-            if bounded(then) not in seen:
-                seen.add(bounded(then))
+                steps.append((before, change, then))
+            if bounded(then) not in reached:
+                reached.add(bounded(then))
                 waiting.append(bounded(then))
-    return found
+    return steps
 
 
 WALKS = {dryrun: walk(dryrun=dryrun) for dryrun in (False, True)}
@@ -146,15 +146,15 @@ THROUGH = {
 
 def ways(dryrun: bool, lifecycle: Lifecycle) -> set[tuple[str, ...]]:
     """(from, ..., to) of every change that moves a view; fails where there is no legal way."""
-    found = set()
+    paths = set()
     for before, change, then in WALKS[dryrun]:
-        for one, other in seen(lifecycle, before, then):
-            if one == other:
+        for start, end in seen(lifecycle, before, then):
+            if start == end:
                 continue
-            path = lifecycle.path(one, other)
-            assert path, f"{lifecycle.why_not(one, other)}: {change} of {before}"
-            found.add((one, *path))
-    return found
+            path = lifecycle.path(start, end)
+            assert path, f"{lifecycle.why_not(start, end)}: {change} of {before}"
+            paths.add((start, *path))
+    return paths
 
 
 def seen(lifecycle: Lifecycle, before: RunFacts, then: RunFacts) -> Iterator[tuple[str, str]]:
@@ -242,14 +242,14 @@ def test_a_gate_that_has_passed_waits_for_nobody(dryrun: bool) -> None:
         if isinstance(change, Tried) and change.outcome == "passed" and then.passed > before.passed
     ]
     assert passed
-    assert {request_status(one) for one in passed} == {RequestStatus.EXECUTING}
-    assert {run_status(one) for one in passed} == {RunStatus.RUNNING}
+    assert {request_status(facts) for facts in passed} == {RequestStatus.EXECUTING}
+    assert {run_status(facts) for facts in passed} == {RunStatus.RUNNING}
 
 
 def test_a_stopped_run_is_a_running_task_and_says_that_it_is_stopped() -> None:
     stopped = [facts for _, _, facts in WALKS[False] if facts.stopped]
     assert stopped
-    assert {task_state(one) for one in stopped} == {TaskState.RUNNING, TaskState.VALIDATING}
+    assert {task_state(facts) for facts in stopped} == {TaskState.RUNNING, TaskState.VALIDATING}
 
 
 def test_a_resume_after_the_retries_ran_out_is_a_new_request_and_any_other_resume_is_not() -> None:

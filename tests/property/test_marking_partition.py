@@ -98,8 +98,8 @@ def test_a_markdown_parser_sees_the_same_headings(lines: list[str]) -> None:
         if token.type == "heading_open" and token.map and token.markup.startswith("#") and tokens[position + 1].content
     ]
     marking = mark(text.encode(), profile=load_profile("generic-markdown"), docprefix="LAW", options=ACCEPT)
-    found = [unit.line for unit in marking.candidates] if isinstance(marking, Marking) else []
-    assert found == expected
+    headings = [unit.line for unit in marking.candidates] if isinstance(marking, Marking) else []
+    assert headings == expected
 
 
 @settings(deadline=None, max_examples=60)

@@ -80,7 +80,7 @@ def replaced(value: Json, data: st.DataObject) -> Json:
     if isinstance(value, dict) and value and data.draw(st.integers(0, 4), "deeper"):
         name = data.draw(st.sampled_from(sorted(value)), "name")
         if data.draw(st.integers(0, 5), "left out") == 0:
-            return {other: one for other, one in value.items() if other != name}
+            return {other: child for other, child in value.items() if other != name}
         return value | {name: replaced(value[name], data)}
     if isinstance(value, list) and value and data.draw(st.integers(0, 4), "deeper"):
         place = data.draw(st.integers(0, len(value) - 1), "place")
@@ -90,10 +90,10 @@ def replaced(value: Json, data: st.DataObject) -> Json:
 
 def opened(value: Json) -> Json:
     try:
-        found = json.loads(value) if isinstance(value, str) and value[:1] == "{" else None
+        inner = json.loads(value) if isinstance(value, str) and value[:1] == "{" else None
     except ValueError:
         return None
-    return found
+    return inner
 
 
 def mutated(members: dict[str, bytes], data: st.DataObject) -> dict[str, bytes]:
@@ -105,17 +105,19 @@ def mutated(members: dict[str, bytes], data: st.DataObject) -> dict[str, bytes]:
         lines[place] = json.dumps(replaced(json.loads(lines[place]), data), sort_keys=True).encode()
         return members | {name: b"\n".join(lines)}
     body = data.draw(st.one_of(st.binary(max_size=200), st.none()), "bytes")
-    return {other: one for other, one in members.items() if other != name} | ({name: body} if body is not None else {})
+    return {other: content for other, content in members.items() if other != name} | (
+        {name: body} if body is not None else {}
+    )
 
 
 def is_the_verifiers_own(lines: list[offline.Line]) -> None:
     """Every line of the output is a step of ours with one of the three words, and hides nothing."""
-    found = offline.printed(lines)
-    for line in found.split("\n"):
+    output = offline.printed(lines)
+    for line in output.split("\n"):
         match = re.match(r"(OK|FAILED|NOT CHECKED) +([a-z0-9 ]+): ", line)
         assert match is not None, line
         assert match[2] in STEPS
-    assert not [one for one in found.replace("\n", "") if unicodedata.category(one)[0] == "C"]
+    assert not [character for character in output.replace("\n", "") if unicodedata.category(character)[0] == "C"]
 
 
 @settings(max_examples=MUTATIONS, deadline=None)
@@ -138,8 +140,8 @@ def test_no_other_value_of_an_enacted_unit_is_accepted(data: st.DataObject) -> N
         return
     lines[place] = json.dumps(other, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
     changed = offline.sealed(members | {"law.jsonl": b"\n".join(lines)})
-    for found in offline.check_files([kept("law-1"), changed, kept("law-3")])[1:]:
-        is_the_verifiers_own(found)
+    for report in offline.check_files([kept("law-1"), changed, kept("law-3")])[1:]:
+        is_the_verifiers_own(report)
     assert offline.exit_code(offline.check(changed)) == 1, other
 
 

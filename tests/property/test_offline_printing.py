@@ -19,19 +19,23 @@ CUT = len("…")
 
 def hides(text: str) -> list[str]:
     """Characters that a terminal may act on or that nobody sees."""
-    return [one for one in text if unicodedata.category(one)[0] == "C" or unicodedata.category(one) in ("Zl", "Zp")]
+    return [
+        character
+        for character in text
+        if unicodedata.category(character)[0] == "C" or unicodedata.category(character) in ("Zl", "Zp")
+    ]
 
 
 @given(TEXT)
 def test_what_is_shown_has_no_hidden_character_and_no_column_of_its_own(text: str) -> None:
-    found = offline.shown(text)
-    assert hides(found) == []
-    assert not re.search(r"\s\s|[^\S ]", found)
+    line = offline.shown(text)
+    assert hides(line) == []
+    assert not re.search(r"\s\s|[^\S ]", line)
 
 
 @given(TEXT)
 def test_a_visible_text_is_shown_as_it_is(text: str) -> None:
-    plain = " ".join("".join(one for one in text if not hides(one)).split())
+    plain = " ".join("".join(character for character in text if not hides(character)).split())
     plain = plain[: offline.SHOWN_CHARACTERS]
     assert offline.shown(plain) == plain
 
@@ -50,8 +54,10 @@ def test_a_long_value_is_cut(more: int) -> None:
 
 @given(st.one_of(TEXT, st.none(), st.integers(), st.from_regex(r"[0-9a-fA-F]{0,70}\n?", fullmatch=True)))
 def test_only_hex_is_shown_as_a_digest(value: object) -> None:
-    found = offline.hexed(value)
-    assert found == "malformed" or (found == value and re.fullmatch(r"[0-9a-f]{64}|[0-9A-F]{40}|[0-9A-F]{64}", found))
+    digest = offline.hexed(value)
+    assert digest == "malformed" or (
+        digest == value and re.fullmatch(r"[0-9a-f]{64}|[0-9A-F]{40}|[0-9A-F]{64}", digest)
+    )
 
 
 @given(TEXT, TEXT, st.one_of(st.none(), TEXT))
@@ -61,10 +67,10 @@ def test_the_lines_of_an_export_are_the_verifiers_own(name: str, kind: str, head
     body = json.dumps({"run_id": name, "seq": 1, "kind": kind})
     event = {"chain": name, "seq": 1, "kind": kind, "body": body, "prev_hash": first, "hash": "0" * 64}
     data = audit.export([event]) if encodable(name + kind) else audit.export([event | {"chain": "x", "kind": "x"}])
-    found = offline.printed(offline.check(data, head))
-    assert all(re.match(r"(OK  |FAILED|NOT CHECKED) +(audit chain|head): ", one) for one in found.split("\n"))
-    assert hides(found.replace("\n", "")) == []
+    output = offline.printed(offline.check(data, head))
+    assert all(re.match(r"(OK  |FAILED|NOT CHECKED) +(audit chain|head): ", line) for line in output.split("\n"))
+    assert hides(output.replace("\n", "")) == []
 
 
 def encodable(text: str) -> bool:
-    return not any("\ud800" <= one <= "\udfff" for one in text)
+    return not any("\ud800" <= character <= "\udfff" for character in text)

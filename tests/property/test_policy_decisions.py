@@ -13,7 +13,7 @@ from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Ver
 from cutter.policy.rules_file import parse_rules
 
 ACTIONS = st.builds(
-    lambda one, **more: ProposedAction(connector=one.connector, operation=one.name, **more),
+    lambda operation, **more: ProposedAction(connector=operation.connector, operation=operation.name, **more),
     st.sampled_from(OPERATIONS),
     at=st.datetimes(datetime(2026, 1, 1), datetime(2027, 1, 1), timezones=st.just(UTC)),
     gate=st.none() | st.sampled_from(PLACES),
@@ -47,11 +47,11 @@ def written(rules: list[dict[str, str]]) -> bytes:
 @given(st.binary(max_size=300) | RULES.map(written), ACTIONS)
 def test_any_bytes_are_a_policy_or_deny_everything(data: bytes, action: ProposedAction) -> None:
     policy = parse_rules(data)
-    said = decide(policy, action)
-    assert said.why
+    decision = decide(policy, action)
+    assert decision.why
     if isinstance(policy, InvalidPolicy):
-        assert said.verdict is Verdict.DENY
-        assert said.line == policy.problems[0].line
+        assert decision.verdict is Verdict.DENY
+        assert decision.line == policy.problems[0].line
 
 
 @given(RULES, ACTIONS)
@@ -61,18 +61,20 @@ def test_only_a_rule_that_says_so_allows_and_what_stands_behind_it_says_nothing(
     policy = parse_rules(written(rules))
     if isinstance(policy, InvalidPolicy):
         return
-    said, passed = explain(policy, action)
-    deciding = [rule for rule in policy.rules if rule.name == said.rule]
-    if said.verdict is not Verdict.DENY:
-        assert [(one.verdict, one.tier, one.line) for one in deciding] == [(said.verdict, said.tier, said.line)]
-    assert [one.rule for one in passed] == list(policy.rules[: len(passed)])
+    decision, passed = explain(policy, action)
+    deciding = [rule for rule in policy.rules if rule.name == decision.rule]
+    if decision.verdict is not Verdict.DENY:
+        assert [(rule.verdict, rule.tier, rule.line) for rule in deciding] == [
+            (decision.verdict, decision.tier, decision.line)
+        ]
+    assert [entry.rule for entry in passed] == list(policy.rules[: len(passed)])
     upto = parse_rules(written(rules[: len(passed) + 1]))
     assert isinstance(upto, EffectPolicy)
-    assert decide(upto, action) == said
+    assert decide(upto, action) == decision
 
 
 @given(RULES, ACTIONS)
 def test_a_shadowed_rule_decides_nothing(rules: list[dict[str, str]], action: ProposedAction) -> None:
     policy = parse_rules(written(rules))
     if isinstance(policy, EffectPolicy):
-        assert decide(policy, action).rule not in {one.name for one, _ in shadowed(policy)}
+        assert decide(policy, action).rule not in {rule.name for rule, _ in shadowed(policy)}

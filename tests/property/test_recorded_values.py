@@ -25,33 +25,33 @@ NAMED = st.dictionaries(
 
 @given(value=JSON | NAMED)
 def test_any_report_has_invariants_pins_and_notes_of_their_types(value: Any) -> None:
-    found = recorded_values.receipt({"result": value})["result"]
+    receipt = recorded_values.receipt({"result": value})["result"]
     assert all(
-        isinstance(invariant["name"], str) and isinstance(invariant["ok"], bool) for invariant in found["invariants"]
+        isinstance(invariant["name"], str) and isinstance(invariant["ok"], bool) for invariant in receipt["invariants"]
     )
     assert all(
         isinstance(invariant["observed"], str) and isinstance(invariant["expected"], str)
-        for invariant in found["invariants"]
+        for invariant in receipt["invariants"]
     )
-    assert isinstance(found["pins"], dict)
-    assert all(isinstance(note, str) for note in found["notes"])
+    assert isinstance(receipt["pins"], dict)
+    assert all(isinstance(note, str) for note in receipt["notes"])
     assert recorded_values.report(recorded_values.report(value)) == recorded_values.report(value)
 
 
 @given(value=JSON | NAMED)
 def test_any_policy_has_a_sha256_and_decisions_that_are_objects(value: Any) -> None:
-    found = recorded_values.policy(value)
-    if found is not None:
-        assert isinstance(found["sha256"], str)
-        assert all(isinstance(decision, dict) for decision in found["decisions"])
+    policy = recorded_values.policy(value)
+    if policy is not None:
+        assert isinstance(policy["sha256"], str)
+        assert all(isinstance(decision, dict) for decision in policy["decisions"])
 
 
 @given(error=JSON | NAMED, caps=JSON)
 def test_any_run_has_an_error_that_is_an_object_and_caps_that_are_numbers(error: Any, caps: Any) -> None:
-    found = recorded_values.run({"last_error": error, "caps": caps})
-    assert found["last_error"] is None or isinstance(found["last_error"].get("reason"), str | None)
-    assert isinstance(found["caps"], dict)
-    assert recorded_values.run(found) == found
+    run = recorded_values.run({"last_error": error, "caps": caps})
+    assert run["last_error"] is None or isinstance(run["last_error"].get("reason"), str | None)
+    assert isinstance(run["caps"], dict)
+    assert recorded_values.run(run) == run
 
 
 @given(value=JSON)
@@ -88,9 +88,9 @@ def test_json_that_is_nested_beyond_python_s_parser_is_read_with_a_word_for_what
     depth = 100_000
     closed = "]" if opened == "[" else "}"
     text = f'{{"deep": {opened * depth}1{closed * depth}, "beside": "]}}"}}'
-    found = recorded_values.loads(text)
-    assert found["beside"] == "]}"
-    assert "malformed: too deep" in json.dumps(found["deep"])
+    document = recorded_values.loads(text)
+    assert document["beside"] == "]}"
+    assert "malformed: too deep" in json.dumps(document["deep"])
 
 
 @pytest.mark.parametrize("number", ["9" * 5_000, "-" + "9" * 5_000, "1e400", "-1e400"])

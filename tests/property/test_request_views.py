@@ -24,26 +24,26 @@ def accepted(text: str, profile: str) -> tuple[bytes, Marking] | None:
     """The marking of a text, with every red finding accepted; None for a text that no acceptance helps."""
     data = unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
     chosen = load_profile(profile)
-    found = mark(data, profile=chosen, docprefix="LAW", options=OPTIONS)
-    if not isinstance(found, Marking) and found.findings:
-        accept = {finding.name: "so in the text" for finding in found.findings}
+    marking = mark(data, profile=chosen, docprefix="LAW", options=OPTIONS)
+    if not isinstance(marking, Marking) and marking.findings:
+        accept = {finding.name: "so in the text" for finding in marking.findings}
         options = Options(duplicates="ordinal", empty="heading_only", max_candidates=10_000, accept=accept)
-        found = mark(data, profile=chosen, docprefix="LAW", options=options)
-    return (data, found) if isinstance(found, Marking) else None
+        marking = mark(data, profile=chosen, docprefix="LAW", options=options)
+    return (data, marking) if isinstance(marking, Marking) else None
 
 
 def view_of(text: str, profile: str) -> RequestView | None:
-    found = accepted(text, profile)
-    return found and build_view(found[0], found[1], docprefix="LAW", source_version_id=VERSION)
+    pair = accepted(text, profile)
+    return pair and build_view(pair[0], pair[1], docprefix="LAW", source_version_id=VERSION)
 
 
 @settings(deadline=None, max_examples=80)
 @given(text=TEXTS, profile=PROFILES)
 def test_the_shown_bodies_are_the_bytes_whose_digests_are_signed(text: str, profile: str) -> None:
-    found = accepted(text, profile)
-    if found is None:
+    pair = accepted(text, profile)
+    if pair is None:
         return
-    data, marking = found
+    data, marking = pair
     shown = build_view(data, marking, docprefix="LAW", source_version_id=VERSION)
     assert "".join(shown.body(piece) for piece in shown.pieces).encode() == data
     lines = []

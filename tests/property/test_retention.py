@@ -57,7 +57,7 @@ class World:
 
     def collect(self, wanted: frozenset[str] = frozenset()) -> int:
         """Delete what may go. Returns how much that was."""
-        found = garbage(
+        leftovers = garbage(
             list(self.backups.values()),
             now=self.now,
             days=self.retention,
@@ -65,17 +65,17 @@ class World:
             newest_tree=self.head,
             read=self.read,
         )
-        for page in found.pages:
+        for page in leftovers.pages:
             del self.pages[page]
-        for artifact in found.artifacts:
+        for artifact in leftovers.artifacts:
             del self.backups[artifact]
-        return len(found.pages) + len(found.artifacts)
+        return len(leftovers.pages) + len(leftovers.artifacts)
 
     def restorable(self, backup: Stored) -> bool:
         """Whether a restore would find each segment of each document."""
         own = self.holds[backup.artifact]
         named = tree.entries_of(backup.base or tree.EMPTY, self.read)
-        return all(one.document in own or one.artifact in self.backups for one in named)
+        return all(entry.document in own or entry.artifact in self.backups for entry in named)
 
 
 STEP = st.tuples(
@@ -103,10 +103,10 @@ def test_every_backup_of_the_retention_stays_restorable(steps: Steps, retention:
             world.seal(backup)
         if collects:
             world.collect()
-        for one, held, sealed in waiting:
-            world.publish(one, held)
+        for stored, held, sealed in waiting:
+            world.publish(stored, held)
             if sealed:
-                world.seal(one)
+                world.seal(stored)
         since = world.now - timedelta(days=retention)
         assert all(world.restorable(backup) for backup in world.backups.values() if backup.taken >= since)
         assert all(entry.artifact in world.backups for entry in tree.entries_of(world.head, world.read))
@@ -158,11 +158,11 @@ def test_what_an_open_run_or_a_companion_has_is_kept() -> None:
         for number, name in enumerate(("a.gpg", "b.gpg", "c.gpg", "d.gpg"))
     ]
     companion = Stored(artifact="b.companion.gpg", taken=world.now, goes_with="b.gpg")
-    found = garbage(
+    leftovers = garbage(
         [*old, companion], now=world.now + timedelta(days=365), days=DAYS, wanted={"a.gpg"}, newest_tree=tree.EMPTY,
         read=world.read,
     )  # fmt: skip
-    assert found.artifacts == ["c.gpg"], "a is wanted, b goes with the newest companion, d is the newest"
+    assert leftovers.artifacts == ["c.gpg"], "a is wanted, b goes with the newest companion, d is the newest"
 
 
 def test_a_part_is_not_the_newest_backup() -> None:

@@ -35,7 +35,7 @@ ROWS = st.lists(
         row, st.sampled_from(ADDRESSES), st.sampled_from("xyz"), st.sampled_from("tu"),
         st.sampled_from([None, "LAW/P"]),
     ),
-    unique_by=lambda one: one.address,
+    unique_by=lambda unit: unit.address,
 )  # fmt: skip
 
 
@@ -47,31 +47,31 @@ def cut_of(rows: list[PlanRow]) -> CutPlan:
 
 
 def base_of(rows: list[PlanRow]) -> Base:
-    units = tuple(UnitInForce(**{name: getattr(one, name) for name in NAMES}) for one in rows)
+    units = tuple(UnitInForce(**{name: getattr(unit, name) for name in NAMES}) for unit in rows)
     return Base(operation_kind="revision", source_version_id="v1", receipt_hash="a" * 64, units=units)
 
 
 @given(ROWS, ROWS)
 def test_each_unit_of_both_sides_is_one_row(before: list[PlanRow], after: list[PlanRow]) -> None:
     plan = plan_revision(cut_of(after), base_of(before))
-    assert sorted(one.address for one in plan.rows) == sorted({one.address for one in (*before, *after)})
-    assert [one.new for one in plan.rows if one.new] == after
-    assert {one.old.address for one in plan.rows if one.old} == {one.address for one in before}
+    assert sorted(entry.address for entry in plan.rows) == sorted({unit.address for unit in (*before, *after)})
+    assert [entry.new for entry in plan.rows if entry.new] == after
+    assert {entry.old.address for entry in plan.rows if entry.old} == {unit.address for unit in before}
 
 
 @given(ROWS, ROWS)
 def test_applying_the_plan_to_the_base_gives_the_new_text(before: list[PlanRow], after: list[PlanRow]) -> None:
-    law = {one.address: line_of(one) for one in before}
-    for one in plan_revision(cut_of(after), base_of(before)).rows:
-        if one.operation == "repeal":
-            del law[one.address]
-        elif one.operation == "create":
-            assert one.address not in law
-            law[one.address] = line_of(one.new)  # type: ignore[arg-type]
+    law = {unit.address: line_of(unit) for unit in before}
+    for entry in plan_revision(cut_of(after), base_of(before)).rows:
+        if entry.operation == "repeal":
+            del law[entry.address]
+        elif entry.operation == "create":
+            assert entry.address not in law
+            law[entry.address] = line_of(entry.new)  # type: ignore[arg-type]
         else:
-            assert (law[one.address] == line_of(one.new)) is (one.operation == "keep")  # type: ignore[arg-type]
-            law[one.address] = line_of(one.new)  # type: ignore[arg-type]
-    assert law == {one.address: line_of(one) for one in after}
+            assert (law[entry.address] == line_of(entry.new)) is (entry.operation == "keep")  # type: ignore[arg-type]
+            law[entry.address] = line_of(entry.new)  # type: ignore[arg-type]
+    assert law == {unit.address: line_of(unit) for unit in after}
 
 
 @given(ROWS)
@@ -82,8 +82,8 @@ def test_a_text_changes_nothing_in_itself(rows: list[PlanRow]) -> None:
 @given(ROWS, ROWS)
 def test_a_move_has_an_identical_body_and_each_side_moves_once(before: list[PlanRow], after: list[PlanRow]) -> None:
     plan = plan_revision(cut_of(after), base_of(before))
-    old = {one.address: one.body_sha256 for one in before}
-    new = {one.address: one.body_sha256 for one in after}
+    old = {unit.address: unit.body_sha256 for unit in before}
+    new = {unit.address: unit.body_sha256 for unit in after}
     assert all(old[source] == new[target] for source, target in plan.moves)
     for side in zip(*plan.moves, strict=True):
         assert len(side) == len(set(side))

@@ -48,16 +48,16 @@ def bytes_of(text: str) -> bytes:
 @given(text=LAWS)
 @example(text="# A\n\nNo 1.\n\nNo 2.\n\nNo 3.\n")
 def test_a_suggested_profile_is_accepted_and_the_same_text_gives_the_same_one(text: str) -> None:
-    found = suggest(bytes_of(text), docprefix="LAW", compared=())
-    if isinstance(found, MarkRefusal):
-        assert found.message
+    suggestion = suggest(bytes_of(text), docprefix="LAW", compared=())
+    if isinstance(suggestion, MarkRefusal):
+        assert suggestion.message
         return
-    profile = parse_profile(found.body)
-    assert [level.name for level in profile.levels] == [level.name for level in found.levels]
-    assert found == suggest(bytes_of(text), docprefix="LAW", compared=())
-    if isinstance(found.result, Marking):
-        found.result.prove(bytes_of(text))
-        assert found.result.profile_sha256 == profile.sha256
+    profile = parse_profile(suggestion.body)
+    assert [level.name for level in profile.levels] == [level.name for level in suggestion.levels]
+    assert suggestion == suggest(bytes_of(text), docprefix="LAW", compared=())
+    if isinstance(suggestion.result, Marking):
+        suggestion.result.prove(bytes_of(text))
+        assert suggestion.result.profile_sha256 == profile.sha256
 
 
 def explained(data: bytes, profile: Profile) -> tuple[list[Explanation], Marking | MarkRefusal] | None:
@@ -109,9 +109,9 @@ def test_the_explanation_of_every_line_agrees_with_the_marking(text: str, profil
 @settings(deadline=None, max_examples=40)
 @given(text=LAWS)
 def test_the_explanation_agrees_with_the_marking_by_a_suggested_profile(text: str) -> None:
-    found = suggest(bytes_of(text), docprefix="LAW", compared=())
-    if isinstance(found, Suggestion):
-        assert disagreements(bytes_of(text), parse_profile(found.body)) == []
+    suggestion = suggest(bytes_of(text), docprefix="LAW", compared=())
+    if isinstance(suggestion, Suggestion):
+        assert disagreements(bytes_of(text), parse_profile(suggestion.body)) == []
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
@@ -122,7 +122,7 @@ def test_every_line_of_the_example_laws_is_explained_as_it_is_marked(file: Path,
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
 def test_the_example_laws_get_a_profile_that_cuts_all_their_headings(file: Path) -> None:
-    found = suggest(file.read_bytes(), docprefix="LAW")
-    assert isinstance(found, Suggestion)
-    assert isinstance(found.result, Marking)
-    assert not [line for line in found.unused if line.why == "text"]
+    suggestion = suggest(file.read_bytes(), docprefix="LAW")
+    assert isinstance(suggestion, Suggestion)
+    assert isinstance(suggestion.result, Marking)
+    assert not [line for line in suggestion.unused if line.why == "text"]

@@ -28,23 +28,23 @@ from tests.unit.evidence.sidecars import RUN_ID, at, sidecar, transition
 def histories(draw: st.DrawFn) -> tuple[Json, RunFacts]:
     """A sidecar of what was recorded, one change after another, and the facts that it comes to."""
     dryrun = draw(st.booleans())
-    facts, told = RunFacts(), []
+    facts, steps = RunFacts(), []
     for _ in range(draw(st.integers(0, 60))):
         # A gate that runs passes more often than not, so that some runs come far.
         possible = sorted(changes(facts, dryrun=dryrun), key=len, reverse=True)
-        passing = [one for one in possible if len(one) > 1]
+        passing = [group for group in possible if len(group) > 1]
         together = draw(st.sampled_from(passing if passing and draw(st.integers(0, 3)) else possible))
         for change in together:
             facts = after(facts, change)
-            told.append(change)
+            steps.append(change)
     answer = sidecar(facts.state, mode="dryrun" if dryrun else "live")
-    return _recorded(answer, told), facts
+    return _recorded(answer, steps), facts
 
 
-def _recorded(answer: Json, told: list[Change]) -> Json:
+def _recorded(answer: Json, steps: list[Change]) -> Json:
     """The rows of these changes, a tenth of a second apart."""
     state, attempts = State.PENDING.value, {}
-    for number, change in enumerate(told, start=1):
+    for number, change in enumerate(steps, start=1):
         when = number / 10
         match change:
             case Moved():
@@ -115,18 +115,18 @@ def test_a_line_that_was_taken_away_is_missed(history: tuple[Json, RunFacts], da
     over = RUN.is_terminal(
         next((event.to_state for event in reversed(events) if event.event_type == RUN.event_type), "")
     )
-    told = []
-    for number, (one, name) in enumerate(zip(events, names, strict=True)):
-        owned = one.event_type in {lifecycle.event_type for lifecycle in (REQUEST, STEP, TASK)}
+    numbers = []
+    for number, (line, name) in enumerate(zip(events, names, strict=True)):
+        owned = line.event_type in {lifecycle.event_type for lifecycle in (REQUEST, STEP, TASK)}
         last_of_ended = over and owned and name in names[:number]
-        if one.from_state != one.to_state and (name in names[number + 1 :] or last_of_ended):
-            told.append(number)
-    if not told:
+        if line.from_state != line.to_state and (name in names[number + 1 :] or last_of_ended):
+            numbers.append(number)
+    if not numbers:
         return
-    gone = data.draw(st.sampled_from(told))
-    rest = [one for number, one in enumerate(events) if number != gone]
-    found = {finding.code for finding in findings(rest)}
-    assert found & {"first_transition", "single_active_state", "monotonic_progress", "last_transition"}
+    gone = data.draw(st.sampled_from(numbers))
+    rest = [event for number, event in enumerate(events) if number != gone]
+    codes = {finding.code for finding in findings(rest)}
+    assert codes & {"first_transition", "single_active_state", "monotonic_progress", "last_transition"}
 
 
 @given(histories(), st.data())
@@ -134,7 +134,7 @@ def test_a_line_that_was_taken_away_is_missed(history: tuple[Json, RunFacts], da
 def test_the_end_of_a_run_that_is_missing_is_missed(history: tuple[Json, RunFacts], data: st.DataObject) -> None:
     """Of the run and its document run each says that the other one has ended."""
     events = run_events(RunSidecar.of(history[0]))
-    last = {one.event_type: number for number, one in enumerate(events)}
+    last = {event.event_type: number for number, event in enumerate(events)}
     document, run = last.get(DOCUMENT_RUN.event_type), last.get(RUN.event_type)
     if document is None or run is None or not DOCUMENT_RUN.is_terminal(events[document].to_state):
         return
@@ -143,7 +143,7 @@ def test_the_end_of_a_run_that_is_missing_is_missed(history: tuple[Json, RunFact
     if alone or DOCUMENT_RUN.is_terminal(events[gone].from_state):
         # A void after a failure: without it the file is that of the failed run.
         return
-    rest = [one for number, one in enumerate(events) if number != gone]
+    rest = [event for number, event in enumerate(events) if number != gone]
     assert findings(rest), events[gone]
 
 
@@ -153,12 +153,12 @@ def test_every_event_of_a_view_but_a_step_s_first_says_how_long_its_entity_was_t
     history: tuple[Json, RunFacts],
 ) -> None:
     """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Event Schema": metadata.duration_seconds."""
-    since = {(one, RUN_ID): datetime.fromisoformat(at(0)) for one in (RUN.event_type, TASK.event_type)}
+    since = {(event_type, RUN_ID): datetime.fromisoformat(at(0)) for event_type in (RUN.event_type, TASK.event_type)}
     since[REQUEST.event_type, f"{RUN_ID}#1"] = datetime.fromisoformat(at(0))
-    for one in run_events(RunSidecar.of(history[0])):
-        key = (one.event_type, one.entity_id)
-        if one.event_type == DOCUMENT_RUN.event_type:
-            assert "duration_seconds" not in one.metadata
+    for event in run_events(RunSidecar.of(history[0])):
+        key = (event.event_type, event.entity_id)
+        if event.event_type == DOCUMENT_RUN.event_type:
+            assert "duration_seconds" not in event.metadata
         elif key in since:
-            assert one.metadata["duration_seconds"] == round((moment(one) - since[key]).total_seconds(), 3)
-        since[key] = moment(one)
+            assert event.metadata["duration_seconds"] == round((moment(event) - since[key]).total_seconds(), 3)
+        since[key] = moment(event)

@@ -37,13 +37,15 @@ def test_no_hidden_character_is_shown_as_it_is(text: str) -> None:
 
 @given(anything)
 def test_every_hidden_character_can_be_read_from_its_code(text: str) -> None:
-    again = re.sub("⟨U\\+([0-9A-F]{4,6})⟩", lambda found: chr(int(found[1], 16)), visible_line(text))
-    assert again == re.sub("⟨U\\+([0-9A-F]{4,6})⟩", lambda found: chr(int(found[1], 16)), text)
+    again = re.sub("⟨U\\+([0-9A-F]{4,6})⟩", lambda match: chr(int(match[1], 16)), visible_line(text))
+    assert again == re.sub("⟨U\\+([0-9A-F]{4,6})⟩", lambda match: chr(int(match[1], 16)), text)
 
 
 @given(st.text(st.characters(categories=("L", "N", "P", "S", "Zs", "Mn")), max_size=30))
 def test_what_a_reader_sees_is_left_as_it_is(text: str) -> None:
-    assert visible(text) == "".join(one if not is_hidden(one) else f"⟨U+{ord(one):04X}⟩" for one in text)
+    assert visible(text) == "".join(
+        character if not is_hidden(character) else f"⟨U+{ord(character):04X}⟩" for character in text
+    )
     assert visible("Điều 1. Über § 2 – « façade » 3 €") == "Điều 1. Über § 2 – « façade » 3 €"
 
 
@@ -55,9 +57,9 @@ def test_every_character_of_unicode_is_judged_by_its_category_or_as_a_filler() -
 
 @given(st.recursive(anything, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(anything, inner, max_size=3)))
 def test_json_keeps_its_value_and_hides_nothing(value: object) -> None:
-    for said in (json_text(value), json_text(value, indent=2), json_visible(json.dumps(value, ensure_ascii=False))):
-        assert json.loads(said) == value
-        assert leaks(said) == []
+    for shown in (json_text(value), json_text(value, indent=2), json_visible(json.dumps(value, ensure_ascii=False))):
+        assert json.loads(shown) == value
+        assert leaks(shown) == []
 
 
 @given(anything, st.sampled_from(sorted(FORMS)))

@@ -79,16 +79,16 @@ async def clean(stack: Stack) -> Recorded:
 async def every_state(stack: Stack) -> Recorded:
     """The history as it is when each gate has just been sealed."""
     run = await started(stack)
-    seen: dict[str, WorkflowHistory] = {}
+    histories: dict[str, WorkflowHistory] = {}
     loop = asyncio.get_running_loop()
 
     def keep(gate: str) -> None:
-        seen[gate] = asyncio.run_coroutine_threadsafe(run.history(), loop).result(20)
+        histories[gate] = asyncio.run_coroutine_threadsafe(run.history(), loop).result(20)
 
     stack.hooks.append(keep)
     async with stack.workers():
         await run.through()
-    return [(f"sealed_{gate}", history) for gate, history in seen.items()]
+    return [(f"sealed_{gate}", history) for gate, history in histories.items()]
 
 
 @scene()
@@ -299,16 +299,16 @@ async def busy_lane(stack: Stack) -> Recorded:
 @scene()
 async def robbed(stack: Stack) -> Recorded:
     stack.register(DOCUMENT, THREE_UNITS)
-    found = []
+    histories = []
     for turn in range(len(p13.FORGERIES)):
         document = f"ICX-ROBBED-{turn}"
         stack.register(document, THREE_UNITS)
         kinds = {gate.name: p13.FORGERIES[(gate.number + turn) % len(p13.FORGERIES)] for gate in p13.GATES}
-        told = p13.Told(stack=stack, kinds=kinds)
-        await told.play(document)
-        assert told.run is not None
-        found.append((f"forged_results_{turn}", await told.run.history()))
-    return found
+        robbery = p13.Told(stack=stack, kinds=kinds)
+        await robbery.play(document)
+        assert robbery.run is not None
+        histories.append((f"forged_results_{turn}", await robbery.run.history()))
+    return histories
 
 
 @scene()
@@ -320,13 +320,13 @@ async def executed_again(stack: Stack) -> Recorded:
         await run.handle.terminate()
         again = await stack.start(DOCUMENT, run_id=run.run_id)
         await again.approve(LIFECYCLE)
-        found = await one(again, "new_execution_skips_sealed_gates")
+        histories = await one(again, "new_execution_skips_sealed_gates")
         history = await again.history()
         for number, event_id in enumerate((4, 10, 16)):
             await reset(stack, again, history.run_id, event_id)
             latest = stack.client.get_workflow_handle(again.handle.id)
-            found.append((f"reset_{number}", await latest.fetch_history()))
-        return found
+            histories.append((f"reset_{number}", await latest.fetch_history()))
+        return histories
 
 
 # --- batches: the parents' histories
@@ -377,14 +377,14 @@ async def batch_unattended(stack: Stack) -> Recorded:
         await rehearsal.sign_before(leave_out=["ICX-B-2"])
         night = await batches.start(stack, items, Options.overnight(), batch_id)
         await night.result()
-        found = [("batch_rehearsed", await parent(rehearsal)), ("batch_unattended", await parent(night))]
+        histories = [("batch_rehearsed", await parent(rehearsal)), ("batch_unattended", await parent(night))]
         await night.hand_over_late(await night.sign(CUT))
         await night.until_state("batch_awaiting_lifecycle_authz_set")
         await night.hand_over_late(await night.sign(LIFECYCLE))
         await night.until_state("batch_closeout")
         latest = stack.client.get_workflow_handle(names.batch_workflow_id(batch_id))
         await latest.result()
-        return [*found, ("batch_signed_late", await latest.fetch_history())]
+        return [*histories, ("batch_signed_late", await latest.fetch_history())]
 
 
 @scene()
@@ -429,10 +429,10 @@ def expectation(history: WorkflowHistory) -> dict[str, Any]:
     return {"events": len(history.events), "result": result["state"], "outcome": result.get("outcome", "")}
 
 
-def store(found: Recorded) -> None:
+def store(histories: Recorded) -> None:
     """Write each history and its expectation; the same history gives the same bytes."""
     HISTORIES.mkdir(exist_ok=True)
-    for name, history in found:
+    for name, history in histories:
         with (HISTORIES / f"{name}.json.gz").open("wb") as file:
             packed = json.dumps(json.loads(history.to_json()), separators=(",", ":")).encode()
             file.write(gzip.compress(packed, mtime=0))

@@ -58,4 +58,4 @@ def _axe() -> str:
 def serious(page: Page) -> list[list[str]]:
     """Each serious violation that axe-core finds on the open page: its impact, its rule, and the elements."""
     page.run(f"{_axe()}; return 1")
-    return [found for found in page.run(_RUN) if found[0] in SERIOUS]
+    return [violation for violation in page.run(_RUN) if violation[0] in SERIOUS]

@@ -79,8 +79,8 @@ class Batch:
         return asdict(await self.seen())
 
     async def summary(self) -> Summary:
-        seen = await self.seen()
-        return batch_step.summarise(seen, attended=seen.attended)
+        view = await self.seen()
+        return batch_step.summarise(view, attended=view.attended)
 
     async def until_state(self, state: str, *, seconds: float = 90) -> Json:
         """Wait until the database has that state of the batch; its view then."""
@@ -90,13 +90,13 @@ class Batch:
             there = await asyncio.to_thread(self.stack.database.look, query, (self.batch_id,)) == state
             return await self.view() if there else {}
 
-        def holds(seen: Json) -> bool:
-            return bool(seen) and seen["batch"]["state"] == state
+        def holds(view: Json) -> bool:
+            return bool(view) and view["batch"]["state"] == state
 
         async def otherwise(_: Json) -> str:
-            seen = await self.view()
-            items = [(item["document_id"], item["state"], item["decided"], item["queue"]) for item in seen["items"]]
-            return f"not {state}, but {seen['batch']['state']}: {items}"
+            view = await self.view()
+            items = [(item["document_id"], item["state"], item["decided"], item["queue"]) for item in view["items"]]
+            return f"not {state}, but {view['batch']['state']}: {items}"
 
         return await seen_when(look, holds, seconds=seconds, otherwise=otherwise)
 
@@ -116,9 +116,9 @@ class Batch:
         self, gate: str, *, leave_out: Sequence[str] = (), who: Signing | None = None, into: str = ""
     ) -> str:
         """Sign what waits at a gate in one sitting; the set's folder in the knowledge base."""
-        seen = await self.seen()
+        view = await self.seen()
         folder = into or f"{documents.folder(self.batch_id)}/{documents.GATE_STEMS[gate]}-sitting-{uuid_utils.uuid7()}"
-        waiting = [one for one in batch_step.waiting_at(seen, gate) if one.document_id not in leave_out]
+        waiting = [item for item in batch_step.waiting_at(view, gate) if item.document_id not in leave_out]
         await until(lambda: asyncio.to_thread(self._are_put, waiting), what="the requests stand in the knowledge base")
         await asyncio.to_thread(self._sign, waiting, folder, who or self.stack.kit.alice)
         return folder
@@ -126,12 +126,12 @@ class Batch:
     def _are_put(self, waiting: Sequence[ItemRecord]) -> bool:
         """A request is put a moment after the transaction that opens it."""
         kb = Store(self.stack.settings.kb)
-        return all(kb.exists(one.request_kb_id or "") for one in waiting)
+        return all(kb.exists(item.request_kb_id or "") for item in waiting)
 
     def _sign(self, waiting: Sequence[ItemRecord], folder: str, who: Signing) -> None:
-        for one in waiting:
-            kb_id = f"{folder}/{one.document_id}.md"
-            sign_answer(self.stack.settings, who, one.run_id or "", one.request_kb_id or "", kb_id=kb_id)
+        for item in waiting:
+            kb_id = f"{folder}/{item.document_id}.md"
+            sign_answer(self.stack.settings, who, item.run_id or "", item.request_kb_id or "", kb_id=kb_id)
 
     async def sign_before(self, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> Json:
         """The sitting after a rehearsal: both gates of its documents, for the live batch."""
@@ -152,12 +152,12 @@ class Batch:
         """Answer the batch's open activity of that name in its worker's place, as a client of Temporal may."""
 
         async def answered() -> bool:
-            seen = (await self.handle.describe()).raw_description
-            for pending_activity in seen.pending_activities:
+            description = (await self.handle.describe()).raw_description
+            for pending_activity in description.pending_activities:
                 if pending_activity.activity_type.name == name:
                     handle = self.stack.client.get_async_activity_handle(
                         workflow_id=self.handle.id,
-                        run_id=seen.workflow_execution_info.execution.run_id,
+                        run_id=description.workflow_execution_info.execution.run_id,
                         activity_id=pending_activity.activity_id,
                     )
                     return await _taken(handle.complete(value))
@@ -188,10 +188,10 @@ class Batch:
         """Sign what waits at SG_2 until nothing waits there; the result."""
 
         async def ended() -> bool:
-            seen = await self.seen()
-            if any(one.request_kb_id for one in batch_step.waiting_at(seen, LIFECYCLE)):
+            view = await self.seen()
+            if any(item.request_kb_id for item in batch_step.waiting_at(view, LIFECYCLE)):
                 await self.hand_over(await self.sign(LIFECYCLE))
-            return seen.batch.ended_at is not None
+            return view.batch.ended_at is not None
 
         await until(ended, seconds=seconds, what="every enactment that waits is signed and the batch is over")
         return await self.result()

@@ -75,8 +75,8 @@ class Browser:
             assert data, "the browser has ended"
             self.left += data
         message, self.left = self.left.split(b"\0", 1)
-        found: dict[str, Any] = json.loads(message)
-        return found
+        answer: dict[str, Any] = json.loads(message)
+        return answer
 
 
 @dataclass(slots=True, kw_only=True)

@@ -78,26 +78,26 @@ def definitions(connection: psycopg.Connection[Any]) -> dict[str, dict[str, str]
 
 def differences(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -> list[str]:
     """One entry for each name that only one side has, and a diff for each that both define otherwise."""
-    found = []
+    entries = []
     for part in sorted(before.keys() | after.keys()):
         old, new = before.get(part, {}), after.get(part, {})
-        found += [f"{part}: {name} is gone" for name in sorted(old.keys() - new.keys())]
-        found += [f"{part}: {name} is new" for name in sorted(new.keys() - old.keys())]
+        entries += [f"{part}: {name} is gone" for name in sorted(old.keys() - new.keys())]
+        entries += [f"{part}: {name} is new" for name in sorted(new.keys() - old.keys())]
         for name in sorted(old.keys() & new.keys()):
             if old[name] != new[name]:
                 lines = difflib.unified_diff(old[name].splitlines(), new[name].splitlines(), lineterm="", n=0)
-                found.append("\n    ".join([f"{part}: {name} differs", *list(lines)[2:]]))
-    return found
+                entries.append("\n    ".join([f"{part}: {name} differs", *list(lines)[2:]]))
+    return entries
 
 
 def main(arguments: list[str]) -> int:
     """Write one file, or compare two."""
     if len(arguments) == 2:
         before, after = (json.loads(Path(name).read_text(encoding="utf-8")) for name in arguments)
-        found = differences(before, after)
+        entries = differences(before, after)
         counts = ", ".join(f"{len(names)} {part}" for part, names in after.items())
-        print("\n".join(found) or f"equal: {counts}")
-        return 1 if found else 0
+        print("\n".join(entries) or f"equal: {counts}")
+        return 1 if entries else 0
     with own_cluster() as server, psycopg.connect(server.url(OWNER, TEMPLATE)) as connection:
         made = definitions(connection)
     Path(arguments[0]).write_text(json.dumps(made, indent=1), encoding="utf-8")

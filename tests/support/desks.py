@@ -70,8 +70,8 @@ class Desk:
             connection.putheader(name, value)
         connection.endheaders()
         answer = connection.getresponse()
-        found = {name.lower(): value for name, value in answer.getheaders()}
-        made = Answer(status=answer.status, headers=found, body=answer.read())
+        fields = {name.lower(): value for name, value in answer.getheaders()}
+        made = Answer(status=answer.status, headers=fields, body=answer.read())
         connection.close()
         return made
 
@@ -104,12 +104,12 @@ def desk(settings: Settings, **more: str) -> Iterator[Desk]:
 def _port(process: subprocess.Popen[str]) -> int:
     """The port that the server tells once it listens."""
     assert process.stdout is not None
-    told = ""
+    text = ""
     for line in process.stdout:
-        told += line
+        text += line
         if line.startswith("}"):
             break
-    return int(json.loads(told)["page"].rstrip("/").rpartition(":")[2])
+    return int(json.loads(text)["page"].rstrip("/").rpartition(":")[2])
 
 
 @contextmanager
@@ -140,5 +140,5 @@ def in_process(app: FastAPI, path: str, *, as_json: bool = False) -> Answer:
 
     asyncio.run(app(scope, receive, send))
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    body = b"".join(one.get("body", b"") for one in sent[1:])
+    body = b"".join(message.get("body", b"") for message in sent[1:])
     return Answer(status=sent[0]["status"], headers=headers, body=body)

@@ -39,11 +39,12 @@ def payload(connection: Connection, gate: str, run_id: str) -> str:
 
 def allowed(gate: str, verdict: str = "allow", tier: str | None = None) -> Json:
     """What a worker records of a policy that says so to everything that the gate does."""
-    said = {"verdict": verdict, "tier": tier, "rule": "all", "line": 3, "why": "so"}
+    decision = {"verdict": verdict, "tier": tier, "rule": "all", "line": 3, "why": "so"}
     return {
         "sha256": "0" * 64,
         "decisions": [
-            {"connector": operation.connector, "operation": operation.name, **said} for operation in operations_at(gate)
+            {"connector": operation.connector, "operation": operation.name, **decision}
+            for operation in operations_at(gate)
         ],
     }
 

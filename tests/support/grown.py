@@ -164,7 +164,7 @@ def fill(database: Database, copies: int, *, tables: Collection[str] | None = No
     """
     with database.connect("postgres") as connection:
         connection.execute("set statement_timeout = 0")
-        ids = [one for (one,) in connection.execute(IDS).fetchall()]
+        ids = [name for (name,) in connection.execute(IDS).fetchall()]
         with without_triggers(connection):
             for table, columns in growing(connection).items():
                 if tables is None or table in tables:

@@ -50,7 +50,7 @@ class _Relay(grpc.GenericRpcHandler):  # type: ignore[misc]
         if method in self._empty:
             return b""
         try:
-            told: bytes = self._server.unary_unary(path)(request, timeout=context.time_remaining())
+            answer: bytes = self._server.unary_unary(path)(request, timeout=context.time_remaining())
         except grpc.RpcError as problem:
             context.abort(problem.code(), problem.details())
-        return told
+        return answer

@@ -21,7 +21,7 @@ TERMINAL = {
     "carriage return": "refused\raccepted",
     "bidi override": "a\u202egnp.exe\u202c",
     "bidi isolate": "a\u2066b\u2069\u200f\u061c",
-    "tags": "a" + "".join(chr(0xE0000 + ord(one)) for one in "sign it"),
+    "tags": "a" + "".join(chr(0xE0000 + ord(character)) for character in "sign it"),
     "fillers": "a\u034f\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5b",
     "selectors": "a\ufe0f\U000e0101\u180b\u180fb",
     "zero width": "a\u200b\u200d\u2060\ufeff\u00ad\u206a\ufff9b",
@@ -71,7 +71,7 @@ _IGNORABLE = re.compile(
 
 def leaks(text: str) -> list[str]:
     """The codes of what a reader could not see, beside line feeds. Written apart from the product's own rule."""
-    return sorted({f"U+{ord(one):04X}" for one in text if one != "\n" and _hidden(one)})
+    return sorted({f"U+{ord(character):04X}" for character in text if character != "\n" and _hidden(character)})
 
 
 def _hidden(text: str) -> bool:
@@ -105,11 +105,11 @@ def shape(document: str) -> list[str]:
 
 def bare_addresses(lines: Iterable[str]) -> list[str]:
     """Lines outside code blocks and code spans with an address that some readers turn into a link by themselves."""
-    found, fence = [], ""
+    offenders, fence = [], ""
     for line in lines:
         mark = re.match(r"`{3,}", line)
         if mark and (not fence or line.strip() == fence):
             fence = "" if fence else mark[0]
         elif not fence and re.search(r"https?://|www\.\w", re.sub(r"(?<!\\)`[^`]*`", "", line)):
-            found.append(line)
-    return found
+            offenders.append(line)
+    return offenders

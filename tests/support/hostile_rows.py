@@ -273,8 +273,8 @@ def _status(at: Ground, run_id: str) -> object:
 
 
 def _in_other_words(at: Ground, run_id: str) -> object:
-    seen = run_rows.sidecar(at.made.settings, run_id)
-    return [_shown(run_as(kind, seen)) for kind in RUN_VIEWS]
+    sidecar = run_rows.sidecar(at.made.settings, run_id)
+    return [_shown(run_as(kind, sidecar)) for kind in RUN_VIEWS]
 
 
 def _folder(at: Ground, run_id: str) -> object:
@@ -294,9 +294,9 @@ def _evidence(at: Ground, run_id: str) -> object:
 
 
 def _stop_route(at: Ground, run_id: str) -> object:
-    seen = run_rows.sidecar(at.made.settings, run_id)
-    return stops_of(seen), stop_route.render(stop_route.StopRoute(
-        sidecar=seen, step=step_of(seen), wrote=False, gate="IG_mark", reason="why", kb_id="a/b.md", number=1,
+    sidecar = run_rows.sidecar(at.made.settings, run_id)
+    return stops_of(sidecar), stop_route.render(stop_route.StopRoute(
+        sidecar=sidecar, step=step_of(sidecar), wrote=False, gate="IG_mark", reason="why", kb_id="a/b.md", number=1,
         deployment_id="d"))  # fmt: skip
 
 
@@ -321,8 +321,8 @@ def _audit(at: Ground, run_id: str) -> object:
 def _workers(at: Ground, _run_id: str) -> object:
     with connect(at.made.settings, OPERATOR) as connection:
         rows = workers.rows_of(connection)
-    seen = crew(rows, None, ("cutter-verify",))
-    return [workers._row(worker) for worker in seen["workers"]], list(workers.events(at.made.settings))
+    view = crew(rows, None, ("cutter-verify",))
+    return [workers._row(worker) for worker in view["workers"]], list(workers.events(at.made.settings))
 
 
 def _batch(at: Ground, _run_id: str) -> object:
@@ -342,9 +342,9 @@ def _law(at: Ground, run_id: str) -> object:
         tree = enacted_law.outline_of(connection, known[-1])
         past = enacted_law.unit_versions(connection, known[-1].document, text.units[0].address)
         hits = enacted_law.search(connection, "rule", at=None, document=known[-1].document, version=None, limit=9)
-    found = views.comparison_view(known[0], known[-1], compare(text.units, text.units))
-    rows = [views.plain(one) for one in (*laws, *past, *hits, *tree.units)]
-    return _shown([views.law_view(text), views.tree_view(text), found, rows])
+    comparison = views.comparison_view(known[0], known[-1], compare(text.units, text.units))
+    rows = [views.plain(item) for item in (*laws, *past, *hits, *tree.units)]
+    return _shown([views.law_view(text), views.tree_view(text), comparison, rows])
 
 
 def _api(at: Ground, _run_id: str) -> object:
@@ -375,11 +375,11 @@ def _desk_of_all(at: Ground, _run_id: str) -> object:
 
 def _pages(at: Ground, *paths: str, as_json: bool = False) -> list[int]:
     """The status of each page. An answer of 500 is an error without words."""
-    found = [desks.in_process(at.desk, path, as_json=as_json) for path in paths]
-    bad = [one.text for one in found if one.status == HTTPStatus.INTERNAL_SERVER_ERROR]
+    pages = [desks.in_process(at.desk, path, as_json=as_json) for path in paths]
+    bad = [page.text for page in pages if page.status == HTTPStatus.INTERNAL_SERVER_ERROR]
     if bad:
         raise AssertionError(bad[0][:200])
-    return [one.status for one in found]
+    return [page.status for page in pages]
 
 
 def _document(at: Ground, run_id: str) -> str:

@@ -15,8 +15,8 @@ def decoded(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from decoded(one)
+        for item in value:
+            yield from decoded(item)
     elif isinstance(value, str):
         with suppress(ValueError):
             yield base64.b64decode(value, validate=True).decode("utf-8")

@@ -28,14 +28,14 @@ KEYS = ("next", "then", "command", "commands", "sign", "next_command")
 
 def scripts_in(text: str) -> Iterator[Script]:
     """Commands in backticks, those after `next:`, and those that stand alone at the end of a line."""
-    for found in _ANYWHERE.finditer(text):
-        line = next(group for group in found.groups() if group)
+    for match in _ANYWHERE.finditer(text):
+        line = next(group for group in match.groups() if group)
         yield tuple(part.strip() for part in line.split(THEN))
 
 
 def examples_in(text: str) -> list[str]:
     """The examples of a help page, whose lines are wrapped, also after a hyphen within a word."""
-    return [" ".join(_BROKEN_WORD.sub("-", found).split()) for found in _EXAMPLE.findall(text)]
+    return [" ".join(_BROKEN_WORD.sub("-", example).split()) for example in _EXAMPLE.findall(text)]
 
 
 PLACEHOLDERS = (
@@ -44,7 +44,7 @@ PLACEHOLDERS = (
     (re.compile(r"\b[0-9a-f]{40,64}\b"), "DIGEST"),
     (re.compile(r"(?<==)/[^ ']+|(?<=[ '])/[^ ']+|(?:\bknowledge|<folder(?:-\d)?>)/[^ ']+"), "PATH"),
     (re.compile(r"\bICX-[A-Z0-9-]+|\bNOPE\S*"), "DOCUMENT"),
-    (re.compile(r"<(run|batch|document|queue)(?:-\d)?>"), lambda found: found[1].upper()),
+    (re.compile(r"<(run|batch|document|queue)(?:-\d)?>"), lambda match: match[1].upper()),
     (re.compile(r"(?<=--reason )('[^']*'|\"[^\"]*\"|\S+)"), "TEXT"),
     (re.compile(r"\b[\w.-]+\.(md|yaml|tar|jsonl|asc|gpg|html)\b"), "FILE"),
 )  # fmt: skip
@@ -74,15 +74,15 @@ def scripts_of_json(value: Any, key: str = "") -> Iterator[Script]:
     if isinstance(value, dict):
         if value.get("ok") is True and "expected" in value:
             return  # What an invariant that holds expected tells nobody to do anything.
-        for name, one in value.items():
-            yield from scripts_of_json(one, name)
+        for name, item in value.items():
+            yield from scripts_of_json(item, name)
     elif isinstance(value, list):
-        texts = [one for one in value if isinstance(one, str) and one.startswith("cutter ")]
+        texts = [text for text in value if isinstance(text, str) and text.startswith("cutter ")]
         if key == "commands" and texts:
             yield tuple(texts)
-        for one in value:
-            if one not in texts or key != "commands":
-                yield from scripts_of_json(one, key)
+        for item in value:
+            if item not in texts or key != "commands":
+                yield from scripts_of_json(item, key)
     elif isinstance(value, str) and key in KEYS and value.startswith("cutter "):
         yield tuple(part.strip() for part in value.split(THEN))
     elif isinstance(value, str):
@@ -92,21 +92,21 @@ def scripts_of_json(value: Any, key: str = "") -> Iterator[Script]:
 def scripts_printed(out: str, err: str) -> list[Script]:
     """Everything that one command printed, each once."""
     try:
-        found = [*scripts_of_json(json.loads(out)), *scripts_in(err)]
+        scripts = [*scripts_of_json(json.loads(out)), *scripts_in(err)]
     except ValueError:
-        found = [*scripts_of_document(out), *scripts_in(err)]
-    return list(dict.fromkeys(found))
+        scripts = [*scripts_of_document(out), *scripts_in(err)]
+    return list(dict.fromkeys(scripts))
 
 
 def first_next(out: str, err: str) -> str:
     """The one command that an answer sends a person to; empty when it sends nobody anywhere."""
     try:
-        said = json.loads(out).get("next") or ""
+        command = json.loads(out).get("next") or ""
     except (ValueError, AttributeError):
         lines = re.findall(r"next: (cutter [^\n]*)", out + err)
         quoted = re.findall(r"`(cutter [^`\n]+)`", err)
-        said = (lines or quoted or [""])[0]
-    return str(said).split(THEN)[0].strip()
+        command = (lines or quoted or [""])[0]
+    return str(command).split(THEN)[0].strip()
 
 
 def filled_in(command: str, values: Mapping[str, str]) -> list[str]:

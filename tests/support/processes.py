@@ -114,8 +114,8 @@ class Stack:
 
     def value(self, query: LiteralString, parameters: Any = None) -> Any:
         """The first column of the first row."""
-        found = self.rows(query, parameters)
-        return next(iter(found[0].values())) if found else None
+        rows = self.rows(query, parameters)
+        return next(iter(rows[0].values())) if rows else None
 
     def superuser(self) -> str:
         """Connection string of the embedded cluster's superuser."""
@@ -151,10 +151,10 @@ class Stack:
 
     def json_of_workflow(self, document_id: str) -> Json:
         """What `temporal workflow describe` says of a document's newest execution."""
-        found: Json = json.loads(
+        description: Json = json.loads(
             self.temporal("workflow", "describe", "-w", f"document/{document_id}", "-o", "json").stdout
         )
-        return found
+        return description
 
     def state_of(self, run_id: str) -> str:
         """The run's state by the database; empty while the database does not answer."""

@@ -53,10 +53,10 @@ class Armed:
 
     def happened(self, seconds: float) -> bool:
         """Wait for the cut; what went wrong in `meanwhile` is raised here."""
-        seen = self.done.wait(seconds)
+        cut = self.done.wait(seconds)
         if self.problem is not None:
             raise self.problem
-        return seen
+        return cut
 
 
 @dataclass(slots=True)
@@ -131,9 +131,9 @@ class CommitProxy:
             except OSError:
                 client.close()
                 continue
-            for one in (client, server):
-                one.settimeout(None)
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for peer in (client, server):
+                peer.settimeout(None)
+                peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._start(self._serve, _Pair(client, server))
 
     def _serve(self, pair: _Pair) -> None:

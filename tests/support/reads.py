@@ -70,7 +70,7 @@ def _counters(database: Database) -> dict[str, Read]:
     while database.value(SESSIONS):
         assert monotonic() < end, "a session of the step is still open, so its counts are not there"
         sleep(0.02)
-    found = database.value(COUNTERS)
+    counts = database.value(COUNTERS)
     return {
-        name: Read(**{counter: number or 0 for counter, number in numbers.items()}) for name, numbers in found.items()
+        name: Read(**{counter: number or 0 for counter, number in numbers.items()}) for name, numbers in counts.items()
     }

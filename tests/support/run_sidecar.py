@@ -11,5 +11,5 @@ from cutter.types import Json
 def sidecar(settings: Settings, run_id: str) -> Json:
     """The answer of `fn_run_sidecar` about a run that there is."""
     with session(settings, OPERATOR) as connection:
-        found: Json = answer(connection, "select cutter_governance.fn_run_sidecar(%s)", (run_id,))
-    return found
+        view: Json = answer(connection, "select cutter_governance.fn_run_sidecar(%s)", (run_id,))
+    return view

@@ -216,8 +216,8 @@ class Run:
 
     async def details(self) -> str:
         """Current details, as the Web UI shows them."""
-        seen = await self.handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
-        return str(seen.current_details)
+        metadata = await self.handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+        return str(metadata.current_details)
 
     async def until_state(self, state: str, *, seconds: float = 90) -> Json:
         """Wait until the database has that state; the whole sidecar then."""
@@ -228,8 +228,8 @@ class Run:
             there = await asyncio.to_thread(self.stack.database.look, query, (self.run_id,)) == state
             return await self.sidecar() if there else {}
 
-        def holds(seen: Json) -> bool:
-            return bool(seen) and seen["run"]["state"] == state
+        def holds(sidecar: Json) -> bool:
+            return bool(sidecar) and sidecar["run"]["state"] == state
 
         async def otherwise(_: Json) -> str:
             return f"not {state}, but {await self.explain()}"
@@ -239,10 +239,12 @@ class Run:
     async def until_shown(self, state: str, *, seconds: float = 90) -> Json:
         """Wait until the workflow itself shows that state; its status then."""
 
-        async def otherwise(seen: Json) -> str:
-            return f"{state} not shown, but {seen}"
+        async def otherwise(status: Json) -> str:
+            return f"{state} not shown, but {status}"
 
-        return await seen_when(self.status, lambda seen: seen["state"] == state, seconds=seconds, otherwise=otherwise)
+        return await seen_when(
+            self.status, lambda status: status["state"] == state, seconds=seconds, otherwise=otherwise
+        )
 
     async def until_requested(self, gate: str, *, seconds: float = 90) -> Json:
         """Wait until the workflow waits at a sovereign gate; its status then."""
@@ -256,14 +258,15 @@ class Run:
         async def otherwise(_: Json) -> str:
             return f"{gate} is not awaited, but {await self.explain()}"
 
-        return await seen_when(look, lambda seen: seen["awaits"] == gate, seconds=seconds, otherwise=otherwise)
+        return await seen_when(look, lambda status: status["awaits"] == gate, seconds=seconds, otherwise=otherwise)
 
     async def until_attempted(self, gate: str, outcome: str, *, times: int = 1, seconds: float = 90) -> Json:
         """Wait until so many attempts of a gate had that outcome; the whole sidecar then."""
 
-        def holds(seen: Json) -> bool:
+        def holds(sidecar: Json) -> bool:
             return (
-                sum((attempt["gate"], attempt["outcome"]) == (gate, outcome) for attempt in seen["attempts"]) >= times
+                sum((attempt["gate"], attempt["outcome"]) == (gate, outcome) for attempt in sidecar["attempts"])
+                >= times
             )
 
         async def otherwise(_: Json) -> str:
@@ -273,11 +276,12 @@ class Run:
 
     async def explain(self) -> str:
         """What the database says went wrong; for a failed test's message."""
-        seen = await self.sidecar()
+        sidecar = await self.sidecar()
         tail = [
-            (attempt["gate"], attempt["n"], attempt["outcome"], attempt["reason"]) for attempt in seen["attempts"][-3:]
+            (attempt["gate"], attempt["n"], attempt["outcome"], attempt["reason"])
+            for attempt in sidecar["attempts"][-3:]
         ]
-        return f"{seen['run']['state']}: {seen['run']['last_error']} {tail}"
+        return f"{sidecar['run']['state']}: {sidecar['run']['last_error']} {tail}"
 
     async def result(self, *, seconds: float = 120) -> RunResult:
         return await asyncio.wait_for(runs.result_of(self.handle, RunResult), seconds)

@@ -32,8 +32,8 @@ def server() -> Iterator[str]:
     state = Path(tempfile.mkdtemp(prefix="tt", dir=_memory()))
     settings = Settings(state_dir=state)
     try:
-        found = temporal.resolve()
-        address = found.address or temporal_server.ensure_server(settings, found).address
+        resolution = temporal.resolve()
+        address = resolution.address or temporal_server.ensure_server(settings, resolution).address
         assert address is not None
         ensure(Settings(state_dir=state, temporal_address=address))
         yield address
@@ -63,24 +63,24 @@ async def seen_when(
     otherwise: Callable[[T], Awaitable[str]],
 ) -> T:  # fmt: skip
     """What `look` sees as soon as it `holds`. After `seconds`, an AssertionError with what `otherwise` says."""
-    seen: list[T] = []
+    answers: list[T] = []
 
     async def there() -> Any:
-        seen[:] = [await look()]
-        return holds(seen[0])
+        answers[:] = [await look()]
+        return holds(answers[0])
 
     try:
         await until(there, seconds=seconds)
     except AssertionError:
-        raise AssertionError(f"within {seconds} s: {await otherwise(seen[0])}") from None
-    return seen[0]
+        raise AssertionError(f"within {seconds} s: {await otherwise(answers[0])}") from None
+    return answers[0]
 
 
 async def end_all(client: Client) -> None:
     """Terminate what a test left open, so that the next one's workers find no tasks of it."""
-    async for seen in client.list_workflows("ExecutionStatus='Running'"):
+    async for execution in client.list_workflows("ExecutionStatus='Running'"):
         try:
-            await client.get_workflow_handle(seen.id, run_id=seen.run_id).terminate("the test is over")
+            await client.get_workflow_handle(execution.id, run_id=execution.run_id).terminate("the test is over")
         except RPCError:
             continue
 
@@ -105,14 +105,14 @@ async def delete(client: Client, workflow_id: str) -> None:
 
 async def turns(client: Client, workflow_id: str) -> dict[str, tuple[int, str, float]]:
     """(Urgency, tenant, weight) of a workflow's newest execution, by "start", and of its activities by their names."""
-    found = {}
+    priorities = {}
     for event in (await client.get_workflow_handle(workflow_id).fetch_history()).events:
         if event.HasField("workflow_execution_started_event_attributes"):
-            name, said = "start", event.workflow_execution_started_event_attributes.priority
+            name, priority = "start", event.workflow_execution_started_event_attributes.priority
         elif event.HasField("activity_task_scheduled_event_attributes"):
             scheduled = event.activity_task_scheduled_event_attributes
-            name, said = scheduled.activity_type.name, scheduled.priority
+            name, priority = scheduled.activity_type.name, scheduled.priority
         else:
             continue
-        found[name] = (said.priority_key, said.fairness_key, said.fairness_weight)
-    return found
+        priorities[name] = (priority.priority_key, priority.fairness_key, priority.fairness_weight)
+    return priorities

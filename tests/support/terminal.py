@@ -118,9 +118,9 @@ def terminal(
         os.chdir(cwd)
         os.execvpe(command[0], list(command), {**environment, "TERM": "xterm-256color", "COLUMNS": "", "LINES": ""})
     fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    one = Terminal(pid=pid, descriptor=descriptor, columns=columns, lines=lines)
+    console = Terminal(pid=pid, descriptor=descriptor, columns=columns, lines=lines)
     try:
-        yield one
+        yield console
     finally:
-        one.kill()
+        console.kill()
         os.close(descriptor)

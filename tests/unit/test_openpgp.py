@@ -134,5 +134,5 @@ def test_what_another_secret_or_none_opens_names_nobody(head: bytes) -> None:
 
 @given(st.binary(max_size=200))
 def test_no_bytes_make_the_reader_of_packets_fail(head: bytes) -> None:
-    found = recipients(head)
-    assert found is None or all(re.fullmatch("[0-9A-F]{16}", one) for one in found)
+    key_ids = recipients(head)
+    assert key_ids is None or all(re.fullmatch("[0-9A-F]{16}", key_id) for key_id in key_ids)

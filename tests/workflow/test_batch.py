@@ -18,9 +18,9 @@ async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
     )
     async with stack.workers():
         batch = await support.start(stack, 3)
-        seen = await batch.until_state("batch_awaiting_cut_authz_set")
+        view = await batch.until_state("batch_awaiting_cut_authz_set")
         overview = support.kb_text(stack, (await batch.status())["overview"])
-        assert all(item["document_id"] in overview and item["request_kb_id"] in overview for item in seen["items"])
+        assert all(item["document_id"] in overview and item["request_kb_id"] in overview for item in view["items"])
         answer = await batch.hand_over(await batch.sign(CUT))
         assert (answer["status"], sorted(answer["accepted"]), answer["missing"]) == (
             "accepted", ["ICX-B-1", "ICX-B-2", "ICX-B-3"], [],
@@ -31,9 +31,11 @@ async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
         assert (result.state, result.totals) == ("batch_closeout", {"enacted": 3, "settled": 3})
         report = support.kb_text(stack, result.report)
         assert report.count("| enacted |") == 3
-        said = await turns(stack.client, "document/ICX-B-1")
-        assert said["start"] == (3, "default", 3)
-        assert {turn for name, turn in said.items() if name != "start"} == {(0, "", 0)}, "signed in time: as the batch"
+        priorities = await turns(stack.client, "document/ICX-B-1")
+        assert priorities["start"] == (3, "default", 3)
+        assert {turn for name, turn in priorities.items() if name != "start"} == {(0, "", 0)}, (
+            "signed in time: as the batch"
+        )
         assert (await turns(stack.client, batch.handle.id))["start"] == (3, "", 0)
         assert (
             stack.database.value("select count(*) from public.information_unit where lifecycle_status = 'enacted'") == 9
@@ -47,8 +49,8 @@ async def test_a_long_batch_goes_on_in_another_execution_and_that_one_is_not_as_
     async with stack.workers():
         batch = await support.start(stack, 3, Options(lanes=1))
         assert (await batch.through()).totals == {"enacted": 3, "settled": 3}
-        found = [execution async for execution in stack.client.list_workflows(f"WorkflowId = '{batch.handle.id}'")]
-    assert len(found) == 4, "one for each document that was started, and the last"
+        executions = [execution async for execution in stack.client.list_workflows(f"WorkflowId = '{batch.handle.id}'")]
+    assert len(executions) == 4, "one for each document that was started, and the last"
 
 
 async def test_the_documents_of_a_wave_share_one_backup(stack: Stack) -> None:

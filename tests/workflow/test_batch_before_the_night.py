@@ -48,9 +48,9 @@ def holds_the_batch(data: bytes) -> None:
     bundle = offline.Bundle(data)
     members = {name: body for name, body in bundle.members.items() if name != offline.MANIFEST}
     members["run.json"] = offline.canonical(bundle.run | {"batch_id": str(uuid_utils.uuid7())}).encode() + b"\n"
-    said = {what: why for what, _, why in offline.check(offline.sealed(members))}["approvals"]
+    reason = {what: why for what, _, why in offline.check(offline.sealed(members))}["approvals"]
     before = any(b"\nbinding: tuple\n" in body for name, body in members.items() if name.startswith("signed/"))
-    assert ("batch_id that was signed for SG_" in said) == before, said
+    assert ("batch_id that was signed for SG_" in reason) == before, reason
 
 
 def copied(stack: Stack, name: str) -> None:

@@ -77,17 +77,17 @@ async def test_a_batch_that_went_well_leaves_its_folder_and_its_report(stack: St
         await batch.through()
     assert not (stack.settings.batches / batch.batch_id).exists()
     folder = stack.settings.batches / "archive" / batch.batch_id
-    found = read(folder)
+    files = read(folder)
     runs = [item["run_id"] for item in (await batch.view())["items"]]
-    assert set(found) == {*projection.FILES, *(f"runs/{run_id}" for run_id in runs)}
+    assert set(files) == {*projection.FILES, *(f"runs/{run_id}" for run_id in runs)}
     for run_id in runs:
         assert json.loads((folder / "runs" / run_id / "state.json").read_bytes())["state"] == "closeout_reported"
-    state = json.loads(found["state.json"])
+    state = json.loads(files["state.json"])
     assert (state["state"], state["workstream"]) == ("batch_closeout", "completed")
     assert [item["shown"] for item in state["items"]] == ["enacted", "enacted"]
-    page = bytes(found["report.html"]).decode()
+    page = bytes(files["report.html"]).decode()
     assert all(run in page for run in (*runs, "batch_closeout", stack.kit.alice.fingerprint))
-    moves = [json.loads(line) for line in bytes(found["transitions.jsonl"]).splitlines()]
+    moves = [json.loads(line) for line in bytes(files["transitions.jsonl"]).splitlines()]
     assert [move["to_state"] for move in moves][-3:] == ["batch_closeout", "validating", "completed"]
     assert findings(folder) == []
     assert {move["metadata"]["workstream_id"] for move in moves if move["event_type"] == "task_state_transition"} == {
@@ -100,24 +100,24 @@ async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for
     async with stack.workers():
         batch = await failed(stack)
     folder = stack.settings.batches / "archive" / batch.batch_id
-    found = read(folder)
+    files = read(folder)
     assert not (stack.settings.batches / batch.batch_id).exists()
     bad = (await batch.view())["items"][1]
     entry = f"error_queue/{bad['run_id']}/{bad['run_id']}.md"
-    assert bytes(found[entry]) == support.kb_text(stack, bad["queue_kb_id"]).encode()
+    assert bytes(files[entry]) == support.kb_text(stack, bad["queue_kb_id"]).encode()
     assert (folder / "error_queue" / bad["run_id"] / "run" / "state.json").is_file()
-    assert json.loads(found["state.json"])["state"] == "batch_failed_partial"
+    assert json.loads(files["state.json"])["state"] == "batch_failed_partial"
     assert findings(folder) == []
-    told = [json.loads(line) for line in bytes(found["transitions.jsonl"]).splitlines()]
-    assert (told[-1]["event_type"], told[-1]["to_state"]) == ("workstream_state_transition", "failed")
+    events = [json.loads(line) for line in bytes(files["transitions.jsonl"]).splitlines()]
+    assert (events[-1]["event_type"], events[-1]["to_state"]) == ("workstream_state_transition", "failed")
     report = documents.report_id(batch.batch_id, 1)
-    assert bytes(found["batch_report.md"]) == support.kb_text(stack, report).encode()
+    assert bytes(files["batch_report.md"]) == support.kb_text(stack, report).encode()
     shutil.rmtree(folder)
     with reading_deps(stack.settings) as deps:
         rebuilt = await asyncio.to_thread(rebuild_batch, deps, batch.batch_id)
-        assert read(folder) == found
+        assert read(folder) == files
         await asyncio.to_thread(rebuild_batch, deps, batch.batch_id)
-    assert read(folder) == found
+    assert read(folder) == files
     assert (rebuilt["folder"], rebuilt["conflicts"]) == (str(folder), [])
 
 
@@ -128,11 +128,11 @@ async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_ba
     stack.register("ICX-BAD", NO_HEADING)
     async with stack.workers():
         batch = await support.start(stack, [*items, {"document_id": "ICX-BAD", "depends_on": []}])
-        seen = await batch.until_state("batch_awaiting_cut_authz_set")
-        await until(lambda: asyncio.to_thread(shows, here / batch.batch_id, seen), what="the folder shows the pause")
-        found = read(here / batch.batch_id)
-        assert {"state.json", "transitions.jsonl", "dag.mmd", "plan.json", "report.html"} <= set(found)
-        assert {f"runs/{item['run_id']}" for item in seen["items"]} <= set(found)
+        view = await batch.until_state("batch_awaiting_cut_authz_set")
+        await until(lambda: asyncio.to_thread(shows, here / batch.batch_id, view), what="the folder shows the pause")
+        files = read(here / batch.batch_id)
+        assert {"state.json", "transitions.jsonl", "dag.mmd", "plan.json", "report.html"} <= set(files)
+        assert {f"runs/{item['run_id']}" for item in view["items"]} <= set(files)
         await batch.hand_over(await batch.sign(support.CUT))
         await batch.until_state("batch_awaiting_lifecycle_authz_set")
         await batch.hand_over(await batch.sign(support.LIFECYCLE))
@@ -141,24 +141,24 @@ async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_ba
         stack.register("ICX-BAD", support.law(7))
         bad = (await batch.view())["items"][1]
         await batch.hand_over_late(await batch.order(schema.INCLUDE_FAILED, bad["run_id"], "ICX-BAD"))
-        seen = await batch.until_state("batch_awaiting_cut_authz_set")
-        await until(lambda: asyncio.to_thread(shows, here / batch.batch_id, seen), what="the folder is back")
+        view = await batch.until_state("batch_awaiting_cut_authz_set")
+        await until(lambda: asyncio.to_thread(shows, here / batch.batch_id, view), what="the folder is back")
     assert not (here / "archive" / batch.batch_id).exists()
 
 
-def shows(folder: Path, seen: dict[str, Any]) -> bool:
-    return folder.is_dir() and not batch_folder.is_behind(folder, BatchView.of(seen), pace=False)
+def shows(folder: Path, view: dict[str, Any]) -> bool:
+    return folder.is_dir() and not batch_folder.is_behind(folder, BatchView.of(view), pace=False)
 
 
 def test_the_folder_of_a_batch_at_work_is_written_after_a_pause_and_for_news_after_a_shorter_one(
     tmp_path: Path,
 ) -> None:
     item = views.item("ICX-1", "marked")
-    seen = views.view(item, state="batch_planning")
+    batch_view = views.view(item, state="batch_planning")
     state, pause = tmp_path / "state.json", limits.BATCH_FOLDER_PAUSE_SECONDS + limits.BATCH_FOLDER_ITEM_SECONDS
-    assert batch_folder.is_behind(tmp_path, seen), "there is none yet"
+    assert batch_folder.is_behind(tmp_path, batch_view), "there is none yet"
     state.write_text(json.dumps({"state": "batch_planning", "halted": None, "items": [asdict(item)]}))
-    moved = replace(seen, items=(replace(item, state="cutplan_ok"),))
+    moved = replace(batch_view, items=(replace(item, state="cutplan_ok"),))
     many = replace(moved, items=moved.items * 100)
 
     def behind_after(seconds: float, view: BatchView, *, news: bool) -> bool:
@@ -166,7 +166,7 @@ def test_the_folder_of_a_batch_at_work_is_written_after_a_pause_and_for_news_aft
         os.utime(state, (then, then))
         return batch_folder.is_behind(tmp_path, view, news=news)
 
-    assert not behind_after(1e6, seen, news=True), "it shows this already"
+    assert not behind_after(1e6, batch_view, news=True), "it shows this already"
     assert not behind_after(0, moved, news=True)
     assert behind_after(pause / limits.BATCH_FOLDER_NEWS + 1, moved, news=True)
     assert not behind_after(pause / limits.BATCH_FOLDER_NEWS, moved, news=False)
@@ -186,7 +186,7 @@ async def test_what_was_signed_before_stands_beside_the_queue(stack: Stack) -> N
     with reading_deps(stack.settings) as deps:
         folder, _ = project_batch(deps, batch_id)
     approvals = folder / "SG1-pre-batched-approvals"
-    assert {one.name: one.read_bytes() for one in approvals.iterdir()} == {
+    assert {path.name: path.read_bytes() for path in approvals.iterdir()} == {
         "ICX-B-1.md": b"statement", "ICX-B-1.md.asc": b"signature",
     }  # fmt: skip
     assert not (folder / "SG2-pre-batched-approvals").exists()

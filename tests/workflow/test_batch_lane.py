@@ -37,7 +37,9 @@ async def test_two_batches_write_and_enact_one_document_at_a_time(stack: Stack) 
         for gate, state in ((CUT, "batch_awaiting_cut_authz_set"), (LIFECYCLE, "batch_awaiting_lifecycle_authz_set")):
             await asyncio.gather(*(batch.until_state(state) for batch in both))
             sets = [await batch.sign(gate) for batch in both]
-            await asyncio.gather(*(batch.hand_over(one) for batch, one in zip(both, sets, strict=True)))
+            await asyncio.gather(
+                *(batch.hand_over(approval_set) for batch, approval_set in zip(both, sets, strict=True))
+            )
         results = await asyncio.gather(*(batch.result() for batch in both))
     assert [result.totals for result in results] == [{"enacted": DOCUMENTS, "settled": DOCUMENTS}] * 2
     assert stack.database.value(OVERLAPS, (LEG_A,)) == 0

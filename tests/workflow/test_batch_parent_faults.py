@@ -81,14 +81,14 @@ async def reset(story: Story) -> None:
     """To its first workflow task: everything that it learned is gone."""
     client, name = story.stack.client, names.batch_workflow_id(story.batch.batch_id)
     latest: Any = client.get_workflow_handle(name, result_type=BatchResult)
-    seen = await latest.describe()
+    description = await latest.describe()
     done = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
     events = [event.event_id for event in (await latest.fetch_history()).events if event.event_type == done]
     if events:
         await client.workflow_service.reset_workflow_execution(
             ResetWorkflowExecutionRequest(
                 namespace=client.namespace,
-                workflow_execution=WorkflowExecution(workflow_id=name, run_id=seen.run_id),
+                workflow_execution=WorkflowExecution(workflow_id=name, run_id=description.run_id),
                 reason="by a test",
                 workflow_task_finish_event_id=events[0],
                 request_id=str(uuid.uuid4()),
@@ -135,9 +135,9 @@ async def test_a_batch_that_meets_a_fault_in_each_state_ends_as_if_there_had_bee
             ("batch_awaiting_lifecycle_authz_set", LIFECYCLE),
             ("batch_enacting", None),
         ):
-            seen = await batch.until_state(state)
+            view = await batch.until_state(state)
             await fault(story)
-            runs = [item["run_id"] for item in seen["items"]]
+            runs = [item["run_id"] for item in view["items"]]
             stack.let_go()
             if sitting is not None:
                 await sit(story, sitting)
@@ -203,10 +203,10 @@ async def test_a_start_whose_answer_was_lost_is_named_again(stack: Stack, monkey
         # The runs are registered, and the answer that names them goes nowhere.
         lost: BatchStep = await asyncio.to_thread(batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id))
         assert len(lost.starts) == 2
-        told: BatchStep = await asyncio.to_thread(
+        step: BatchStep = await asyncio.to_thread(
             batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id, seen=lost.seen)
         )
-        assert told.starts == lost.starts
+        assert step.starts == lost.starts
         halted = "select cutter_governance.fn_batch_halt(%s, 'stop', 'enough')"
         await asyncio.to_thread(stack.database.value, halted, (batch_id,), role="cutter_operator")
         stops: BatchStep = await asyncio.to_thread(batch_steer.steer_batch, deps, SteerInput(batch_id=batch_id))
@@ -246,6 +246,6 @@ async def test_two_parents_of_one_batch_at_the_same_moment_double_nothing(stack:
 def test_what_began_is_not_unheard_of() -> None:
     began = "2026-11-21T09:00:00+00:00"
     pending = views.item("ICX-1", "pending", created_at=began)
-    seen = views.view(pending, replace(pending, state="marked"), age=31, began_at=began)
-    assert batch_step.unstarted(seen, 30) == [pending]
-    assert batch_step.unstarted(replace(seen, age_seconds=29), 30) == []
+    view = views.view(pending, replace(pending, state="marked"), age=31, began_at=began)
+    assert batch_step.unstarted(view, 30) == [pending]
+    assert batch_step.unstarted(replace(view, age_seconds=29), 30) == []

@@ -67,10 +67,10 @@ async def test_a_failed_document_is_set_aside_and_only_what_depends_on_it_is_hel
         result = await batch.through()
         assert result.state == "batch_failed_partial"
         assert await outcomes(batch) == {"ICX-P-1": "failed", "ICX-P-2": "blocked", "ICX-P-3": "enacted"}
-        seen = {item["document_id"]: item for item in (await batch.view())["items"]}
-        assert seen["ICX-P-1"]["queue"] == "quarantine_queue"
-        assert seen["ICX-P-2"]["reason"] == "it depends on ICX-P-1, which is not enacted"
-        poisoned = seen["ICX-P-1"]
+        items = {item["document_id"]: item for item in (await batch.view())["items"]}
+        assert items["ICX-P-1"]["queue"] == "quarantine_queue"
+        assert items["ICX-P-2"]["reason"] == "it depends on ICX-P-1, which is not enacted"
+        poisoned = items["ICX-P-1"]
         entry = support.kb_text(stack, poisoned["queue_kb_id"])
         for text in (
             "run_id: ictr-", "document_id: ICX-P-1", "state_at_failure: failed_mark", "failed_gate: IG_mark",
@@ -107,7 +107,7 @@ async def test_quarantine_writes_of_itself_about_a_document_whose_run_does_not(
 async def test_under_quarantine_only_the_documents_that_wait_for_a_sovereign_wait(stack: Stack) -> None:
     """Seed 001 §6 on_sovereign_stop: the batch awaits the gate, the failed one is aside, the signed ones go on."""
     stack.register("ICX-P-4", support.law(4))
-    items = [one for one in three(stack) if "depends_on" not in one] + [{"document_id": "ICX-P-4"}]
+    items = [item for item in three(stack) if "depends_on" not in item] + [{"document_id": "ICX-P-4"}]
     async with stack.workers():
         batch = await support.start(stack, items, Options(policy="quarantine"))
         await batch.until_state("batch_awaiting_cut_authz_set")
@@ -115,9 +115,9 @@ async def test_under_quarantine_only_the_documents_that_wait_for_a_sovereign_wai
         await batch.until_stage("ICX-P-3", "at_sg2")
         await batch.hand_over(await batch.sign(LIFECYCLE))
         await batch.until_stage("ICX-P-3", "enacted")
-        seen = await batch.until_state("batch_awaiting_cut_authz_set")
-        assert batch.outcomes(seen) == {"ICX-P-1": "failed", "ICX-P-3": "enacted", "ICX-P-4": "at_sg1"}
-        assert [item["queue"] for item in seen["items"]] == ["quarantine_queue", None, None]
+        view = await batch.until_state("batch_awaiting_cut_authz_set")
+        assert batch.outcomes(view) == {"ICX-P-1": "failed", "ICX-P-3": "enacted", "ICX-P-4": "at_sg1"}
+        assert [item["queue"] for item in view["items"]] == ["quarantine_queue", None, None]
         assert (await batch.summary()).partial
         await batch.hand_over(await batch.sign(CUT))
         assert (await batch.through_lifecycle()).totals["enacted"] == 2
@@ -148,9 +148,9 @@ async def test_a_document_of_another_open_batch_is_refused_alone(stack: Stack) -
         await first.until_state("batch_awaiting_cut_authz_set")
         stack.register("ICX-B-9", support.law(9))
         second = await support.start(stack, [{"document_id": "ICX-B-1"}, {"document_id": "ICX-B-9"}])
-        seen = await second.until_state("batch_awaiting_cut_authz_set")
-        assert second.outcomes(seen) == {"ICX-B-1": "busy", "ICX-B-9": "at_sg1"}
-        assert seen["items"][0]["reason"].startswith("STOP_RUN_BUSY: its run ictr-")
+        view = await second.until_state("batch_awaiting_cut_authz_set")
+        assert second.outcomes(view) == {"ICX-B-1": "busy", "ICX-B-9": "at_sg1"}
+        assert view["items"][0]["reason"].startswith("STOP_RUN_BUSY: its run ictr-")
         assert (await first.through()).totals == {"enacted": 2, "settled": 2}
         assert (await second.through()).state == "batch_failed_partial"
         batches.halt(stack.settings, second.batch_id, None, "free now")
@@ -194,9 +194,9 @@ async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_
         assert (await batch.result()).state == "batch_failed_partial"
         await asyncio.to_thread(batches.stop, stack.settings, batch.batch_id, "cancel", "not this year")
         await stack.client.get_workflow_handle(batch_workflow_id(batch.batch_id)).result()
-        seen = await batch.view()
-        assert seen["batch"]["state"] == "batch_voided"
-        assert [(item["state"], item["queue"]) for item in seen["items"]] == [("voided_cancelled", None)] * 2
+        view = await batch.view()
+        assert view["batch"]["state"] == "batch_voided"
+        assert [(item["state"], item["queue"]) for item in view["items"]] == [("voided_cancelled", None)] * 2
         for handle in handles:
             await handle.result()
 
@@ -218,9 +218,9 @@ async def test_unsigned_documents_stay_paused_and_the_batch_is_partial_until_the
         await batch.until_state("batch_awaiting_cut_authz_set")
         answer = await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-B-2"]))
         assert answer["missing"] == ["ICX-B-2"]
-        seen = await batch.until_state("batch_awaiting_lifecycle_authz_set")
+        view = await batch.until_state("batch_awaiting_lifecycle_authz_set")
         assert (await batch.summary()).partial
-        assert batch.outcomes(seen)["ICX-B-2"] == "at_sg1"
+        assert batch.outcomes(view)["ICX-B-2"] == "at_sg1"
         await batch.hand_over(await batch.sign(CUT))
         await batch.hand_over(await batch.sign(LIFECYCLE))
         assert (await batch.through_lifecycle()).state == "batch_closeout"
@@ -250,18 +250,18 @@ async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own_and
     stack.register("ICX-B-3", support.law(3))
     async with stack.workers():
         batch = await support.start(stack, [*support.small_laws(stack, 2), needs_it])
-        seen = await batch.until_state("batch_awaiting_cut_authz_set")
-        first = seen["items"][0]
+        view = await batch.until_state("batch_awaiting_cut_authz_set")
+        first = view["items"][0]
         asked = (stack.settings, stack.kit.alice, first["run_id"], first["request_kb_id"])
         name = sign_answer(*asked, decision=schema.REJECT, text="not yet")
-        await stack.run_of(seen["items"][0]["run_id"], "ICX-B-1").handle.signal("submit_approval", name)
+        await stack.run_of(view["items"][0]["run_id"], "ICX-B-1").handle.signal("submit_approval", name)
         await batch.hand_over(await batch.sign(CUT, leave_out=["ICX-B-1"]))
         await batch.until_state("batch_awaiting_lifecycle_authz_set")
         assert await outcomes(batch) == {"ICX-B-1": "failed", "ICX-B-2": "at_sg2", "ICX-B-3": "blocked"}
-        order = await batch.order(schema.INCLUDE_FAILED, seen["items"][0]["run_id"], "ICX-B-1")
+        order = await batch.order(schema.INCLUDE_FAILED, view["items"][0]["run_id"], "ICX-B-1")
         assert (await batch.hand_over(order))["accepted"] == ["ICX-B-1"]
         again = await batch.until_stage("ICX-B-1", "at_sg1")
-        assert again["run_id"] != seen["items"][0]["run_id"]
+        assert again["run_id"] != view["items"][0]["run_id"]
         assert again["queue"] is None
         await batch.hand_over(await batch.sign(CUT))
         await batch.until_stage("ICX-B-1", "at_sg2")
@@ -297,8 +297,8 @@ async def test_a_document_whose_workflow_was_terminated_goes_on_while_its_batch_
         await batch.until_state("batch_awaiting_cut_authz_set")
         stack.take_write_lane()
         await batch.hand_over(await batch.sign(CUT))
-        (one,) = (await batch.view())["items"]
-        run = stack.run_of(one["run_id"], one["document_id"])
+        (item,) = (await batch.view())["items"]
+        run = stack.run_of(item["run_id"], item["document_id"])
         await run.until_attempted("IG_cut_leg_a_execute", "lane_busy")
         await run.handle.terminate("by a stranger")
         stack.let_go()

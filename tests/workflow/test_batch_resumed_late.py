@@ -89,8 +89,8 @@ async def resumed_while_it_closes(batch: Batch, events: tuple[threading.Event, t
     """Type `resume-batch` before the workflow that has seen the end is gone; it goes when the resume is in."""
     closes, goes = events
     await until(lambda: asyncio.to_thread(closes.wait, 1), what="the batch closes")
-    seen = await batch.seen()
-    typed = asyncio.create_task(asyncio.to_thread(batch_resume.go_on, batch.stack.settings, seen))
+    view = await batch.seen()
+    typed = asyncio.create_task(asyncio.to_thread(batch_resume.go_on, batch.stack.settings, view))
 
     async def taken_back() -> bool:
         return (await batch.view())["batch"]["halted"] is None

@@ -111,7 +111,7 @@ async def test_a_worker_takes_no_more_at_once_than_its_heartbeats_say(stack: Sta
                 made.append(make_batch_worker(stack.client, deps, executor))
         for pool in deps.pools.values():
             pool.close()
-        taken |= {one.task_queue: one.config()["max_concurrent_activities"] for one in made}
+        taken |= {worker.task_queue: worker.config()["max_concurrent_activities"] for worker in made}
         said_at |= slots_of(role)
     assert taken == said_at
 

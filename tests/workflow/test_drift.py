@@ -28,11 +28,11 @@ async def test_drift_while_people_decide_stops_before_the_write(
         await run.until_requested(CUT)
         stack.database.run(statement)
         await run.approve(CUT)
-        seen = await run.until_state(f"stopped_drift_{dimension}")
-        report = seen["run"]["last_error"]["report"]
+        sidecar = await run.until_state(f"stopped_drift_{dimension}")
+        report = sidecar["run"]["last_error"]["report"]
         assert any(named in line for line in report["diff"])
         assert stack.database.value("select count(*) from public.information_unit") == 0
-        assert seen["consumptions"] == []
+        assert sidecar["consumptions"] == []
         status = await run.until_shown(f"stopped_drift_{dimension}")
         assert status["next_command"] == f"cutter acknowledge-drift {run.run_id} --reason TEXT"
 
@@ -75,8 +75,8 @@ async def test_drift_before_a_request_stops_with_a_report_that_can_be_acknowledg
     stack.hooks.append(tamper)
     async with stack.workers():
         run = await stack.start()
-        seen = await run.until_state("stopped_drift_tables")
-        assert any("unit_version" in line for line in seen["run"]["last_error"]["report"]["diff"])
+        sidecar = await run.until_state("stopped_drift_tables")
+        assert any("unit_version" in line for line in sidecar["run"]["last_error"]["report"]["diff"])
         await run.until_shown("stopped_drift_tables")
         assert (await run.resume(await run.order(schema.ACKNOWLEDGE_DRIFT)))["status"] == "accepted"
         status = await run.until_requested(CUT)

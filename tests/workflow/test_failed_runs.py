@@ -23,7 +23,7 @@ POISON = b"no heading at all\n"
 async def failed_since(stack: Stack, began: datetime) -> set[str]:
     """What `temporal workflow list --query 'ExecutionStatus="Failed"'` names of this test's workflows."""
     asked = f"ExecutionStatus='Failed' and StartTime >= '{began.isoformat()}'"
-    return {seen.id async for seen in stack.client.list_workflows(asked)}
+    return {execution.id async for execution in stack.client.list_workflows(asked)}
 
 
 async def started(stack: Stack, name: str, text: bytes = THREE_UNITS, **fields: object) -> Run:

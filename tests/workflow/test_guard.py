@@ -36,8 +36,8 @@ class Careless:
         raise KeyError("a bug")
 
     @workflow.signal
-    def narrow(self, one: Any) -> None:
-        self.done = one == "end"
+    def narrow(self, word: Any) -> None:
+        self.done = word == "end"
 
 
 # What the SDK leaves behind when a handler raises is not ours.
@@ -57,10 +57,10 @@ async def test_a_raising_handler_and_a_wrong_arity_wedge_a_run_only_without_the_
         await handle.signal("narrow", "end")
 
         async def settled() -> str:
-            seen = await handle.describe()
-            if seen.status is WorkflowExecutionStatus.COMPLETED:
+            description = await handle.describe()
+            if description.status is WorkflowExecutionStatus.COMPLETED:
                 return "completed"
-            return "wedged" if seen.raw_description.pending_workflow_task.attempt > 1 else ""
+            return "wedged" if description.raw_description.pending_workflow_task.attempt > 1 else ""
 
         assert await until(settled) == ("completed" if guarded else "wedged")
         if not guarded:

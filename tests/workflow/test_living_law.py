@@ -42,8 +42,8 @@ async def test_a_second_version_replaces_the_first_through_both_sovereign_gates(
         await run.approve("SG_lifecycle_authz")
         result = await run.result()
         assert (result.state, result.outcome) == ("closeout_reported", "success")
-        seen: Any = await run.sidecar()
-        assert [receipt["gate"] for receipt in seen["receipts"]] == [gate.name for gate in GATES]
+        sidecar: Any = await run.sidecar()
+        assert [receipt["gate"] for receipt in sidecar["receipts"]] == [gate.name for gate in GATES]
         after = law_in_force(stack)
         assert set(after) == {f"{DOCUMENT}/{name}" for name in (
             "PART-ONE", "PART-ONE/KEPT", "PART-ONE/NEW", "PART-ONE/REVISED", "PART-TWO", "PART-TWO/MOVED",
@@ -53,7 +53,7 @@ async def test_a_second_version_replaces_the_first_through_both_sovereign_gates(
         assert stack.database.value(chain) == [[first.run_id, None], [run.run_id, first.run_id]]
         texts = [
             Store(stack.settings.kb).get(document["kb_id"])
-            for document in seen["documents"]
+            for document in sidecar["documents"]
             if document["kind"] == "request"
         ]
         assert len(texts) == 2

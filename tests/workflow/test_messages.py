@@ -69,8 +69,8 @@ async def test_a_stop_whose_argument_nobody_can_decode_is_a_stop(stack: Stack) -
         run = await stack.start()
         await run.until_requested(CUT)
         await run.handle.signal("stop", args=[UNDECODABLE])
-        seen = await run.until_state("stopped_stop")
-        assert seen["latch"]["reason"] == "no reason given"
+        sidecar = await run.until_state("stopped_stop")
+        assert sidecar["latch"]["reason"] == "no reason given"
 
 
 @pytest.mark.parametrize("arguments", [("a.md", "b.md"), (7,), ({"x": 1},)])

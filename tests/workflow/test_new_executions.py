@@ -28,9 +28,9 @@ async def test_after_a_terminate_a_new_execution_skips_the_sealed_gates(stack: S
         again = await stack.start(run_id=run.run_id)
         await again.approve(LIFECYCLE)
         assert (await again.result()).state == "closeout_reported"
-        seen = await again.sidecar()
-        assert len(seen["consumptions"]) == 2
-        assert [attempt["gate"] for attempt in seen["attempts"][len(before) :]] == [gate.name for gate in GATES[-2:]]
+        sidecar = await again.sidecar()
+        assert len(sidecar["consumptions"]) == 2
+        assert [attempt["gate"] for attempt in sidecar["attempts"][len(before) :]] == [gate.name for gate in GATES[-2:]]
 
 
 async def test_a_foreign_start_beside_an_open_run_fails_at_once_and_names_it(stack: Stack) -> None:
@@ -43,9 +43,9 @@ async def test_a_foreign_start_beside_an_open_run_fails_at_once_and_names_it(sta
         )
         with pytest.raises(WorkflowFailureError) as caught:
             await foreign.result()
-        said = str(caught.value.cause)
-        assert f"{DOCUMENT} has the open run {run.run_id} (awaiting_cut_authorization)" in said
-        assert f"cutter orchestrate resume --run-id {run.run_id}" in said
+        message = str(caught.value.cause)
+        assert f"{DOCUMENT} has the open run {run.run_id} (awaiting_cut_authorization)" in message
+        assert f"cutter orchestrate resume --run-id {run.run_id}" in message
         assert stack.database.value("select count(*) from cutter_governance.run") == 1
         assert (await (await stack.start(run_id=run.run_id)).through()).state == "closeout_reported"
 

@@ -81,8 +81,8 @@ async def test_an_expired_request_is_made_anew_after_the_operators_resume(stack:
         run = await stack.start()
         await run.until_requested(CUT)
         first = (await run.sidecar())["requests"][0]
-        seen = await run.until_state("stopped_expired")
-        assert seen["requests"][0]["status"] == "expired"
+        sidecar = await run.until_state("stopped_expired")
+        assert sidecar["requests"][0]["status"] == "expired"
         status = await run.until_shown("stopped_expired")
         assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
         assert (await run.resume())["status"] == "accepted"
@@ -198,7 +198,11 @@ async def test_a_database_that_is_away_is_retried_in_sight_then_the_run_stops(st
         assert (await run.result()).state == "closeout_reported"
         history = await run.handle.fetch_history()
         scheduled = [event.activity_task_scheduled_event_attributes for event in history.events]
-        judged = [one.start_to_close_timeout.seconds for one in scheduled if one.activity_type.name == "judge_approval"]
+        judged = [
+            attributes.start_to_close_timeout.seconds
+            for attributes in scheduled
+            if attributes.activity_type.name == "judge_approval"
+        ]
         assert len(judged) > limits.RETRIES_A_GATE
         assert set(judged) == {limits.CONTROL_ACTIVITY_SECONDS}, "a try after an outage has as much time as the first"
 
@@ -211,8 +215,8 @@ async def test_a_stop_that_could_not_be_recorded_is_recorded_after_the_outage(st
         await run.until_shown(LOST)
         assert (await run.state()) == "grants_probed", "PostgreSQL does not know of the stop yet"
         losing.names.remove("escalate")
-        seen = await run.until_state(LOST)
-        assert "max_attempts_exhausted" in seen["run"]["last_error"]["reason"]
+        sidecar = await run.until_state(LOST)
+        assert "max_attempts_exhausted" in sidecar["run"]["last_error"]["reason"]
 
         async def told() -> bool:
             return bool((await run.status())["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}")
@@ -238,8 +242,8 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
         assert (await asyncio.to_thread(doctor_checks.runs, stack.settings)).remedy == "cutter reconcile"
         losing.names.remove("escalate")
         with reading_deps(stack.settings) as deps:
-            found = await reconciler_runs.runs(stack.client, deps, 0)
-            assert [(one["run_id"], one["temporal"]) for one in found["differs"]] == [(run.run_id, LOST)]
+            report = await reconciler_runs.runs(stack.client, deps, 0)
+            assert [(entry["run_id"], entry["temporal"]) for entry in report["differs"]] == [(run.run_id, LOST)]
             await run.until_state(LOST)
             again = await reconciler_runs.runs(stack.client, deps, 0)
         assert again["differs"] == []
@@ -276,7 +280,7 @@ async def test_every_retry_of_a_control_activity_follows_a_pause(stack: Stack) -
     ]
     after_failure = [second for first, second in pairwise(moves) if first.startswith("activity_task_failed")]
     assert len(after_failure) >= limits.RETRIES_A_GATE
-    assert not any(one.startswith("activity_task_scheduled") for one in after_failure)
+    assert not any(event.startswith("activity_task_scheduled") for event in after_failure)
 
 
 async def test_a_run_that_met_an_outage_before_it_was_registered_goes_on_by_the_command_it_shows(stack: Stack) -> None:
@@ -354,8 +358,8 @@ async def _was_stopped(run: Run, times: int) -> bool:
 
 
 async def _void_by_command(run: Run) -> dict[str, object]:
-    seen, order = RunRecord.of((await run.sidecar())["run"]), await run.order(schema.VOID)
-    return await orders.through_void_workflow(run.stack.settings, seen, order)
+    record, order = RunRecord.of((await run.sidecar())["run"]), await run.order(schema.VOID)
+    return await orders.through_void_workflow(run.stack.settings, record, order)
 
 
 async def _resume_by_command(run: Run) -> dict[str, object]:
@@ -393,26 +397,28 @@ async def test_a_gate_whose_dependency_is_away_is_tried_so_often_and_each_try_is
     """
     async with stack.workers(keys_dir=stack.settings.state / "no-keys"):
         run = await stack.start()
-        seen = await run.until_state("stopped_unavailable_backup")
-        tries = [attempt for attempt in seen["attempts"] if attempt["gate"] == "IG_backup"]
-        told = [one["next_eligible_at"] is not None for one in tries]
-        assert told == [True] * limits.RETRIES_A_GATE + [False], "each row says when the next try is due"
+        sidecar = await run.until_state("stopped_unavailable_backup")
+        tries = [attempt for attempt in sidecar["attempts"] if attempt["gate"] == "IG_backup"]
+        due = [attempt["next_eligible_at"] is not None for attempt in tries]
+        assert due == [True] * limits.RETRIES_A_GATE + [False], "each row says when the next try is due"
     async with stack.workers():
-        assert seen["run"]["last_error"]["reason"].startswith("max_attempts_exhausted: ")
+        assert sidecar["run"]["last_error"]["reason"].startswith("max_attempts_exhausted: ")
         assert (await run.resume())["status"] == "accepted"
         assert (await run.through()).state == "closeout_reported"
     file = stack.settings.runs / run.run_id / "transitions.jsonl"
     with file.open("rb") as stream:
         assert list(check(stream, Validation())) == []
-    told = [json.loads(line) for line in file.read_bytes().splitlines()]
-    moves = [(one["entity_id"], one["to_state"]) for one in told if one["event_type"] == "request_state_transition"]
+    events = [json.loads(line) for line in file.read_bytes().splitlines()]
+    moves = [
+        (event["entity_id"], event["to_state"]) for event in events if event["event_type"] == "request_state_transition"
+    ]
     first, second = ([state for name, state in moves if name == f"{run.run_id}#{n}"] for n in (1, 2))
     assert first == ["queued", "executing", *["awaiting_tool", "executing"] * limits.RETRIES_A_GATE, "failed"]
     waits = ["awaiting_user_confirmation", "executing"]
     assert second == ["queued", "executing", *waits, *waits, "completed"]
-    codes = [one["metadata"].get("reason_code") for one in told if one["to_state"] == "failed"]
+    codes = [event["metadata"].get("reason_code") for event in events if event["to_state"] == "failed"]
     assert codes == ["max_attempts_exhausted"]
-    tasks = [one["to_state"] for one in told if one["event_type"] == "task_state_transition"]
+    tasks = [event["to_state"] for event in events if event["event_type"] == "task_state_transition"]
     retried = ["retrying", "queued", "running"] * limits.RETRIES_A_GATE
     assert tasks == ["queued", "running", *retried, "validating", "completed"]
 
@@ -457,9 +463,9 @@ async def test_a_run_with_a_backup_stops_at_leg_a_while_a_segment_is_damaged(sta
         await run.until_requested(CUT)
         stack.database.run(damaged, ("ICX-ANOTHER-LAW", "its live rows differ from its segment in public.unit_version"))
         await run.approve(CUT)
-        seen = await run.until_state("stopped_unavailable_segment")
+        sidecar = await run.until_state("stopped_unavailable_segment")
         reason = "ICX-ANOTHER-LAW: its live rows differ from its segment in public.unit_version; find the cause"
-        assert seen["run"]["last_error"]["reason"].startswith(f"segment_damaged: {reason}")
+        assert sidecar["run"]["last_error"]["reason"].startswith(f"segment_damaged: {reason}")
         status = await run.until_shown("stopped_unavailable_segment")
         assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
         assert stack.database.value("select count(*) from public.information_unit") == 0
@@ -470,7 +476,7 @@ async def test_a_run_with_a_backup_stops_at_leg_a_while_a_segment_is_damaged(sta
         again = "select cutter_governance.fn_backup_again('ICX-ANOTHER-LAW')"
         assert stack.database.value(again, role="cutter_backup") is True
         assert (await run.resume())["status"] == "accepted"
-        seen = await run.until_requested(LIFECYCLE)
+        status = await run.until_requested(LIFECYCLE)
     tries = [
         attempt["outcome"] for attempt in (await run.sidecar())["attempts"] if attempt["gate"] == "IG_cut_leg_a_execute"
     ]

@@ -21,13 +21,13 @@ LEG_A = "IG_cut_leg_a_execute"
 UNITS = "select count(*) from public.information_unit"
 
 
-async def shown(run: Run, told: str) -> bool:
-    return any(told in refusal for refusal in (await run.status())["refusals"])
+async def shown(run: Run, word: str) -> bool:
+    return any(word in refusal for refusal in (await run.status())["refusals"])
 
 
-def stop_report(run: Run, seen: support.Json) -> str:
+def stop_report(run: Run, sidecar: support.Json) -> str:
     return support.kb_text(
-        run.stack, next(document["kb_id"] for document in seen["documents"] if document["kind"] == "stop_route")
+        run.stack, next(document["kb_id"] for document in sidecar["documents"] if document["kind"] == "stop_route")
     )
 
 
@@ -42,8 +42,8 @@ async def test_a_denied_write_ends_the_run_and_another_policy_lets_its_successor
         assert rule in result.reason
         assert stack.database.value(UNITS) == 0
         assert stack.database.value("select count(*) from cutter_governance.approval_consumption") == 0
-        seen = await run.sidecar()
-        report = stop_report(run, seen)
+        sidecar = await run.sidecar()
+        report = stop_report(run, sidecar)
         assert rule in report
         assert f"cutter run {run.document_id} --amends {run.run_id}" in report
         put_in_force(stack.settings)
@@ -61,11 +61,11 @@ async def test_without_a_policy_the_run_ends_with_the_command_that_installs_one_
         assert result.state == "failed_policy"
         assert "type `cutter policy install`" in result.reason
         waiting = [document for document in (await run.sidecar())["documents"] if document["sha256"] is None]
-        assert [one["kind"] for one in waiting] == ["stop_route"]
+        assert [document["kind"] for document in waiting] == ["stop_route"]
     with reading_deps(stack.settings) as deps:
         assert drain(deps) == ([], [])
         put_in_force(stack.settings)
-        assert [one["kb_id"] for one in drain(deps)[0]] == [waiting[0]["kb_id"]]
+        assert [document["kb_id"] for document in drain(deps)[0]] == [waiting[0]["kb_id"]]
 
 
 async def test_a_backup_that_two_people_must_allow_is_waited_for(stack: Stack) -> None:
@@ -73,12 +73,12 @@ async def test_a_backup_that_two_people_must_allow_is_waited_for(stack: Stack) -
     async with stack.workers():
         run = await stack.start()
         await run.until_shown("stopped_policy_backup")
-        seen = await run.until_state("stopped_policy_backup")
-        assert "line 3: rule r0 says needs_approval(high) to backup take" in stop_report(run, seen)
-        for who, told in ((stack.kit.alice, "more_needed"), (stack.kit.alice, "refused")):
-            answer = await run.resume(await run.order(schema.RESUME, f"as {told}", who=who))
+        sidecar = await run.until_state("stopped_policy_backup")
+        assert "line 3: rule r0 says needs_approval(high) to backup take" in stop_report(run, sidecar)
+        for who, status in ((stack.kit.alice, "more_needed"), (stack.kit.alice, "refused")):
+            answer = await run.resume(await run.order(schema.RESUME, f"as {status}", who=who))
             assert answer["status"] == "accepted"
-            await until(partial(shown, run, told), what=told)
+            await until(partial(shown, run, status), what=status)
             assert await run.state() == "stopped_policy_backup"
         await run.resume(await run.order(schema.RESUME, "as agreed", who=stack.kit.bob))
         assert (await run.through()).state == "closeout_reported"

@@ -35,7 +35,7 @@ OPERATOR_ONLY = frozenset({Host.OPERATOR})
 
 
 async def looked(settings: Settings, hosts: frozenset[Host] = OPERATOR_ONLY) -> dict[str, Check]:
-    return {one.name: one for one in await asyncio.to_thread(preflight, settings, hosts)}
+    return {check.name: check for check in await asyncio.to_thread(preflight, settings, hosts)}
 
 
 async def namespace(stack: Stack) -> Settings:
@@ -52,12 +52,12 @@ async def namespace(stack: Stack) -> Settings:
 async def test_a_deployment_that_is_whole_passes_on_each_host(stack: Stack) -> None:
     put_in_force(stack.settings)
     for hosts in (OPERATOR_ONLY, frozenset({Host.CUTTER, Host.EXEC, Host.VERIFY})):
-        found = await looked(stack.settings, hosts)
-        assert [one for one in found.values() if one.verdict is not Verdict.OK] == []
+        checks = await looked(stack.settings, hosts)
+        assert [check for check in checks.values() if check.verdict is not Verdict.OK] == []
     shown = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
-    assert {"git", "make", "go", "worker-exec", "keys"} & {one.name for one in shown} == set()
-    assert {one.name for one in shown} >= {"workers", "lanes", "database guards", "search attributes"}
-    assert [one for one in shown if one.failed] == []
+    assert {"git", "make", "go", "worker-exec", "keys"} & {check.name for check in shown} == set()
+    assert {check.name for check in shown} >= {"workers", "lanes", "database guards", "search attributes"}
+    assert [check for check in shown if check.failed] == []
 
 
 async def test_a_namespace_without_our_attributes_fails_until_the_command_was_typed(stack: Stack) -> None:
@@ -92,9 +92,9 @@ async def test_a_namespace_without_room_is_named_with_the_command_that_makes_roo
         return True
 
     await until(added, seconds=20)
-    with pytest.raises(Refused, match="search-attribute remove") as told:
+    with pytest.raises(Refused, match="search-attribute remove") as refusal:
         await asyncio.to_thread(search_attributes.ensure, settings)
-    assert "does not answer" not in str(told.value)
+    assert "does not answer" not in str(refusal.value)
 
 
 async def test_an_unknown_namespace_and_two_names_for_it_fail(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,9 +122,9 @@ async def test_a_server_that_demands_a_client_certificate(
         assert "TEMPORAL_TLS_CLIENT_CERT_PATH" in refused.remedy
         monkeypatch.setenv("TEMPORAL_TLS_CLIENT_CERT_PATH", str(ours.certificate))
         monkeypatch.setenv("TEMPORAL_TLS_CLIENT_KEY_PATH", str(ours.key))
-        found = await looked(settings)
-        assert (found["temporal"].verdict, found["temporal tls"].verdict) == (Verdict.OK, Verdict.OK)
-        assert found["temporal tls"].found.startswith("encrypted")
+        checks = await looked(settings)
+        assert (checks["temporal"].verdict, checks["temporal tls"].verdict) == (Verdict.OK, Verdict.OK)
+        assert checks["temporal tls"].found.startswith("encrypted")
         monkeypatch.setenv("TEMPORAL_TLS_CLIENT_KEY_PATH", str(tmp_path / "missing.key"))
         assert "missing.key" in (await looked(settings))["temporal"].found
 
@@ -145,7 +145,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         assert "knowledge base" in view.blocked
         assert view.needs.startswith("a repaired host")
         shown = inbox._blocked(stack.settings)
-        assert [one["reason"] for one in shown] == [view.blocked]
+        assert [entry["reason"] for entry in shown] == [view.blocked]
         workers = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
         assert next(worker for worker in workers if worker.name == "workers").failed
         obstacle.unlink()

@@ -43,10 +43,10 @@ def no_law(stack: Stack) -> bool:
 
 async def refused(stack: Stack, run: Run) -> bool:
     """True where the run failed at IG_mark by the finding's name, and nothing was written."""
-    seen = await run.sidecar()
-    assert [receipt["gate"] for receipt in seen["receipts"]] == ["IG_source_pin"]
-    assert "heading_absorbed, line 7, red 1" in seen["attempts"][-1]["reason"]
-    return bool(seen["run"]["state"] == "failed_mark" and no_law(stack))
+    sidecar = await run.sidecar()
+    assert [receipt["gate"] for receipt in sidecar["receipts"]] == ["IG_source_pin"]
+    assert "heading_absorbed, line 7, red 1" in sidecar["attempts"][-1]["reason"]
+    return bool(sidecar["run"]["state"] == "failed_mark" and no_law(stack))
 
 
 async def test_a_run_of_it_fails_at_the_gate(stack: Stack) -> None:
@@ -75,11 +75,11 @@ async def test_a_batch_sets_it_aside_and_takes_it_in_again_in_vain(stack: Stack)
     register(stack)
     async with stack.workers():
         batch = await support.start(stack, [*support.small_laws(stack, 1), {"document_id": RED}])
-        seen = await batch.until_state("batch_awaiting_cut_authz_set")
-        assert await refused(stack, run_of(stack, seen))
-        order = await batch.order(schema.INCLUDE_FAILED, item(seen)["run_id"], RED)
+        view = await batch.until_state("batch_awaiting_cut_authz_set")
+        assert await refused(stack, run_of(stack, view))
+        order = await batch.order(schema.INCLUDE_FAILED, item(view)["run_id"], RED)
         assert (await batch.hand_over(order))["accepted"] == [RED]
-        again = await until_another_run(batch, item(seen)["run_id"])
+        again = await until_another_run(batch, item(view)["run_id"])
         assert await refused(stack, run_of(stack, again))
         result = await batch.through()
         assert result.totals == {"enacted": 1, "failed": 1, "error_queue": 1, "settled": 2}
@@ -130,18 +130,18 @@ async def test_the_version_whose_findings_were_accepted_becomes_law_by_statement
         assert stack.database.value(UNITS) == 3
     for kb_id in signed:
         body = Store(stack.settings.kb).get(kb_id)
-        said = statement.parse(body)
-        assert isinstance(said, statement.Statement)
-        assert said.accepted_findings == NAME
+        signed_statement = statement.parse(body)
+        assert isinstance(signed_statement, statement.Statement)
+        assert signed_statement.accepted_findings == NAME
         assert stack.database.value(f"{CONSUMED} and approval_sha256 = %s", (sha256_hex(body),)) == 1
-        asked = Store(stack.settings.kb).get(stack.database.value(REQUEST, (said.request_sha256,)))
-        assert request_sha256(asked) == said.request_sha256
+        asked = Store(stack.settings.kb).get(stack.database.value(REQUEST, (signed_statement.request_sha256,)))
+        assert request_sha256(asked) == signed_statement.request_sha256
         assert all(part in asked.decode() for part in (NAME, ACCEPTED[NAME]))
 
 
 def item(view: Any) -> Any:
     """The text's row in a batch's view."""
-    return next(one for one in view["items"] if one["document_id"] == RED)
+    return next(row for row in view["items"] if row["document_id"] == RED)
 
 
 def run_of(stack: Stack, view: Any) -> Run:

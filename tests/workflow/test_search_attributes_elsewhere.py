@@ -36,15 +36,15 @@ def elsewhere(stack: Stack, request: pytest.FixtureRequest) -> Iterator[Settings
 
 
 async def test_the_command_names_every_attribute_with_its_type_and_the_guide(elsewhere: Settings) -> None:
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as refusal:
         await asyncio.to_thread(search_attributes.ensure, elsewhere)
-    assert told.value.code == "not_by_cutter"
-    said = str(told.value)
-    assert UNAUTHORIZED in said
-    assert "tcld namespace search-attributes add --namespace default" in said
-    assert "docs/guides/temporal-cloud.md" in said
+    assert refusal.value.code == "not_by_cutter"
+    message = str(refusal.value)
+    assert UNAUTHORIZED in message
+    assert "tcld namespace search-attributes add --namespace default" in message
+    assert "docs/guides/temporal-cloud.md" in message
     for name, kind in SEARCH_ATTRIBUTE_TYPES.items():
-        assert f" --search-attribute {name}={kind}" in said
+        assert f" --search-attribute {name}={kind}" in message
 
 
 async def test_the_command_line_exits_with_the_code(
@@ -79,19 +79,19 @@ async def test_no_start_goes_on_without_attributes_that_are_known_to_be_missing(
         settings = stack.settings.model_copy(
             update={"temporal_address": address, "temporal_namespace": "temporal-system"}
         )
-        with pytest.raises(Refused) as told:
+        with pytest.raises(Refused) as refusal:
             await asyncio.to_thread(search_attributes.ensure_or_say, settings)
-    assert told.value.code == "may_not_create"
-    assert "temporal operator search-attribute create --namespace temporal-system --name Cutter" in str(told.value)
+    assert refusal.value.code == "may_not_create"
+    assert "temporal operator search-attribute create --namespace temporal-system --name Cutter" in str(refusal.value)
 
 
 async def test_the_preflight_warns_and_keeps_no_worker_from_serving(elsewhere: Settings) -> None:
-    found = {one.name: one for one in await asyncio.to_thread(preflight, elsewhere, frozenset({Host.OPERATOR}))}
-    seen = found["search attributes"]
-    assert (seen.verdict, seen.failed) == (Verdict.OPTIONAL, False)
-    assert seen.found.endswith("so nobody knows here if one is missing")
-    assert "docs/guides/temporal-cloud.md" in seen.remedy
-    assert [found[name].verdict for name in ("temporal", "namespace", "temporal version")] == [Verdict.OK] * 3
+    checks = {check.name: check for check in await asyncio.to_thread(preflight, elsewhere, frozenset({Host.OPERATOR}))}
+    warning = checks["search attributes"]
+    assert (warning.verdict, warning.failed) == (Verdict.OPTIONAL, False)
+    assert warning.found.endswith("so nobody knows here if one is missing")
+    assert "docs/guides/temporal-cloud.md" in warning.remedy
+    assert [checks[name].verdict for name in ("temporal", "namespace", "temporal version")] == [Verdict.OK] * 3
 
 
 @pytest.mark.parametrize("refused", [{CLUSTER: grpc.StatusCode.PERMISSION_DENIED}, {}], ids=["refuses", "is silent"])

@@ -25,11 +25,11 @@ async def test_a_stop_while_waiting_needs_a_signed_resume_and_then_goes_on(stack
         run = await stack.start()
         await run.until_requested(CUT)
         await run.handle.signal("stop", {"reason": "let me look"})
-        seen = await run.until_state("stopped_stop")
+        sidecar = await run.until_state("stopped_stop")
         status = await run.until_shown("stopped_stop")
         assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
         assert status["next_command"] in await run.details()
-        assert seen["latch"]["reason"] == "let me look"
+        assert sidecar["latch"]["reason"] == "let me look"
         assert await run.resume() == {
             "status": "refused", "code": "refused", "reason": "resume",
         }  # fmt: skip
@@ -185,8 +185,8 @@ async def test_a_stop_during_a_gate_takes_effect_before_the_next_one(stack: Stac
 
     stack.hooks.append(stop)
     async with stack.workers():
-        seen = await run.until_state("stopped_stop")
-        assert [receipt["gate"] for receipt in seen["receipts"]] == ["IG_source_pin", "IG_mark"]
+        sidecar = await run.until_state("stopped_stop")
+        assert [receipt["gate"] for receipt in sidecar["receipts"]] == ["IG_source_pin", "IG_mark"]
         await run.until_shown("stopped_stop")
         await run.resume(await run.order(schema.RESUME))
         await run.until_requested(CUT)
@@ -210,8 +210,8 @@ async def test_a_stop_cuts_a_backoff_short(stack: Stack) -> None:
         await run.approve(CUT)
         await run.until_attempted("IG_cut_leg_a_execute", "lane_busy")
         await run.handle.signal("stop", "enough")
-        seen = await run.until_state("stopped_stop")
-        assert [attempt["outcome"] for attempt in seen["attempts"] if attempt["gate"] == "IG_cut_leg_a_execute"] == [
+        sidecar = await run.until_state("stopped_stop")
+        assert [attempt["outcome"] for attempt in sidecar["attempts"] if attempt["gate"] == "IG_cut_leg_a_execute"] == [
             "lane_busy"
         ]
         assert not any(event.event_type == EventType.EVENT_TYPE_TIMER_FIRED for event in (await run.history()).events)

@@ -102,9 +102,9 @@ async def test_a_worker_serves_what_the_dashboard_shows_and_a_run_is_one_trace(
         await stack.client.start_workflow("Unheard", id="unheard", task_queue=names.WORKFLOW_QUEUE)
 
         async def all_there() -> bool:
-            seen = await asyncio.to_thread(scrape, ready["metrics"])
-            waits = seen.get("cutter_requests_open", "")
-            return not promised() - set(seen) and "cutter_runs_open" in seen and waits != ""
+            metrics = await asyncio.to_thread(scrape, ready["metrics"])
+            waits = metrics.get("cutter_requests_open", "")
+            return not promised() - set(metrics) and "cutter_runs_open" in metrics and waits != ""
 
         try:
             await until(all_there, seconds=60)

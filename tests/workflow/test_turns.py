@@ -32,13 +32,13 @@ class Counted:
 
 
 async def all_wait(client: Client, queue: str, sent: int) -> bool:
-    told = await client.workflow_service.describe_task_queue(
+    description = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
             namespace=client.namespace, task_queue=TaskQueue(name=queue), report_stats=True,
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
     )  # fmt: skip
-    return told.stats.approximate_backlog_count >= sent
+    return description.stats.approximate_backlog_count >= sent
 
 
 async def test_a_backlog_is_worked_off_by_urgency_and_within_it_by_the_tenants_weights(temporal_address: str) -> None:

@@ -20,10 +20,10 @@ async def test_an_unforeseen_error_stops_the_run_at_once_and_is_reported(stack: 
     async with stack.workers():
         run = await stack.start()
         status = await run.until_shown("stopped_error_mark")
-        seen = await run.sidecar()
+        sidecar = await run.sidecar()
         assert met == ["IG_source_pin", "IG_mark"], "nothing is tried again by itself"
-        assert "KeyError" in seen["run"]["last_error"]["reason"]
-        assert [document["kind"] for document in seen["documents"]].count("stop_route") == 1
+        assert "KeyError" in sidecar["run"]["last_error"]["reason"]
+        assert [document["kind"] for document in sidecar["documents"]].count("stop_route") == 1
         assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
         assert (await run.resume())["status"] == "refused"
         assert (await run.resume(await run.order(schema.RESUME)))["status"] == "accepted"

@@ -28,11 +28,14 @@ async def test_a_live_run_reaches_closeout_through_both_sovereign_gates(stack: S
         run = await stack.start()
         result = await run.through()
         assert (result.state, result.outcome) == ("closeout_reported", "success")
-        seen = await run.sidecar()
-        assert [receipt["gate"] for receipt in seen["receipts"]] == [gate.name for gate in GATES]
-        assert {consumption["gate"] for consumption in seen["consumptions"]} == {"SG_cut_authz", "SG_lifecycle_authz"}
+        sidecar = await run.sidecar()
+        assert [receipt["gate"] for receipt in sidecar["receipts"]] == [gate.name for gate in GATES]
+        assert {consumption["gate"] for consumption in sidecar["consumptions"]} == {
+            "SG_cut_authz",
+            "SG_lifecycle_authz",
+        }
         assert stack.database.value(ENACTED) == int(result.facts["candidate_count"]) > 20
-        assert all(Store(stack.settings.kb).exists(document["kb_id"]) for document in seen["documents"])
+        assert all(Store(stack.settings.kb).exists(document["kb_id"]) for document in sidecar["documents"])
         status = await run.status()
         assert (status["state"], status["awaits"]) == ("closeout_reported", None)
         assert status["next_command"].startswith(f"cutter report {run.run_id}")
@@ -53,10 +56,10 @@ async def test_what_people_see_while_a_gate_waits(stack: Stack) -> None:
             f"✓ {PLANNED[-1].number} {PLANNED[-1].name}",
         ):
             assert needed in details
-        found = (await run.handle.describe()).typed_search_attributes
-        assert found[names.STATE] == "awaiting_cut_authorization"
-        assert found[names.GATE] == "SG_cut_authz"
-        assert found[names.CANDIDATES] > 20
+        attributes = (await run.handle.describe()).typed_search_attributes
+        assert attributes[names.STATE] == "awaiting_cut_authorization"
+        assert attributes[names.GATE] == "SG_cut_authz"
+        assert attributes[names.CANDIDATES] > 20
 
 
 async def test_a_dry_run_rehearses_leaves_request_documents_and_writes_nothing(stack: Stack) -> None:
@@ -64,10 +67,10 @@ async def test_a_dry_run_rehearses_leaves_request_documents_and_writes_nothing(s
         run = await stack.start(mode="dryrun")
         result = await run.result()
         assert (result.state, result.outcome) == ("awaiting_cut_authorization", "rehearsed")
-        seen = await run.sidecar()
-        assert [receipt["gate"] for receipt in seen["receipts"]] == [gate.name for gate in PLANNED]
-        assert [attempt["outcome"] for attempt in seen["attempts"]][-1] == "rehearsed"
-        (request,) = (document["kb_id"] for document in seen["documents"] if document["kind"] == "request")
+        sidecar = await run.sidecar()
+        assert [receipt["gate"] for receipt in sidecar["receipts"]] == [gate.name for gate in PLANNED]
+        assert [attempt["outcome"] for attempt in sidecar["attempts"]][-1] == "rehearsed"
+        (request,) = (document["kb_id"] for document in sidecar["documents"] if document["kind"] == "request")
         assert b"writer_digest" in Store(stack.settings.kb).get(request)
         assert stack.database.value("select count(*) from public.information_unit") == 0
 

@@ -43,9 +43,9 @@ class Cutter:
 
     async def __call__(self, *arguments: str, typed: str = "", **changed: str) -> Told:
         done = await asyncio.to_thread(forked.run, arguments, self.environment(changed), typed, cwd=ROOT)
-        told = Told(code=done.returncode, out=done.stdout, err=done.stderr)
-        assert "Traceback" not in told.err, told.err
-        return told
+        answer = Told(code=done.returncode, out=done.stdout, err=done.stderr)
+        assert "Traceback" not in answer.err, answer.err
+        return answer
 
     async def signed(self, *arguments: str, who: str = "alice", typed: str | None = None) -> Told:
         """A command that signs as one of the approvers; without anything `typed` it does not ask."""

@@ -46,12 +46,12 @@ def set_here(stack: Stack, waiting: Sequence[Json], name: str) -> Path:
     """A folder on this machine with a signed statement for each of these items, as a sovereign hands it over."""
     folder = stack.settings.state / name
     folder.mkdir()
-    for one in waiting:
-        kb_id = f"knowledge/dev/{name}/{one['document_id']}.md"
-        sign_answer(stack.settings, stack.kit.alice, one["run_id"], one["request_kb_id"], kb_id=kb_id)
+    for item in waiting:
+        kb_id = f"knowledge/dev/{name}/{item['document_id']}.md"
+        sign_answer(stack.settings, stack.kit.alice, item["run_id"], item["request_kb_id"], kb_id=kb_id)
         for suffix in ("", ".asc"):
             source = Path(str(stack.settings.kb).removeprefix("file://")) / f"{kb_id}{suffix}"
-            (folder / f"{one['document_id']}.md{suffix}").write_bytes(source.read_bytes())
+            (folder / f"{item['document_id']}.md{suffix}").write_bytes(source.read_bytes())
     return folder
 
 
@@ -68,19 +68,19 @@ async def test_the_seeds_own_commands_lead_from_a_queue_to_closeout(stack: Stack
         started = await cutter("orchestrate", "batch", "--queue", str(path), "--max-concurrent", "4", "--json")
         assert (started.code, started.json["new"], started.json["items"]) == (0, True, 2)
         first = set_here(stack, (await waiting(batch, CUT))[:1], "SG1-approvals")
-        told = await cutter("orchestrate", "resume", "--batch-id", batch_id, "--approval-set", str(first), "--json")
-        assert (told.code, told.json["accepted"], told.json["missing"]) == (0, ["ICX-B-1"], ["ICX-B-2"])
+        answer = await cutter("orchestrate", "resume", "--batch-id", batch_id, "--approval-set", str(first), "--json")
+        assert (answer.code, answer.json["accepted"], answer.json["missing"]) == (0, ["ICX-B-1"], ["ICX-B-2"])
         late = (await batch.until_stage("ICX-B-2", "at_sg1"), await batch.until_stage("ICX-B-1", "at_sg2"))
         approval = set_here(stack, late[:1], "late") / "ICX-B-2.md"
         run = ("orchestrate", "resume", "--run-id", late[0]["run_id"], "--approval-kb-id")
         assert (await cutter(*run, f"knowledge/dev/late/{approval.name}", "--json")).code == 0
         second = set_here(stack, await waiting(batch, LIFECYCLE), "SG2-approvals")
-        told = await cutter("orchestrate", "resume-batch", "--batch-id", batch_id, "--approval-set", str(second),
-                            "--wait", "--json")  # fmt: skip
-        if len(told.json["accepted"]) < 2:
+        answer = await cutter("orchestrate", "resume-batch", "--batch-id", batch_id, "--approval-set", str(second),
+                              "--wait", "--json")  # fmt: skip
+        if len(answer.json["accepted"]) < 2:
             await batch.through_lifecycle()
-        seen = await batch.until_state("batch_closeout")
-    assert batch.outcomes(seen) == {"ICX-B-1": "enacted", "ICX-B-2": "enacted"}
+        view = await batch.until_state("batch_closeout")
+    assert batch.outcomes(view) == {"ICX-B-1": "enacted", "ICX-B-2": "enacted"}
     assert stack.database.value(ENACTED) == 6
     await _says_of_everything_that_it_is_finished(stack, cutter, path, batch_id, second, late[0]["run_id"])
 
@@ -98,8 +98,8 @@ async def _says_of_everything_that_it_is_finished(
         ("orchestrate", "resume-batch", "--batch-id", batch_id),
         ("orchestrate", "resume", "--batch-id", batch_id, "--approval-set", str(approvals)),
     ):
-        told = await cutter(*command)
-        assert (told.code, "nothing was written" in told.out) == (0, True), (command, told)
+        answer = await cutter(*command)
+        assert (answer.code, "nothing was written" in answer.out) == (0, True), (command, answer)
     assert (await cutter("orchestrate", "resume", "--run-id", run_id)).code == 0
     again = await cutter(*queue)
     assert (again.code, "--resume" in again.err, batch_id in again.err) == (4, True, True)
@@ -160,57 +160,57 @@ async def test_each_next_command_of_a_strict_batch_moves_it_until_all_of_it_is_l
     async with stack.workers():
         queue = ("orchestrate", "batch", "--queue", str(path), "--stop-on-first-failure", "--max-concurrent", "1")
         assert (await cutter(*queue, "--wait", "--json")).code == 1
-        told = (await cutter("status", batch_id, "--json")).json
-        while not told["next"].startswith("cutter report"):
-            command = told["next"].partition("    # then")[0]
+        status = (await cutter("status", batch_id, "--json")).json
+        while not status["next"].startswith("cutter report"):
+            command = status["next"].partition("    # then")[0]
             rest = [words.get(word, word) for word in command.split()[1:]]
             done = await (cutter.signed(*rest) if rest[0] == "approve" else cutter(*rest))
             assert done.code in (0, 3), (command, done)
             typed.append(" ".join(command.split()[1:3]) + (" resume" if "--decision resume" in command else ""))
             assert len(typed) < 20, typed
-            told = await _at_rest(cutter, batch_id, told)
-    assert (told["state"], told["totals"]) == ("batch_closeout", {"enacted": 3, "settled": 3}), typed
+            status = await _at_rest(cutter, batch_id, status)
+    assert (status["state"], status["totals"]) == ("batch_closeout", {"enacted": 3, "settled": 3}), typed
     assert typed[:2] == ["source add", "approve --batch"]
-    assert [one for one in typed if one.endswith(" resume")], "what the batch had stopped goes on by a signature"
+    assert [line for line in typed if line.endswith(" resume")], "what the batch had stopped goes on by a signature"
 
 
-def _standing(seen: Json) -> tuple[str, ...]:
+def _standing(status: Json) -> tuple[str, ...]:
     """The batch's next command and where each of its documents stands."""
     return (
-        seen["next"],
-        seen["state"],
-        *(f"{document['run_id']} {document['state']}" for document in seen["documents"]),
+        status["next"],
+        status["state"],
+        *(f"{document['run_id']} {document['state']}" for document in status["documents"]),
     )
 
 
 async def _at_rest(cutter: Cutter, batch_id: str, before: Json) -> Json:
     """Wait until a command has changed what is shown, and nothing moves without a person; what is shown then."""
-    seen = before
+    status = before
 
     async def rests() -> bool:
-        nonlocal seen
-        seen = (await cutter("status", batch_id, "--json")).json
-        ended = seen["state"] in ("batch_closeout", "batch_failed_partial")
+        nonlocal status
+        status = (await cutter("status", batch_id, "--json")).json
+        ended = status["state"] in ("batch_closeout", "batch_failed_partial")
         moving = {"planning", "writing", "enacting", *([] if ended else ["pending"])}
-        return _standing(seen) != _standing(before) and moving.isdisjoint(
-            document["shown"] for document in seen["documents"]
+        return _standing(status) != _standing(before) and moving.isdisjoint(
+            document["shown"] for document in status["documents"]
         )
 
     await until(rests, seconds=60, what=f"{before['next']} changes something")
-    return seen
+    return status
 
 
 async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, batch_id: str) -> None:
-    seen = (await cutter("status", batch_id, "--as", "workstream", "--json")).json
-    assert (seen["entity_id"], seen["status"], seen["terminal"]) == (f"{batch_id}#2", "executing", False)
-    tasks = [(task["document_id"], task["workstream_id"][-2:], task["state"]) for task in seen["tasks"]]
+    view = (await cutter("status", batch_id, "--as", "workstream", "--json")).json
+    assert (view["entity_id"], view["status"], view["terminal"]) == (f"{batch_id}#2", "executing", False)
+    tasks = [(task["document_id"], task["workstream_id"][-2:], task["state"]) for task in view["tasks"]]
     assert sorted(tasks) == [
         ("ICX-P-1", "#1", "failed"), ("ICX-P-1", "#2", "running"), ("ICX-P-2", "#2", "running")
     ]  # fmt: skip
     assert "executing" in (await cutter("status", batch_id, "--as", "workstream")).out
     await cutter("rebuild", batch_id)
-    told = await cutter("transitions", "validate", str(stack.settings.batches / batch_id / "transitions.jsonl"))
-    assert (told.code, "0 findings" in told.out) == (0, True), told
+    answer = await cutter("transitions", "validate", str(stack.settings.batches / batch_id / "transitions.jsonl"))
+    assert (answer.code, "0 findings" in answer.out) == (0, True), answer
 
 
 @pytest.mark.parametrize("each", [False, True])
@@ -247,12 +247,12 @@ async def test_a_queue_goes_on_after_a_void(stack: Stack, cutter: Cutter) -> Non
     async with stack.workers():
         assert (await cutter(*queue, "--wait")).code == 3
         await _signs_no_document_in_anothers_place(cutter, batch_id, await waiting(batch, CUT))
-        told = await cutter("cancel", batch_id, "--reason", "the texts are wrong", "--json")
-        assert (told.code, told.json["next"]) == (0, f"cutter status {batch_id}")
+        answer = await cutter("cancel", batch_id, "--reason", "the texts are wrong", "--json")
+        assert (answer.code, answer.json["next"]) == (0, f"cutter status {batch_id}")
         await batch.until_state("batch_voided")
         assert (await cutter(*queue, "--skip-completed", "--resume", "--wait", "--json")).code == 3
-        seen = await batch.until_state("batch_awaiting_cut_authz_set")
-    assert set(batch.outcomes(seen).values()) == {"at_sg1"}
+        view = await batch.until_state("batch_awaiting_cut_authz_set")
+    assert set(batch.outcomes(view).values()) == {"at_sg1"}
     assert stack.database.value("select count(*) from cutter_governance.run") == 4
 
 
@@ -262,11 +262,11 @@ async def _signs_no_document_in_anothers_place(cutter: Cutter, batch_id: str, it
     first, second = (kb / item["request_kb_id"] for item in items)
     shown = first.read_bytes()
     first.write_bytes(second.read_bytes())
-    name, said = items[0]["document_id"], f"none that {items[0]['run_id']} made: do not sign"
+    name, refusal = items[0]["document_id"], f"none that {items[0]['run_id']} made: do not sign"
     for command in (("approve", "--batch", batch_id, "--only", name), ("approve", name), ("reject", name)):
         reason = ("--reason", "x") if command[0] == "reject" else ()
-        told = await cutter.signed(*command, *reason)
-        assert (told.code, said in told.err) == (4, True), told
+        answer = await cutter.signed(*command, *reason)
+        assert (answer.code, refusal in answer.err) == (4, True), answer
     assert not list(kb.rglob("*.asc")), "nothing was signed"
     first.write_bytes(shown)
 
@@ -283,12 +283,12 @@ async def test_skip_completed_leaves_out_what_is_law_and_what_failed_before(stac
         alone, _ = queue_file(stack, items[:1])
         checked = await cutter("orchestrate", "batch", "--queue", str(alone), "--check", "--json")
         path, batch_id = queue_file(stack, items)
-        why = next(one["why"] for one in checked.json["order"] if one["document_id"] == "ICX-TEST-1")
+        why = next(entry["why"] for entry in checked.json["order"] if entry["document_id"] == "ICX-TEST-1")
         assert why == f"this version is already enacted, by run {law.run_id}: its run will end as skipped"
         queue = ("orchestrate", "batch", "--queue", str(path), "--skip-completed", "--resume")
-        told = await cutter(*queue, "--include-failed", "--wait", "--json")
-        (needed,) = told.json["needs_signature"]
-        assert (told.code, needed["sign"]) == (3, f"cutter run ICX-P-1 --amends {failed.run_id}")
+        answer = await cutter(*queue, "--include-failed", "--wait", "--json")
+        (needed,) = answer.json["needs_signature"]
+        assert (answer.code, needed["sign"]) == (3, f"cutter run ICX-P-1 --amends {failed.run_id}")
         batch = batch_of(stack, batch_id)
         assert batch.outcomes(await batch.view()) == {"ICX-TEST-1": "skipped", "ICX-P-1": "blocked"}
         assert "nothing was written" in (await cutter(*queue)).out, "a resume alone does not take it in"
@@ -332,8 +332,8 @@ async def test_the_seed_s_own_cron_command_is_a_night(stack: Stack, cutter: Cutt
         await batch_of(stack, batch_id).result()
         with stack.database.connect("cutter_operator") as connection:
             assert connection.execute(asked, (batch_id,)).fetchone() == (True, 21_600, "quarantine", 2)
-        (one,) = (await batch_of(stack, batch_id).view())["items"]
-        assert one["queue"] == "human_review_queue"
+        (item,) = (await batch_of(stack, batch_id).view())["items"]
+        assert item["queue"] == "human_review_queue"
         again = await cutter(*queue)
         assert (again.code, "--nightly" in again.err) == (4, True)
 
@@ -365,23 +365,23 @@ async def test_the_actor_of_a_queue_is_who_is_asked_and_who_signs_unless_another
     path.write_bytes(path.read_bytes().replace(b"items:", b"default_actor: alice\nitems:"))
     async with stack.workers():
         assert (await cutter("orchestrate", "batch", "--queue", str(path), "--wait")).code == 3
-        (one,) = (await cutter("status", batch_id, "--json")).json["documents"]
-        assert one["actor"] == "alice"
+        (document,) = (await cutter("status", batch_id, "--json")).json["documents"]
+        assert document["actor"] == "alice"
         overview = support.kb_text(stack, documents.overview_id(batch_id, CUT, 1))
         assert "\nAsked: alice (1).\n" in overview
         home = str(stack.kit.alice.home)
-        told = await cutter("approve", "--batch", batch_id, "--gpg-home", home, "--json", "--yes")
-        assert (told.code, told.json["accepted"]) == (0, ["ICX-B-1"]), told
+        answer = await cutter("approve", "--batch", batch_id, "--gpg-home", home, "--json", "--yes")
+        assert (answer.code, answer.json["accepted"]) == (0, ["ICX-B-1"]), answer
 
 
 async def test_check_shows_order_and_reasons_and_starts_nothing(stack: Stack, cutter: Cutter) -> None:
-    one, two, three = support.small_laws(stack, 3)
-    path, _ = queue_file(stack, [{**one, "depends_on": ["ICX-B-3"]}, {**two, "priority": "900"}, three])
-    told = await cutter("orchestrate", "batch", "--queue", str(path), "--check", "--json",
-                        CUTTER_TEMPORAL_ADDRESS=NOBODY)  # fmt: skip
-    assert told.code == 0
-    assert [one["document_id"] for one in told.json["order"]] == ["ICX-B-3", "ICX-B-2", "ICX-B-1"]
-    assert "ICX-B-3" in next(one["why"] for one in told.json["order"] if one["document_id"] == "ICX-B-1")
+    first, second, third = support.small_laws(stack, 3)
+    path, _ = queue_file(stack, [{**first, "depends_on": ["ICX-B-3"]}, {**second, "priority": "900"}, third])
+    answer = await cutter("orchestrate", "batch", "--queue", str(path), "--check", "--json",
+                          CUTTER_TEMPORAL_ADDRESS=NOBODY)  # fmt: skip
+    assert answer.code == 0
+    assert [entry["document_id"] for entry in answer.json["order"]] == ["ICX-B-3", "ICX-B-2", "ICX-B-1"]
+    assert "ICX-B-3" in next(entry["why"] for entry in answer.json["order"] if entry["document_id"] == "ICX-B-1")
     shown = await cutter("orchestrate", "batch", "--queue", str(path), "--check")
     assert "nothing was started" in shown.out
     assert stack.database.value("select count(*) from cutter_governance.batch") == 0
@@ -414,15 +414,15 @@ async def test_a_wrong_queue_is_refused_with_all_its_lines_and_starts_nothing(
     stack: Stack, cutter: Cutter, name: str
 ) -> None:
     support.small_laws(stack, 2)
-    data, said = REFUSED[name]
+    data, texts = REFUSED[name]
     path = stack.settings.state / "wrong.yaml"
     path.write_bytes(data)
     for extra in ((), ("--check",)):
-        told = await cutter("orchestrate", "batch", "--queue", str(path), *extra)
-        assert (told.code, told.out) == (2, "")
-        for text in said:
-            assert text in told.err, told.err
-        assert "geheim" not in told.err
+        answer = await cutter("orchestrate", "batch", "--queue", str(path), *extra)
+        assert (answer.code, answer.out) == (2, "")
+        for text in texts:
+            assert text in answer.err, answer.err
+        assert "geheim" not in answer.err
     assert stack.database.value("select count(*) from cutter_governance.batch") == 0
 
 
@@ -448,8 +448,8 @@ async def test_wrong_command_lines_are_usage_errors(stack: Stack, cutter: Cutter
 
 async def test_python_m_starter_batch_is_the_same_command(stack: Stack, cutter: Cutter) -> None:
     path, _ = queue_file(stack, support.small_laws(stack, 1))
-    told = await _starter(cutter, "batch", "--queue", str(path), "--check")
-    assert (told.code, "nothing was started" in told.out) == (0, True)
+    answer = await _starter(cutter, "batch", "--queue", str(path), "--check")
+    assert (answer.code, "nothing was started" in answer.out) == (0, True)
     assert (await _starter(cutter, "resume-batch", "--help")).code == 0
 
 

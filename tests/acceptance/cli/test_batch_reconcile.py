@@ -16,9 +16,9 @@ async def test_reconcile_names_a_batch_whose_workflow_is_gone_and_starts_nothing
         await batch.until_state("batch_awaiting_cut_authz_set")
         assert (await cutter("reconcile", "--json")).json["batches_without_workflow"] == []
         await batch.handle.terminate("by a test")
-        found = (await cutter("reconcile", "--json")).json["batches_without_workflow"]
+        rows = (await cutter("reconcile", "--json")).json["batches_without_workflow"]
         command = f"cutter orchestrate resume-batch --batch-id {batch.batch_id}"
-        assert found == [{"batch_id": batch.batch_id, "state": "batch_awaiting_cut_authz_set", "next": command}]
+        assert rows == [{"batch_id": batch.batch_id, "state": "batch_awaiting_cut_authz_set", "next": command}]
         assert command in (await cutter("reconcile")).out, "it was only named"
         assert (await cutter(*command.split()[1:])).code == 0
         assert (await cutter("reconcile", "--json")).json["batches_without_workflow"] == []
@@ -36,8 +36,8 @@ async def test_reconcile_puts_a_batch_s_documents_that_wait(stack: Stack, cutter
     shutil.copy(place, kept := stack.settings.state / "kept.md")
     place.chmod(0o600)
     place.unlink()
-    told = await cutter("reconcile", "--json")
-    assert told.code == 0, told.err
-    assert {"batch_id": batch.batch_id, "kb_id": overview} in told.json["documents_put"]
+    answer = await cutter("reconcile", "--json")
+    assert answer.code == 0, answer.err
+    assert {"batch_id": batch.batch_id, "kb_id": overview} in answer.json["documents_put"]
     assert place.read_bytes() == kept.read_bytes()
     assert (await cutter("reconcile", "--json")).json["documents_put"] == []

@@ -28,19 +28,19 @@ async def test_a_batch_is_started_watched_looked_at_and_reported(stack: Stack, c
     assert watched.code == 3
     batch_id = re.search(r"batch_id: (\S+)", path.read_text())[1]  # type: ignore[index]
     lines = [line.split(" ", 2)[2] for line in watched.out.splitlines() if line.startswith("2")]
-    for one in ("ICX-B-1 awaiting_cut_authorization", "ICX-BAD failed_mark (error_queue)",
+    for row in ("ICX-B-1 awaiting_cut_authorization", "ICX-BAD failed_mark (error_queue)",
                 f"batch {batch_id} batch_awaiting_cut_authz_set"):  # fmt: skip
-        assert lines.count(one) == 1
+        assert lines.count(row) == 1
     assert f"next: cutter approve --batch {batch_id}" in watched.out
 
-    seen = (await cutter("status", batch_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
+    status = (await cutter("status", batch_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
     fields = ("document_id", "shown", "gates_passed")
-    assert [tuple(document[field] for field in fields) for document in seen["documents"]] == [
+    assert [tuple(document[field] for field in fields) for document in status["documents"]] == [
         ("ICX-B-1", "at_sg1", 5), ("ICX-B-2", "at_sg1", 5), ("ICX-BAD", "failed", 1),
     ]  # fmt: skip
-    assert (seen["state"], seen["gates_done"], seen["gates"]) == ("batch_awaiting_cut_authz_set", 21, 33)
-    told = await cutter("status", batch_id)
-    assert re.search(rf"ICX-BAD +failed +mark .*error +{seen['documents'][2]['commands'][0]}", told.out)
+    assert (status["state"], status["gates_done"], status["gates"]) == ("batch_awaiting_cut_authz_set", 21, 33)
+    answer = await cutter("status", batch_id)
+    assert re.search(rf"ICX-BAD +failed +mark .*error +{status['documents'][2]['commands'][0]}", answer.out)
 
     listed = (await cutter("status", "--json")).json
     assert [(batch["batch_id"], batch["documents"], batch["queued"]) for batch in listed["batches"]] == [
@@ -88,8 +88,8 @@ async def test_what_is_in_no_queue_has_nothing_to_show(stack: Stack, cutter: Cut
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(support.CUT)
-    told = await cutter("queues", "show", run.run_id)
-    assert (told.code, told.err.strip()) == (
+    answer = await cutter("queues", "show", run.run_id)
+    assert (answer.code, answer.err.strip()) == (
         1, f"{run.run_id} is in no queue: see `cutter queues`, or `cutter status {run.run_id}`",
     )  # fmt: skip
 
@@ -101,12 +101,12 @@ async def test_a_batch_s_folder_and_documents_are_rebuilt(stack: Stack, cutter: 
     assert (started.code, started.json["state"]) == (0, "batch_closeout")
     batch_id = started.json["batch_id"]
     folder = stack.settings.batches / "archive" / batch_id
-    before = {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
+    before = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     assert before["queue.yaml"] == path.read_bytes()
     shutil.rmtree(folder)
     (rebuilt,) = (await cutter("rebuild", batch_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["batches"]
     assert (rebuilt["folder"], rebuilt["missing"], rebuilt["documents"]) == (str(folder), [], 1)
-    assert {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()} == before
+    assert {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()} == before
     every = (await cutter("rebuild", "--all", "--json")).json
     assert [batch["batch_id"] for batch in every["batches"]] == [batch_id]
     assert len(every["runs"]) == 1
@@ -115,6 +115,6 @@ async def test_a_batch_s_folder_and_documents_are_rebuilt(stack: Stack, cutter: 
 async def test_an_unknown_batch_is_said_so(cutter: Cutter) -> None:
     unknown = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
     for command in ("status", "report", "rebuild"):
-        told = await cutter(command, unknown)
-        assert (told.code, f"no batch {unknown}" in told.err) == (1, True), command
-        assert f"{unknown}-dryrun" in told.err, "a rehearsal has a name of its own"
+        answer = await cutter(command, unknown)
+        assert (answer.code, f"no batch {unknown}" in answer.err) == (1, True), command
+        assert f"{unknown}-dryrun" in answer.err, "a rehearsal has a name of its own"

@@ -22,10 +22,10 @@ async def test_the_starter_is_refused_before_signing_and_sees_it_in_the_inbox(st
             ("reject", DOCUMENT, "--reason", "x"),
             ("void", DOCUMENT, "--reason", "x"),
         ):
-            told = await cutter.signed(*order)
-            assert (told.code, told.json["code"]) == (4, "may_not_sign")
-            assert "alice started this run" in told.err
-            assert "ask bob" in told.err
+            answer = await cutter.signed(*order)
+            assert (answer.code, answer.json["code"]) == (4, "may_not_sign")
+            assert "alice started this run" in answer.err
+            assert "ask bob" in answer.err
         assert documents(stack) == before, "nothing was signed"
         marked = {
             who: (await cutter("inbox", "--approver", who, "--json")).json["waiting"][0]["you_may_not"]
@@ -76,13 +76,13 @@ async def test_an_option_that_fits_nobody_is_named_with_what_to_type(
             (("--gpg-home", str(empty)), 4, ("0 of your keys", str(empty), "--gpg-home", "--list-secret-keys")),
             (("--gpg-home", people), 4, ("2 of your keys", "`--approver alice`", "`--approver bob`")),
         ):
-            told = await cutter("approve", DOCUMENT, "--yes", *options)
-            assert told.code == code, told
-            assert all(word in told.err for word in words), (options, told.err)
-            assert len(told.err.strip().splitlines()) == 1
+            answer = await cutter("approve", DOCUMENT, "--yes", *options)
+            assert answer.code == code, answer
+            assert all(word in answer.err for word in words), (options, answer.err)
+            assert len(answer.err.strip().splitlines()) == 1
         assert not (tmp_path / "none").exists()
-        found = await cutter("inbox", "--approver", "eve")
-        assert (found.code, "alice (" in found.err) == (4, True)
+        refusal = await cutter("inbox", "--approver", "eve")
+        assert (refusal.code, "alice (" in refusal.err) == (4, True)
 
 
 @pytest.mark.parametrize("who", ["mallory", "alice"])
@@ -94,17 +94,17 @@ async def test_a_signature_of_an_epoch_that_would_not_count_is_not_made(
     file.write_bytes(kit.people.export_public(kit.mallory.fingerprint))
     assert (await cutter("approvers", "propose", "--approver", f"mallory={file}")).code == 0
     signer = getattr(kit, who)
-    told = await cutter(
+    answer = await cutter(
         "approvers", "sign", "2", "--key", signer.fingerprint, "--gpg-home", str(kit.people.home), "--json"
     )
     signatures = list(stack.settings.approvers.glob("epoch-0002.yaml.*.asc"))
     if who == "mallory":
-        assert (told.code, signatures) == (4, [])
-        assert "would not count" in told.err
-        assert "epoch 1 names alice (" in told.err
+        assert (answer.code, signatures) == (4, [])
+        assert "would not count" in answer.err
+        assert "epoch 1 names alice (" in answer.err
     else:
-        assert (told.json["approver"], told.json["missing"]) == ("alice", None)
-        assert told.json["next"] == "cutter approvers install 2"
+        assert (answer.json["approver"], answer.json["missing"]) == ("alice", None)
+        assert answer.json["next"] == "cutter approvers install 2"
         assert len(signatures) == 1
         assert (await cutter("approvers", "install", "2")).code == 0
         again = await cutter("approvers", "sign", "2", "--key", signer.fingerprint)
@@ -117,8 +117,8 @@ async def test_an_approver_who_would_approve_their_own_runs_is_told_when_they_en
     file = tmp_path / "m.asc"
     file.write_bytes(stack.kit.people.export_public(stack.kit.mallory.fingerprint))
     me = getpass.getuser()
-    told = await cutter("approvers", "propose", "--approver", f"{me}={file}")
-    assert f"{me} may not approve runs that {me} starts" in told.err
+    answer = await cutter("approvers", "propose", "--approver", f"{me}={file}")
+    assert f"{me} may not approve runs that {me} starts" in answer.err
     wrong = await cutter("approvers", "propose", "--approver", "an=/no/such.asc")
     assert (wrong.code, "there is no file /no/such.asc" in wrong.err) == (2, True)
     assert "gpg --armor --export" in wrong.err

@@ -55,9 +55,9 @@ async def test_each_command_names_it_and_the_printed_command_removes_it(stack: S
     async def listed() -> list[dict[str, str]]:
         return list((await cutter("reconcile", "--json")).json["foreign"])
 
-    found = await until(listed, what="Temporal lists it")
-    assert [one["workflow_id"] for one in found] == [f"document/{DOCUMENT}"]
-    remove(found[0]["command"])
+    rows = await until(listed, what="Temporal lists it")
+    assert [row["workflow_id"] for row in rows] == [f"document/{DOCUMENT}"]
+    remove(rows[0]["command"])
     assert await foreign.under(stack.client, f"document/{DOCUMENT}") is None
     async with stack.workers():
         assert (await cutter("run", DOCUMENT, "--wait", "--json")).json["state"] == "awaiting_cut_authorization"
@@ -69,8 +69,8 @@ async def test_a_run_whose_workflow_was_replaced_is_marked_and_goes_on(stack: St
         await run.until_requested("SG_cut_authz")
         await run.handle.terminate("by a stranger")
         await squat(stack, f"document/{DOCUMENT}", workflow="DocumentRun")
-        seen = (await cutter("reconcile", "--json", "--grace-seconds", "0")).json
-        assert [one["run_id"] for one in seen["marked"]] == [run.run_id]
+        report = (await cutter("reconcile", "--json", "--grace-seconds", "0")).json
+        assert [entry["run_id"] for entry in report["marked"]] == [run.run_id]
         stopped = (await cutter("stop", DOCUMENT, "--reason", "r", "--json")).json
         assert not stopped["workflow_told"]
         remove(printed(stopped["note"]))

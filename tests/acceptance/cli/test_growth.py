@@ -72,14 +72,14 @@ async def test_nothing_scans_what_grows(stack: Stack, cutter: Cutter) -> None:
     large = await a_round(stack, cutter, "B")
     with stack.database.connect("postgres") as connection:
         tables = grown.growing(connection)
-    found = [
+    scans = [
         f"{step}: {table}: {now}; in the small database {small[step].get(table, Read())}"
         for step, reads in large.items()
         for table, now in reads.items()
         if table in tables
         and (now.scans or now.by_index > 2 * small[step].get(table, Read()).by_index + LISTED.get(step, MORE_ROWS))
     ]
-    assert not found, "\n".join(found)
+    assert not scans, "\n".join(scans)
 
 
 def test_each_command_is_typed_or_its_reason_is_given() -> None:
@@ -94,20 +94,20 @@ def run_of(stack: Stack, document: str) -> str:
 async def a_round(stack: Stack, cutter: Cutter, name: str) -> Reads:
     """One run, one batch with a document that fails, a run about which people decide, and each command after them."""
     people = People(stack=stack, cutter=cutter, name=name)
-    seen: Reads = {}
+    reads: Reads = {}
     for step, work in {"run": people.run, "batch": people.sign_a_batch, "decisions": people.decide}.items():
         with counted(stack.database) as whole:
             async with stack.workers():
                 await work()
-        seen[step] = whole.reads
+        reads[step] = whole.reads
     secrets = with_webhook(stack)
     with http_receiver() as receiver:
         changed = {"CUTTER_WEBHOOK_URL": receiver.url, "CUTTER_SECRETS_DIR": str(secrets)}
         for command, words in LOOKS.items():
-            with counted(stack.database) as one:
+            with counted(stack.database) as look:
                 await people.type(command, words, **changed)
-            seen[command] = one.reads
-    return seen
+            reads[command] = look.reads
+    return reads
 
 
 @dataclass(slots=True, kw_only=True)
@@ -135,11 +135,11 @@ class People:
         """Type a command, which must end as it is expected to."""
         given = [word.format(**self.values) for word in words]
         if label in UNSIGNED or label in LOOKS:
-            told = await self.cutter(*given, **changed)
+            answer = await self.cutter(*given, **changed)
         else:
-            told = await self.cutter.signed(*given, typed="" if label == "revoke" else None)
-        assert told.code in EXPECTED.get(label, (0,)), (label, told)
-        return told
+            answer = await self.cutter.signed(*given, typed="" if label == "revoke" else None)
+        assert answer.code in EXPECTED.get(label, (0,)), (label, answer)
+        return answer
 
     async def run(self) -> None:
         """One run, whose id the later commands name."""

@@ -23,23 +23,23 @@ LINKS = " ".join(MARKUP[name] for name in ("image", "link", "autolink", "www", "
 ESCAPE = "⟨U+001B⟩"
 
 
-def check(told: Told) -> str:
+def check(answer: Told) -> str:
     """Both streams of a command, in which nothing is hidden."""
-    assert leaks(told.out) == [], told.out
-    assert leaks(told.err) == [], told.err
-    return told.out + told.err
+    assert leaks(answer.out) == [], answer.out
+    assert leaks(answer.err) == [], answer.err
+    return answer.out + answer.err
 
 
 def check_documents(stack: Stack) -> int:
     """How many of our documents the knowledge base holds; in none is a text of others active or hidden."""
     folder = Path(str(stack.settings.kb).removeprefix("file://"))
-    found = [one for one in folder.rglob("*.md") if "snapshot" not in one.name]
-    for one in found:
-        text = one.read_text(encoding="utf-8")
-        assert leaks(text) == [], one
-        assert live(text) == [], one
-        assert bare_addresses(text.split("\n")) == [], one
-    return len(found)
+    paths = [path for path in folder.rglob("*.md") if "snapshot" not in path.name]
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        assert leaks(text) == [], path
+        assert live(text) == [], path
+        assert bare_addresses(text.split("\n")) == [], path
+    return len(paths)
 
 
 async def started_by(stack: Stack, starter: str, document_id: str = DOCUMENT) -> Run:
@@ -58,14 +58,14 @@ async def look_everywhere(cutter: Cutter, run_id: str) -> dict[str, str]:
         ("reconcile", "--grace-seconds", "600"), ("rebuild", run_id), ("tenants",), ("source", "list"),
         ("approvers", "list"), ("policy", "explain"), ("doctor",), ("schedule", "list"), ("evidence", run_id),
     )  # fmt: skip
-    said = {}
+    texts = {}
     for command in commands:
         for more in ((), ("--json",)):
-            told = await cutter(*command, *more)
-            said[" ".join((*command[:1], *more))] = check(told)
-            if more and told.out.strip():
-                json.loads(told.out)
-    return said
+            answer = await cutter(*command, *more)
+            texts[" ".join((*command[:1], *more))] = check(answer)
+            if more and answer.out.strip():
+                json.loads(answer.out)
+    return texts
 
 
 async def test_what_strangers_tell_a_run_is_letters_for_everybody(stack: Stack, cutter: Cutter) -> None:
@@ -79,9 +79,9 @@ async def test_what_strangers_tell_a_run_is_letters_for_everybody(stack: Stack, 
         await run.handle.signal("submit_approval", f"knowledge/{NAME}.md")
         await run.handle.signal("stop", {"reason": f"{CONTROLS} {LINKS}"[:500]})
         await run.until_shown("stopped_stop")
-        said = await look_everywhere(cutter, run.run_id)
-        assert ESCAPE in said["status"]
-        assert ESCAPE in said["workers"]
+        texts = await look_everywhere(cutter, run.run_id)
+        assert ESCAPE in texts["status"]
+        assert ESCAPE in texts["workers"]
         asked = await cutter(
             "approve", run.run_id, "--decision", "resume", "--reason", "fine", "--approver", "alice", "--gpg-home",
             str(stack.kit.alice.home), typed="n\n",
@@ -116,10 +116,10 @@ async def test_the_prompt_of_drift_shows_names_of_the_database_as_letters(stack:
             "acknowledge-drift", run.run_id, "--reason", "ours", "--approver", "alice", "--gpg-home",
             str(stack.kit.alice.home), typed="n\n",
         )  # fmt: skip
-        said = check(asked)
-        assert (asked.code, "sign acknowledge_drift as alice?" in said) == (4, True)
-        assert f"shown{ESCAPE}[8mconcealed" in said, said
-        assert "fingerprint" in said
+        text = check(asked)
+        assert (asked.code, "sign acknowledge_drift as alice?" in text) == (4, True)
+        assert f"shown{ESCAPE}[8mconcealed" in text, text
+        assert "fingerprint" in text
         await look_everywhere(cutter, run.run_id)
         check_documents(stack)
 
@@ -131,9 +131,9 @@ async def test_what_is_refused_of_a_batch_is_letters_for_everybody(stack: Stack,
     queue = stack.settings.state / "queue.yaml"
     queue.write_bytes(support.queue_yaml([{"document_id": DOCUMENT}]))
     async with stack.workers():
-        told = await cutter("orchestrate", "batch", "--queue", str(queue), "--quarantine", "--wait", "--json")
-        check(told)
-        batch_id = told.json["batch_id"]
+        answer = await cutter("orchestrate", "batch", "--queue", str(queue), "--quarantine", "--wait", "--json")
+        check(answer)
+        batch_id = answer.json["batch_id"]
         stop = await cutter("stop", batch_id, "--reason", f"{CONTROLS} {LINKS}"[:500])
         check(stop)
         for command in (("status", batch_id), ("queues",), ("queues", "show", DOCUMENT), ("report", batch_id)):
@@ -159,6 +159,6 @@ async def test_files_of_others_are_named_and_quoted_as_letters(cutter: Cutter, s
         ("approvers", "propose", "--approver", f"{NAME}={law}"), ("report", NAME),
     ]  # fmt: skip
     for command in commands:
-        told = await cutter(*(str(word).replace("\x00", "") for word in command))
-        check(told)
+        answer = await cutter(*(str(word).replace("\x00", "") for word in command))
+        check(answer)
     await asyncio.to_thread(check_documents, stack)

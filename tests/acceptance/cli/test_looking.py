@@ -26,27 +26,27 @@ async def test_the_inbox_lists_what_waits_the_oldest_first(stack: Stack, cutter:
         await first.until_requested(CUT)
         second = await stack.start(OTHER)
         await second.until_requested(CUT)
-        found = (await cutter("inbox", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["waiting"]
-        assert [one["run_id"] for one in found] == [first.run_id, second.run_id]
-        assert found[0]["command"] == f"cutter approve {first.run_id}"
-        assert (found[0]["gate"], found[0]["approvers_needed"], found[0]["approvers_accepted"]) == (CUT, 1, [])
-        assert found[0]["expires_utc"] > found[0]["since_utc"]
+        rows = (await cutter("inbox", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["waiting"]
+        assert [row["run_id"] for row in rows] == [first.run_id, second.run_id]
+        assert rows[0]["command"] == f"cutter approve {first.run_id}"
+        assert (rows[0]["gate"], rows[0]["approvers_needed"], rows[0]["approvers_accepted"]) == (CUT, 1, [])
+        assert rows[0]["expires_utc"] > rows[0]["since_utc"]
         await first.through()
-        assert [one["run_id"] for one in (await cutter("inbox", "--json")).json["waiting"]] == [second.run_id]
+        assert [row["run_id"] for row in (await cutter("inbox", "--json")).json["waiting"]] == [second.run_id]
 
 
 async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-    seen = (await cutter("status", run.run_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
-    assert [gate["outcome"] for gate in seen["gates"]] == ["passed"] * len(PLANNED) + [""] * (len(GATES) - len(PLANNED))
-    assert (seen["needs"], seen["next"]) == ("signed approval", f"cutter approve {run.run_id}")
-    told = await cutter("status", DOCUMENT, CUTTER_TEMPORAL_ADDRESS=NOBODY)
-    assert re.search(r"✓ +awaiting_cut_authorization", told.out)
-    assert re.search(r"· +cut_leg_a_committed", told.out)
+    view = (await cutter("status", run.run_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
+    assert [gate["outcome"] for gate in view["gates"]] == ["passed"] * len(PLANNED) + [""] * (len(GATES) - len(PLANNED))
+    assert (view["needs"], view["next"]) == ("signed approval", f"cutter approve {run.run_id}")
+    answer = await cutter("status", DOCUMENT, CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert re.search(r"✓ +awaiting_cut_authorization", answer.out)
+    assert re.search(r"· +cut_leg_a_committed", answer.out)
     listed = (await cutter("status", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["runs"]
-    assert [(one["document_id"], one["gates_passed"]) for one in listed] == [(DOCUMENT, len(PLANNED))]
+    assert [(row["document_id"], row["gates_passed"]) for row in listed] == [(DOCUMENT, len(PLANNED))]
     views = {}
     for kind in ("request", "run", "task"):
         views[kind] = (await cutter("status", DOCUMENT, "--as", kind, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
@@ -102,9 +102,9 @@ async def test_watching_a_run_through_a_pipe_is_one_line_a_state_and_ends_with_t
         await run.until_requested(CUT)
         watching = asyncio.create_task(cutter("status", run.run_id, "--watch"))
         await run.through()
-        told = await watching
-    states = [line.split()[3] for line in told.out.splitlines()]
-    assert told.code == 0
+        answer = await watching
+    states = [line.split()[3] for line in answer.out.splitlines()]
+    assert answer.code == 0
     assert len(states) == len(set(states)) == 14
     assert (states[0], states[-1]) == ("pending", "closeout_reported")
 
@@ -113,12 +113,12 @@ async def test_a_run_that_is_watched_through_a_pipe_is_one_line_a_state_until_it
     cutter: Cutter, stack: Stack
 ) -> None:
     async with stack.workers():
-        told = await cutter("run", DOCUMENT, "--watch")
+        answer = await cutter("run", DOCUMENT, "--watch")
         machine = (await cutter("status", DOCUMENT, "--json")).json
-    states = [line.split()[3] for line in told.out.splitlines() if f"Z {DOCUMENT} " in line]
-    assert (told.code, states[0], states[-1]) == (3, "pending", "awaiting_cut_authorization")
+    states = [line.split()[3] for line in answer.out.splitlines() if f"Z {DOCUMENT} " in line]
+    assert (answer.code, states[0], states[-1]) == (3, "pending", "awaiting_cut_authorization")
     assert states == [state["state"] for state in machine["states"] if state["at"]]
-    assert f"cutter approve {machine['run_id']}" in told.out
+    assert f"cutter approve {machine['run_id']}" in answer.out
 
 
 async def test_reconcile_marks_a_run_whose_workflow_is_gone_and_leaves_waiting_ones_alone(
@@ -131,13 +131,13 @@ async def test_reconcile_marks_a_run_whose_workflow_is_gone_and_leaves_waiting_o
         waiting = await stack.start(OTHER)
         await waiting.until_requested(CUT)
     await lost.handle.terminate("somebody did")
-    found = (await cutter("reconcile", "--json")).json
-    assert [(one["run_id"], one["state"]) for one in found["marked"]] == [(lost.run_id, "stopped_terminated")]
-    assert found["marked"][0]["next"] == f"cutter orchestrate resume --run-id {lost.run_id}"
-    assert [one["run_id"] for one in found["left_alone"]] == [waiting.run_id]
+    report = (await cutter("reconcile", "--json")).json
+    assert [(entry["run_id"], entry["state"]) for entry in report["marked"]] == [(lost.run_id, "stopped_terminated")]
+    assert report["marked"][0]["next"] == f"cutter orchestrate resume --run-id {lost.run_id}"
+    assert [entry["run_id"] for entry in report["left_alone"]] == [waiting.run_id]
     assert await waiting.state() == "awaiting_cut_authorization"
     again = (await cutter("reconcile", "--json")).json
-    assert (again["marked"], [one["run_id"] for one in again["without_workflow"]]) == ([], [lost.run_id])
+    assert (again["marked"], [entry["run_id"] for entry in again["without_workflow"]]) == ([], [lost.run_id])
     async with stack.workers():
         answer = await cutter("orchestrate", "resume", "--run-id", lost.run_id, "--json")
         assert answer.json["answer"]["status"] == "accepted"
@@ -154,10 +154,10 @@ async def test_reconcile_does_not_soften_a_stop_that_needs_a_signature(stack: St
         await run.handle.signal("stop", {"reason": "no"})
         await run.until_shown("stopped_stop")
     await run.handle.terminate("to get rid of the stop")
-    found = (await cutter("reconcile", "--json")).json
-    assert found["marked"] == []
+    report = (await cutter("reconcile", "--json")).json
+    assert report["marked"] == []
     assert await run.state() == "stopped_stop"
-    assert "--decision resume" in found["without_workflow"][0]["next"]
+    assert "--decision resume" in report["without_workflow"][0]["next"]
     async with stack.workers():
         signed = await cutter.signed("approve", run.run_id, "--decision", "resume", "--reason", "yes after all")
         assert signed.json["status"] == "accepted"
@@ -170,15 +170,15 @@ async def test_reconcile_ends_a_cancelled_run_whose_workflow_is_gone(stack: Stac
         await run.until_requested(CUT)
     await run.handle.terminate("gone")
     assert (await cutter("cancel", DOCUMENT, "--reason", "by mistake", "--json")).json["next"] == "cutter reconcile"
-    found = (await cutter("reconcile", "--json")).json
-    assert [one["state"] for one in found["marked"]] == ["voided_cancelled"]
+    report = (await cutter("reconcile", "--json")).json
+    assert [entry["state"] for entry in report["marked"]] == ["voided_cancelled"]
 
 
 async def test_reconcile_leaves_a_run_alone_that_was_registered_a_moment_ago(stack: Stack, cutter: Cutter) -> None:
     run_id = await asyncio.to_thread(run_rows.register_run, stack.settings, DOCUMENT, "live")
-    assert [one["run_id"] for one in (await cutter("reconcile", "--json")).json["left_alone"]] == [run_id]
+    assert [entry["run_id"] for entry in (await cutter("reconcile", "--json")).json["left_alone"]] == [run_id]
     marked = (await cutter("reconcile", "--grace-seconds", "0", "--json")).json["marked"]
-    assert [one["run_id"] for one in marked] == [run_id]
+    assert [entry["run_id"] for entry in marked] == [run_id]
 
 
 async def test_reconcile_puts_documents_that_wait_also_without_temporal(stack: Stack, cutter: Cutter) -> None:
@@ -192,9 +192,9 @@ async def test_reconcile_puts_documents_that_wait_also_without_temporal(stack: S
     before = path.read_bytes()
     path.unlink()
     stack.database.run("update cutter_governance.outbox set done_at = null where kb_id = %s", (kb_id,))
-    told = await cutter("reconcile", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
-    assert told.code == 5
-    assert [one["kb_id"] for one in told.json["documents_put"]] == [kb_id]
+    answer = await cutter("reconcile", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert answer.code == 5
+    assert [document["kb_id"] for document in answer.json["documents_put"]] == [kb_id]
     assert path.read_bytes() == before
     path.unlink()
     path.write_bytes(b"other bytes")
@@ -202,7 +202,7 @@ async def test_reconcile_puts_documents_that_wait_also_without_temporal(stack: S
     stack.database.run(undone, (kb_id,))
     renamed = await cutter("reconcile", "--json")
     other = kb_id.replace(".md", "-other2.md")
-    assert (renamed.code, [one["kb_id"] for one in renamed.json["documents_put"]]) == (0, [other])
+    assert (renamed.code, [document["kb_id"] for document in renamed.json["documents_put"]]) == (0, [other])
     assert (stack.settings.state / "kb" / other).read_bytes() == before
     assert path.read_bytes() == b"other bytes"
     path.parent.rename(path.parent.with_name("away"))
@@ -213,8 +213,8 @@ async def test_reconcile_puts_documents_that_wait_also_without_temporal(stack: S
 
 
 def files(folder: Path, *, without: tuple[str, ...] = ()) -> dict[str, bytes]:
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    wanted = (path for path in found if not any(word in path.name for word in without))
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    wanted = (path for path in paths if not any(word in path.name for word in without))
     return {str(path.relative_to(folder)): path.read_bytes() for path in wanted}
 
 
@@ -233,18 +233,18 @@ async def test_both_folders_are_rebuilt_byte_for_byte_from_the_database(stack: S
     artifacts = ("pre_write", "evidence-")
     runs_before, kb_before = files(runs, without=artifacts), files(kb, without=("approval",))
     assert {f"{run.run_id}/state.json", f"{run.run_id}/transitions.jsonl"} < set(runs_before)
-    for one in (run, stopped):
-        told = await cutter("transitions", "validate", str(runs / one.run_id / "transitions.jsonl"), "--json")
-        assert (told.code, told.json["findings"], told.json["listed"]) == (0, 0, [])
-        assert told.json["events"] > 20
+    for each_run in (run, stopped):
+        answer = await cutter("transitions", "validate", str(runs / each_run.run_id / "transitions.jsonl"), "--json")
+        assert (answer.code, answer.json["findings"], answer.json["listed"]) == (0, 0, [])
+        assert answer.json["events"] > 20
     assert len(kb_before) > 13
     shutil.rmtree(runs)
     shutil.rmtree(kb)
-    told = await cutter("rebuild", "--all", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
-    assert told.code == 0
+    answer = await cutter("rebuild", "--all", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert answer.code == 0
     assert files(runs, without=artifacts) == runs_before
     assert files(kb) == kb_before
-    missing = next(one["missing"] for one in told.json["runs"] if one["run_id"] == run.run_id)
+    missing = next(entry["missing"] for entry in answer.json["runs"] if entry["run_id"] == run.run_id)
     assert len(missing) == 4
     damaged = kb / next(name for name in kb_before if "03-cutplan" in name)
     damaged.write_bytes(b"other bytes")
@@ -279,9 +279,9 @@ async def test_the_audit_export_verifies_offline_and_a_deleted_event_is_seen(
         """
     )
     await cutter("audit", "export", "--out", str(file), "--json")
-    found = await cutter("audit", "verify", str(file), "--head", head, "--json", **nowhere)
-    assert (found.code, found.json["intact"]) == (1, False)
-    assert any("deleted" in problem for problem in found.json["problems"])
+    answer = await cutter("audit", "verify", str(file), "--head", head, "--json", **nowhere)
+    assert (answer.code, answer.json["intact"]) == (1, False)
+    assert any("deleted" in problem for problem in answer.json["problems"])
 
 
 async def test_the_evidence_of_a_run_verifies_offline_with_temporals_own_history(
@@ -327,16 +327,16 @@ async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: C
     async with stack.workers():
         run = await stack.start()
         await run.through()
-    told = await cutter("report", DOCUMENT, CUTTER_TEMPORAL_ADDRESS=NOBODY)
-    page = Path(told.out.strip()).read_text(encoding="utf-8")
+    answer = await cutter("report", DOCUMENT, CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    page = Path(answer.out.strip()).read_text(encoding="utf-8")
     sidecar = await run.sidecar()
     for text in (run.run_id, stack.kit.alice.fingerprint, sidecar["audit_head"], "IG_lifecycle_enact_execute"):
         assert text in page
     assert "<script" not in page
-    file = Path(told.out.strip())
+    file = Path(answer.out.strip())
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     text = file.with_suffix(".md")
-    assert str(text) in told.err
+    assert str(text) in answer.err
     assert text.stat().st_mode & 0o777 == 0o600
     assert "**The law is enacted, and the run is closed.**" in text.read_text(encoding="utf-8")
     alone = stack.settings.state / "alone.md"
@@ -380,8 +380,8 @@ async def test_a_run_has_the_priority_that_was_asked_for_also_when_its_workflow_
     for wrong in ("-1", "10000", "first"):
         assert (await cutter("run", DOCUMENT, "--priority", wrong)).code == 2
     async with stack.workers():
-        told = (await cutter("run", DOCUMENT, "--priority", "900", "--wait", "--json")).json
-        run = stack.run_of(told["run_id"], DOCUMENT)
+        status = (await cutter("run", DOCUMENT, "--priority", "900", "--wait", "--json")).json
+        run = stack.run_of(status["run_id"], DOCUMENT)
         assert await priority_of(run) == 3
         await run.handle.terminate("by a test")
         await cutter("orchestrate", "resume", "--run-id", run.run_id)
@@ -392,5 +392,5 @@ async def test_a_run_has_the_priority_that_was_asked_for_also_when_its_workflow_
 
 async def priority_of(run: Run) -> int:
     """The key of the document's newest workflow."""
-    seen = await run.stack.client.get_workflow_handle(run.handle.id).describe()
-    return seen.raw_description.workflow_execution_info.priority.priority_key
+    description = await run.stack.client.get_workflow_handle(run.handle.id).describe()
+    return description.raw_description.workflow_execution_info.priority.priority_key

@@ -34,22 +34,22 @@ async def test_a_state_that_leaves_its_deployment_changed_is_found_out(stack: St
         return await states.registered(stack, cutter)
 
     rows = await play(stack, [careless])
-    said = {row["said"] for row in rows if row["verdict"] == UNREACHED}
-    assert said == {"AssertionError: left behind: other definitions than the migrated ones"}
+    reasons = {row["said"] for row in rows if row["verdict"] == UNREACHED}
+    assert reasons == {"AssertionError: left behind: other definitions than the migrated ones"}
 
 
 async def test_a_sitting_keeps_what_was_signed_and_says_where_it_was_left(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers():
         world = await batch_at_the_cut(stack, cutter)
         sit = ("approve", "--batch", world.batch, "--approver", "alice", "--gpg-home", str(stack.kit.alice.home))
-        told = await cutter(*sit, typed="perhaps\ny\n")
-        assert told.code == 0, told.err
-        assert "1 of 2: approve" in told.err
-        assert "2 of 2: approve" in told.err
-        assert "answer y to sign, n (or Enter) to leave it; Ctrl-C stops" in told.err
-        assert "Error:" not in told.err
-        assert "stopped at 2 of 2: 1 document signed, the others wait" in told.err
-        assert "(not asked)" in told.out
+        answer = await cutter(*sit, typed="perhaps\ny\n")
+        assert answer.code == 0, answer.err
+        assert "1 of 2: approve" in answer.err
+        assert "2 of 2: approve" in answer.err
+        assert "answer y to sign, n (or Enter) to leave it; Ctrl-C stops" in answer.err
+        assert "Error:" not in answer.err
+        assert "stopped at 2 of 2: 1 document signed, the others wait" in answer.err
+        assert "(not asked)" in answer.out
         rest = await cutter(*sit, "--json", typed="y\n")
         assert (rest.code, rest.json["signed"]) == (0, 1)
         await batch_of(world).until_state("batch_awaiting_lifecycle_authz_set")

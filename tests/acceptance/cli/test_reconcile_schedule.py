@@ -27,8 +27,8 @@ async def look(stack: Stack) -> Reconciled:
     handle = stack.client.get_workflow_handle(
         action.workflow_id, run_id=action.first_execution_run_id, result_type=Reconciled
     )
-    found: Reconciled = await handle.result()
-    return found
+    report: Reconciled = await handle.result()
+    return report
 
 
 async def test_the_schedule_marks_tells_and_puts_as_the_command_does(stack: Stack, cutter: Cutter) -> None:
@@ -51,10 +51,14 @@ async def test_the_schedule_marks_tells_and_puts_as_the_command_does(stack: Stac
             stack.database.run("update cutter_governance.outbox set done_at = null where kb_id = %s", (kb_id,))
             await lost.handle.terminate("somebody did")
             await batch.handle.terminate("somebody did")
-            found = await look(stack)
-            assert (found.marked, found.told, found.batches_without_workflow) == ((lost.run_id,), (), (batch.batch_id,))
-            assert found.left_alone == 2, "the other run, and the batch's own"
-            assert (found.documents_put, found.documents_waiting) == (1, 0)
+            report = await look(stack)
+            assert (report.marked, report.told, report.batches_without_workflow) == (
+                (lost.run_id,),
+                (),
+                (batch.batch_id,),
+            )
+            assert report.left_alone == 2, "the other run, and the batch's own"
+            assert (report.documents_put, report.documents_waiting) == (1, 0)
             assert await lost.state() == "stopped_terminated"
             assert await waiting.state() == "awaiting_cut_authorization"
             await cutter("stop", waiting.run_id, "--reason", "unheard", CUTTER_TEMPORAL_ADDRESS=NOBODY)

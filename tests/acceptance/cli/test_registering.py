@@ -47,8 +47,8 @@ async def test_the_options_that_mend_a_text_are_the_same_for_the_preview_and_the
     file.write_text("# Act\n\n## Article 1. Ca\u0301c\n\n## Article 2. Terms\n\nTwo.\n", encoding="utf-8")
     options = ("--empty", "heading_only", "--normalise", "nfc")
     assert (await cutter("mark", str(file), *options)).code == 0
-    told = await cutter("source", "add", str(file), "--document-id", "ICX-NFC-1", *PROFILE, *options, "--json")
-    assert (told.code, told.json["status"]) == (0, "registered")
+    answer = await cutter("source", "add", str(file), "--document-id", "ICX-NFC-1", *PROFILE, *options, "--json")
+    assert (answer.code, answer.json["status"]) == (0, "registered")
 
 
 async def test_direction_marks_are_removed_on_request_and_the_provenance_says_so(
@@ -58,8 +58,8 @@ async def test_direction_marks_are_removed_on_request_and_the_provenance_says_so
     file.write_text("# Act\n\n## Article 1. \u202eScope\n\nOne\u200e.\n", encoding="utf-8")
     add = ("source", "add", str(file), "--document-id", "ICX-BIDI-1", *PROFILE, "--json")
     assert (await cutter(*add)).json["code"] == "bidi_in_heading"
-    told = await cutter(*add, "--remove-direction-marks")
-    assert (told.code, told.json["status"]) == (0, "registered")
+    answer = await cutter(*add, "--remove-direction-marks")
+    assert (answer.code, answer.json["status"]) == (0, "registered")
     provenance = stack.database.value(
         "select provenance from public.source_version v join public.source_document d using (source_document_ref)"
         " where d.doc_code = 'ICX-BIDI-1'"
@@ -78,9 +78,9 @@ async def test_the_check_of_a_queue_takes_the_options_of_the_preview(cutter: Cut
     queue.write_bytes(support.queue_yaml([{"document_id": "ICX-CHECK-1"}], str(uuid_utils.uuid7())))
     batch = ("orchestrate", "batch", "--queue", str(queue), "--json")
     assert (await cutter(*batch, "--check")).json["code"] == "childless_heading"
-    told = await cutter(*batch, "--check", "--empty", "heading_only")
-    (row,) = told.json["order"]
-    assert (told.code, row["units"], row["findings"]) == (0, 3, 1)
+    answer = await cutter(*batch, "--check", "--empty", "heading_only")
+    (row,) = answer.json["order"]
+    assert (answer.code, row["units"], row["findings"]) == (0, 3, 1)
     refused = await cutter(*batch, "--empty", "heading_only", "--forbid", "ARTICLE-1")
     assert refused.code == 2
     assert "--empty, --forbid: only --check takes options about the texts" in refused.json["message"]
@@ -98,19 +98,23 @@ async def test_an_unknown_name_is_told_which_was_meant(cutter: Cutter) -> None:
     """Seed 000 §7."""
     near = DOCUMENT[:-2]
     for command in (("run", near), ("approve", near), ("status", near), ("stop", near, "--reason", "x")):
-        told = await cutter(*command, "--json")
-        assert (told.code, told.json["code"], told.json["next"]) == (1, "STOP_DOCUMENT_UNKNOWN", "cutter source list")
-        assert f"did you mean {DOCUMENT}?" in told.json["message"]
-        assert told.err.rstrip().endswith("[STOP_DOCUMENT_UNKNOWN]")
+        answer = await cutter(*command, "--json")
+        assert (answer.code, answer.json["code"], answer.json["next"]) == (
+            1,
+            "STOP_DOCUMENT_UNKNOWN",
+            "cutter source list",
+        )
+        assert f"did you mean {DOCUMENT}?" in answer.json["message"]
+        assert answer.err.rstrip().endswith("[STOP_DOCUMENT_UNKNOWN]")
     unknown = await cutter("status", "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b", "--json")
     assert (unknown.json["code"], unknown.json["next"]) == ("STOP_RUN_NOT_FOUND", "cutter status")
 
 
 async def test_a_tenant_that_nobody_declared_is_refused_where_some_are(cutter: Cutter) -> None:
     assert (await cutter("tenants", "set", "north", "--weight", "2")).code == 0
-    told = await cutter("run", DOCUMENT, "--json", CUTTER_TENANT="norht")
-    assert (told.code, "did you mean north?" in told.json["message"]) == (2, True)
-    assert told.json["next"] == "cutter tenants"
+    answer = await cutter("run", DOCUMENT, "--json", CUTTER_TENANT="norht")
+    assert (answer.code, "did you mean north?" in answer.json["message"]) == (2, True)
+    assert answer.json["next"] == "cutter tenants"
 
 
 async def test_the_next_version_of_an_enacted_law_is_registered_with_its_terms(

@@ -20,18 +20,18 @@ async def test_the_three_forms_name_one_digest_and_show_the_same_units(
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-        told = (await cutter("request", DOCUMENT, "--json")).json
-        page = Path(told["file"]).read_text(encoding="utf-8")
+        answer = (await cutter("request", DOCUMENT, "--json")).json
+        page = Path(answer["file"]).read_text(encoding="utf-8")
         markdown = (await cutter("request", DOCUMENT, "--form", "md")).out
         data = json.loads((await cutter("request", run.run_id, "--form", "json")).out)
-        digest = told["view_digest"]
+        digest = answer["view_digest"]
         assert data["view_digest"] == digest
         assert digest in page
         assert digest in markdown
         titles = [unit["title"] for unit in data["view"]["units"]]
         assert len(titles) == data["request"]["candidate_count"]
         assert all(title in page and escape(title) in markdown for title in titles)
-        assert Path(told["file"]).stat().st_mode & 0o777 == 0o600
+        assert Path(answer["file"]).stat().st_mode & 0o777 == 0o600
 
         mine = tmp_path / "mine.html"
         assert (await cutter("request", DOCUMENT, "--out", str(mine))).code == 0
@@ -66,9 +66,9 @@ async def test_a_request_or_a_text_that_was_changed_is_not_shown(stack: Stack, c
             body = file.read_bytes()
             file.chmod(0o600)
             file.write_bytes(body.replace(b"Article 2", b"Article 3"))
-            told = await cutter("request", DOCUMENT, "--json")
+            answer = await cutter("request", DOCUMENT, "--json")
             file.write_bytes(body)
-            assert (told.code, told.json["code"]) == (ExitCode.STOPPED, code), told.err
+            assert (answer.code, answer.json["code"]) == (ExitCode.STOPPED, code), answer.err
         assert (await cutter("request", DOCUMENT, "--json")).code == 0
 
 

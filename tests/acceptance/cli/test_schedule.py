@@ -48,10 +48,10 @@ async def test_a_schedule_starts_the_queue_as_a_batch_of_its_own_each_night(
     installed = await cutter(*INSTALL, str(pattern), "--json")
     assert installed.code == 0, installed.err
     try:
-        seen = installed.json
-        assert seen["time_zone"] == "Europe/Berlin"
-        assert datetime.fromisoformat(seen["next_utc"]).astimezone().utctimetuple().tm_min == 0
-        zone, line = seen["crontab"].splitlines()
+        schedule = installed.json
+        assert schedule["time_zone"] == "Europe/Berlin"
+        assert datetime.fromisoformat(schedule["next_utc"]).astimezone().utctimetuple().tm_min == 0
+        zone, line = schedule["crontab"].splitlines()
         assert zone == "CRON_TZ=Europe/Berlin"
         assert line.startswith("0 22 * * * env CUTTER_STATE_DIR=")
         assert shlex.split(line)[9:] == ["batch", "--queue", str(pattern), "--overnight", "--nightly",
@@ -72,9 +72,9 @@ async def _two_nights(stack: Stack, pattern: Path) -> None:
     """Nobody has signed: both documents wait in human review, and the next night finds them busy."""
     first = await (await night_of(stack)).result()
     batch = Batch(stack=stack, batch_id=first, handle=stack.client.get_workflow_handle(f"batch/{first}"))
-    seen = await batch.view()
-    assert {item["queue"] for item in seen["items"]} == {"human_review_queue"}
-    assert (seen["batch"]["unattended"], seen["batch"]["policy"], seen["batch"]["lanes"]) == (True, "quarantine", 2)
+    view = await batch.view()
+    assert {item["queue"] for item in view["items"]} == {"human_review_queue"}
+    assert (view["batch"]["unattended"], view["batch"]["policy"], view["batch"]["lanes"]) == (True, "quarantine", 2)
     queue = stack.settings.batches / first / "queue.yaml"
     assert queue.read_bytes().replace(first.encode(), b"") == pattern.read_bytes().replace(
         pattern.read_bytes().split(b"batch_id: ")[1].split(b"\n")[0], b""
@@ -93,8 +93,8 @@ async def test_a_mistyped_name_leads_to_the_schedule_that_is_installed(cutter: C
     try:
 
         async def listed() -> bool:
-            told = await cutter(*mistyped)
-            return "type `cutter schedule show --name nightly`" in told.err
+            answer = await cutter(*mistyped)
+            return "type `cutter schedule show --name nightly`" in answer.err
 
         await until(listed, what="Temporal lists the schedule")
         removed = await cutter("schedule", "remove", "--name", "nigth")
@@ -109,18 +109,18 @@ async def test_the_next_night_can_be_rehearsed_and_signed_in_the_afternoon(
     assert (await cutter(*INSTALL, str(pattern), "--name", "other")).code == 0
     try:
         tonight = stack.settings.state / "tonight.yaml"
-        seen = (await cutter("schedule", "show", "--name", "other", "--write-next", str(tonight), "--json")).json
-        assert f"batch_id: {seen['next_batch_id']}\n" in tonight.read_text()
+        schedule = (await cutter("schedule", "show", "--name", "other", "--write-next", str(tonight), "--json")).json
+        assert f"batch_id: {schedule['next_batch_id']}\n" in tonight.read_text()
         assert (
-            scheduled_batches.batch_id_of(pattern.read_bytes(), datetime.fromisoformat(seen["next_utc"]))
-            == seen["next_batch_id"]
+            scheduled_batches.batch_id_of(pattern.read_bytes(), datetime.fromisoformat(schedule["next_utc"]))
+            == schedule["next_batch_id"]
         )
         async with stack.workers():
-            assert (await cutter(*seen["next"].split()[1:])).code == 0
-            signed = await cutter.signed("approve", "--batch", seen["next_batch_id"])
+            assert (await cutter(*schedule["next"].split()[1:])).code == 0
+            signed = await cutter.signed("approve", "--batch", schedule["next_batch_id"])
             assert len(signed.json["pre_batched"]) == 4
-            night = {"queue_sha256": seen["queue_sha256"], "starter": "olga", "lanes": 2}
-            await _run_as_at(stack, night, seen["next_utc"])
+            night = {"queue_sha256": schedule["queue_sha256"], "starter": "olga", "lanes": 2}
+            await _run_as_at(stack, night, schedule["next_utc"])
         assert stack.database.value(ENACTED) == 6, "what was signed in the afternoon is law at night"
     finally:
         await cutter("schedule", "remove", "--name", "other")
@@ -193,15 +193,15 @@ async def test_what_cannot_be_a_schedule_is_refused(
     cutter: Cutter, pattern: Path, wrong: dict[str, str], code: int
 ) -> None:
     typed = {"--at": "22:00", "--tz": "UTC", "--queue": str(pattern), **wrong}
-    told = await cutter("schedule", "install", *(word for pair in typed.items() for word in pair))
-    assert told.code == code, told.err
+    answer = await cutter("schedule", "install", *(word for pair in typed.items() for word in pair))
+    assert answer.code == code, answer.err
 
 
 async def test_a_wrong_pattern_is_refused_when_it_is_installed(stack: Stack, cutter: Cutter) -> None:
     path = stack.settings.state / "wrong.yaml"
     path.write_bytes(support.queue_yaml([{"document_id": "ICX-NO-1"}]))
-    told = await cutter(*INSTALL, str(path))
-    assert (told.code, "line 7" in told.err, "ICX-NO-1" in told.err) == (2, True, True)
+    answer = await cutter(*INSTALL, str(path))
+    assert (answer.code, "line 7" in answer.err, "ICX-NO-1" in answer.err) == (2, True, True)
 
 
 async def test_cron_s_command_makes_a_batch_of_the_minute_from_the_same_pattern(cutter: Cutter, pattern: Path) -> None:

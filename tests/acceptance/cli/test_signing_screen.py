@@ -40,13 +40,13 @@ async def test_a_killed_session_continues_and_signs_what_was_decided(
         await asyncio.to_thread(decide_two_and_die, stack, cutter, batch.batch_id, size)
         assert statements(stack, batch.batch_id) == []
 
-        code, said = await asyncio.to_thread(decide_the_rest_and_sign, stack, cutter, batch.batch_id, size)
-        assert code == ExitCode.UNAVAILABLE, said
+        code, output = await asyncio.to_thread(decide_the_rest_and_sign, stack, cutter, batch.batch_id, size)
+        assert code == ExitCode.UNAVAILABLE, output
         signed = statements(stack, batch.batch_id)
         assert ["compared with the gazette" in text for text in signed] == [True, False]
 
-        code, said = await asyncio.to_thread(hand_over, stack, cutter, batch.batch_id, size)
-        assert code == 0, said
+        code, output = await asyncio.to_thread(hand_over, stack, cutter, batch.batch_id, size)
+        assert code == 0, output
         assert statements(stack, batch.batch_id) == signed, "nothing was signed twice"
         for name in names[:2]:
             await batch.until_stage(name, "at_sg2")
@@ -59,15 +59,15 @@ async def test_a_killed_session_continues_and_signs_what_was_decided(
         }
         shown = await cutter("status", batch.batch_id)
         assert f"{names[2]} was rejected at SG_1 by alice: article 2 is missing" in shown.out
-        summary = " ".join(said.split())
-        for told in (
+        summary = " ".join(output.split())
+        for sentence in (
             "approvals 2",
             "rejections 1",
             "SG_2 open for",
             "sign before",
             f"cutter approve --batch {batch.batch_id}",
         ):
-            assert told in summary
+            assert sentence in summary
         await the_rejection_is_explained_everywhere(cutter, batch.batch_id, names[2])
 
 
@@ -84,7 +84,7 @@ async def the_rejection_is_explained_everywhere(cutter: Cutter, batch_id: str, n
         document for document in (await cutter("status", batch_id, "--json")).json["documents"] if document["rejected"]
     )
     waiting = (await cutter("queues", "--batch", batch_id, "--json")).json["waiting"]
-    queued = next(one for one in waiting if one["document_id"] == name)
+    queued = next(item for item in waiting if item["document_id"] == name)
     assert (document["commands"], queued["commands"], queued["reason"]) == (commands, commands, REASON)
     files = [(await cutter("report", each, "--json")).json["file"] for each in (batch_id, name)]
     over = "This request is over: rejected at SG_1 by alice: article 2 is missing. Nothing waits for an answer."

@@ -68,17 +68,17 @@ async def serving(cutter: Cutter, environment: dict[str, str]) -> AsyncIterator[
     )  # fmt: skip
     try:
         assert process.stdout is not None
-        told = b""
-        while not told.strip().endswith(b"}"):
+        output = b""
+        while not output.strip().endswith(b"}"):
             line = await asyncio.wait_for(process.stdout.readline(), 60)
             assert line, "it ended"
-            told += line
-        yield json.loads(told)["listens"]
+            output += line
+        yield json.loads(output)["listens"]
     finally:
         process.kill()
-        _, said = await process.communicate()
-        assert TOKEN.encode() not in said
-        assert SIGNING_SECRET.encode() not in said
+        _, stderr = await process.communicate()
+        assert TOKEN.encode() not in stderr
+        assert SIGNING_SECRET.encode() not in stderr
 
 
 async def press(slack: FakeSlack, where: str, message: dict[str, Any], *, sign: bool = True) -> tuple[int, str]:
@@ -110,8 +110,8 @@ async def test_a_press_lets_a_rehearsal_go_on_and_decides_nothing_of_a_live_run(
 
     async def card_of(run: Run, gate: str) -> dict[str, Any]:
         async def posted() -> list[dict[str, Any]]:
-            about = [one for one in slack.posted if one["metadata"]["event_payload"]["gate"] == gate]
-            return [one for one in about if run.run_id in json.dumps(one)]
+            about = [message for message in slack.posted if message["metadata"]["event_payload"]["gate"] == gate]
+            return [message for message in about if run.run_id in json.dumps(message)]
 
         return (await until(posted, what=f"a card about {gate}"))[0]
 
@@ -142,11 +142,11 @@ async def test_a_press_lets_a_rehearsal_go_on_and_decides_nothing_of_a_live_run(
     async with stack.workers():
         await run.approve("SG_cut_authz")
         await run.until_requested("SG_lifecycle_authz")
-    found = (await cutter("reconcile", "--json", **environment)).json
-    assert sorted((one["place"], one["phase"]) for one in found["messages_sent"]) == [
+    report = (await cutter("reconcile", "--json", **environment)).json
+    assert sorted((message["place"], message["phase"]) for message in report["messages_sent"]) == [
         ("SG_cut_authz", "answered"), ("SG_lifecycle_authz", "asked"),
     ]  # fmt: skip
-    assert found["messages_waiting"] == []
+    assert report["messages_waiting"] == []
     history = str((await run.history()).to_json())
     assert TOKEN not in history
     assert "slack" not in history.lower()
@@ -166,8 +166,8 @@ async def test_what_was_decided_while_temporal_was_away_is_delivered_by_reconcil
             (run.run_id, stop, decision),
             role="cutter_operator",
         )
-        found = (await cutter("reconcile", "--json")).json
-        assert [one["run_id"] for one in found["told"]] == [run.run_id]
+        report = (await cutter("reconcile", "--json")).json
+        assert [entry["run_id"] for entry in report["told"]] == [run.run_id]
         if then:
             assert (await run.result()).state == then
         else:

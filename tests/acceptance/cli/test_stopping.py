@@ -21,16 +21,16 @@ async def test_a_stopped_run_goes_on_by_a_signed_resume(stack: Stack, cutter: Cu
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-        told = await cutter("stop", DOCUMENT, "--reason", "let me look", "--json")
-        assert (told.code, told.json["wrote"], told.json["workflow_told"]) == (0, False, True)
+        answer = await cutter("stop", DOCUMENT, "--reason", "let me look", "--json")
+        assert (answer.code, answer.json["wrote"], answer.json["workflow_told"]) == (0, False, True)
         await run.until_shown("stopped_stop")
         entry = (await cutter("inbox", "--json")).json["waiting"][0]
         assert entry["needs"] == "signed resume"
-        assert entry["command"] == told.json["next"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        assert entry["command"] == answer.json["next"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
         for decision in (("approve", DOCUMENT), ("reject", DOCUMENT, "--reason", "x")):
             refused = await cutter.signed(*decision)
             assert (refused.code, refused.json["code"]) == (4, "run_is_stopped")
-            assert refused.json["next"] == told.json["next"]
+            assert refused.json["next"] == answer.json["next"]
         assert not list((stack.settings.state / "kb").rglob("SG1-*approval*.asc")), "nothing was signed"
         resumed = await cutter.signed("approve", DOCUMENT, "--decision", "resume", "--reason", "it is right")
         assert (resumed.code, resumed.json["status"]) == (0, "accepted")
@@ -42,12 +42,12 @@ async def test_without_temporal_the_latch_alone_is_set_and_reconcile_delivers_it
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-        told = await cutter("stop", DOCUMENT, "--reason", "now", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
-        assert (told.code, told.json["workflow_told"], told.json["next"]) == (0, False, "cutter reconcile")
-        assert "latch alone" in told.json["note"]
+        answer = await cutter("stop", DOCUMENT, "--reason", "now", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
+        assert (answer.code, answer.json["workflow_told"], answer.json["next"]) == (0, False, "cutter reconcile")
+        assert "latch alone" in answer.json["note"]
         assert (await run.sidecar())["latch"]["stopped"]
         delivered = await cutter("reconcile", "--json")
-        assert [one["run_id"] for one in delivered.json["told"]] == [run.run_id]
+        assert [entry["run_id"] for entry in delivered.json["told"]] == [run.run_id]
         await run.until_state("stopped_stop")
 
 
@@ -58,13 +58,16 @@ async def test_a_second_run_is_refused_with_the_name_of_the_open_one_also_when_i
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-        told = await cutter("run", DOCUMENT)
-        assert (told.code, f"has the open run {run.run_id}: see `cutter status {run.run_id}`" in told.err) == (4, True)
+        answer = await cutter("run", DOCUMENT)
+        assert (answer.code, f"has the open run {run.run_id}: see `cutter status {run.run_id}`" in answer.err) == (
+            4,
+            True,
+        )
         await run.handle.terminate()
-        told = await cutter("run", DOCUMENT)
-        assert told.code == 4
-        assert f"has the open run {run.run_id} (awaiting_cut_authorization)" in told.err
-        assert f"`cutter orchestrate resume --run-id {run.run_id}` continues it" in told.err
+        answer = await cutter("run", DOCUMENT)
+        assert answer.code == 4
+        assert f"has the open run {run.run_id} (awaiting_cut_authorization)" in answer.err
+        assert f"`cutter orchestrate resume --run-id {run.run_id}` continues it" in answer.err
         again = await cutter("orchestrate", "resume", "--run-id", run.run_id, "--json")
         assert (again.code, again.json["answer"]["code"]) == (0, "started_again")
 
@@ -73,8 +76,8 @@ async def test_a_cancel_ends_a_run_that_has_written_nothing(stack: Stack, cutter
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-        told = await cutter("cancel", DOCUMENT, "--reason", "by mistake", "--json")
-        assert (told.code, told.json["next"]) == (0, f"cutter run {DOCUMENT}")
+        answer = await cutter("cancel", DOCUMENT, "--reason", "by mistake", "--json")
+        assert (answer.code, answer.json["next"]) == (0, f"cutter run {DOCUMENT}")
         assert (await run.result()).state == "voided_cancelled"
         again = await cutter("cancel", DOCUMENT, "--reason", "by mistake")
         assert again.code == 4
@@ -88,8 +91,8 @@ async def test_a_cancel_of_a_run_that_wrote_says_so_and_names_void_which_withdra
         run = await stack.start()
         await run.approve(CUT)
         await run.until_requested(LIFECYCLE)
-        told = await cutter("cancel", DOCUMENT, "--reason", "wrong text", "--json")
-        assert (told.json["wrote"], told.json["next"]) == (True, f"cutter void {run.run_id} --reason TEXT")
+        answer = await cutter("cancel", DOCUMENT, "--reason", "wrong text", "--json")
+        assert (answer.json["wrote"], answer.json["next"]) == (True, f"cutter void {run.run_id} --reason TEXT")
         await run.until_state("stopped_cancel")
         assert stack.database.value(DRAFTS) > 0
         void = await cutter.signed("void", DOCUMENT, "--reason", "Wrong text!")
@@ -141,17 +144,17 @@ async def test_enacted_law_is_never_voided(stack: Stack, cutter: Cutter) -> None
     async with stack.workers():
         run = await stack.start()
         await run.through()
-        told = await cutter.signed("void", DOCUMENT, "--reason", "no")
-        assert told.code == 4
-        assert "never voided" in told.err
+        answer = await cutter.signed("void", DOCUMENT, "--reason", "no")
+        assert answer.code == 4
+        assert "never voided" in answer.err
 
 
 async def test_a_stranger_may_stop_but_not_void(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers():
         run = await stack.start()
         await run.until_requested(CUT)
-        told = await cutter.signed("void", DOCUMENT, "--reason", "no", who="mallory")
-        assert told.code == 4
+        answer = await cutter.signed("void", DOCUMENT, "--reason", "no", who="mallory")
+        assert answer.code == 4
         assert (await run.state()) == "awaiting_cut_authorization"
 
 
@@ -173,8 +176,8 @@ async def test_drift_is_shown_and_acknowledged_only_when_the_person_says_yes(sta
         )
         assert "fn_content_hash" in shown.err
         assert "work_mem=9MB" in shown.err
-        said = await cutter.signed("acknowledge-drift", DOCUMENT, "--reason", "the owner raised it")
-        assert (said.code, said.json["status"]) == (0, "accepted")
+        answer = await cutter.signed("acknowledge-drift", DOCUMENT, "--reason", "the owner raised it")
+        assert (answer.code, answer.json["status"]) == (0, "accepted")
         # The approval that met the drift still stands: nobody signs it twice.
         await run.approve(LIFECYCLE)
         assert (await run.result()).state == "closeout_reported"
@@ -195,7 +198,7 @@ async def test_what_cannot_be_done_is_one_sentence_that_says_what_to_do(stack: S
         run = await stack.start()
         await run.until_requested(CUT)
         for arguments, code, word in MISTAKES:
-            told = await cutter(*arguments)
-            assert (told.code, told.out, word in told.err) == (code, "", True), (arguments, told)
-            assert len(told.err.strip().splitlines()) == 1
+            answer = await cutter(*arguments)
+            assert (answer.code, answer.out, word in answer.err) == (code, "", True), (arguments, answer)
+            assert len(answer.err.strip().splitlines()) == 1
         assert await run.state() == "awaiting_cut_authorization"

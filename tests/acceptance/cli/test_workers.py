@@ -25,13 +25,13 @@ BEATING = {"worker_beat_seconds": 1}
 
 
 def states(stack: Stack) -> dict[str, str]:
-    seen = ours(workers.look(stack.settings))
-    return {one["role"]: one["state"] for one in seen if one["state"] != "shutdown"}
+    crew = ours(workers.look(stack.settings))
+    return {worker["role"]: worker["state"] for worker in crew if worker["state"] != "shutdown"}
 
 
-def ours(seen: dict[str, Any]) -> list[dict[str, Any]]:
+def ours(view: dict[str, Any]) -> list[dict[str, Any]]:
     """Without the workers of tests before, whom the server still knows as pollers for some minutes."""
-    return [worker for worker in seen["workers"] if worker["state"] != "unregistered"]
+    return [worker for worker in view["workers"] if worker["state"] != "unregistered"]
 
 
 async def is_now(stack: Stack, role: str, state: str) -> bool:
@@ -58,13 +58,13 @@ async def test_workers_are_idle_or_busy_by_what_really_runs_and_leave_when_they_
             return set((await asyncio.to_thread(states, stack)).values()) == {"idle"}
 
         await until(all_idle, seconds=60)
-        told = await cutter("workers", "--json")
-        assert told.code == 0
-        seen = told.json
-        crew = ours(seen)
-        assert [one["role"] for one in crew] == ["cutter", "exec", "verify"]
-        assert {one["build_id"] for one in crew} == {(await run.sidecar())["run"]["workflow_version_id"]}
-        assert all(its["polls"] for one in crew for its in one["queues"])
+        answer = await cutter("workers", "--json")
+        assert answer.code == 0
+        view = answer.json
+        crew = ours(view)
+        assert [worker["role"] for worker in crew] == ["cutter", "exec", "verify"]
+        assert {worker["build_id"] for worker in crew} == {(await run.sidecar())["run"]["workflow_version_id"]}
+        assert all(its["polls"] for worker in crew for its in worker["queues"])
         assert (crew[0]["used"], crew[0]["slots"]) == (0, 40)
         leases = {attempt["lease_owner"] for attempt in (await run.sidecar())["attempts"]}
         assert leases == {crew[0]["worker_id"]}, "attempts name the worker that made them"
@@ -87,16 +87,16 @@ async def test_a_worker_that_falls_silent_is_recorded_once_and_may_come_back(
         deps = build_deps(stack.deps(WorkerRole.VERIFY, **BEATING).settings, WorkerRole.VERIFY)
         async with serving(stack.client, deps) as presence:
             await until(lambda: is_now(stack, "verify", "idle"), seconds=60)
-            said = presence._say
+            original = presence._say
             monkeypatch.setattr(presence, "_say", lambda _state: None)
 
             await until(lambda: is_now(stack, "verify", "unresponsive"), seconds=60)
-            told = await cutter("workers")
-            assert told.code == 5
-            assert "cutter-verify has no worker" in told.out
-            assert "next: cutter up" in told.out
+            answer = await cutter("workers")
+            assert answer.code == 5
+            assert "cutter-verify has no worker" in answer.out
+            assert "next: cutter up" in answer.out
             assert (await cutter("reconcile", "--json")).code == 0
-            monkeypatch.setattr(presence, "_say", said)
+            monkeypatch.setattr(presence, "_say", original)
             await until(lambda: is_now(stack, "verify", "idle"), seconds=60)
         for pool in deps.pools.values():
             pool.close()
@@ -130,16 +130,16 @@ async def test_a_build_that_cannot_serve_says_that_it_leaves(stack: Stack) -> No
             pass
     for pool in deps.pools.values():
         pool.close()
-    found = stack.database.value("select array_agg(role || ' ' || state) from cutter_governance.worker_heartbeat")
-    assert found == ["verify shutdown"]
+    heartbeats = stack.database.value("select array_agg(role || ' ' || state) from cutter_governance.worker_heartbeat")
+    assert heartbeats == ["verify shutdown"]
 
 
 async def test_without_temporal_the_heartbeats_are_shown_and_it_is_said(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers(WorkerRole.VERIFY):
-        told = await cutter("workers", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
-    assert told.code == 5
-    assert [one["role"] for one in ours(told.json)] == ["verify"]
-    assert "does not answer" in told.err
+        answer = await cutter("workers", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
+    assert answer.code == 5
+    assert [worker["role"] for worker in ours(answer.json)] == ["verify"]
+    assert "does not answer" in answer.err
 
 
 def follow(lines: list[str]) -> None:

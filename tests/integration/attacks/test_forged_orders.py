@@ -216,10 +216,10 @@ def test_a_document_that_is_another_than_was_used_lifts_nothing(deployment: Depl
 
 def test_an_acknowledgement_of_one_drift_is_none_of_another_whatever_the_reader_says(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until="IG_backup").run_id
-    seen = drift(deployment, run_id, "more")
-    signed, _ = deployment.sign_order(run_id, schema.ACKNOWLEDGE_DRIFT, fingerprint=seen)
-    unseen = drift(deployment, run_id, "more_still")
-    forged(deployment, run_id, signed, sha256_of(deployment, signed), fingerprint=unseen)
+    fingerprint = drift(deployment, run_id, "more")
+    signed, _ = deployment.sign_order(run_id, schema.ACKNOWLEDGE_DRIFT, fingerprint=fingerprint)
+    other_fingerprint = drift(deployment, run_id, "more_still")
+    forged(deployment, run_id, signed, sha256_of(deployment, signed), fingerprint=other_fingerprint)
     assert deployment.gate("IG_grant_probe", run_id).status == "passed"
     assert attempted(deployment, run_id).refused_for("fingerprint_mismatch")
 
@@ -229,9 +229,9 @@ def drift(made: Deployment, run_id: str, column: LiteralString) -> str:
     made.database.run(f"alter table public.vocabulary add column {column} text")
     made.gate("IG_grant_probe", run_id)
     made.database.value("select cutter_governance.fn_drift_look(%s)", (run_id,), role="cutter_operator")
-    found = run_rows.drift(made.settings, run_id)
-    assert found is not None
-    return str(found["fingerprint"])
+    row = run_rows.drift(made.settings, run_id)
+    assert row is not None
+    return str(row["fingerprint"])
 
 
 def test_the_epoch_that_is_in_force_counts_and_not_the_one_that_the_verdict_names(

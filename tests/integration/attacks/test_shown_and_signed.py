@@ -87,8 +87,8 @@ def test_the_statement_carries_the_findings_and_what_was_accepted(
     made: Deployment, asked: tuple[str, Sovereign]
 ) -> None:
     document, data = read(made, *asked)
-    said = signing_desk.answer(document, data, made.keys.signing(), "approve")
-    body = parse(signing_desk.render(said))
+    statement = signing_desk.answer(document, data, made.keys.signing(), "approve")
+    body = parse(signing_desk.render(statement))
     assert isinstance(body, Statement)
     assert (body.findings_digest, body.accepted_findings) == (document.request.findings_digest, "none")
 
@@ -152,7 +152,7 @@ def test_a_stored_unit_that_is_not_the_planned_one_is_not_signed(deployment: Dep
     assert refused.value.code == "view_digest_differs"
     view = signing_desk.build_of(deployment.settings, document)
     assert [address.rpartition("/")[2] for address in view.stored_differences] == ["ARTICLE-1"]
-    told = replace(document, view_digest=view_digest(view), shown=markdown(view))
+    current = replace(document, view_digest=view_digest(view), shown=markdown(view))
     with pytest.raises(Refused, match="another form than the plan") as refused:
-        signing_desk.recompute(deployment.settings, told)
+        signing_desk.recompute(deployment.settings, current)
     assert refused.value.code == "stored_differs"

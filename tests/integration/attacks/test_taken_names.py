@@ -93,17 +93,17 @@ async def test_status_names_a_replaced_request_and_rebuild_puts_it_under_another
     async with stack.workers():
         run = await stack.start()
         kb_id = await replaced(run)
-        seen = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
-        assert kb_id in seen.request_flaw
-        assert seen.next == f"cutter rebuild {run.run_id}"
+        view = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
+        assert kb_id in view.request_flaw
+        assert view.next == f"cutter rebuild {run.run_id}"
         with pytest.raises(signing_desk.Refused, match=f"cutter rebuild {run.run_id}"):
             await run.sign(schema.APPROVE)
         with reading_deps(stack.settings) as deps:
             done = await asyncio.to_thread(rebuild_run, deps, run.run_id)
-        assert [one["kb_id"] for one in done["renamed"]] == [kb_id]
-        seen = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
-        assert seen.request_flaw is None
-        assert seen.next == f"cutter approve {run.run_id}"
+        assert [document["kb_id"] for document in done["renamed"]] == [kb_id]
+        view = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
+        assert view.request_flaw is None
+        assert view.next == f"cutter approve {run.run_id}"
         assert (await run.through()).state == "closeout_reported"
 
 

@@ -82,8 +82,8 @@ async def test_a_message_with_a_nul_is_a_message_like_any_other(waiting: Run) ->
 
     await until(recorded, what="the refusal is recorded")
     await waiting.handle.signal("stop", {"reason": "for\x00ever"})
-    seen = await waiting.until_state("stopped_stop")
-    assert seen["latch"]["reason"] == "for\ufffdever"
+    sidecar = await waiting.until_state("stopped_stop")
+    assert sidecar["latch"]["reason"] == "for\ufffdever"
     await waiting.until_shown("stopped_stop")
     assert (await waiting.resume(await waiting.order("resume", stopped_state="stopped_stop")))["status"] == "accepted"
     assert (await waiting.through()).state == "closeout_reported"
@@ -119,8 +119,8 @@ async def test_a_second_workflow_of_the_same_run_writes_nothing_twice(waiting: R
         await waiting.until_state(state, seconds=90)
         kb_id = await until(lambda: signed(waiting), what="the request is in the knowledge base")
         await waiting.handle.signal("submit_approval", kb_id)
-    seen = await waiting.until_state("closeout_reported", seconds=90)
-    assert len(seen["consumptions"]) == 2
+    sidecar = await waiting.until_state("closeout_reported", seconds=90)
+    assert len(sidecar["consumptions"]) == 2
     assert waiting.stack.database.value("select count(*) = 27 from public.information_unit")
 
 

@@ -117,7 +117,7 @@ def test_a_request_that_was_altered_is_not_signed_or_is_signed_in_vain(deploymen
 
 def test_a_genuine_request_of_another_run_is_not_signed_in_its_place(deployment: Deployment, run_id: str) -> None:
     other = drive(deployment, law(2), until="IG_grant_probe").run_id
-    ours, theirs = (deployment.request(one, Sovereign.CUT) for one in (run_id, other))
+    ours, theirs = (deployment.request(run, Sovereign.CUT) for run in (run_id, other))
     put(deployment, ours, path_of(deployment, theirs).read_bytes())
     with pytest.raises(Refused, match="do not sign") as refused:
         signing_desk.read_request(deployment.settings, run_id, ours)

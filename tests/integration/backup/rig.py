@@ -219,11 +219,11 @@ def rig(server: Server, home: Home, *, units: int = 20) -> Iterator[Rig]:
 
 def holds_plaintext(folders: list[Path], canary: str = CANARY) -> list[Path]:
     """Files that hold the canary or the head of a pg_dump archive (which is compressed, so the canary is not seen)."""
-    found = []
+    paths = []
     for folder in folders:
         for path in folder.rglob("*"):
             if path.is_file() and not path.name.endswith("-replaced"):
                 data = path.read_bytes()
                 if canary.encode() in data or data.startswith(b"PGDMP"):
-                    found.append(path)
-    return found
+                    paths.append(path)
+    return paths

@@ -110,8 +110,8 @@ def test_the_digests_of_the_page_are_those_of_the_product(world: Laws) -> None:
                 ).format(_listed(columns))
             ).fetchall()
             connection.execute("drop table rows_of_a_law")
-            found = sha256_hex(b"".join(bytes(one) for (one,) in digests))
-            lines.append("\x1f".join((table, str(len(digests)), found)))
+            fingerprint = sha256_hex(b"".join(bytes(digest) for (digest,) in digests))
+            lines.append("\x1f".join((table, str(len(digests)), fingerprint)))
     assert sha256_hex("\n".join(lines)) == header["documents"][name]["fingerprint"]
 
 

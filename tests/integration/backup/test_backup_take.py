@@ -101,7 +101,7 @@ def test_a_dump_of_another_moment_is_refused_by_the_restore(own: Rig) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "script", "told"),
+    ("program", "script", "problem"),
     [
         ("pg_dump", '"$REAL" "$@"; exit 1', "pg_dump failed with exit code 1"),
         ("pg_dump", '"$REAL" "$@" | head -c 3000; exit 3', "pg_dump failed with exit code 3"),
@@ -112,10 +112,10 @@ def test_a_dump_of_another_moment_is_refused_by_the_restore(own: Rig) -> None:
     ],
 )
 def test_the_exit_code_of_each_program_counts_and_nothing_is_left(
-    rig: Rig, program: str, script: str, told: str
+    rig: Rig, program: str, script: str, problem: str
 ) -> None:
     rig.replace(program, script)
-    with pytest.raises(Unavailable, match=told) as caught:
+    with pytest.raises(Unavailable, match=problem) as caught:
         rig.take()
     assert caught.value.what == "backup"
     assert rig.left() == []
@@ -123,10 +123,10 @@ def test_the_exit_code_of_each_program_counts_and_nothing_is_left(
 
 
 def test_a_gpg_that_does_not_encrypt_gets_nothing_onto_the_disk(rig: Rig) -> None:
-    seen = rig.folder / "seen"
-    rig.replace("gpg", f'cat; find "$STORE" -type f -size +0 > "{seen}"')
+    listing = rig.folder / "seen"
+    rig.replace("gpg", f'cat; find "$STORE" -type f -size +0 > "{listing}"')
     assert refusal(rig.take()) is RefusalCode.WRONG_RECIPIENT
-    assert seen.read_text() == ""
+    assert listing.read_text() == ""
     assert rig.left() == []
 
 
@@ -309,12 +309,12 @@ def test_a_lock_on_a_table_is_waited_for_only_until_the_deadline(own: Rig) -> No
 
 
 def test_the_password_stands_in_no_command_and_gpg_does_not_get_it(rig: Rig) -> None:
-    seen = rig.folder / "seen"
+    log = rig.folder / "seen"
     password = (rig.server.secrets / "cutter_backup.password").read_text().strip()
-    rig.replace("pg_dump", f'tr "\\0" " " < /proc/$$/cmdline > "{seen}.dump"; exec "$REAL" "$@"')
-    rig.replace("gpg", f'(env; tr "\\0" " " < /proc/$$/cmdline) > "{seen}.gpg"; exec "$REAL" "$@"')
+    rig.replace("pg_dump", f'tr "\\0" " " < /proc/$$/cmdline > "{log}.dump"; exec "$REAL" "$@"')
+    rig.replace("gpg", f'(env; tr "\\0" " " < /proc/$$/cmdline) > "{log}.gpg"; exec "$REAL" "$@"')
     rig.taken_record()
     for file in ("dump", "gpg"):
-        text = Path(f"{seen}.{file}").read_text()
+        text = Path(f"{log}.{file}").read_text()
         assert text
         assert password not in text

@@ -61,11 +61,11 @@ def checked(world: Laws, scratch: Database) -> SegmentReport:
 
 def tables_of(scratch: Database) -> dict[str, int]:
     """The identifier of each table, which is another one if the table was made again."""
-    found: dict[str, int] = scratch.value(
+    identifiers: dict[str, int] = scratch.value(
         "select jsonb_object_agg(c.oid::regclass, c.oid::bigint) from pg_class c"
         " where c.relkind = 'r' and c.relnamespace::regnamespace::text in ('public', 'cutter_governance')"
     )
-    return found
+    return identifiers
 
 
 def test_the_next_check_finds_the_tables_without_rows(world: Laws, scratch: Database) -> None:

@@ -81,15 +81,15 @@ def test_a_run_with_a_backup_stops_at_leg_a_and_goes_on_after_the_segment_was_me
     )  # fmt: skip
     approval = approved(world, ready.run_id, Sovereign.CUT)
     with forged(world, 0) as name:
-        found = world.scrub()
+        report = world.scrub()
         tables = "public.information_unit, public.iu_lifecycle_log"
-        said = f"its live rows differ from its segment in {tables}, although no change was counted"
-        assert found.problems == {name: said}
+        problem = f"its live rows differ from its segment in {tables}, although no change was counted"
+        assert report.problems == {name: problem}
         outcome = world.made.gate(LEG_A, ready.run_id, [approval])
         assert (outcome.status, outcome.code, outcome.state) == (
             "backup_damaged", "segment_damaged", "stopped_unavailable_segment",
         )  # fmt: skip
-        assert outcome.reason == f"{name}: {said}; find the cause, then type `cutter backup again DOCUMENT`"
+        assert outcome.reason == f"{name}: {problem}; find the cause, then type `cutter backup again DOCUMENT`"
         assert world.made.run_row(ready.run_id)["state"] == "stopped_unavailable_segment"
         assert code(world.take("damaged.gpg")) is RefusalCode.SEGMENT_DAMAGED
     world.database.value("select pg_sleep(1)")  # A backup says its time in whole seconds.

@@ -177,8 +177,8 @@ def test_the_commands_take_a_companion_and_rebuild_the_database_from_the_newest_
     with empty(whole.world) as into:
         made = cutter(whole.world, "take", "--whole", "--json")
         place = re.sub(r":[^:@/]*@", "@", into.url("postgres"))
-        told = cutter(whole.world, "restore", "--all", "--whole", "--jobs", "2", "--into", place, "--json")
-        assert (told["companion"], told["artifact"]) == (made["artifact_id"], made["artifact"])
+        answer = cutter(whole.world, "restore", "--all", "--whole", "--jobs", "2", "--into", place, "--json")
+        assert (answer["companion"], answer["artifact"]) == (made["artifact_id"], made["artifact"])
         assert content(into) == content(whole.world.database)
 
 

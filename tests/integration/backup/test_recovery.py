@@ -61,7 +61,7 @@ def is_empty(into: Database) -> bool:
 @pytest.mark.parametrize("number", [0, 1])
 def test_one_document_is_restored_without_the_others(world: Laws, number: int) -> None:
     """Law 1 is in the segment of the backup, and law 0 in a segment of its base."""
-    name, other = (world.driven[one].document_id for one in (number, 1 - number))
+    name, other = (world.driven[index].document_id for index in (number, 1 - number))
     with empty(world) as into, world.copied_store() as store:
         if number == 1:  # The artifact of the backup itself is needed in any case.
             (store / world.record(1).artifact_id).unlink()
@@ -106,10 +106,10 @@ def test_after_a_refusal_the_database_is_empty_and_takes_the_next_restore(world:
         assert isinstance(outcome, BackupRefusal)
         assert outcome.code is RefusalCode.ARTIFACT_MISSING
         assert is_empty(into)
-        told: list[tuple[str, int]] = []
-        outcome = restored(world, into, jobs=jobs, progress=lambda name, total: told.append((name, total)))
+        steps: list[tuple[str, int]] = []
+        outcome = restored(world, into, jobs=jobs, progress=lambda name, total: steps.append((name, total)))
         assert isinstance(outcome, RestoreReport), outcome
-        assert told == [(world.record(1).artifact_id, 1)]
+        assert steps == [(world.record(1).artifact_id, 1)]
         assert into.value("select count(*) from public.information_unit") == 10
 
 

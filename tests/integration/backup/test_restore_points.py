@@ -198,7 +198,7 @@ def test_the_receipt_the_record_the_request_and_the_list_name_the_point(made: ru
     assert record.restore_point.archived_wal.startswith("00000001")
     assert record.restore_point.lsn.count("/") == 1
     with made.database.connect("cutter_operator") as connection:
-        assert [one.restore_point for one in LISTED.all(connection, {"limit": 5})] == [name]
+        assert [row.restore_point for row in LISTED.all(connection, {"limit": 5})] == [name]
     report = store_text(made.deps[WorkerRole.CUTTER].kb, driven.outcomes["IG_backup"].kb_doc_id)
     assert name in report.replace("\\", "")
     request = store_text(made.deps[WorkerRole.CUTTER].kb, made.request(driven.run_id, Sovereign.CUT))
@@ -275,7 +275,7 @@ def test_a_new_backup_before_the_write_has_a_point_of_its_own(made: runs.Deploym
     made.request(driven.run_id, Sovereign.CUT)
     assert refresh_backup(made.deps[WorkerRole.CUTTER], GateInput(run_id=driven.run_id)).status == "passed"
     with made.database.connect("cutter_operator") as connection:
-        points = {one.restore_point for one in LISTED.all(connection, {"limit": 5})}
+        points = {row.restore_point for row in LISTED.all(connection, {"limit": 5})}
     assert len(points) == 2
     assert None not in points
 
@@ -314,8 +314,8 @@ def test_without_an_archive_the_gate_fails_with_the_remedy(database: Database, k
         assert code == "archiving_off"
         assert "archive_mode" in reason
         assert "CUTTER_BACKUP_RESTORE_POINT=false" in reason
-        found = restore_points.needed(made.settings)
-        assert (found.verdict, "archive_command" in found.remedy) == (Verdict.BAD, True)
+        check = restore_points.needed(made.settings)
+        assert (check.verdict, "archive_command" in check.remedy) == (Verdict.BAD, True)
 
 
 def test_without_an_archive_the_database_marks_no_point(database: Database, keys: runs.Keys) -> None:

@@ -136,8 +136,8 @@ def test_a_scrub_decrypts_an_artifact_once_for_every_document_that_it_holds(four
     (report,) = several(four)
     assert sorted(report.header.documents) == NAMES
     counted = counting(four)
-    found = scrubbed(four, documents=1)
-    assert (sorted(found.verified), dict(found.problems)) == (NAMES, {})
+    scrub_report = scrubbed(four, documents=1)
+    assert (sorted(scrub_report.verified), dict(scrub_report.problems)) == (NAMES, {})
     assert counted.read_text().splitlines() == ["1"]
 
 
@@ -168,4 +168,4 @@ def test_a_scrub_that_gives_up_at_one_artifact_keeps_what_it_verified(four: Rig)
 def test_the_first_artifact_of_a_new_tree_is_based_on_nothing(four: Rig) -> None:
     first, *rest = several(four, documents_max=2)
     assert first.header.base == EMPTY
-    assert all(one.header.base != EMPTY for one in rest)
+    assert all(report.header.base != EMPTY for report in rest)

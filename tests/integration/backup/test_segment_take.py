@@ -67,22 +67,22 @@ def test_rows_reach_gpg_in_pieces_of_whole_rows(
     with psycopg.connect(segments.server.dsn(parts.ROLE, segments.database)) as connection:
         rows = live_rows(connection, columns(connection))
         assert connection.execute("show jit").fetchone() == ("off",)
-        found = list(rows.copied("public.unit_version", ["ICX-LAW-9"]))
-    assert [piece.count(b"\n") for piece in found] == [20 // pieces] * pieces
-    assert all(piece.endswith(b"\n") for piece in found)
+        copied = list(rows.copied("public.unit_version", ["ICX-LAW-9"]))
+    assert [piece.count(b"\n") for piece in copied] == [20 // pieces] * pieces
+    assert all(piece.endswith(b"\n") for piece in copied)
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
+    ("script", "problem"),
     [
         ('"$REAL" "$@"; exit 2', "gpg failed with exit code 2"),
         ('"$REAL" "$@" | head -c 400; kill -9 $$', "gpg was killed by signal 9"),
         ("exit 3 <&-", "gpg failed with exit code 3"),
     ],
 )
-def test_gpgs_exit_code_counts_and_nothing_is_left(segments: Rig, script: str, told: str) -> None:
+def test_gpgs_exit_code_counts_and_nothing_is_left(segments: Rig, script: str, problem: str) -> None:
     segments.replace("gpg", script)
-    with pytest.raises(Unavailable, match=told):
+    with pytest.raises(Unavailable, match=problem):
         segments.take()
     assert segments.left() == []
 

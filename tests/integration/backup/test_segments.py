@@ -131,22 +131,22 @@ def test_a_lost_segment_is_refused(world: Laws) -> None:
 
 def test_a_segment_in_the_place_of_another_is_refused(world: Laws) -> None:
     with world.copied_store() as store:
-        one, other = (store / world.record(number).artifact_id for number in (1, 2))
-        one.write_bytes(other.read_bytes())
+        segment, other = (store / world.record(number).artifact_id for number in (1, 2))
+        segment.write_bytes(other.read_bytes())
         assert code(damaged(world, store)) is RefusalCode.ARTIFACT_DAMAGED
 
 
 def test_a_truncated_segment_is_refused(world: Laws) -> None:
     with world.copied_store() as store:
-        one = store / world.record(1).artifact_id
-        one.write_bytes(one.read_bytes()[:-40])
+        segment = store / world.record(1).artifact_id
+        segment.write_bytes(segment.read_bytes()[:-40])
         assert code(damaged(world, store)) is RefusalCode.ARTIFACT_DAMAGED
 
 
 def test_a_truncated_backup_is_refused_by_its_check(world: Laws) -> None:
     with world.copied_store() as store:
-        one = store / world.record(2).artifact_id
-        one.write_bytes(one.read_bytes()[:-40])
+        backup = store / world.record(2).artifact_id
+        backup.write_bytes(backup.read_bytes()[:-40])
         assert code(world.check(world.record(2), artifacts_url=store.as_uri())) is RefusalCode.ARTIFACT_DAMAGED
 
 
@@ -235,14 +235,14 @@ def test_a_change_of_any_table_uncovers_its_document(world: Laws, table: str) ->
         connection.execute(enable.format(**names, trigger=sql.Identifier(f"trg_zz_{bare}_backup")))
         connection.execute(sql.SQL("update {table} set {column} = {column}").format(**names))
         connection.execute("set constraints all immediate")
-        found = connection.execute(
+        row = connection.execute(
             "select array_agg(document_id order by document_id) from cutter_governance.backup_coverage"
             " where sealed_changes is distinct from changes"
         ).fetchone()
         connection.rollback()
     both = sorted(run.document_id for run in world.driven[:2])
-    assert found is not None
-    assert found[0] == both or (bare == "revision_row" and found[0] in ([both[0]], [both[1]]))
+    assert row is not None
+    assert row[0] == both or (bare == "revision_row" and row[0] in ([both[0]], [both[1]]))
     assert world.uncovered() == []
 
 
@@ -286,10 +286,10 @@ def test_a_block_that_is_written_uncovers_its_document_and_one_of_no_document_is
     with closing(world.database.connect("postgres")) as connection:
         connection.execute("set session_replication_role = replica")
         connection.execute(sql.SQL(block).format(envelope=sql.SQL("envelope_id")))
-        found = connection.execute(
+        row = connection.execute(
             "select count(*) from cutter_governance.backup_coverage where sealed_changes is distinct from changes"
         ).fetchone()
-        assert found == (1,)
+        assert row == (1,)
         with pytest.raises(psycopg.Error, match="belongs to no document"):
             connection.execute(sql.SQL(block).format(envelope=sql.SQL("gen_random_uuid()")))
         connection.rollback()
@@ -346,8 +346,8 @@ def enacted(world: Laws) -> list[str]:
 
 def test_a_scrub_verifies_every_sealed_document(world: Laws) -> None:
     world.database.run("update cutter_governance.backup_coverage set verified_at = verified_at - interval '1 day'")
-    found = world.scrub()
-    assert (sorted(found.verified), dict(found.problems)) == (enacted(world), {})
+    report = world.scrub()
+    assert (sorted(report.verified), dict(report.problems)) == (enacted(world), {})
     fresh = "select bool_and(verified_at > now() - interval '1 hour') from cutter_governance.backup_coverage"
     assert world.database.value(fresh) is True
 
@@ -368,8 +368,8 @@ def test_a_damaged_segment_stops_new_backups_until_it_is_dealt_with(world: Laws)
     )
     with world.copied_store() as store:
         (store / artifact).write_bytes((store / artifact).read_bytes()[:-1])
-        found = world.scrub(artifacts_url=store.as_uri())
-    assert "artifact_damaged" in found.problems[world.driven[0].document_id]
+        report = world.scrub(artifacts_url=store.as_uri())
+    assert "artifact_damaged" in report.problems[world.driven[0].document_id]
     assert code(world.take("damaged.gpg")) is RefusalCode.SEGMENT_DAMAGED
     assert not world.scrub().problems
     assert isinstance(world.take("dealt-with.gpg"), BackupRecord)
@@ -377,8 +377,8 @@ def test_a_damaged_segment_stops_new_backups_until_it_is_dealt_with(world: Laws)
 
 def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
     """One message for one scrub that finds new problems, however many documents have one."""
-    told = "select count(*) from cutter_governance.notification where kind = 'backup'"
-    before = world.database.value(told)
+    count = "select count(*) from cutter_governance.notification where kind = 'backup'"
+    before = world.database.value(count)
     world.database.run(
         "insert into cutter_governance.notification_channel (name, since) values ('email', '2001-01-01')"
     )
@@ -387,25 +387,25 @@ def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
         for artifact in world.database.value(named):
             (store / artifact).unlink()
         for _ in range(2):
-            found = world.scrub(artifacts_url=store.as_uri())
-            assert len(found.problems) == 2
-    assert world.database.value(told) == before + 1
+            report = world.scrub(artifacts_url=store.as_uri())
+            assert len(report.problems) == 2
+    assert world.database.value(count) == before + 1
     with closing(world.database.connect("cutter_operator")) as connection:
         cards = [
             card for _, card in new_cards(connection, "email", ("backup",), InvalidPolicy(problems=()), "2001-01-01")
         ]
-        said = list(sentences(health(connection), 30))
+        lines = list(sentences(health(connection), 30))
     assert [(card.severity, card.commands) for card in cards if card][-1] == ("error", ("cutter backup scrub",))
     document = min(enacted(world))
-    problem = f"{document}: {found.problems[document]}"
+    problem = f"{document}: {report.problems[document]}"
     assert problem.startswith(f"{document}: artifact_missing: ")
-    told_of = {fact.name: fact.value for card in cards if card for fact in card.facts}
-    assert told_of["Problem"] == found.problems[document]
-    assert said == [f"the segments of 2 documents failed their verification, such as {problem}; no run may change law"]
+    facts = {fact.name: fact.value for card in cards if card for fact in card.facts}
+    assert facts["Problem"] == report.problems[document]
+    assert lines == [f"the segments of 2 documents failed their verification, such as {problem}; no run may change law"]
     settings = world.made.settings
-    assert newest(settings)["backups"] == said
-    assert cutter(world, "list", "--json")["problems"] == said
-    assert (backups(settings).verdict, backups(settings).found) == (Verdict.BAD, said[0])
+    assert newest(settings)["backups"] == lines
+    assert cutter(world, "list", "--json")["problems"] == lines
+    assert (backups(settings).verdict, backups(settings).found) == (Verdict.BAD, lines[0])
     world.scrub()
     assert backups(settings).verdict is Verdict.OK
     assert newest(settings)["backups"] == []
@@ -415,14 +415,14 @@ def test_a_scrub_sees_a_row_that_changed_without_its_trigger(world: Laws) -> Non
     name = world.driven[1].document_id
     with closing(world.database.connect("postgres")) as connection:
         connection.execute("alter table public.information_unit disable trigger user")
-        one = "from public.information_unit where starts_with(canonical_address, %s)"
+        clause = "from public.information_unit where starts_with(canonical_address, %s)"
         edit = "update public.information_unit set owner_ref = owner_ref || %s where id = (select min(id::text) "
-        connection.execute(edit + one + ")::uuid", (" forged", f"{name}/"))
+        connection.execute(edit + clause + ")::uuid", (" forged", f"{name}/"))
         connection.commit()
     assert world.uncovered() == []
-    found = world.scrub()
-    said = "its live rows differ from its segment in public.information_unit, although no change was counted"
-    assert found.problems[name] == said
+    report = world.scrub()
+    problem = "its live rows differ from its segment in public.information_unit, although no change was counted"
+    assert report.problems[name] == problem
     with closing(world.database.connect("postgres")) as connection:
         connection.execute("update public.information_unit set owner_ref = replace(owner_ref, ' forged', '')")
         connection.commit()
@@ -445,10 +445,10 @@ def test_a_scrub_sees_a_tree_that_names_another_segment(world: Laws) -> None:
     before = world.database.value("select tree from cutter_governance.backup_head")
     world.database.run("update cutter_governance.backup_head set tree = %s", (tree.EMPTY,))
     try:
-        found = world.scrub()
+        report = world.scrub()
     finally:
         world.database.run("update cutter_governance.backup_head set tree = %s", (before,))
-    assert set(found.problems.values()) == {"the tree does not name its segment"}
+    assert set(report.problems.values()) == {"the tree does not name its segment"}
     assert not world.scrub().problems
 
 
@@ -473,8 +473,8 @@ def test_a_pass_of_the_reconciler_verifies_segments_if_the_worker_takes_them(wor
         deps = build_deps(settings.model_copy(update={"backup_form": form}), WorkerRole.CUTTER)
         try:
             assert (deps.take_backup is forms.TAKE["segments"]) is verified
-            found = reconcile(replace(deps, look_after=Reconciled), ReconcileInput())
-            assert found == Reconciled()
+            outcome = reconcile(replace(deps, look_after=Reconciled), ReconcileInput())
+            assert outcome == Reconciled()
             assert world.database.value(fresh) is verified
         finally:
             for pool in deps.pools.values():
@@ -504,14 +504,16 @@ def test_the_commands_take_scrub_and_restore_everything(world: Laws) -> None:
     server.maintain(sql.SQL("CREATE DATABASE restored_by_command TEMPLATE template0"))
     try:
         into = server.url("postgres", "restored_by_command")
-        told = cutter(world, "restore", "--all", "--into", re.sub(r":[^:@/]*@", "@", into), "--json")
-        assert told["row_counts"]["public.information_unit"] == 10
-        assert told["artifact_id"] == newest["artifact_id"], "the backup that a person took is newer than those of runs"
+        answer = cutter(world, "restore", "--all", "--into", re.sub(r":[^:@/]*@", "@", into), "--json")
+        assert answer["row_counts"]["public.information_unit"] == 10
+        assert answer["artifact_id"] == newest["artifact_id"], (
+            "the backup that a person took is newer than those of runs"
+        )
         server.maintain(sql.SQL("DROP DATABASE restored_by_command WITH (FORCE)"))
         server.maintain(sql.SQL("CREATE DATABASE restored_by_command TEMPLATE template0"))
-        one = ("--document", world.driven[1].document_id, "--jobs", "2")
-        told = cutter(world, "restore", "--all", *one, "--into", re.sub(r":[^:@/]*@", "@", into), "--json")
-        assert told["row_counts"]["public.information_unit"] == 6
+        options = ("--document", world.driven[1].document_id, "--jobs", "2")
+        answer = cutter(world, "restore", "--all", *options, "--into", re.sub(r":[^:@/]*@", "@", into), "--json")
+        assert answer["row_counts"]["public.information_unit"] == 6
     finally:
         server.maintain(sql.SQL("DROP DATABASE restored_by_command WITH (FORCE)"))
 
@@ -529,7 +531,7 @@ def test_the_list_begins_with_the_backup_that_was_recorded_last_in_its_second(wo
         ).fetchall()
         listed = LISTED.all(connection, {"limit": 100})
         connection.rollback()
-    assert [one.artifact for one in listed] == [name for (name,) in rows]
+    assert [backup.artifact for backup in listed] == [name for (name,) in rows]
     assert len(rows) == 3
 
 
@@ -542,21 +544,21 @@ def test_a_collection_removes_what_nobody_needs_and_a_restore_still_works(world:
             text = path.read_text()
             path.write_text(re.sub(r'"taken_utc":"20\d\d', '"taken_utc":"2001', text))
         head = world.database.value("select tree from cutter_governance.backup_head")
-        found = look(store.as_uri(), now=datetime.now(UTC), days=30, wanted=(), newest_tree=head)
-        assert found.artifacts, "the first backup of the first run holds no document"
-        delete(store.as_uri(), found)
+        garbage = look(store.as_uri(), now=datetime.now(UTC), days=30, wanted=(), newest_tree=head)
+        assert garbage.artifacts, "the first backup of the first run holds no document"
+        delete(store.as_uri(), garbage)
         left = {str(path.relative_to(store)) for path in store.rglob("*.gpg")}
-        assert left.isdisjoint(found.artifacts)
+        assert left.isdisjoint(garbage.artifacts)
         with world.restored(newest, artifacts_url=store.as_uri()) as (outcome, into):
             assert isinstance(outcome, RestoreReport), outcome
             assert content(into) == content(world.database)
-        again_found = look(store.as_uri(), now=datetime.now(UTC), days=30, wanted=(), newest_tree=head)
-        assert (again_found.artifacts, again_found.pages) == ([], [])
+        left_garbage = look(store.as_uri(), now=datetime.now(UTC), days=30, wanted=(), newest_tree=head)
+        assert (left_garbage.artifacts, left_garbage.pages) == ([], [])
 
 
 def test_the_command_of_a_collection_keeps_what_is_young(world: Laws) -> None:
-    told = cutter(world, "collect", "--delete", "--json")
-    assert (told["artifacts"], told["pages"], told["retention_days"]) == ([], 0, 400)
+    answer = cutter(world, "collect", "--delete", "--json")
+    assert (answer["artifacts"], answer["pages"], answer["retention_days"]) == ([], 0, 400)
 
 
 def test_a_record_says_its_tree_and_the_age_of_its_oldest_verification(world: Laws) -> None:
@@ -614,12 +616,12 @@ def test_the_commands_take_a_backup_and_its_companion_in_several_artifacts(world
     for options in ((), ("--whole",)):
         names = everything_again(world)
         before = set(world.folder.rglob("*.gpg"))
-        told = cutter(world, "take", *options, "--json", documents_max=1)
+        answer = cutter(world, "take", *options, "--json", documents_max=1)
         made = sorted(path.name for path in set(world.folder.rglob("*.gpg")) - before)
         assert sum("-part-" in name for name in made) == len(names) - 1
         assert len(made) == len(names) + len(options)
         assert world.uncovered() == []
-        last = read_record(world.made.settings.artifacts, told.get("artifact", told["artifact_id"]))
+        last = read_record(world.made.settings.artifacts, answer.get("artifact", answer["artifact_id"]))
         with world.restored(last) as (outcome, into):
             assert isinstance(outcome, RestoreReport), outcome
             assert content(into) == content(world.database)
@@ -644,7 +646,7 @@ def test_the_reconciler_verifies_more_of_more_documents(world: Laws, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("age", "said"),
+    ("age", "sentence"),
     [
         (15, None),
         (24, "the scrub is too slow: a segment was last verified 24 days ago, the limit is 30, and in 6 days"),
@@ -652,14 +654,14 @@ def test_the_reconciler_verifies_more_of_more_documents(world: Laws, monkeypatch
     ],
     ids=("young", "late", "too late"),
 )
-def test_people_are_warned_before_verifications_are_too_old(world: Laws, age: int, said: str | None) -> None:
+def test_people_are_warned_before_verifications_are_too_old(world: Laws, age: int, sentence: str | None) -> None:
     world.database.run(f"update cutter_governance.backup_coverage set verified_at = now() - interval '{age} days'"
         " where verified_at is not null")  # fmt: skip
     settings = world.made.settings
-    found, listed = backups(settings), newest(settings)["backups"]
-    if said is None:
-        assert (found.verdict, listed) == (Verdict.OK, [])
+    check, listed = backups(settings), newest(settings)["backups"]
+    if sentence is None:
+        assert (check.verdict, listed) == (Verdict.OK, [])
         return
-    assert (found.verdict, found.remedy) == (Verdict.BAD, "cutter backup scrub")
-    assert found.found.startswith(said)
-    assert listed == [found.found]
+    assert (check.verdict, check.remedy) == (Verdict.BAD, "cutter backup scrub")
+    assert check.found.startswith(sentence)
+    assert listed == [check.found]

@@ -57,17 +57,17 @@ def scanned_by_commands(world: Laws, changed: str) -> dict[str, list[str]]:
     thousand documents, as tests/integration/storage/test_grown_database.py proves.
     """
     commands = (("take",), ("scrub", "--documents", "3"), ("again", changed), ("take",), ("verify", "of-1.gpg"))
-    found = {}
+    reads_by_command = {}
     for words in commands:
         world.made.close()
         with counted(world.made.database) as step:
             cutter(world, *words, "--json")
-        found[" ".join(words)] = step.reads
+        reads_by_command[" ".join(words)] = step.reads
     with world.made.database.connect("postgres") as connection:
         tables = set(grown.growing(connection)) - {"cutter_governance.backup_coverage"}
     scanned = {
         command: [table for table, read in reads.items() if table in tables and read.scans]
-        for command, reads in found.items()
+        for command, reads in reads_by_command.items()
     }
     return {command: names for command, names in scanned.items() if names}
 
@@ -75,13 +75,13 @@ def scanned_by_commands(world: Laws, changed: str) -> dict[str, list[str]]:
 def changed_again(world: Laws) -> list[str]:
     """As many documents as a batch changes, as if each of them had changed once more."""
     with world.made.database.connect("postgres") as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "update cutter_governance.backup_coverage set changes = changes + 1"
             " where document_id in (select document_id from cutter_governance.backup_coverage"
             "   where document_id like 'G%%' order by document_id limit %s) returning document_id",
             (OF_A_BATCH,),
         )
-        return [str(name) for (name,) in found]
+        return [str(name) for (name,) in rows]
 
 
 def reads_too_much(world: Laws, documents: list[str]) -> dict[str, str]:

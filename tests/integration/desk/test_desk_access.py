@@ -95,7 +95,7 @@ def test_without_the_setting_a_header_names_nobody(office: Office) -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "more", "told"),
+    ("host", "more", "problem"),
     [
         ("0.0.0.0", {}, "no loopback address"),
         ("127.0.0.1", {"CUTTER_DESK_USER_HEADER": HEADER}, "CUTTER_DESK_PROXIES"),
@@ -103,10 +103,10 @@ def test_without_the_setting_a_header_names_nobody(office: Office) -> None:
         ("127.0.0.1", {"CUTTER_DESK_HOSTS": '["a b"]'}, "CUTTER_DESK_HOSTS"),
     ],
 )
-def test_an_unsafe_server_does_not_start(office: Office, host: str, more: dict[str, str], told: str) -> None:
+def test_an_unsafe_server_does_not_start(office: Office, host: str, more: dict[str, str], problem: str) -> None:
     ours = environment(office.made.settings, more)
     done = forked.run(("desk", "--port", "0", "--host", host), ours, cwd=ROOT)
-    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, problem in done.stderr) == (2, True), done.stderr
 
 
 def test_a_port_that_is_taken_is_named(office: Office) -> None:

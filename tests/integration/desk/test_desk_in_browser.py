@@ -42,7 +42,7 @@ def test_it_fits_each_width_and_everything_has_a_name_and_contrast(
     assert accessibility.serious(page) == []
     assert page.run("return window.taken") is None
     # The browser draws its own icons of a field from addresses that begin with "data:".
-    assert [one for one in page.asked if not one.startswith((f"{office.desk.url}/", "data:image/svg+xml;"))] == []
+    assert [url for url in page.asked if not url.startswith((f"{office.desk.url}/", "data:image/svg+xml;"))] == []
 
 
 def test_the_script_adds_a_button_that_copies_the_command(office: Office, page: browser.Page) -> None:

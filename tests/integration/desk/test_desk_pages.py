@@ -88,11 +88,11 @@ def test_every_link_of_a_page_leads_to_a_page_or_a_place_on_it(office: Office, n
 
 
 def test_the_inbox_names_what_waits_with_the_command_to_type(office: Office) -> None:
-    page, found = office.desk.ask("/inbox").text, office.desk.ask("/inbox.json").json["waiting"]
-    waiting = {one["document_id"]: one for one in found}
+    page, requests = office.desk.ask("/inbox").text, office.desk.ask("/inbox.json").json["waiting"]
+    waiting = {request["document_id"]: request for request in requests}
     assert waiting[ASKED]["gate"] == "SG_cut_authz"
     assert f'<code class="command">cutter approve {office.asked}</code>' in page.replace(ASKED, office.asked)
-    assert {one["document_id"] for one in office.desk.ask("/requests.json").json["waiting"]} >= {ASKED}
+    assert {request["document_id"] for request in office.desk.ask("/requests.json").json["waiting"]} >= {ASKED}
 
 
 def test_a_request_is_the_page_of_the_command(office: Office) -> None:
@@ -104,9 +104,9 @@ def test_a_request_is_the_page_of_the_command(office: Office) -> None:
 
 
 def test_a_law_shows_outline_versions_and_signers_and_its_text_on_other_pages(office: Office) -> None:
-    page, found = office.desk.ask(f"/laws/{LAW}").text, office.desk.ask(f"/laws/{LAW}.json").json
-    assert (found["version"], [one["depth"] for one in found["tree"]]) == (2, [0, 0, 0, 0])
-    for part in ("Article 3. Rule 3", "version=2", "alice", found["writer_digest"], f"/runs/{office.amended.run_id}"):
+    page, law = office.desk.ask(f"/laws/{LAW}").text, office.desk.ask(f"/laws/{LAW}.json").json
+    assert (law["version"], [unit["depth"] for unit in law["tree"]]) == (2, [0, 0, 0, 0])
+    for part in ("Article 3. Rule 3", "version=2", "alice", law["writer_digest"], f"/runs/{office.amended.run_id}"):
         assert part in page, part
     assert "The text of article 3" not in page
     assert "The text of article 3" in office.desk.ask(f"/laws/{LAW}/text").text
@@ -117,20 +117,20 @@ def test_a_day_and_a_number_choose_the_version_and_a_permalink_keeps_it(office: 
     assert "The text of article 2." in office.desk.ask(old).text
     assert "The words of article 2 are new." in office.desk.ask(f"/laws/{LAW}/units/ARTICLE-2?at=2099-01-01").text
     assert office.desk.ask(f"/laws/{LAW}?at=1999-01-01").status == 404
-    told = office.desk.ask(f"/laws/{LAW}.json?at=1.7.2026").json["message"]
-    assert told == "at: 1.7.2026 is no day; write it as 2026-07-01"
+    message = office.desk.ask(f"/laws/{LAW}.json?at=1.7.2026").json["message"]
+    assert message == "at: 1.7.2026 is no day; write it as 2026-07-01"
     assert office.desk.ask(f"/laws/{LAW}?at=&version=1").status == 200
 
 
 def test_a_unit_names_its_versions_and_who_signed_each(office: Office) -> None:
-    found = office.desk.ask(f"/laws/{LAW}/units/ARTICLE-2.json").json
-    assert [unit_version["enacted_by_version"] for unit_version in found["unit_versions"]] == [1, 2]
-    roles = [{signer["role"] for signer in each["signers"]} for each in found["unit_versions"]]
+    unit = office.desk.ask(f"/laws/{LAW}/units/ARTICLE-2.json").json
+    assert [unit_version["enacted_by_version"] for unit_version in unit["unit_versions"]] == [1, 2]
+    roles = [{signer["role"] for signer in each["signers"]} for each in unit["unit_versions"]]
     assert all(
         {"approver of the cut", "approver of the enactment", "executor", "verifier"} <= role for role in roles
     ), roles
     whole = office.desk.ask(f"/laws/{LAW}/text.json").json
-    assert [one["order"] for one in whole["text"]] == [1, 2, 3, 4]
+    assert [entry["order"] for entry in whole["text"]] == [1, 2, 3, 4]
 
 
 def test_a_diff_shows_words(office: Office) -> None:
@@ -141,8 +141,8 @@ def test_a_diff_shows_words(office: Office) -> None:
 
 
 def test_a_search_finds_units_by_their_permanent_addresses(office: Office) -> None:
-    found = office.desk.ask("/search.json?words=%22are+new%22").json["found"]
-    assert [one["address"].rpartition("/")[2] for one in found] == ["ARTICLE-2"]
+    units = office.desk.ask("/search.json?words=%22are+new%22").json["found"]
+    assert [unit["address"].rpartition("/")[2] for unit in units] == ["ARTICLE-2"]
     assert "ARTICLE-2?version=2" in office.desk.ask("/search?words=%22are+new%22").text
 
 
@@ -166,16 +166,16 @@ def test_a_batch_shows_its_timeline_and_a_queue_its_document(office: Office) -> 
     ],
 )  # fmt: skip
 def test_an_error_is_a_page_or_json_with_the_same_sentence(office: Office, address: str, status: int) -> None:
-    page, found = office.desk.ask(address), office.desk.ask(address, Accept="application/json")
-    assert (page.status, found.status) == (status, status), page.text
-    assert set(found.json) == {"code", "message", "next"}
+    page, answer = office.desk.ask(address), office.desk.ask(address, Accept="application/json")
+    assert (page.status, answer.status) == (status, status), page.text
+    assert set(answer.json) == {"code", "message", "next"}
     assert "<script>" not in page.text
     assert "text/html" in page.headers["content-type"]
 
 
 def test_open_api_describes_every_address(office: Office) -> None:
     described = office.desk.ask("/openapi.json").json
-    known = {re.sub(r"\{[^}]+\}", "x", one) for one in described["paths"]}
+    known = {re.sub(r"\{[^}]+\}", "x", template) for template in described["paths"]}
     for address in ("/inbox", "/requests/x", "/laws/x", "/laws/x/units/x", "/laws/x/diff", "/search", "/batches/x"):
         assert address in known
     assert all(set(methods) == {"get"} for methods in described["paths"].values())
@@ -203,18 +203,18 @@ def test_a_command_says_what_its_page_says(office: Office, command: tuple[str, .
     more = () if "--form" in command else ("--json",)
     done = forked.run((*command, *more), environment(office.made.settings, {}), cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    told, shown = json.loads(done.stdout), office.desk.ask(f"{address}.json").json
-    assert _lasting(told) == {name: one for name, one in _lasting(shown).items() if name in _lasting(told)}
+    answer, shown = json.loads(done.stdout), office.desk.ask(f"{address}.json").json
+    assert _lasting(answer) == {name: member for name, member in _lasting(shown).items() if name in _lasting(answer)}
 
 
-def _lasting(found: Any) -> dict[str, Any]:
+def _lasting(answer: Any) -> dict[str, Any]:
     """An answer without ages, and without who asks."""
-    rows = found if isinstance(found, dict) else {"rows": found}
+    rows = answer if isinstance(answer, dict) else {"rows": answer}
     passing = ("age", "you_may_not", "signers")
     return {
-        name: [{key: each for key, each in row.items() if key not in passing} for row in one]
-        if isinstance(one, list) and all(isinstance(row, dict) for row in one) else one
-        for name, one in rows.items()
+        name: [{key: each for key, each in row.items() if key not in passing} for row in member]
+        if isinstance(member, list) and all(isinstance(row, dict) for row in member) else member
+        for name, member in rows.items()
     }  # fmt: skip
 
 
@@ -231,9 +231,9 @@ def test_the_inbox_names_a_worker_whose_host_needs_a_repair(office: Office) -> N
     assert "needs a repair" not in office.desk.ask("/inbox").text
     office.made.database.run(BLOCKED, (REPAIR,))
     try:
-        told = forked.run(("inbox", "--json"), environment(office.made.settings, {}), cwd=ROOT)
+        done = forked.run(("inbox", "--json"), environment(office.made.settings, {}), cwd=ROOT)
         shown = office.desk.ask("/inbox.json").json["blocked"]
-        assert shown == json.loads(told.stdout)["blocked"]
+        assert shown == json.loads(done.stdout)["blocked"]
         assert "the key of executor is away" in shown[0]["reason"]
         page = office.desk.ask("/inbox").text
         assert "the key of executor is away" in page

@@ -61,8 +61,8 @@ def test_the_facts_may_depend_on_the_bytes_that_were_read(sovereigns: World, kb:
     put(kb, document)
     asked: list[ApprovalDocument] = []
 
-    def facts(read: ApprovalDocument, said: Statement | None) -> Expected:
-        assert said is not None
+    def facts(read: ApprovalDocument, signed_statement: Statement | None) -> Expected:
+        assert signed_statement is not None
         asked.append(read)
         return sovereigns.expected(request, revoked=read.approval_sha256 == document.approval_sha256)
 
@@ -142,15 +142,15 @@ UNVERIFIED = (
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The bytes that reached the parser of statements, in order; making a statement parses it too."""
-    seen: list[bytes] = []
+    bodies: list[bytes] = []
     original = statement.parse
 
     def parse(body: bytes) -> Statement | Refusal:
-        seen.append(body)
+        bodies.append(body)
         return original(body)
 
     monkeypatch.setattr(statement, "parse", parse)
-    return seen
+    return bodies
 
 
 @pytest.mark.parametrize("made", UNVERIFIED, ids=lambda made: str(made.__name__))
@@ -159,15 +159,15 @@ def test_the_parser_never_sees_bytes_that_no_approver_has_signed(
 ) -> None:
     put(kb, made(sovereigns))
     parsed.clear()
-    told: list[Statement | None] = []
+    statements: list[Statement | None] = []
 
-    def facts(_read: ApprovalDocument, said: Statement | None) -> Expected:
-        told.append(said)
+    def facts(_read: ApprovalDocument, signed_statement: Statement | None) -> Expected:
+        statements.append(signed_statement)
         return sovereigns.expected(sovereigns.request())
 
     verdict = check(kb, NAME, sovereigns.ring, facts, sovereigns.policy)
     assert not verdict.accepted
-    assert (parsed, told) == ([], [None])
+    assert (parsed, statements) == ([], [None])
 
 
 def test_the_head_of_a_list_is_no_statement(sovereigns: World, kb: Store) -> None:

@@ -213,7 +213,7 @@ def test_a_pin_of_a_key_that_is_not_there_is_refused(
 def test_a_mistake_is_named(
     line: tuple[str, ...], code: int, word: str, homes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = [str(tmp_path / "new") if one == "NEW" else one for one in line]
+    given = [str(tmp_path / "new") if argument == "NEW" else argument for argument in line]
     assert word in said(capsys, *given, code=code)["message"]
     assert not homes.exists()
 

@@ -269,8 +269,8 @@ def test_a_gpg_that_hangs_is_bounded(sovereigns: World, impostor: Impostor, monk
 
 
 def test_words_on_stderr_and_the_exit_code_are_not_evidence(sovereigns: World, impostor: Impostor) -> None:
-    said = impostor.says("cat >/dev/null; echo '[GNUPG:] GOODSIG x' >&2; echo '[GNUPG:] NEWSIG'; exit 0")
-    (record,) = evidence_from(sovereigns, said).records
+    binary = impostor.says("cat >/dev/null; echo '[GNUPG:] GOODSIG x' >&2; echo '[GNUPG:] NEWSIG'; exit 0")
+    (record,) = evidence_from(sovereigns, binary).records
     assert record.outcomes == ()
 
 
@@ -389,8 +389,8 @@ def newest_key(world: World) -> str:
 
 def policy_with(world: World, key: str, *, name: str = "alice") -> tuple[ApproverPolicy, Gpg]:
     folder = Path(tempfile.mkdtemp(prefix="a-", dir=world.root))
-    one = NewApprover(name=name, public_key=world.people.export_public(key), groups=(COUNCIL,))
-    policy = approver_store.init(folder, approvers=[one], deployment_id=world.policy.deployment_id)
+    approver = NewApprover(name=name, public_key=world.people.export_public(key), groups=(COUNCIL,))
+    policy = approver_store.init(folder, approvers=[approver], deployment_id=world.policy.deployment_id)
     return approver_store.load_current(folder, policy.sha256)
 
 

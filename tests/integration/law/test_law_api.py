@@ -67,11 +67,11 @@ def test_a_reader_changes_nothing(corpus: Corpus, view: str) -> None:
 
 
 def test_a_law_shows_its_version_in_force(corpus: Corpus) -> None:
-    found = {row["document"]: row for row in rows(corpus, "select * from law")}
-    assert set(found) == {ACT, RULES}
-    act = found[ACT]
+    laws = {row["document"]: row for row in rows(corpus, "select * from law")}
+    assert set(laws) == {ACT, RULES}
+    act = laws[ACT]
     assert (act["title"], act["status"], act["version"], act["units"]) == ("An Act to test", "in_force", 1, 4)
-    assert found[RULES]["title"] == "QUY CHẾ THƯ VIỆN CỘNG ĐỒNG"
+    assert laws[RULES]["title"] == "QUY CHẾ THƯ VIỆN CỘNG ĐỒNG"
 
 
 def test_drafts_are_in_no_view(corpus: Corpus) -> None:
@@ -81,16 +81,16 @@ def test_drafts_are_in_no_view(corpus: Corpus) -> None:
 
 
 def test_the_units_are_the_text_in_document_order(corpus: Corpus) -> None:
-    found = rows(corpus, "select * from unit where document = %s order by document_order", ACT)
-    assert [row["document_order"] for row in found] == [1, 2, 3, 4]
-    assert "\n\n".join(row["body"] for row in found) == law(4).rstrip("\n")
-    assert all(sha256_hex(row["body"]) == row["content_sha256"] for row in found)
+    units = rows(corpus, "select * from unit where document = %s order by document_order", ACT)
+    assert [row["document_order"] for row in units] == [1, 2, 3, 4]
+    assert "\n\n".join(row["body"] for row in units) == law(4).rstrip("\n")
+    assert all(sha256_hex(row["body"]) == row["content_sha256"] for row in units)
 
 
 def test_document_order_is_not_the_order_of_the_addresses(corpus: Corpus) -> None:
-    found = [row["address"] for row in rows(
+    addresses = [row["address"] for row in rows(
         corpus, "select address from unit where document = %s order by document_order", RULES)]  # fmt: skip
-    assert found != sorted(found)
+    assert addresses != sorted(addresses)
     lines = [VIETNAMESE.index(row["body"].strip()) for row in rows(
         corpus, "select body from unit where document = %s order by document_order", RULES)]  # fmt: skip
     assert lines == sorted(lines)
@@ -112,10 +112,10 @@ def test_the_units_of_a_version_give_the_digest_that_its_approvers_signed(corpus
 
 @pytest.mark.parametrize(("days", "units"), [(-1, 0), (0, 4), (400, 4)])
 def test_a_day_has_the_units_that_are_in_force_on_it(corpus: Corpus, days: int, units: int) -> None:
-    found = rows(
+    units_in_force = rows(
         corpus, "select * from unit_in_force((now() at time zone 'UTC')::date + %s) where document = %s", days, ACT
     )  # fmt: skip
-    assert len(found) == units
+    assert len(units_in_force) == units
 
 
 def test_the_feed_goes_on_after_a_cursor(corpus: Corpus) -> None:
@@ -128,12 +128,12 @@ def test_the_feed_goes_on_after_a_cursor(corpus: Corpus) -> None:
 
 
 def test_the_keys_that_answer_for_a_version_are_named(corpus: Corpus) -> None:
-    found = rows(corpus, "select * from signature where document = %s order by role", ACT)
-    assert [(row["role"], row["name"]) for row in found] == [
+    signatures = rows(corpus, "select * from signature where document = %s order by role", ACT)
+    assert [(row["role"], row["name"]) for row in signatures] == [
         ("approver of the cut", "alice"), ("approver of the enactment", "alice"), ("executor", "DOT-991"),
         ("verifier", "DOT-992"),
     ]  # fmt: skip
-    assert all(len(row["fingerprint"]) == 40 for row in found)
+    assert all(len(row["fingerprint"]) == 40 for row in signatures)
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_the_keys_that_answer_for_a_version_are_named(corpus: Corpus) -> None:
 def test_search_finds_titles_and_texts_without_accents_and_case(
     corpus: Corpus, words: str, document: str, address: str
 ) -> None:
-    found = rows(corpus, "select * from search(%s)", words)
-    assert any(row["document"] == document and address in row["address"] for row in found), found
-    assert "secret" not in str(found)
+    hits = rows(corpus, "select * from search(%s)", words)
+    assert any(row["document"] == document and address in row["address"] for row in hits), hits
+    assert "secret" not in str(hits)
 
 
 def test_search_finds_nothing_for_words_of_a_draft(corpus: Corpus) -> None:

@@ -13,8 +13,8 @@ TODAY = datetime.now(UTC).date()
 
 
 def test_list_shows_each_law_with_its_version_in_force(corpus: Corpus) -> None:
-    found = corpus("law", "list", "--json").json
-    assert [(law["document"], law["version"], law["status"]) for law in found] == [
+    laws = corpus("law", "list", "--json").json
+    assert [(law["document"], law["version"], law["status"]) for law in laws] == [
         (ACT, 1, "in_force"), (RULES, 1, "in_force"),
     ]  # fmt: skip
     assert "An Act to test" in corpus("law", "list").out
@@ -24,14 +24,14 @@ def test_list_shows_each_law_with_its_version_in_force(corpus: Corpus) -> None:
 
 @pytest.mark.parametrize("option", ["--at", "--recorded"])
 def test_a_list_of_no_law_names_the_option_that_leaves_out_all(corpus: Corpus, option: str) -> None:
-    told = corpus("law", "list", option, "2020-01-01").out
-    assert told == f"no law is in force with {option} 2020-01-01: `cutter law list` shows the laws of today\n"
+    text = corpus("law", "list", option, "2020-01-01").out
+    assert text == f"no law is in force with {option} 2020-01-01: `cutter law list` shows the laws of today\n"
 
 
 def test_show_prints_the_text_and_who_answers_for_it(corpus: Corpus) -> None:
-    told = corpus("law", "show", ACT)
-    assert told.code == 0
-    assert "The text of article 3." in told.out
+    text_answer = corpus("law", "show", ACT)
+    assert text_answer.code == 0
+    assert "The text of article 3." in text_answer.out
     answer = corpus("law", "show", ACT, "--json").json
     assert [unit["order"] for unit in answer["text"]] == [1, 2, 3, 4]
     assert {signer["name"] for signer in answer["signers"]} == {"alice", "DOT-991", "DOT-992"}
@@ -59,9 +59,9 @@ def test_history_names_the_run_and_the_approvers(corpus: Corpus) -> None:
 
 
 def test_search_shows_the_words_in_their_sentence(corpus: Corpus) -> None:
-    found = corpus("law", "search", "thu", "thu", "--json").json["found"]
-    assert found[0]["document"] == RULES
-    assert "Thủ thư" in found[0]["excerpt"]
+    hits = corpus("law", "search", "thu", "thu", "--json").json["found"]
+    assert hits[0]["document"] == RULES
+    assert "Thủ thư" in hits[0]["excerpt"]
     assert corpus("law", "search", "thủ", "thư", "--document", ACT, "--json").json["found"] == []
     assert "no unit in force has 'zebra'" in corpus("law", "search", "zebra").out
     assert f"no unit in force on {TODAY} has 'zebra'" in corpus("law", "search", "zebra", "--at", str(TODAY)).out
@@ -99,12 +99,12 @@ TOMORROW, YESTERDAY = (str(TODAY + timedelta(days=days)) for days in (1, -1))
 def test_a_mistake_is_answered_with_the_next_command_which_works(
     corpus: Corpus, arguments: tuple[str, ...], code: int, message: str, step: str | None
 ) -> None:
-    told = corpus("law", *arguments, "--json")
-    assert (told.code, message in told.json["message"]) == (code, True), told
+    answer = corpus("law", *arguments, "--json")
+    assert (answer.code, message in answer.json["message"]) == (code, True), answer
     if step is not None:
-        assert told.json["next"] == step
-    if "--help" not in told.json["next"] and "cutter run" not in told.json["next"]:
-        assert corpus(*told.json["next"].split()[1:]).code == 0, told.json["next"]
+        assert answer.json["next"] == step
+    if "--help" not in answer.json["next"] and "cutter run" not in answer.json["next"]:
+        assert corpus(*answer.json["next"].split()[1:]).code == 0, answer.json["next"]
 
 
 @pytest.mark.parametrize(

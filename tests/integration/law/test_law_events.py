@@ -41,7 +41,7 @@ class Subscriber:
 
     def events(self) -> list[dict[str, Any]]:
         """The enactments that arrived since the last look, each once and each with a genuine signature."""
-        found = []
+        enactments = []
         for posted in self.http.posted:
             stamp, body = posted.headers["Cutter-Timestamp"], posted.body
             made = "v1=" + hmac.new(SECRET.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
@@ -49,9 +49,9 @@ class Subscriber:
             assert abs(datetime.now(UTC).timestamp() - int(stamp)) < 300
             read = json.loads(body)
             if read["key"] not in self.keys and read["card"]["kind"] == "enacted":
-                found.append(read["card"]["enactment"])
+                enactments.append(read["card"]["enactment"])
             self.keys.add(read["key"])
-        return found
+        return enactments
 
     def read(self, query: str, **asked: object) -> list[dict[str, Any]]:
         """One request of a client such as PostgREST."""
@@ -61,9 +61,9 @@ class Subscriber:
 
     def changes(self) -> list[dict[str, Any]]:
         """What the feed has above the cursor."""
-        found = self.read('select * from api.change where "cursor" > %(cursor)s order by "cursor"', cursor=self.cursor)
-        self.cursor = max((row["cursor"] for row in found), default=self.cursor)
-        return found
+        rows = self.read('select * from api.change where "cursor" > %(cursor)s order by "cursor"', cursor=self.cursor)
+        self.cursor = max((row["cursor"] for row in rows), default=self.cursor)
+        return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ def test_an_event_holds_no_text_and_no_address_of_the_law(both: tuple[Publisher,
     publisher, subscriber = both
     publisher.enact(FIRST, BEGUN)
     publisher.deliver()
-    posted = b"".join(one.body for one in subscriber.http.posted if b'"enacted"' in one.body)
+    posted = b"".join(request.body for request in subscriber.http.posted if b'"enacted"' in request.body)
     assert posted
     for word in (b"Part One", b"PART-ONE", b"Preamble", b"euros", b"Kept"):
         assert word.lower() not in posted.lower()

@@ -23,9 +23,11 @@ def test_an_export_in_each_form_holds(corpus: Corpus, tmp_path: Path, form: str,
     made = corpus("law", "export", document, "--form", form, "-o", str(file), "--json")
     assert made.code == 0, made
     assert made.json["sha256"] == sha256_hex(file.read_bytes())
-    told = corpus(*made.json["next"].split()[1:], "--json")
-    assert (told.code, told.json["holds"], told.json["identical"], told.json["form"]) == (0, True, True, form), told
-    assert any("alice" in signer for signer in told.json["signers"])
+    answer = corpus(*made.json["next"].split()[1:], "--json")
+    assert (answer.code, answer.json["holds"], answer.json["identical"], answer.json["form"]) == (
+        0, True, True, form,
+    ), answer  # fmt: skip
+    assert any("alice" in signer for signer in answer.json["signers"])
 
 
 @pytest.mark.parametrize(("document", "source"), [(ACT, law(4)), (RULES, VIETNAMESE)])
@@ -69,8 +71,8 @@ def test_a_typed_country_and_language_replace_those_of_the_profile(corpus: Corpu
 
 
 def test_an_export_goes_to_standard_output(corpus: Corpus) -> None:
-    told = corpus("law", "export", ACT, "--form", "markdown", "-o", "-")
-    assert told.out.startswith(law(4))
+    answer = corpus("law", "export", ACT, "--form", "markdown", "-o", "-")
+    assert answer.out.startswith(law(4))
 
 
 @pytest.mark.parametrize(("end", "form"), law_export.FORMS.items())
@@ -86,10 +88,10 @@ def test_a_changed_file_does_not_hold(corpus: Corpus, tmp_path: Path, form: str)
     file = tmp_path / "law"
     corpus("law", "export", ACT, "--form", form, "-o", str(file))
     file.write_bytes(file.read_bytes().replace(b"text of article 2", b"text of article 7"))
-    told = corpus("law", "verify", str(file), "--json")
-    assert (told.code, told.json["holds"]) == (1, False), told
-    assert told.json["differences"]
-    assert corpus(*told.json["next"].split()[1:]).code == 0
+    answer = corpus("law", "verify", str(file), "--json")
+    assert (answer.code, answer.json["holds"]) == (1, False), answer
+    assert answer.json["differences"]
+    assert corpus(*answer.json["next"].split()[1:]).code == 0
 
 
 @pytest.mark.parametrize(
@@ -107,10 +109,10 @@ def test_a_changed_file_does_not_hold(corpus: Corpus, tmp_path: Path, form: str)
 def test_a_mistake_is_answered_with_the_next_command(
     corpus: Corpus, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    told = corpus("law", *arguments, "--json")
-    assert (told.code, message in told.json["message"]) == (code, True), told
-    if not told.json["next"].endswith("--help"):
-        assert corpus(*told.json["next"].split()[1:]).code == 0, told.json["next"]
+    answer = corpus("law", *arguments, "--json")
+    assert (answer.code, message in answer.json["message"]) == (code, True), answer
+    if not answer.json["next"].endswith("--help"):
+        assert corpus(*answer.json["next"].split()[1:]).code == 0, answer.json["next"]
 
 
 def test_a_unit_that_was_changed_in_the_database_is_not_exported(corpus: Corpus, tmp_path: Path) -> None:
@@ -119,8 +121,8 @@ def test_a_unit_that_was_changed_in_the_database_is_not_exported(corpus: Corpus,
         " where u.canonical_address = %s", (f"{ACT}/ARTICLE-3",))  # fmt: skip
     try:
         _overwrite(corpus, before.replace("article 3", "article 9"))
-        told = corpus("law", "export", ACT, "-o", str(tmp_path / "law.md"), "--json")
-        assert (told.code, "is not in the registered source" in told.json["message"]) == (4, True), told
+        answer = corpus("law", "export", ACT, "-o", str(tmp_path / "law.md"), "--json")
+        assert (answer.code, "is not in the registered source" in answer.json["message"]) == (4, True), answer
     finally:
         _overwrite(corpus, before)
 

@@ -47,12 +47,12 @@ class Moments:
 
     def _answers(self, question: tuple[str, ...], recorded: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         if question[0] != "export":
-            told = self.law("law", *question, *recorded, "--json")
-            yield " ".join(question), (told.code, told.json if told.code == 0 else told.json["code"])
+            answer = self.law("law", *question, *recorded, "--json")
+            yield " ".join(question), (answer.code, answer.json if answer.code == 0 else answer.json["code"])
             return
         for form in FORMS:
-            told = self.law("law", *question, *recorded, "--form", form, "-o", "-")
-            yield " ".join((*question, form)), (told.code, told.out)
+            answer = self.law("law", *question, *recorded, "--form", form, "-o", "-")
+            yield " ".join((*question, form)), (answer.code, answer.out)
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +91,8 @@ def test_legal_time_and_recorded_time_are_asked_apart(moments: Moments) -> None:
     """On the day of the second version, the first moment knew only the first version."""
 
     def version(stage: int, day: str) -> int:
-        told = moments.law("law", "show", LAW, "--at", day, "--recorded", moments.at[stage], "--json")
-        return int(told.json["version"])
+        answer = moments.law("law", "show", LAW, "--at", day, "--recorded", moments.at[stage], "--json")
+        return int(answer.json["version"])
 
     assert [version(stage, CHANGED) for stage in (0, 1, 2)] == [1, 2, 2]
     assert [version(stage, REPEALED) for stage in (0, 1, 2)] == [1, 2, 3]
@@ -109,11 +109,11 @@ def test_a_day_or_a_second_means_its_end(moments: Moments) -> None:
                                                      "2024-03-02T12:00:00", "2024-03-02T12:00:00.6Z",
                                                      "2024-03-02")]  # fmt: skip
         assert versions == [1, 1, 2, 2, 3, 2, 3]
-        told = moments.law("law", "history", LAW, "--json").json
-        assert [newest(moments, version["enacted_at"]) for version in told["versions"]] == [1, 2, 3]
-        told = moments.law("law", "show", LAW, "--recorded", "2024-01-09", "--json")
-        assert (told.code, "was not enacted on 2024-01-09T23:59:59Z" in told.json["message"]) == (1, True)
-        assert moments.law(*told.json["next"].split()[1:]).code == 0
+        history = moments.law("law", "history", LAW, "--json").json
+        assert [newest(moments, version["enacted_at"]) for version in history["versions"]] == [1, 2, 3]
+        answer = moments.law("law", "show", LAW, "--recorded", "2024-01-09", "--json")
+        assert (answer.code, "was not enacted on 2024-01-09T23:59:59Z" in answer.json["message"]) == (1, True)
+        assert moments.law(*answer.json["next"].split()[1:]).code == 0
         status = moments.law("law", "show", LAW, "--version", "2", "--recorded", "2024-03-01", "--json").json["status"]
         assert status == "not_yet_in_force"
     finally:
@@ -136,16 +136,16 @@ def newest(moments: Moments, recorded: str) -> int:
     ],
 )  # fmt: skip
 def test_a_moment_that_nobody_can_mean_is_refused(moments: Moments, recorded: str, message: str) -> None:
-    told: Told = moments.law("law", "show", LAW, "--recorded", recorded, "--json")
-    assert (told.code, message in told.json["message"]) == (2, True), told
+    answer: Told = moments.law("law", "show", LAW, "--recorded", recorded, "--json")
+    assert (answer.code, message in answer.json["message"]) == (2, True), answer
 
 
 def test_an_export_of_a_moment_is_verified(moments: Moments, tmp_path: Path) -> None:
     file = tmp_path / "law.json"
     moments.law("law", "export", LAW, "--form", "json", "--recorded", moments.at[0], "-o", str(file))
-    told = moments.law("law", "verify", str(file), "--json").json
-    assert (told["holds"], told["identical"]) == (True, False)
-    assert any(f"effective_until is {CHANGED} now" in note for note in told["notes"])
+    report = moments.law("law", "verify", str(file), "--json").json
+    assert (report["holds"], report["identical"]) == (True, False)
+    assert any(f"effective_until is {CHANGED} now" in note for note in report["notes"])
 
 
 @pytest.mark.parametrize("role", ["cutter_api", "directus", "cutter_operator"])

@@ -129,9 +129,9 @@ def test_a_day_and_a_number_choose_the_version(
 
 
 def test_a_day_before_the_law_is_answered_with_its_first_day(amended: Corpus) -> None:
-    told = amended("law", "show", LAW, "--at", "2019-01-01", "--json")
-    assert told.json["next"] == f"cutter law show {LAW} --at {BEGUN}"
-    assert amended(*told.json["next"].split()[1:]).code == 0
+    answer = amended("law", "show", LAW, "--at", "2019-01-01", "--json")
+    assert answer.json["next"] == f"cutter law show {LAW} --at {BEGUN}"
+    assert amended(*answer.json["next"].split()[1:]).code == 0
 
 
 def test_history_has_both_versions_and_their_time(amended: Corpus) -> None:
@@ -147,8 +147,8 @@ def test_history_of_a_unit_has_its_versions(amended: Corpus) -> None:
     address = next(
         unit["address"] for unit in amended("law", "show", LAW, "--json").json["text"] if "twelve" in unit["body"]
     )
-    found = amended("law", "history", LAW, address, "--json").json["units"]
-    assert [(one["version"], one["status"], one["effective_until"]) for one in found] == [
+    units = amended("law", "history", LAW, address, "--json").json["units"]
+    assert [(unit["version"], unit["status"], unit["effective_until"]) for unit in units] == [
         (1, "superseded", CHANGED), (2, "in_force", None),
     ]  # fmt: skip
     (then,) = amended("law", "history", LAW, address, "--at", BEGUN, "--json").json["units"]
@@ -162,29 +162,29 @@ def test_history_of_a_unit_has_its_versions(amended: Corpus) -> None:
 def test_a_unit_of_another_version_is_answered_with_that_version(
     amended: Corpus, command: str, unit: str, version: int, other: int
 ) -> None:
-    told = amended("law", command, LAW, unit, "--version", str(version), "--json")
-    assert f"version {version} has no unit {unit}, and version {other} has one" in told.json["message"]
-    assert told.json["next"] == f"cutter law show {LAW} {unit} --version {other}"
-    assert (told.code, amended(*told.json["next"].split()[1:]).code) == (1, 0)
+    answer = amended("law", command, LAW, unit, "--version", str(version), "--json")
+    assert f"version {version} has no unit {unit}, and version {other} has one" in answer.json["message"]
+    assert answer.json["next"] == f"cutter law show {LAW} {unit} --version {other}"
+    assert (answer.code, amended(*answer.json["next"].split()[1:]).code) == (1, 0)
 
 
 def test_a_unit_that_was_recorded_later_is_not_named(amended: Corpus) -> None:
     then = amended.database.value("select enacted_at from public.enactment where n = 1").isoformat()
-    told = amended("law", "show", LAW, "NEW", "--recorded", then, "--json")
-    assert (told.code, told.json["code"]) == (1, "STOP_UNIT_NOT_FOUND"), told
-    assert "version 2" not in told.json["message"]
+    answer = amended("law", "show", LAW, "NEW", "--recorded", then, "--json")
+    assert (answer.code, answer.json["code"]) == (1, "STOP_UNIT_NOT_FOUND"), answer
+    assert "version 2" not in answer.json["message"]
 
 
 def test_a_diff_shows_the_word_and_each_kind_of_change(amended: Corpus) -> None:
-    found = amended("law", "diff", LAW, "--json").json
-    assert {name: count for name, count in found["counts"].items() if name != "kept"} == {
+    diff = amended("law", "diff", LAW, "--json").json
+    assert {name: count for name, count in diff["counts"].items() if name != "kept"} == {
         "revised": 1, "created": 1, "repealed": 1, "moved": 1,
     }  # fmt: skip
     shown = amended("law", "diff", LAW).out
     assert "The fee is [-ten-]{+twelve+} euros." in shown
     assert "moved: " in shown
     only = amended(
-        "law", "diff", LAW, next(c["address"] for c in found["changes"] if c["change"] == "revised"), "--json"
+        "law", "diff", LAW, next(c["address"] for c in diff["changes"] if c["change"] == "revised"), "--json"
     )
     assert [change["change"] for change in only.json["changes"]] == ["revised"]
     back = amended("law", "diff", LAW, "--from", "2", "--version", "1", "--json").json
@@ -224,9 +224,9 @@ def test_an_export_from_before_the_change_still_holds(amended: Corpus, tmp_path:
     for unit in values["units"]:
         unit["effective_until"] = None
     file.write_text(json.dumps(values))
-    told = amended("law", "verify", str(file), "--json").json
-    assert (told["holds"], told["identical"]) == (True, False)
-    assert any(f"effective_until is {CHANGED} now" in note for note in told["notes"])
+    report = amended("law", "verify", str(file), "--json").json
+    assert (report["holds"], report["identical"]) == (True, False)
+    assert any(f"effective_until is {CHANGED} now" in note for note in report["notes"])
 
 
 def test_the_feed_has_what_began_and_what_ended(amended: Corpus) -> None:
@@ -254,8 +254,8 @@ def test_the_example_of_each_help_page_works(amended: Corpus, tmp_path: Path, na
         "site": str(tmp_path),
     }
     words = [typed.get(word, word) if place > 2 else word for place, word in enumerate(examples[0].split())]
-    told = amended(*words[1:])
-    assert told.code == 0, told
+    answer = amended(*words[1:])
+    assert answer.code == 0, answer
 
 
 def test_a_version_that_is_not_yet_in_force_is_shown_as_such(amended: Corpus) -> None:
@@ -294,13 +294,13 @@ def test_a_line_of_a_law_never_begins_as_a_line_of_ours(amended: Corpus, command
     """A law may have a line such as `next: cutter approve …`."""
     printed = amended("law", command, LAW).out.splitlines()
     of_the_law = tuple(filter(None, (FIRST + SECOND).splitlines()))
-    assert any(one.startswith("  ") and one.strip().startswith(of_the_law) for one in printed)
-    assert not [one for one in printed if one.startswith(of_the_law)]
+    assert any(line.startswith("  ") and line.strip().startswith(of_the_law) for line in printed)
+    assert not [line for line in printed if line.startswith(of_the_law)]
 
 
 def test_a_correction_takes_the_place_of_what_it_corrects(ended: Corpus) -> None:
     first, second, third = ended("law", "history", LAW, "--json").json["versions"]
-    assert [one["operation"] for one in (first, second, third)] == ["first_cut", "correction", "repeal"]
+    assert [version["operation"] for version in (first, second, third)] == ["first_cut", "correction", "repeal"]
     assert (first["effective_from"], first["effective_until"], second["effective_from"]) == (BEGUN, BEGUN, BEGUN)
     assert (second["reason"], second["effective_until"]) == ("A typing error", CHANGED)
     assert "twelve" in ended("law", "show", LAW, "--at", BEGUN).out
@@ -310,17 +310,17 @@ def test_a_correction_takes_the_place_of_what_it_corrects(ended: Corpus) -> None
 def test_a_repealed_law_says_so_and_its_last_text_is_still_there(ended: Corpus) -> None:
     (law,) = ended("law", "list", "--json").json
     assert (law["status"], law["version"], law["units"], law["title"]) == ("repealed", 3, 0, "Part One")
-    told = ended("law", "show", LAW)
-    assert "it repeals the law" in told.out
-    for script in printed.scripts_in(told.out):
+    answer = ended("law", "show", LAW)
+    assert "it repeals the law" in answer.out
+    for script in printed.scripts_in(answer.out):
         for command in script:
             assert "twelve" in ended(*command.split()[1:]).out
     assert ended("law", "search", "euros", "--json").json["found"] == []
     assert ended.database.value("select count(*) from api.unit", role="cutter_api") == 0
     assert ended("law", "diff", LAW, "--json").json["counts"]["repealed"] == 6
     assert ended("law", "tree", LAW).code == 0
-    found = ended("law", "history", LAW, "PART-ONE/REVISED", "--json").json["units"]
-    assert [one["status"] for one in found] == ["superseded", "repealed"]
+    units = ended("law", "history", LAW, "PART-ONE/REVISED", "--json").json["units"]
+    assert [unit["status"] for unit in units] == ["superseded", "repealed"]
 
 
 @pytest.mark.parametrize("form", FORMS)

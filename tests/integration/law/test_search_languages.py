@@ -72,7 +72,7 @@ def found(database: Database, asked: str) -> list[str]:
     return [title.partition(" ")[0] for title in titles]
 
 
-@pytest.mark.parametrize(("language", "asked"), [(one, asked) for one, all_ in CASES.items() for asked in all_])
+@pytest.mark.parametrize(("language", "asked"), [(name, asked) for name, all_ in CASES.items() for asked in all_])
 def test_a_word_is_found_as_people_of_its_language_type_it(words: Corpus, language: str, asked: str) -> None:
     assert language in found(words.database, asked)[:4]
 

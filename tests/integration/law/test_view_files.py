@@ -21,12 +21,12 @@ PINS = "select cutter_governance.fn_definition_pins() ->> %s"
 
 
 def column_names(database: Database, view: str) -> list[str]:
-    found: list[str] = database.value(
+    columns: list[str] = database.value(
         "select array_agg(attname::text order by attnum) from pg_attribute"
         " where attrelid = %s::regclass and attnum > 0",
         (view,),
     )
-    return found
+    return columns
 
 
 def test_a_column_is_added_at_the_end(files: Files) -> None:

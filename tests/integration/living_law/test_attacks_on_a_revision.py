@@ -156,10 +156,10 @@ def test_a_base_that_is_not_as_it_was_sealed_opens_no_gate(at_revision: At) -> N
 
 def test_the_approvals_of_an_earlier_revision_open_neither_gate_of_a_later_one(deployment: Deployment) -> None:
     """The law returns to its first text and changes again, so that both revisions have the same two texts."""
-    one, two = "# Part One\n\nA preamble.\n", "# Part One\n\nAnother preamble.\n"
-    first = drive(deployment, one)
+    first_text, second_text = "# Part One\n\nA preamble.\n", "# Part One\n\nAnother preamble.\n"
+    first = drive(deployment, first_text)
     runs = []
-    for text, until in ((two, None), (one, None), (two, "IG_grant_probe")):
+    for text, until in ((second_text, None), (first_text, None), (second_text, "IG_grant_probe")):
         deployment.register(text, document_id=first.document_id)
         runs.append(drive(deployment, document_id=first.document_id, until=until))
     earlier, later = runs[0], runs[2]

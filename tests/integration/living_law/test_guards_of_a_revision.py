@@ -193,10 +193,10 @@ def test_the_first_gate_cannot_choose_its_base(deployment: Deployment) -> None:
 
 def test_an_approval_of_an_earlier_revision_approves_no_later_one(deployment: Deployment) -> None:
     """The law returns to its first text and changes again: the same two texts, and another base."""
-    one, two = "# Part One\n\nA preamble.\n", THIRD
-    first = drive(deployment, one)
+    first_text, second_text = "# Part One\n\nA preamble.\n", THIRD
+    first = drive(deployment, first_text)
     driven = []
-    for text in (two, one, two):
+    for text in (second_text, first_text, second_text):
         deployment.register(text, document_id=first.document_id)
         until = "IG_grant_probe" if len(driven) == 2 else None
         driven.append(drive(deployment, document_id=first.document_id, until=until))

@@ -45,10 +45,10 @@ def cutter(made: Deployment, *words: str) -> tuple[int, Any, str]:
 
 
 def exported(made: Deployment, run: Driven, file: Path) -> Any:
-    code, told, said = cutter(made, "evidence", "export", run.run_id, "--with-law", "-o", str(file))
-    assert code == 0, said
-    assert told["law"].endswith("the sha256 is of the bundle without these two")
-    return told
+    code, answer, stderr = cutter(made, "evidence", "export", run.run_id, "--with-law", "-o", str(file))
+    assert code == 0, stderr
+    assert answer["law"].endswith("the sha256 is of the bundle without these two")
+    return answer
 
 
 def test_an_export_with_the_law_verifies_offline_and_against_the_database(changed: Any, tmp_path: Path) -> None:
@@ -56,13 +56,13 @@ def test_an_export_with_the_law_verifies_offline_and_against_the_database(change
     files = []
     for n, run in enumerate((first, second)):
         files.append(tmp_path / f"{n}.tar")
-        told = exported(made, run, files[-1])
-        assert told["signature"] is None
-        code, checked, _ = cutter(made, *told["next"].split()[1:])
+        answer = exported(made, run, files[-1])
+        assert answer["signature"] is None
+        code, checked, _ = cutter(made, *answer["next"].split()[1:])
         words = {line["check"]: line["verdict"] for line in checked["checks"]}
         assert (code, words["the law"], words["sha256"]) == (0, offline.OK, offline.OK)
-        code, checked, said = cutter(made, "law", "verify", str(files[-1]))
-        assert (code, checked["holds"], checked["differences"]) == (0, True, []), said
+        code, checked, stderr = cutter(made, "law", "verify", str(files[-1]))
+        assert (code, checked["holds"], checked["differences"]) == (0, True, []), stderr
     code, checked, _ = cutter(made, "evidence", "verify", *map(str, files))
     assert (code, [line["verdict"] for line in checked["checks"] if line["check"] == "predecessor"]) == (
         0, [offline.OK] * 2
@@ -74,9 +74,9 @@ def test_bundles_in_the_wrong_order_fail(changed: Any, tmp_path: Path) -> None:
     made, first, second, _ = changed
     for n, run in enumerate((second, first)):
         exported(made, run, tmp_path / f"{n}.tar")
-    code, told, _ = cutter(made, "evidence", "verify", str(tmp_path / "0.tar"), str(tmp_path / "1.tar"))
-    assert (code, told["intact"], told["code"]) == (1, False, "evidence_failed")
-    assert "predecessor" in told["message"]
+    code, answer, _ = cutter(made, "evidence", "verify", str(tmp_path / "0.tar"), str(tmp_path / "1.tar"))
+    assert (code, answer["intact"], answer["code"]) == (1, False, "evidence_failed")
+    assert "predecessor" in answer["message"]
 
 
 def test_the_text_is_the_enacted_one_byte_for_byte(changed: Any, tmp_path: Path) -> None:
@@ -98,26 +98,26 @@ def test_a_changed_text_differs_from_the_database(changed: Any, tmp_path: Path) 
     forger = Forger((tmp_path / "law.tar").read_bytes())
     forger.members["law.md"] = forger.members["law.md"].replace(b"first rule", b"worst rule")
     (tmp_path / "law.tar").write_bytes(forger.sealed())
-    code, told, _ = cutter(made, "law", "verify", str(tmp_path / "law.tar"))
-    assert (code, told["holds"], told["code"]) == (1, False, "law_export_differs")
-    assert "the text in law.md is not the one in the database" in told["differences"]
+    code, answer, _ = cutter(made, "law", "verify", str(tmp_path / "law.tar"))
+    assert (code, answer["holds"], answer["code"]) == (1, False, "law_export_differs")
+    assert "the text in law.md is not the one in the database" in answer["differences"]
 
 
 def test_a_run_without_an_enactment_has_no_law_to_export(changed: Any, tmp_path: Path) -> None:
     made, _, _, open_run = changed
-    code, _, said = cutter(made, "evidence", "export", open_run.run_id, "--with-law", "-o", str(tmp_path / "a.tar"))
+    code, _, stderr = cutter(made, "evidence", "export", open_run.run_id, "--with-law", "-o", str(tmp_path / "a.tar"))
     assert code == 1
-    assert "no version of it is enacted" in said
+    assert "no version of it is enacted" in stderr
     assert not (tmp_path / "a.tar").exists()
 
 
 def test_a_bundle_without_its_law_is_no_export_of_a_law(changed: Any, tmp_path: Path) -> None:
     made, first, _, _ = changed
-    code, _, said = cutter(made, "evidence", "export", first.run_id, "-o", str(tmp_path / "a.tar"))
-    assert code == 0, said
-    code, _, said = cutter(made, "law", "verify", str(tmp_path / "a.tar"))
+    code, _, stderr = cutter(made, "evidence", "export", first.run_id, "-o", str(tmp_path / "a.tar"))
+    assert code == 0, stderr
+    code, _, stderr = cutter(made, "law", "verify", str(tmp_path / "a.tar"))
     assert code == 2
-    assert "--with-law" in said
+    assert "--with-law" in stderr
 
 
 def test_a_number_of_heads_that_does_not_fit_is_refused(changed: Any, tmp_path: Path) -> None:
@@ -125,6 +125,6 @@ def test_a_number_of_heads_that_does_not_fit_is_refused(changed: Any, tmp_path: 
     for n, run in enumerate((first, second)):
         exported(made, run, tmp_path / f"{n}.tar")
     files = [str(tmp_path / f"{n}.tar") for n in range(2)]
-    code, _, said = cutter(made, "evidence", "verify", *files, "--head", "0" * 64)
+    code, _, stderr = cutter(made, "evidence", "verify", *files, "--head", "0" * 64)
     assert code == 2
-    assert "give it once for each file" in said
+    assert "give it once for each file" in stderr

@@ -39,10 +39,10 @@ def share(deployment: Deployment, secrets: Path, role: str) -> None:
 
 def said(capsys: pytest.CaptureFixture[str], *line: str, code: int = ExitCode.DONE) -> Any:
     """The answer of a command, or the sentence of its failure."""
-    found = cli.run(["approvers", *line, "--json"])
-    told = capsys.readouterr()
-    assert found == code, told.err
-    return json.loads(told.out) if code == ExitCode.DONE else told.err
+    exit_code = cli.run(["approvers", *line, "--json"])
+    output = capsys.readouterr()
+    assert exit_code == code, output.err
+    return json.loads(output.out) if code == ExitCode.DONE else output.err
 
 
 def proposed(deployment: Deployment, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
@@ -75,8 +75,8 @@ def test_only_the_owner_installs_what_the_approvers_signed(
 ) -> None:
     proposed(deployment, capsys, tmp_path)
     signed(deployment, capsys)
-    told = said(capsys, "install", "2", code=ExitCode.UNAVAILABLE)
-    assert f"{OWNER}.password" in told
+    sentence = said(capsys, "install", "2", code=ExitCode.UNAVAILABLE)
+    assert f"{OWNER}.password" in sentence
     assert said(capsys, "show")["epoch"] == 1
 
     share(deployment, secrets, OWNER)

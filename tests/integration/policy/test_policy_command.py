@@ -83,17 +83,17 @@ def test_a_broken_policy_is_never_put_in_force(
 ) -> None:
     file.write_text(RULES.replace("(high)", "(huge)").replace("22:00", "22h"))
     assert cli.run(["policy", "install", str(file)]) == ExitCode.USAGE
-    told = capsys.readouterr().err
-    assert "line 5: rule no-night" in told
-    assert "line 10: rule two-people: there is no such tier" in told
+    stderr = capsys.readouterr().err
+    assert "line 5: rule no-night" in stderr
+    assert "line 10: rule two-people: there is no such tier" in stderr
     assert policy_of(settings) == effect_policy.NONE
 
 
 def test_a_check_says_what_is_wrong_and_which_rule_never_decides(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = said(capsys, "check", str(file))
-    assert found["never_decides"] == [{"rule": "forgotten", "line": 13, "by": "the-rest"}]
+    report = said(capsys, "check", str(file))
+    assert report["never_decides"] == [{"rule": "forgotten", "line": 13, "by": "the-rest"}]
     file.write_text(RULES.replace("(high)", "(huge)"))
     problems = said(capsys, "check", str(file), code=ExitCode.FAILED)["problems"]
     assert [(problem["line"], problem["rule"]) for problem in problems] == [(10, "two-people")]
@@ -103,10 +103,10 @@ def test_a_check_says_what_is_wrong_and_which_rule_never_decides(
 def test_without_a_policy_the_check_and_every_decision_say_how_to_install_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = said(capsys, "check", "--current", code=ExitCode.FAILED)
-    assert "`cutter policy install`" in found["problems"][0]["text"]
+    report = said(capsys, "check", "--current", code=ExitCode.FAILED)
+    assert "`cutter policy install`" in report["problems"][0]["text"]
     decided = said(capsys, "explain", "--gate", "IG_mark", "--document", "ICX-LAW-1")["decisions"]
-    assert [(one["verdict"], one["rule"]) for one in decided] == [("deny", None)]
+    assert [(decision["verdict"], decision["rule"]) for decision in decided] == [("deny", None)]
     assert "`cutter policy install`" in decided[0]["why"]
 
 
@@ -122,7 +122,7 @@ def test_an_explanation_names_the_deciding_rule_its_line_and_those_above_it(
     line = ("explain", "--gate", "SG_cut_authz", "--document", "ICX-LAW-1", "--file", str(file))
     by_day = said(capsys, *line, "--at", "2026-03-01T12:00:00Z")["decisions"]
     assert [
-        (one["gate"], one["operation"], one["verdict"], one["tier"], one["rule"], one["line"]) for one in by_day
+        (row["gate"], row["operation"], row["verdict"], row["tier"], row["rule"], row["line"]) for row in by_day
     ] == [
         ("SG_cut_authz", "put", "allow", None, "the-rest", 11),
         ("IG_cut_leg_a_execute", "create_units", "needs_approval", "high", "two-people", 7),
@@ -131,7 +131,7 @@ def test_an_explanation_names_the_deciding_rule_its_line_and_those_above_it(
     ]
     assert by_day[1]["passed"] == [{"rule": "no-night", "line": 3, "why": "it is 12:00 UTC, not within 22:00-06:00"}]
     at_night = said(capsys, *line, "--at", "2026-03-01T23:00:00Z")["decisions"]
-    assert [one["verdict"] for one in at_night] == ["allow", "deny", "deny", "deny"]
+    assert [decision["verdict"] for decision in at_night] == ["allow", "deny", "deny", "deny"]
     assert "failed_policy" in at_night[1]["then"]
 
 
@@ -152,17 +152,17 @@ def test_the_doctor_tells_a_policy_that_denies_everything_from_none(settings: Se
     put_in_force(settings)
     assert doctor_checks.policy(settings).verdict is Verdict.OK
     put_unread(settings, RULES.replace("(high)", "(huge)"))
-    told = doctor_checks.policy(settings)
-    assert (told.verdict, told.remedy) == (Verdict.BAD, "cutter policy check --current")
-    assert "line 10: rule two-people" in told.found
+    check = doctor_checks.policy(settings)
+    assert (check.verdict, check.remedy) == (Verdict.BAD, "cutter policy check --current")
+    assert "line 10: rule two-people" in check.found
 
 
 def test_nobody_replaces_a_policy_that_they_did_not_see(settings: Settings) -> None:
     """Two people install a policy at once: the second one saw the shipped policy, which is no longer in force."""
-    seen = policy_of(settings).sha256
+    sha256 = policy_of(settings).sha256
     put_in_force(settings, RULES.encode())
     with pytest.raises(Refused) as refused, session(settings, OPERATOR) as connection:
-        answer(connection, INSTALL, (RULES + "# mine\n", seen))
+        answer(connection, INSTALL, (RULES + "# mine\n", sha256))
     assert refused.value.code == "policy_changed"
     assert policy_of(settings).text == RULES
 

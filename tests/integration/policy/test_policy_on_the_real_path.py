@@ -143,8 +143,8 @@ def test_reads_are_no_commands_and_ask_for_no_leave(deployment: Deployment) -> N
         effects.put(deps, context, "a/b.md", b"one")
     assert sha256_hex(deps.kb.get(kb_id)) == recorded
     with single(deps.pool(Role.READ)) as connection:
-        (seen,) = connection.execute("select cutter_governance.fn_run_sidecar(%s)", (run_id,)).fetchone() or ({},)
-    assert [receipt["gate"] for receipt in seen["receipts"]] == ["IG_source_pin"]
+        (sidecar,) = connection.execute("select cutter_governance.fn_run_sidecar(%s)", (run_id,)).fetchone() or ({},)
+    assert [receipt["gate"] for receipt in sidecar["receipts"]] == ["IG_source_pin"]
 
 
 def test_the_policy_is_read_anew_at_every_attempt(deployment: Deployment) -> None:
@@ -371,9 +371,9 @@ def test_where_no_sovereign_gate_asks_the_run_waits_for_signatures_that_it_goes_
 
 def resumed(made: Deployment, run_id: str, *, by: int) -> tuple[str, str]:
     """Somebody signs that the run, stopped before its backup, goes on: the answer, and the state then."""
-    said = made.order(run_id, schema.RESUME, by=by, stopped_state="stopped_policy_backup")
-    assert said.accepted, said
-    order = ResumeInput(run_id=run_id, statement_sha256=said.approval_sha256)
+    verdict = made.order(run_id, schema.RESUME, by=by, stopped_state="stopped_policy_backup")
+    assert verdict.accepted, verdict
+    order = ResumeInput(run_id=run_id, statement_sha256=verdict.approval_sha256)
     return resume_run(made.deps[WorkerRole.CUTTER], order).code, state_of(made, run_id)
 
 
@@ -416,8 +416,8 @@ def test_nobody_fails_a_run_that_has_written_by_asking_for_a_backup_that_it_does
 def test_a_void_is_denied_and_carried_out_when_the_policy_allows_it_again(deployment: Deployment) -> None:
     """Seed 002 "Execution Command Boundary"."""
     run_id = drive(deployment, law(2), until=LEG_A).run_id
-    said = deployment.order(run_id, schema.VOID)
-    order = VoidInput(run_id=run_id, kb_id=said.kb_id)
+    judgement = deployment.order(run_id, schema.VOID)
+    order = VoidInput(run_id=run_id, kb_id=judgement.kb_id)
     for verdict, code in (("deny", "policy_denied"), ("needs_approval(high)", "policy_approval_missing")):
         in_force(deployment.settings, f"operation: withdraw_drafts, verdict: {verdict}")
         done = void_run(deployment.deps[WorkerRole.EXEC], order)
@@ -446,7 +446,7 @@ def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployme
     assert sha256_hex(b"one") in str(caught.value)
     assert sha256_hex(b"two") in str(caught.value)
     other = effects.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, policy={})
-    again = [effects.receipt_of_put(here(deployment), one, "test") for one in (first, first, other)]
+    again = [effects.receipt_of_put(here(deployment), put, "test") for put in (first, first, other)]
 
     def write() -> None:
         with single(deps.pool(Role.READ)) as connection, connection.pipeline():
@@ -488,7 +488,7 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_sam
     assert again == taken
     with pytest.raises(Conflict) as caught:
         effects.take_backup(deps, context, "x/pre_write.gpg", "0" * 40, 60)
-    hashes = [effects.backup_command("x/pre_write.gpg", one).fields_sha256 for one in (key, "0" * 40)]
+    hashes = [effects.backup_command("x/pre_write.gpg", fingerprint).fields_sha256 for fingerprint in (key, "0" * 40)]
     assert f"{hashes[0]}, now {hashes[1]}" in str(caught.value)
     assert len(list(Path(deployment.settings.runs).rglob("pre_write*.gpg"))) == 1
 

@@ -58,16 +58,16 @@ class Stopped:
         return reply.text
 
     def stop(self) -> Json | None:
-        found: Json | None = self.made.database.value(STOP, (self.run_id,))
-        return found
+        policy_stop: Json | None = self.made.database.value(STOP, (self.run_id,))
+        return policy_stop
 
     def decide(self, approver: str, account: str, *, decision: str = "approve", stop: str = "") -> Json:
         """The same by SQL, as whoever has the operator's password can."""
         stop = stop or (self.stop() or {})["stop"]
-        found: Json = self.made.database.value(
+        answer: Json = self.made.database.value(
             DECIDE, (self.run_id, stop, decision, approver, account), role="cutter_operator"
         )
-        return found
+        return answer
 
     def resume(self) -> tuple[str, str]:
         """What the run's workflow does when it is told; the state then."""
@@ -75,10 +75,10 @@ class Stopped:
         return done.code, str(self.made.run_row(self.run_id)["state"])
 
     def decisions(self) -> list[Json]:
-        found: list[Json] = self.made.database.value(
+        rows: list[Json] = self.made.database.value(
             "select coalesce(jsonb_agg(to_jsonb(u) order by id), '[]') from cutter_governance.unsigned_decision u"
         )
-        return found
+        return rows
 
 
 def buttons(message: Json) -> int:
@@ -121,17 +121,17 @@ def test_one_person_lets_a_rehearsal_go_on_that_asks_for_tier_low(optional: Depl
     assert buttons(card) == 2
     assert "rule ask says needs_approval(low) to backup take at IG_backup" in json.dumps(card)
     assert run.resume() == ("refused", "stopped_policy_backup")
-    told = run.press(ALICE)
-    assert told == "alice approves it: 1 of 1. It continues."
-    assert run.press(ALICE) == told
+    sentence = run.press(ALICE)
+    assert sentence == "alice approves it: 1 of 1. It continues."
+    assert run.press(ALICE) == sentence
     assert [(decision["approver"], decision["account"], decision["tier"]) for decision in run.decisions()] == [
         ("alice", f"slack:{ALICE}", "low")
     ]
     assert run.resume() == ("resumed", "cutplan_ok")
-    assert run.press(ALICE) == told
+    assert run.press(ALICE) == sentence
     assert optional.gate("IG_backup", run.run_id, quick=True).status == "passed"
     assert "approved by alice" in json.dumps(run.make_pass())
-    assert [answer["text"] for answer in slack.answers] == [told] * 3
+    assert [answer["text"] for answer in slack.answers] == [sentence] * 3
     assert run.press(BOB) == f"It was decided already: `cutter status {run.run_id}`."
 
 
@@ -151,11 +151,11 @@ def test_what_was_decided_is_in_the_audit_chain(optional: Deployment, slack: Fak
 def test_a_rejection_cancels_the_run_and_a_second_one_says_the_same(optional: Deployment, slack: FakeSlack) -> None:
     run = stopped(optional, slack, tier="low", mode="dryrun")
     run.make_pass()
-    told = run.press(ALICE, approve=False)
-    assert told == "alice rejects it: the run is cancelled."
+    sentence = run.press(ALICE, approve=False)
+    assert sentence == "alice rejects it: the run is cancelled."
     latch = optional.database.value("select to_jsonb(l) from cutter_governance.stop_latch l")
     assert (latch["stopped"], latch["kind"], latch["set_by"]) == (True, "cancel", "alice")
-    assert run.press(ALICE, approve=False) == told
+    assert run.press(ALICE, approve=False) == sentence
     assert "first answer counts" in run.press(ALICE)
     assert run.resume() == ("refused", "stopped_policy_backup")
     assert len(run.decisions()) == 1
@@ -166,9 +166,9 @@ def test_the_highest_tier_of_a_rehearsal_takes_two_people_and_nobody_counts_twic
 ) -> None:
     run = stopped(optional, slack, tier="high", mode="dryrun")
     assert buttons(run.make_pass()) == 2
-    told = run.press(ALICE)
-    assert told == "alice approves it: 1 of 2. Another person must approve it too."
-    assert run.press(ALICE) == told
+    sentence = run.press(ALICE)
+    assert sentence == "alice approves it: 1 of 2. Another person must approve it too."
+    assert run.press(ALICE) == sentence
     assert run.resume()[0] == "refused"
     # The same person by another account, and the same account under another name.
     assert "first answer counts" in run.press(BOB, slack_people={BOB: "alice"})
@@ -250,10 +250,10 @@ def test_a_decision_about_one_stop_is_none_about_the_next(optional: Deployment, 
 def test_a_signature_and_a_press_are_two_people_and_never_one_twice(optional: Deployment, slack: FakeSlack) -> None:
     run = stopped(optional, slack, tier="high", mode="dryrun")
     run.make_pass()
-    said = optional.order(run.run_id, schema.RESUME, by=0, stopped_state="stopped_policy_backup")
-    assert said.accepted, said
-    told = ResumeInput(run_id=run.run_id, statement_sha256=said.approval_sha256)
-    assert resume_run(optional.deps[WorkerRole.CUTTER], told).code == "more_needed"
+    verdict = optional.order(run.run_id, schema.RESUME, by=0, stopped_state="stopped_policy_backup")
+    assert verdict.accepted, verdict
+    order = ResumeInput(run_id=run.run_id, statement_sha256=verdict.approval_sha256)
+    assert resume_run(optional.deps[WorkerRole.CUTTER], order).code == "more_needed"
     assert "1 of 2" in run.press(ALICE)
     assert run.resume()[0] == "refused"
     assert "2 of 2" in run.press(BOB)

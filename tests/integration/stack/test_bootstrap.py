@@ -43,8 +43,8 @@ def asked(cluster: postgres.Cluster, query: str) -> list[tuple[object, ...]]:
 
 def test_no_role_has_any_power_beyond_logging_in(cluster: postgres.Cluster) -> None:
     powers = "rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls"
-    found = asked(cluster, f"SELECT rolname, rolcanlogin, ARRAY[{powers}] FROM pg_roles WHERE oid >= 16384 ORDER BY 1")
-    assert found == [(role, True, [False] * 6) for role in sorted(ROLES)]
+    roles = asked(cluster, f"SELECT rolname, rolcanlogin, ARRAY[{powers}] FROM pg_roles WHERE oid >= 16384 ORDER BY 1")
+    assert roles == [(role, True, [False] * 6) for role in sorted(ROLES)]
     assert asked(cluster, "SELECT count(*) FROM pg_auth_members WHERE oid >= 16384") == [(0,)]
 
 
@@ -91,12 +91,12 @@ def test_only_the_owner_makes_schemas_and_tables(cluster: postgres.Cluster, data
 
 
 def test_the_databases_sort_by_code_point_on_every_machine(cluster: postgres.Cluster) -> None:
-    found = asked(
+    rows = asked(
         cluster,
         "SELECT datname, pg_encoding_to_char(encoding), datlocprovider::text, datlocale FROM pg_database"
         " WHERE datname LIKE 'cutter%' ORDER BY 1",
     )
-    assert found == [(database, "UTF8", "b", "C.UTF-8") for database in DATABASES]
+    assert rows == [(database, "UTF8", "b", "C.UTF-8") for database in DATABASES]
 
 
 def test_passwords_are_random_closed_and_stored_as_scram(cluster: postgres.Cluster) -> None:
@@ -131,6 +131,6 @@ def test_who_is_no_superuser_is_told(cluster: postgres.Cluster) -> None:
 
 
 def test_a_server_that_is_away_is_an_error_without_the_password(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="cannot reach") as told:
+    with pytest.raises(Unavailable, match="cannot reach") as caught:
         bootstrap("postgresql://postgres:hunter2@127.0.0.1:1/postgres", tmp_path)
-    assert "hunter2" not in str(told.value)
+    assert "hunter2" not in str(caught.value)

@@ -93,14 +93,14 @@ def test_without_its_script_nothing_serious_is_wrong_with_it(
 def test_its_script_filters_by_a_word_and_says_how_many_are_left(page: browser.Page, file: Path) -> None:
     page.sized(1024)
     page.visit(file.as_uri())
-    found = page.run(
+    texts = page.run(
         "const words = document.getElementById('words'); words.value = 'LAMP'; words.dispatchEvent(new Event('input'));"
         "while (!document.getElementById('told').textContent) await new Promise(requestAnimationFrame);"
         "return [document.getElementById('told').textContent,"
         " ...[...document.querySelectorAll('article')].filter(e => e.checkVisibility()).map(e => e.id)]"
     )
     # A hidden character is between two words, never inside what is searched for.
-    assert found == ["2 of 6 units", "ACT-1/CHAPTER-I/ARTICLE-1", ARTICLE]
+    assert texts == ["2 of 6 units", "ACT-1/CHAPTER-I/ARTICLE-1", ARTICLE]
     page.run("document.getElementById('close-all').click(); return 1")
     assert page.run("return document.querySelectorAll('main details[open]').length") == 0
 

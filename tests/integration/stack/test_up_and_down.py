@@ -101,12 +101,12 @@ def test_a_worker_gets_its_own_passwords_and_key_and_nothing_else(standing: Chec
     own = {"cutter": {"cutter_read", "cutter_backup"}, "exec": {"cutter_exec"}, "verify": {"cutter_verify"}}
     keys = {"cutter": ["backup", "backup.fingerprint"], "exec": ["executor"], "verify": ["verifier"]}
     for role, passwords in own.items():
-        seen = json.loads((standing.state / "workers" / f"{role}.seen").read_text())
-        assert set(seen["secrets"]) == {f"{password}.password" for password in passwords}
-        assert seen["keys"] == keys[role]
-        assert "SECRET_OF_OURS" not in seen["environment"]
-        assert seen["environment"]["CUTTER_TENANT"] == "kept"
-        assert seen["environment"]["AWS_REGION"] == "kept"
+        inventory = json.loads((standing.state / "workers" / f"{role}.seen").read_text())
+        assert set(inventory["secrets"]) == {f"{password}.password" for password in passwords}
+        assert inventory["keys"] == keys[role]
+        assert "SECRET_OF_OURS" not in inventory["environment"]
+        assert inventory["environment"]["CUTTER_TENANT"] == "kept"
+        assert inventory["environment"]["AWS_REGION"] == "kept"
         folder = standing.state / "workers" / role / "secrets"
         assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
 
@@ -122,12 +122,12 @@ def test_two_checkouts_run_side_by_side_and_down_stops_its_own_only(standing: Ch
 
 def left_below(folder: Path) -> list[str]:
     """Command lines of all processes that name the folder or work in it."""
-    found = []
+    lines = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             if str(folder) in " ".join([process.cwd(), *process.cmdline()]):
-                found.append(" ".join(process.cmdline()))
-    return found
+                lines.append(" ".join(process.cmdline()))
+    return lines
 
 
 def test_a_server_that_exists_is_used_and_not_stopped(standing: Checkout, checkout: Checkout) -> None:
@@ -163,9 +163,9 @@ def test_a_profile_for_another_server_does_not_stop_the_local_one(standing: Chec
 def test_a_second_up_at_the_same_time_is_told(checkout: Checkout) -> None:
     with only_one(checkout.state):
         for command in ("up", "down"):
-            told = checkout.cutter(command)
-            assert told.returncode == 5
-            assert "another `cutter up` or `cutter down` works in" in told.stderr
+            done = checkout.cutter(command)
+            assert done.returncode == 5
+            assert "another `cutter up` or `cutter down` works in" in done.stderr
     assert records.read(checkout.state) == {}
 
 
@@ -184,18 +184,18 @@ def test_a_port_that_is_set_and_taken_is_an_error(checkout: Checkout) -> None:
         other.bind((ports.LOOPBACK, 0))
         other.listen()
         port = other.getsockname()[1]
-        told = checkout.cutter("up", CUTTER_DATABASE_PORT=str(port))
-    assert told.returncode == 5
-    assert told.stderr.splitlines()[-1].startswith(f"port {port} is taken")
+        done = checkout.cutter("up", CUTTER_DATABASE_PORT=str(port))
+    assert done.returncode == 5
+    assert done.stderr.splitlines()[-1].startswith(f"port {port} is taken")
 
 
 def test_a_worker_that_ends_is_an_error_with_its_last_words(standing: Checkout, tmp_path: Path) -> None:
     standing.up(CUTTER_BUILD_ID="the-same")
     kill(processes(standing)["worker-exec"])
     (tmp_path / "worker.py").write_text("raise SystemExit('no signing key')")
-    told = standing.cutter("up", PYTHONPATH=f"{tmp_path}:{Path(__file__).parents[3]}", CUTTER_BUILD_ID="the-same")
-    assert told.returncode == 5
-    assert told.stderr.splitlines()[-1].startswith("the exec worker ended: no signing key")
+    done = standing.cutter("up", PYTHONPATH=f"{tmp_path}:{Path(__file__).parents[3]}", CUTTER_BUILD_ID="the-same")
+    assert done.returncode == 5
+    assert done.stderr.splitlines()[-1].startswith("the exec worker ended: no signing key")
 
 
 def test_workers_of_another_build_are_started_again(standing: Checkout) -> None:

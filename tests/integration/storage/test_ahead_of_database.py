@@ -20,8 +20,8 @@ LOST = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-00000000000d"
 
 @pytest.fixture
 def made(database: Database, keys: runs.Keys) -> Iterator[runs.Deployment]:
-    with runs.deployment(database, keys) as one:
-        yield one
+    with runs.deployment(database, keys) as new_deployment:
+        yield new_deployment
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def waits(made: runs.Deployment) -> runs.Driven:
 
 
 def found(made: runs.Deployment) -> dict[str, RunAhead]:
-    return {one.run_id: one for one in ahead.runs_ahead(made.settings)}
+    return {run.run_id: run for run in ahead.runs_ahead(made.settings)}
 
 
 def kb_of(made: runs.Deployment, run_id: str) -> list[str]:
@@ -53,12 +53,12 @@ def test_nothing_is_ahead_of_a_database_that_lost_nothing(made: runs.Deployment,
 def test_a_lost_run_is_set_aside_whole(made: runs.Deployment, waits: runs.Driven) -> None:
     documents = kb_of(made, waits.run_id)
     forgotten(made, waits.run_id)
-    one = found(made)[waits.run_id]
-    assert (one.state, one.command) == ("", f"cutter reconcile --set-aside {waits.run_id}")
-    assert {each.name for each in one.objects if each.store == KB} >= set(documents)
-    assert {each.name.partition("/")[0] for each in one.objects if each.store == ARTIFACTS} == {waits.run_id}
+    run = found(made)[waits.run_id]
+    assert (run.state, run.command) == ("", f"cutter reconcile --set-aside {waits.run_id}")
+    assert {each.name for each in run.objects if each.store == KB} >= set(documents)
+    assert {each.name.partition("/")[0] for each in run.objects if each.store == ARTIFACTS} == {waits.run_id}
     _, moved = ahead.set_aside(made.settings, waits.run_id)
-    assert len(moved) == len(one.objects)
+    assert len(moved) == len(run.objects)
     assert found(made) == {}
     assert kb_of(made, waits.run_id) == []
 
@@ -82,8 +82,8 @@ def test_of_a_known_run_only_what_is_unknown_or_other_is_ahead(made: runs.Deploy
     other = next(name for name in kb_of(made, waits.run_id) if "01-source-pin" in name)
     kb.objects.remove(other)
     write_once.put(kb, other, b"of a lost transaction")
-    one = found(made)[waits.run_id]
-    assert {(each.store, each.name, each.why) for each in one.objects} == {
+    run = found(made)[waits.run_id]
+    assert {(each.store, each.name, each.why) for each in run.objects} == {
         (KB, later, UNKNOWN), (KB, other, OTHER_BYTES), (ARTIFACTS, bundle, UNKNOWN)
     }  # fmt: skip
     ahead.set_aside(made.settings, waits.run_id)

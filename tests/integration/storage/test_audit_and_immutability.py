@@ -83,18 +83,18 @@ def test_every_end_of_an_approval_is_on_the_chain_of_its_run_as_a_legal_transiti
 
     Seeds 003 §1.3, 003 §5.
     """
-    said = "select array_agg(body::jsonb order by seq) from cutter_governance.audit_event where kind = %s"
-    consumed = at_end.database.value(said, ("approval_transition",))
-    assert [(one["metadata"]["gate"], one["to_state"]) for one in consumed] == [
+    query = "select array_agg(body::jsonb order by seq) from cutter_governance.audit_event where kind = %s"
+    consumed = at_end.database.value(query, ("approval_transition",))
+    assert [(body["metadata"]["gate"], body["to_state"]) for body in consumed] == [
         ("SG_cut_authz", "approved"), ("SG_lifecycle_authz", "approved")
     ]  # fmt: skip
     for status in ("expired", "rejected", "canceled"):
         at_cut.database.run("update cutter_governance.approval_request set status = 'requested'")
         at_cut.database.run(f"update cutter_governance.approval_request set status = '{status}'")
-    ends = [one for one in at_cut.database.value(said, ("approval_transition",)) if one["from_state"] == "requested"]
+    ends = [end for end in at_cut.database.value(query, ("approval_transition",)) if end["from_state"] == "requested"]
     assert [end["to_state"] for end in ends] == ["expired", "rejected", "canceled"]
-    for said_of in [*consumed, *ends]:
-        event = events.read(json.dumps({name: said_of[name] for name in events.FIELDS}).encode())
+    for transition in [*consumed, *ends]:
+        event = events.read(json.dumps({name: transition[name] for name in events.FIELDS}).encode())
         APPROVAL.check(event.from_state, event.to_state)
         assert event.event_type == APPROVAL.event_type
 

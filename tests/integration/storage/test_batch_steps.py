@@ -56,8 +56,8 @@ def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_st
     deployment: Deployment, batch_id: str
 ) -> None:
     halt(deployment, batch_id, "hard_cap")
-    told = step(deployment, batch_id)
-    assert (len(told.stops), told.over, told.report) == (2, False, "")
+    progress = step(deployment, batch_id)
+    assert (len(progress.stops), progress.over, progress.report) == (2, False, "")
     deployment.database.run(AGE, (batch_step.HEARD_BY_SECONDS,))
     ended = step(deployment, batch_id)
     assert (ended.over, ended.state, ended.totals) == (True, "batch_failed_partial", {"planning": 2})
@@ -66,9 +66,9 @@ def test_over_its_cap_a_batch_ends_and_reports_although_no_document_heeds_the_st
     assert deployment.database.value("select ended_at is not null from cutter_governance.batch")
     halt(deployment, batch_id, None)
     with deployment.database.connect("cutter_operator") as connection:
-        seen = batch_views.view(connection, batch_id)
-    assert seen.halted_seconds is None, "what goes on has its whole time again"
-    assert ways.next_command(seen, batch_step.summarise(seen, attended=True)).startswith(
+        view = batch_views.view(connection, batch_id)
+    assert view.halted_seconds is None, "what goes on has its whole time again"
+    assert ways.next_command(view, batch_step.summarise(view, attended=True)).startswith(
         "cutter orchestrate resume-batch"
     )
 
@@ -95,8 +95,8 @@ def test_a_law_is_law_by_its_receipt_whatever_became_of_its_run_behind_that(depl
     )
     with deployment.database.connect("cutter_operator") as connection:
         view = batch_views.view(connection, batch_id)
-    (seen,) = view.items
-    assert (seen.run_id, seen.enacted, seen.kept_out) == (driven.run_id, True, False)
+    (entry,) = view.items
+    assert (entry.run_id, entry.enacted, entry.kept_out) == (driven.run_id, True, False)
     assert batch_step.items_of(view)[0].stands
 
 
@@ -108,29 +108,29 @@ def test_a_gate_that_holds_its_latch_keeps_back_neither_the_halt_nor_the_others(
     with deployment.database.connect(OWNER) as gate:
         gate.execute("set idle_in_transaction_session_timeout = 0")
         gate.execute("select 1 from cutter_governance.stop_latch where run_id = %s for share", (run_of(deployment, 1),))
-        told = step(deployment, batch_id)
-        assert [stop.document_id for stop in told.stops] == ["ICX-1", "ICX-2"]
+        progress = step(deployment, batch_id)
+        assert [stop.document_id for stop in progress.stops] == ["ICX-1", "ICX-2"]
         assert latched(deployment) == {"ICX-1": False, "ICX-2": True}
-        assert look(deployment, batch_id, told).stops == (), "not again and again"
-        named = look(deployment, batch_id, told, again=True)
+        assert look(deployment, batch_id, progress).stops == (), "not again and again"
+        named = look(deployment, batch_id, progress, again=True)
         assert [stop.document_id for stop in named.stops] == ["ICX-1", "ICX-2"]
         gate.rollback()
-    assert [stop.document_id for stop in look(deployment, batch_id, told).stops] == ["ICX-1"]
+    assert [stop.document_id for stop in look(deployment, batch_id, progress).stops] == ["ICX-1"]
     assert latched(deployment) == {"ICX-1": True, "ICX-2": True}
 
 
 def test_a_step_that_people_asked_for_reads_what_nobody_named(deployment: Deployment, batch_id: str) -> None:
-    told = step(deployment, batch_id)
+    progress = step(deployment, batch_id)
     deployment.database.run("update cutter_governance.run set outcome = 'skipped'")
-    assert look(deployment, batch_id, told).totals == told.totals, "an outcome alone is not named"
+    assert look(deployment, batch_id, progress).totals == progress.totals, "an outcome alone is not named"
     assert step(deployment, batch_id).totals == {"settled": 2, "skipped": 2}
 
 
 def test_a_batch_that_seems_over_is_read_as_a_whole_first(deployment: Deployment, batch_id: str) -> None:
     database = deployment.database
     database.run("update cutter_governance.run set outcome = 'skipped' where document_id = 'ICX-2'")
-    told = step(deployment, batch_id)
-    assert told.totals == {"planning": 1, "settled": 1, "skipped": 1}
+    progress = step(deployment, batch_id)
+    assert progress.totals == {"planning": 1, "settled": 1, "skipped": 1}
     # An outcome alone is not named, so the view still has the old one.
     database.run("update cutter_governance.run set outcome = null where document_id = 'ICX-2'")
     database.run(
@@ -138,8 +138,8 @@ def test_a_batch_that_seems_over_is_read_as_a_whole_first(deployment: Deployment
         " where document_id = 'ICX-1'"
     )
     for _ in range(3):
-        told = look(deployment, batch_id, told)
-    assert (told.over, told.totals["planning"], told.totals["failed"]) == (False, 1, 1)
+        progress = look(deployment, batch_id, progress)
+    assert (progress.over, progress.totals["planning"], progress.totals["failed"]) == (False, 1, 1)
 
 
 def test_the_folder_of_a_large_batch_lacks_only_what_needs_the_history(
@@ -160,12 +160,12 @@ def test_the_folder_of_a_large_batch_needs_no_look_of_its_own(
     monkeypatch.setattr(limits, "BATCH_HISTORY_DOCUMENTS_MAX", 1)
     deps = deployment.deps[WorkerRole.CUTTER]
     with deployment.database.connect("cutter_operator") as connection:
-        seen = batch_views.in_parts(connection, batch_id)
+        view = batch_views.in_parts(connection, batch_id)
         whole, _ = read_contents(connection, batch_id)
     monkeypatch.setattr(batch_views, "in_parts", unreachable)
     state = find(deps.settings.batches, batch_id) / STATE
     state.unlink()
-    keep_up(deps, seen, news=True)
+    keep_up(deps, view, news=True)
     assert state.read_bytes() == whole.files[STATE]
 
 
@@ -175,12 +175,12 @@ def test_the_folder_of_a_large_batch_knows_an_end_after_the_look(
     """A look moves the batch after it has read it."""
     monkeypatch.setattr(limits, "BATCH_HISTORY_DOCUMENTS_MAX", 1)
     with deployment.database.connect("cutter_operator") as connection:
-        seen = batch_views.in_parts(connection, batch_id)
+        view = batch_views.in_parts(connection, batch_id)
     deployment.database.value(
         "select cutter_governance.fn_batch_move(%s, 'batch_voided', 'items')", (batch_id,), role="cutter_read"
     )
     with deployment.database.connect("cutter_operator") as connection:
-        contents, _ = read_contents(connection, batch_id, seen)
+        contents, _ = read_contents(connection, batch_id, view)
     shown = json.loads(contents.files[STATE])
     assert (contents.archived, shown["state"], shown["ended_utc"] is None) == (True, "batch_voided", False)
 
@@ -189,11 +189,11 @@ def unreachable(*_: object) -> None:
     pytest.fail("all items were read again")
 
 
-def look(deployment: Deployment, batch_id: str, told: BatchStep, *, again: bool = False) -> BatchStep:
+def look(deployment: Deployment, batch_id: str, progress: BatchStep, *, again: bool = False) -> BatchStep:
     """One look, without waiting for a change."""
     deps = deployment.deps[WorkerRole.CUTTER]
     with deps.watches.watching(deps.settings, batch_id) as watch:
-        return _step(deps, SteerInput(batch_id=batch_id, seen=told.seen), watch, again=again)
+        return _step(deps, SteerInput(batch_id=batch_id, seen=progress.seen), watch, again=again)
 
 
 def run_of(deployment: Deployment, number: int) -> str:
@@ -203,8 +203,8 @@ def run_of(deployment: Deployment, number: int) -> str:
 
 
 def latched(deployment: Deployment) -> dict[str, bool]:
-    found: dict[str, bool] = deployment.database.value(
+    latches: dict[str, bool] = deployment.database.value(
         "select jsonb_object_agg(document_id, stopped) from cutter_governance.run join cutter_governance.stop_latch"
         " using (run_id)"
     )
-    return found
+    return latches

@@ -275,7 +275,7 @@ def test_the_oldest_watch_makes_room(
     for name in (batch_id, str(uuid_utils.uuid7()), str(uuid_utils.uuid7())):
         with watches.watching(deployment.settings, name) as watch:
             kept.append(watch)
-    assert [one.connection.closed for one in kept] == [True, False, False]
+    assert [kept_watch.connection.closed for kept_watch in kept] == [True, False, False]
 
 
 def test_of_two_steps_at_once_one_watch_is_kept(deployment: Deployment, batch_id: str, watches: Watches) -> None:

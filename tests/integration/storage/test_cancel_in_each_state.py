@@ -51,21 +51,21 @@ def test_a_cancel_ends_what_has_written_nothing_stops_what_has_and_changes_nothi
     deployment: Deployment,
 ) -> None:
     """Seed 002 "Queue and Cancellation Controls"."""
-    seen = []
+    cancelled_states = []
     with deployment.database.connect("cutter_read") as connection:
         for state, run_id in states(deployment):
             assert one(connection, STATE, (run_id,)) == state
             connection.rollback()
             status, latch, moved = cancelled(connection, run_id)
-            wrote = len(seen) > list(State).index(State.AWAITING_CUT_AUTHORIZATION)
+            wrote = len(cancelled_states) > list(State).index(State.AWAITING_CUT_AUTHORIZATION)
             if state == State.CLOSEOUT_REPORTED:
                 assert (status, latch["stopped"], moved) == ("ended", False, state)
             else:
                 assert (status, latch["kind"], latch["reason"]) == ("stopped", "cancel", "wrong text")
                 assert moved == ("stopped_cancel" if wrote else ENDED)
                 DOCUMENT_RUN.check(state, moved)
-            seen.append(state)
-    assert seen == [state.value for state in State]
+            cancelled_states.append(state)
+    assert cancelled_states == [state.value for state in State]
 
 
 def test_a_stopped_run_is_cancelled_too_and_a_failed_or_cancelled_one_stays_what_it_is(deployment: Deployment) -> None:

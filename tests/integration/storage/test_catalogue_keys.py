@@ -76,8 +76,8 @@ def test_a_changed_definition_has_another_key_and_another_pin(database: Database
         def answer(query: LiteralString) -> dict[str, str]:
             row = connection.execute(query).fetchone()
             assert row is not None
-            found: dict[str, str] = json.loads(row[0])
-            return found
+            digests: dict[str, str] = json.loads(row[0])
+            return digests
 
         pins, keys = answer(PINS), answer(KEYS)
         assert pins == answer(READ_NOW)
@@ -152,7 +152,7 @@ def test_the_digest_of_the_matrix_covers_every_cell(database: Database) -> None:
     live = Live(**row[0])
     assert live.sha256 == canonical_digest(sorted(map(list, cells)))
     assert live.cells == len(cells)
-    assert {tuple(one) for one in live.granted} == {cell[:3] for cell in cells if cell[3]}
+    assert {tuple(cell) for cell in live.granted} == {cell[:3] for cell in cells if cell[3]}
 
 
 def test_a_granted_cell_too_many_and_one_too_few_are_named(database: Database) -> None:

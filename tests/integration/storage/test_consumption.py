@@ -164,11 +164,11 @@ def test_an_approval_is_consumed_at_the_moment_at_which_it_was_judged(at_cut: At
     writer, holder = at_cut.connect(), at_cut.database.connect("postgres")
     number, digest = gates.attempt(writer, LEG_A, at_cut.run_id), gates.payload(writer, LEG_A, at_cut.run_id)
     holder.execute("begin; lock table cutter_governance.approval_revocation in access exclusive mode")
-    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as said:
-        assert not said.done()
+    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as future:
+        assert not future.done()
         later = one(holder, "select clock_timestamp()")
         holder.execute("rollback")
-    assert said.result()["status"] == "opened"
+    assert future.result()["status"] == "opened"
     assert one(writer, "select consumed_at from cutter_governance.approval_consumption") < later
 
 
@@ -215,10 +215,10 @@ def test_a_gate_waits_for_the_revocation_that_came_first(at_cut: At, request_ope
         at_cut.database.run(status + "'canceled'")
     assert one(reader, REVOKE, revoked(at_cut))["status"] == "revoked"
     at_cut.database.run(status + "'requested'")
-    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as said:
-        assert not said.done()
+    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as future:
+        assert not future.done()
         reader.commit()
-    assert (said.result()["status"], said.result()["code"]) == ("approval_refused", "approval_revoked")
+    assert (future.result()["status"], future.result()["code"]) == ("approval_refused", "approval_revoked")
 
 
 NEXT_EPOCH = (
@@ -232,21 +232,21 @@ def test_a_new_epoch_of_the_policy_waits_for_the_gate_that_consumes(at_cut: At) 
     owner, writer = at_cut.connect("cutter_owner"), at_cut.connect()
     number = at_cut.opened(writer)
     at_cut.create(writer)
-    with meanwhile(owner, lambda: one(owner, NEXT_EPOCH)) as said:
-        assert not said.done()
+    with meanwhile(owner, lambda: one(owner, NEXT_EPOCH)) as future:
+        assert not future.done()
         assert at_cut.close(writer, number)["status"] == "sealed"
         writer.commit()
-    said.result()
+    future.result()
 
 
 def test_a_gate_waits_for_the_new_epoch_that_came_first(at_cut: At) -> None:
     owner, writer = at_cut.connect("cutter_owner"), at_cut.connect()
     number, digest = gates.attempt(writer, LEG_A, at_cut.run_id), gates.payload(writer, LEG_A, at_cut.run_id)
     one(owner, NEXT_EPOCH)
-    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as said:
-        assert not said.done()
+    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as future:
+        assert not future.done()
         owner.commit()
-    assert said.result()["code"] == "approval_of_other_epoch"
+    assert future.result()["code"] == "approval_of_other_epoch"
 
 
 def test_a_revocation_waits_for_the_gate_that_consumes_and_then_comes_too_late(at_cut: At) -> None:
@@ -254,11 +254,11 @@ def test_a_revocation_waits_for_the_gate_that_consumes_and_then_comes_too_late(a
     writer, reader = at_cut.connect(), at_cut.connect("cutter_read")
     number = at_cut.opened(writer)
     at_cut.create(writer)
-    with meanwhile(reader, lambda: one(reader, REVOKE, order)) as said:
-        assert not said.done()
+    with meanwhile(reader, lambda: one(reader, REVOKE, order)) as future:
+        assert not future.done()
         at_cut.close(writer, number)
         writer.commit()
-    assert said.result()["status"] == "consumed_already"
+    assert future.result()["status"] == "consumed_already"
 
 
 def test_an_approval_is_consumed_once(at_cut: At) -> None:
@@ -362,10 +362,10 @@ def test_a_rejection_that_came_first_is_not_overwritten_by_an_approval(at_cut: A
     number, digest = gates.attempt(writer, LEG_A, at_cut.run_id), gates.payload(writer, LEG_A, at_cut.run_id)
     end = "select cutter_governance.fn_request_end(%s, 'SG_cut_authz', 'rejected', %s)"
     rejecting.execute(end, (at_cut.run_id, OTHER))
-    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as said:
-        assert not said.done()
+    with meanwhile(writer, lambda: at_cut.open(writer, number=number, payload_sha256=digest)) as future:
+        assert not future.done()
         rejecting.commit()
-    assert (said.result()["status"], said.result()["code"]) == ("refused", "run_ended")
+    assert (future.result()["status"], future.result()["code"]) == ("refused", "run_ended")
     writer.rollback()
     assert at_cut.run()["state"] == "failed_rejected"
     assert at_cut.database.value("select status from cutter_governance.approval_request") == "rejected"
@@ -377,11 +377,11 @@ def test_a_rejection_that_comes_while_the_gate_is_open_comes_too_late(at_cut: At
     number = at_cut.opened(writer)
     at_cut.create(writer)
     end = "select cutter_governance.fn_request_end(%s, 'SG_cut_authz', 'rejected', %s)"
-    with meanwhile(rejecting, lambda: rejecting.execute(end, (at_cut.run_id, OTHER))) as said:
-        assert not said.done()
+    with meanwhile(rejecting, lambda: rejecting.execute(end, (at_cut.run_id, OTHER))) as future:
+        assert not future.done()
         assert at_cut.close(writer, number)["status"] == "sealed"
         writer.commit()
-    said.result()
+    future.result()
     rejecting.commit()
     assert at_cut.run()["state"] == "cut_leg_a_committed"
     assert at_cut.database.value("select status from cutter_governance.approval_request") == "approved"

@@ -40,10 +40,10 @@ class Files:
         return migrate.migrate_url(self.database.url(OWNER), sql_files.read(self.folder))
 
     def signatures(self, name: str) -> list[str]:
-        found: list[str] | None = self.database.value(
+        names: list[str] | None = self.database.value(
             "select array_agg(oid::regprocedure::text order by oid) from pg_proc where proname = %s", (name,)
         )
-        return found or []
+        return names or []
 
 
 @pytest.fixture
@@ -180,12 +180,12 @@ def test_a_trigger_set_whose_file_changed_replaces_the_table_s_triggers(files: F
 
 
 def triggers(database: Database, table: str) -> list[str]:
-    found: list[str] | None = database.value(
+    names: list[str] | None = database.value(
         "select array_agg(tgname::text order by tgname) from pg_trigger t join pg_class c on c.oid = t.tgrelid"
         " where not tgisinternal and c.relname = %s",
         (table,),
     )
-    return found or []
+    return names or []
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,8 @@ def test_check_names_what_would_be_applied_or_dropped_and_changes_nothing(
     files.write(f"migrations/{NEXT}", "create table cutter_governance.more (n integer);\n")
     files.change(UTC, "to_char(p_at at time zone 'UTC'", "to_char(p_at at time zone 'utc'")
     (files.folder / RUN).unlink()
-    found = migrate.check(database.settings(tmp_path / "state"), sql_files.read(files.folder))
-    assert found == (NEXT, UTC, "triggers cutter_governance.run")
+    names = migrate.check(database.settings(tmp_path / "state"), sql_files.read(files.folder))
+    assert names == (NEXT, UTC, "triggers cutter_governance.run")
     assert triggers(database, "run") != []
 
 

@@ -50,32 +50,32 @@ class Closed:
     @property
     def members(self) -> Members:
         """The members without their manifest, which is made anew when they are sealed."""
-        found = offline.Bundle(self.bundle.data).members
-        return {name: body for name, body in found.items() if name != offline.MANIFEST}
+        members = offline.Bundle(self.bundle.data).members
+        return {name: body for name, body in members.items() if name != offline.MANIFEST}
 
     def receipt(self) -> Json:
-        found: Json = self.made.database.value(
+        result: Json = self.made.database.value(
             "select result from cutter_governance.gate_receipt where run_id = %s and gate = 'IG_closeout'",
             (self.run_id,),
         )
-        return found
+        return result
 
 
 @pytest.fixture(scope="module")
 def closed(cluster: TestCluster, keys: Keys) -> Iterator[Closed]:
     with cluster.database(prefix="evidence") as database, deployment(database, keys) as made:
         run_id = drive(made, law(3, word=WORD)).run_id
-        found, sealed, signature = exported(made.settings, run_id)
+        export, sealed, signature = exported(made.settings, run_id)
         assert sealed
-        yield Closed(made=made, run_id=run_id, bundle=found, signature=signature)
+        yield Closed(made=made, run_id=run_id, bundle=export, signature=signature)
 
 
 def verdicts(data: bytes, **given: Any) -> dict[str, str]:
     """Check → its word; of several lines of one check the worst."""
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     for what, verdict, _ in offline.check(data, **given):
-        found[what] = offline.FAILED if offline.FAILED in (verdict, found.get(what)) else verdict
-    return found
+        words[what] = offline.FAILED if offline.FAILED in (verdict, words.get(what)) else verdict
+    return words
 
 
 def refused(data: bytes, **given: Any) -> set[str]:
@@ -182,10 +182,10 @@ def test_a_run_that_is_not_closed_has_one_as_it_stands_and_no_run_has_none(close
     made = closed.made
     run_id = drive(made, law(2), until="IG_grant_probe").run_id
     made.approve(run_id, "SG_cut_authz")
-    found, sealed, signature = exported(made.settings, run_id)
+    export, sealed, signature = exported(made.settings, run_id)
     assert (sealed, signature) == (False, None)
-    assert exported(made.settings, run_id)[0].data == found.data
-    assert refused(found.data, head=found.head, sha256=found.sha256, gpg=shutil.which("gpg")) == set()
+    assert exported(made.settings, run_id)[0].data == export.data
+    assert refused(export.data, head=export.head, sha256=export.sha256, gpg=shutil.which("gpg")) == set()
     missing = run_id[:-1] + ("0" if run_id[-1] != "0" else "1")
     with pytest.raises(NotFound, match="no run"):
         exported(made.settings, missing)
@@ -200,11 +200,11 @@ def test_a_statement_of_a_signed_list_is_as_good_as_one_with_its_own_signature(
         return signing_desk.upload(settings, signed, kb_id)
 
     monkeypatch.setattr(signing_desk, "sign_and_upload", in_a_list)
-    found, sealed, _ = exported(deployment.settings, drive(deployment, law(3)).run_id)
+    export, sealed, _ = exported(deployment.settings, drive(deployment, law(3)).run_id)
     assert sealed
-    told = verdicts(found.data, sha256=found.sha256, gpg=shutil.which("gpg"))
-    assert (told["approvals"], told["authorship"]) == (offline.OK, offline.OK)
-    members = {name: body for name, body in offline.Bundle(found.data).members.items() if name != offline.MANIFEST}
+    words = verdicts(export.data, sha256=export.sha256, gpg=shutil.which("gpg"))
+    assert (words["approvals"], words["authorship"]) == (offline.OK, offline.OK)
+    members = {name: body for name, body in offline.Bundle(export.data).members.items() if name != offline.MANIFEST}
     files = [name for name in members if name.startswith("signed/") and name.endswith(".asc")]
     assert len(files) == 2
     for name in files:
@@ -236,23 +236,23 @@ def test_a_closeout_waits_for_what_was_signed_the_store_and_its_own_workflow(clo
     with pytest.raises(Unavailable) as refusal:
         closeout(replace(deps, settings=nowhere), asked)
     assert refusal.value.what == "artifacts"
-    seen = {"workflow_id": "document/ANOTHER", "execution_id": "e", "events": 3, "sha256": "0" * 64}
-    foreign = closeout(replace(deps, history=lambda: seen), asked)
+    history = {"workflow_id": "document/ANOTHER", "execution_id": "e", "events": 3, "sha256": "0" * 64}
+    foreign = closeout(replace(deps, history=lambda: history), asked)
     assert (foreign.status, foreign.code) == ("out_of_order", "foreign_workflow")
     assert made.run_row(driven.run_id)["state"] == "lifecycle_enacted"
-    own = seen | {"workflow_id": f"document/{driven.document_id}"}
+    own = history | {"workflow_id": f"document/{driven.document_id}"}
     assert closeout(replace(deps, history=lambda: own), asked).status == "passed"
-    found = offline.Bundle(exported(made.settings, driven.run_id)[0].data)
-    tried = [row["outcome"] for row in found.rows("attempts") if row["gate"] == "IG_closeout"]
+    archive = offline.Bundle(exported(made.settings, driven.run_id)[0].data)
+    tried = [row["outcome"] for row in archive.rows("attempts") if row["gate"] == "IG_closeout"]
     assert tried == [*["unavailable"] * 3, "out_of_order"]
-    assert json.loads(found.members["history.json"]) == own
+    assert json.loads(archive.members["history.json"]) == own
 
 
 def documents(made: Deployment, run_id: str) -> list[str]:
-    found: list[str] = made.database.value(
+    names: list[str] = made.database.value(
         "select array_agg(kb_id order by id) from cutter_governance.outbox where run_id = %s", (run_id,)
     )
-    return found
+    return names
 
 
 def test_a_closeout_waits_for_documents_that_are_gone_or_altered_but_not_for_a_taken_name(closed: Closed) -> None:
@@ -270,10 +270,10 @@ def test_a_closeout_waits_for_documents_that_are_gone_or_altered_but_not_for_a_t
     with pytest.raises(Unavailable, match=f"`cutter rebuild {run_id}`") as refusal:
         closeout(deps, GateInput(run_id=run_id))
     assert refusal.value.what == "kb"
-    told = (f"gone: {names[0]}", f"altered: {names[1]}", f"gone: {names[2]}")
-    assert str(refusal.value).endswith(", ".join(told))
-    for one in (altered, linked):
-        one.unlink()
+    problems = (f"gone: {names[0]}", f"altered: {names[1]}", f"gone: {names[2]}")
+    assert str(refusal.value).endswith(", ".join(problems))
+    for path in (altered, linked):
+        path.unlink()
     assert rebuild_run(replace(deps, settings=made.settings), run_id)["conflicts"] == []
 
     (kb / waiting).write_bytes(b"a stranger was here first\n")
@@ -310,17 +310,17 @@ def test_what_stands_in_the_knowledge_base_is_read_before_the_closeouts_transact
     made = closed.made
     driven = drive(made, law(2), until="IG_lifecycle_enact_execute")
     deps = made.deps[WorkerRole.CUTTER]
-    seen: dict[str, int] = {}
+    reads: dict[str, int] = {}
 
     class Watched(Store):
         def get(self, name: str, **given: int) -> bytes:
-            seen[name] = open_gates(made)
+            reads[name] = open_gates(made)
             return super().get(name, **given)
 
     put_before = documents(made, driven.run_id)
     assert closeout(replace(deps, kb=Watched(deps.kb.url)), GateInput(run_id=driven.run_id)).status == "passed"
-    assert {*put_before, *driven.approvals.values()} < set(seen)
-    assert set(seen.values()) == {0}
+    assert {*put_before, *driven.approvals.values()} < set(reads)
+    assert set(reads.values()) == {0}
 
 
 # --- the check ------------------------------------------------------------------------------------------------------
@@ -439,8 +439,8 @@ def other_statement(members: Members) -> None:
 
 
 def swapped_signatures(members: Members) -> None:
-    one, other = (name for name in members if name.startswith("signed/") and name.endswith(".asc"))
-    members[one], members[other] = members[other], members[one]
+    first, other = (name for name in members if name.startswith("signed/") and name.endswith(".asc"))
+    members[first], members[other] = members[other], members[first]
 
 
 def without(suffix: str, prefix: str = "") -> Callable[[Members], None]:
@@ -565,9 +565,9 @@ def test_an_edit_with_a_fitting_manifest_contradicts_the_rest(closed: Closed, na
     forge(members)
     data = offline.sealed(members)
     assert data != closed.bundle.data
-    found = {what: why for what, word, why in offline.check(data, gpg=shutil.which("gpg")) if word == offline.FAILED}
-    assert check in found
-    assert "manifest" not in found.get("archive", "")
+    failures = {what: why for what, word, why in offline.check(data, gpg=shutil.which("gpg")) if word == offline.FAILED}
+    assert check in failures
+    assert "manifest" not in failures.get("archive", "")
 
 
 ADDED: dict[str, tuple[Callable[[Members], None], str]] = {
@@ -593,8 +593,8 @@ def test_what_was_added_is_named_though_the_manifest_has_it(closed: Closed, name
     members = closed.members
     forge(members)
     data = offline.sealed(members)
-    found = {what: why for what, word, why in offline.check(data, head=closed.bundle.head) if word == offline.FAILED}
-    assert member in found["archive"]
+    failures = {what: why for what, word, why in offline.check(data, head=closed.bundle.head) if word == offline.FAILED}
+    assert member in failures["archive"]
 
 
 def test_no_member_can_be_left_out(closed: Closed) -> None:
@@ -626,8 +626,8 @@ def of_denial(rows: list[Json]) -> None:
 def test_a_gate_that_was_sealed_against_its_policy_is_named(closed: Closed) -> None:
     members = closed.members
     edited("receipts.jsonl", of_denial)(members)
-    found = {what: why for what, _, why in offline.check(offline.sealed(members))}
-    assert "the policy that decided about IG_cut_leg_a_execute is missing, or denied it" in found["receipts"]
+    reasons = {what: why for what, _, why in offline.check(offline.sealed(members))}
+    assert "the policy that decided about IG_cut_leg_a_execute is missing, or denied it" in reasons["receipts"]
 
 
 def test_what_the_chain_does_not_cover_is_covered_by_the_digest_alone(closed: Closed) -> None:

@@ -21,12 +21,12 @@ SECRET = "Article 9 which nobody may see"
 
 @pytest.mark.parametrize("name", sorted(faults.CONSTRAINT_CODES))
 def test_each_constraint_with_a_code_exists(database: Database, name: str) -> None:
-    found = database.value(
+    exists = database.value(
         "select exists (select from pg_constraint where conname = %(name)s)"
         " or exists (select from pg_indexes where indexname = %(name)s)",
         {"name": name},
     )
-    assert found, name
+    assert exists, name
 
 
 def test_the_detail_of_a_duplicate_key_does_not_cross(database: Database) -> None:

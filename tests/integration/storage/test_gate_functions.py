@@ -49,7 +49,7 @@ def test_a_gate_that_did_its_declared_work_is_committed_with_its_receipt(at_cut:
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])
 @pytest.mark.parametrize("role", ["cutter_read", "cutter_backup", "cutter_exec", "cutter_verify"])
 def test_a_gate_is_its_own_role_s_alone(at_cut: At, gate: str, role: str) -> None:
-    owner = next(one.role.value for one in GATES if one.name == gate)
+    owner = next(entry.role.value for entry in GATES if entry.name == gate)
     connection = at_cut.connect(role)
     answer = gates.open_gate(connection, gate, at_cut.run_id, number=1, payload_sha256="x")
     assert (answer.get("code") == "wrong_role") == (role != owner)
@@ -353,7 +353,7 @@ def test_a_refused_opening_cannot_be_committed_either(at_cut: At) -> None:
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES[len(PLANNED) :]])
 def test_a_gate_whose_opening_was_refused_is_not_closed(at_cut: At, gate: str) -> None:
     """Its claim stands in the transaction of whoever ignores the answer; it is worth nothing."""
-    connection = at_cut.connect(next(one.role.value for one in GATES if one.name == gate))
+    connection = at_cut.connect(next(entry.role.value for entry in GATES if entry.name == gate))
     answer = at_cut.open(connection, gate, approvals=[])
     assert answer["status"] in ("refused", "approval_refused"), answer
     closed = gates.close_gate(connection, gate, at_cut.run_id, answer["attempt"], {})

@@ -84,7 +84,7 @@ def test_a_backup_that_replaces_a_damaged_segment_gives_it_up_too(at_cut: At, ho
 
 
 def superseded(connection: Connection, run_id: str) -> list[bool]:
-    return [one.superseded for one in NEWEST.all(connection, {"run_id": run_id, "limit": 5})]
+    return [row.superseded for row in NEWEST.all(connection, {"run_id": run_id, "limit": 5})]
 
 
 def test_no_write_relies_on_a_backup_from_before_the_moment(at_cut: At) -> None:

@@ -220,9 +220,9 @@ def full(enacted_stage: Stage) -> Iterator[Old]:
 def test_the_units_of_a_run_are_found_by_their_addresses(full: Old, query: str) -> None:
     """The planner does not know the run's prefix when it decides how to find the units below it."""
     with full.database.connect("postgres") as connection:
-        found = connection.execute(queries()[query], full.parameters).fetchall()
+        rows = connection.execute(queries()[query], full.parameters).fetchall()
         scans, fetched = _reads(connection)["public.information_unit"]
-    assert len(found) == (1 if query == "units_held" else 3)
+    assert len(rows) == (1 if query == "units_held" else 3)
     assert scans == 0
     assert fetched < 10
 
@@ -247,16 +247,16 @@ def test_each_index_of_a_growing_table_has_its_statement_or_only_refuses_rows(ol
 
 def test_a_backup_and_a_scrub_read_the_coverage_of_their_own_documents(old: Old) -> None:
     """What the worker asks and records for one document, by the role that does it."""
-    one = {"changes": 1, "fingerprint": grown.DIGEST, "sha256": grown.DIGEST, "problem": None}
+    document = {"changes": 1, "fingerprint": grown.DIGEST, "sha256": grown.DIGEST, "problem": None}
     seal = {
         "before": grown.DIGEST, "after": "6" * 64, "columns_sha256": grown.DIGEST, "artifact": "new.gpg",
-        "sha256": grown.DIGEST, "documents": Jsonb({"S-7": one}),
+        "sha256": grown.DIGEST, "documents": Jsonb({"S-7": document}),
     }  # fmt: skip
     steps: dict[str, dict[str, Any]] = {
         "head": {}, "changed_documents": {"limit": 501}, "every_document": {"limit": 501},
         "sealed_changes": {"documents": ["S-7"]}, "seal": seal, "due_artifacts": {"limit": 20},
         "documents_of_artifact": {"artifact_id": "S-8/pre_write.gpg", "sha256": grown.DIGEST},
-        "verified": {"documents": Jsonb({"S-8": one})}, "again": {"document": "S-9"},
+        "verified": {"documents": Jsonb({"S-8": document})}, "again": {"document": "S-9"},
     }  # fmt: skip
     read = {}
     for step, parameters in steps.items():

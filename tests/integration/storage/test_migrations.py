@@ -207,14 +207,14 @@ def prepared(connection: psycopg.Connection[Any], name: str) -> dict[str, int]:
 
 def every_rows() -> dict[str, tuple[str, Rows[Any]]]:
     """What each module of the product reads by a named query, by module and constant."""
-    found: dict[str, tuple[str, Rows[Any]]] = {}
+    constants: dict[str, tuple[str, Rows[Any]]] = {}
     for package in ("cutter", "temporal", "activities", "starter"):
         for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
             if not module.name.endswith("__main__"):
                 for constant, value in vars(importlib.import_module(module.name)).items():
                     if isinstance(value, Rows) and value.name in queries():
-                        found[f"{module.name}.{constant}"] = (value.name, value)
-    return found
+                        constants[f"{module.name}.{constant}"] = (value.name, value)
+    return constants
 
 
 @pytest.mark.parametrize(("name", "rows"), every_rows().values(), ids=every_rows())

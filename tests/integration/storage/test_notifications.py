@@ -85,8 +85,8 @@ class Deployment:
         self.database.run(MOVE, (self.at.run_id, state))
 
     def written(self) -> list[list[str]]:
-        found: list[list[str]] = self.database.value(WRITTEN)
-        return found
+        rows: list[list[str]] = self.database.value(WRITTEN)
+        return rows
 
     def outcomes(self, name: str) -> list[list[str | None]]:
         rows: list[list[str | None]] = self.database.value(OUTCOMES)
@@ -129,11 +129,11 @@ def made(at_cut: At, tmp_path: Path) -> Iterator[Deployment]:
             smtp_host="127.0.0.1", smtp_port=mail.port, smtp_security="none", slack_channel=CHANNEL,
             slack_url=fake.url,
         ).model_copy(update={"secrets_dir": secrets})  # fmt: skip
-        one = Deployment(at=at_cut, settings=settings, http=http, mail=mail, slack=fake)
+        new_deployment = Deployment(at=at_cut, settings=settings, http=http, mail=mail, slack=fake)
         try:
-            yield one
+            yield new_deployment
         finally:
-            for process in one.started:
+            for process in new_deployment.started:
                 process.kill()
                 process.communicate()
 
@@ -191,7 +191,7 @@ def test_a_batch_that_halts_and_ends_is_told_with_the_counts_of_its_documents(ma
     )
     assert made.written()[1:] == [["batch", "told", "halted_stop"], ["batch", "told", "batch_voided"]]
     made.deliver("webhook", notify={"webhook": ["batch"]})
-    cards = [json.loads(one.body)["card"] for one in made.http.posted]
+    cards = [json.loads(request.body)["card"] for request in made.http.posted]
     assert [(card["title"], card["batch_id"]) for card in cards] == [
         ("Batch halted: halted_stop", BATCH), ("Batch ended: batch_voided", BATCH),
     ]  # fmt: skip
@@ -205,22 +205,22 @@ def test_a_batch_that_halts_and_ends_is_told_with_the_counts_of_its_documents(ma
 def test_every_channel_that_is_on_hears_it_and_says_by_whom_it_was_decided(made: Deployment) -> None:
     sent = notify.drain(made.settings)
     assert sent["messages_waiting"] == []
-    assert [one["channel"] for one in sent["messages_sent"]] == ["slack", "email", "webhook"]
+    assert [message["channel"] for message in sent["messages_sent"]] == ["slack", "email", "webhook"]
     with made.at.connect() as connection:
         number = made.at.opened(connection)
         made.at.create(connection)
         assert made.at.close(connection, number)["status"] == "sealed"
         connection.commit()
-    assert [one["phase"] for one in notify.drain(made.settings)["messages_sent"]] == ["answered"] * 3
+    assert [message["phase"] for message in notify.drain(made.settings)["messages_sent"]] == ["answered"] * 3
     assert "approved by alice" in json.dumps(made.slack.posted)
     assert "approved by alice" in made.mail.mails[1].get_content()
     assert made.mail.mails[1]["In-Reply-To"] == made.mail.mails[0]["Message-ID"]
-    asked, answered = (json.loads(one.body)["card"] for one in made.http.posted)
+    asked, answered = (json.loads(request.body)["card"] for request in made.http.posted)
     assert asked["subject"] == answered["subject"]
     assert (asked["severity"], answered["text"]) == ("action", "approved by alice")
-    for said in (json.dumps(made.slack.posted), made.mail.mails[0].get_content(), json.dumps(asked)):
-        assert "The text of article" not in said
-        assert SECRET not in said
+    for text in (json.dumps(made.slack.posted), made.mail.mails[0].get_content(), json.dumps(asked)):
+        assert "The text of article" not in text
+        assert SECRET not in text
     assert notify.drain(made.settings) == {"messages_sent": [], "messages_waiting": []}
 
 
@@ -232,7 +232,7 @@ def test_a_channel_gets_the_kinds_that_the_settings_name(made: Deployment) -> No
     made.move("failed_mark")
     for name in routes:
         made.deliver(name, notify=routes)
-    assert [json.loads(one.body)["card"]["kind"] for one in made.http.posted] == ["failure"]
+    assert [json.loads(request.body)["card"]["kind"] for request in made.http.posted] == ["failure"]
     assert [mail["Subject"] for mail in made.mail.mails] == [
         f"[cutter] WARNING: {made.at.docprefix} stopped: stopped_drift_rows"
     ]
@@ -241,9 +241,9 @@ def test_a_channel_gets_the_kinds_that_the_settings_name(made: Deployment) -> No
 def test_a_channel_that_is_new_hears_what_waits_and_not_what_is_past(made: Deployment) -> None:
     made.move("stopped_drift_rows")
     made.move("awaiting_cut_authorization")
-    assert [(one["kind"], one["phase"]) for one in made.deliver("email").sent] == [("approval", "asked")]
+    assert [(message["kind"], message["phase"]) for message in made.deliver("email").sent] == [("approval", "asked")]
     made.move("stopped_drift_other")
-    assert [(one["kind"], one["phase"]) for one in made.deliver("email").sent] == [("stop", "told")]
+    assert [(message["kind"], message["phase"]) for message in made.deliver("email").sent] == [("stop", "told")]
 
 
 def test_a_setting_for_a_channel_or_a_kind_that_there_is_not_is_refused(made: Deployment) -> None:
@@ -278,8 +278,8 @@ def test_a_sender_killed_between_sending_and_recording_loses_nothing(made: Deplo
     assert made.outcomes(name) == [["approval", "asked", "delivered"]]
     keys = {
         "email": [str(mail["Message-ID"]) for mail in made.mail.mails],
-        "webhook": [json.loads(one.body)["key"] for one in made.http.posted],
-        "slack": [one["ts"] for one in made.slack.posted],
+        "webhook": [json.loads(request.body)["key"] for request in made.http.posted],
+        "slack": [message["ts"] for message in made.slack.posted],
     }[name]
     # Slack's message is found again; the others arrive twice, recognisable by their key.
     assert (len(keys), len(set(keys))) == ((1, 1) if name == "slack" else (2, 1))
@@ -325,9 +325,9 @@ def test_doctor_says_how_to_switch_a_channel_on_before_it_says_how_to_serve_one(
 def test_a_channel_in_trouble_keeps_no_other_from_its_messages(made: Deployment) -> None:
     (made.settings.secrets / slack.TOKEN_FILE).unlink()
     made.http.answers.append((503, {}))
-    found = notify.drain(made.settings)
-    assert [one["channel"] for one in found["messages_sent"]] == ["email"]
-    assert [(one["channel"], one["last_error"][:8]) for one in found["messages_waiting"]] == [
+    report = notify.drain(made.settings)
+    assert [message["channel"] for message in report["messages_sent"]] == ["email"]
+    assert [(message["channel"], message["last_error"][:8]) for message in report["messages_waiting"]] == [
         ("slack", "no slack"), ("webhook", "http_503"),
     ]  # fmt: skip
 
@@ -337,7 +337,7 @@ def test_the_policy_denies_each_channel_alike(made: Deployment) -> None:
         b"    connector: notification\n    verdict: allow", b"    connector: notification\n    verdict: deny"
     )
     put_in_force(made.settings, denying)
-    assert {one["last_error"] for one in notify.drain(made.settings)["messages_waiting"]} == {"policy_denied"}
+    assert {message["last_error"] for message in notify.drain(made.settings)["messages_waiting"]} == {"policy_denied"}
     assert (made.mail.mails, made.http.posted, made.slack.calls) == ([], [], [])
 
 
@@ -395,23 +395,23 @@ def cutter(
 def test_a_test_message_says_what_happened_to_it(
     made: Deployment, cutter: Callable[..., tuple[int, dict[str, Any]]]
 ) -> None:
-    code, found = cutter("notify", "test", "webhook")
-    assert (code, found["outcome"]) == (0, "delivered")
+    code, answer = cutter("notify", "test", "webhook")
+    assert (code, answer["outcome"]) == (0, "delivered")
     assert json.loads(made.http.posted[0].body)["card"]["title"] == "A test of the channel webhook"
     made.http.answers.append((401, {}))
-    code, found = cutter("notify", "test", "webhook")
-    assert (code, found["outcome"], found["reason"]) == (5, "not_delivered", "http_401")
+    code, answer = cutter("notify", "test", "webhook")
+    assert (code, answer["outcome"], answer["reason"]) == (5, "not_delivered", "http_401")
     assert made.outcomes("webhook") == []
-    code, found = cutter("notify", "test", "email")
-    assert (code, "CUTTER_EMAIL_TO" in found["message"]) == (2, True)
+    code, answer = cutter("notify", "test", "email")
+    assert (code, "CUTTER_EMAIL_TO" in answer["message"]) == (2, True)
 
 
 def test_the_list_and_the_overview_name_what_is_undelivered(
     made: Deployment, cutter: Callable[..., tuple[int, dict[str, Any]]]
 ) -> None:
     made.http.answers.append((500, {}))
-    code, found = cutter("notify", "deliver")
-    assert (code, found["messages_waiting"][0]["last_error"]) == (5, "http_500")
+    code, answer = cutter("notify", "deliver")
+    assert (code, answer["messages_waiting"][0]["last_error"]) == (5, "http_500")
     made.database.run("update cutter_governance.notification_delivery set created_at = now() - interval '1 hour'")
     (row,) = cutter("notify", "list")[1]["undelivered"]
     assert (row["channel"], row["kind"], row["of"], row["outcome"]) == ("webhook", "approval", made.at.run_id, None)
@@ -484,8 +484,8 @@ def test_old_messages_cost_a_pass_and_a_look_nothing(made: Deployment) -> None:
             assert len(health.health(connection)) == 1
     assert made.outcomes("webhook")[0] == ["approval", "asked", "delivered"]
     read = {
-        name: str(found)
+        name: str(reads)
         for name in TABLES
-        if (found := step.reads[f"cutter_governance.{name}"]).in_order + found.by_index > OLD // 10
+        if (reads := step.reads[f"cutter_governance.{name}"]).in_order + reads.by_index > OLD // 10
     }
     assert read == {}

@@ -73,8 +73,8 @@ def test_a_stop_that_needs_a_signature_is_not_turned_into_one_that_needs_none(at
 def test_a_stop_of_an_unknown_tier_asks_for_the_highest(at_cut: At, tier: str | None, asked: str) -> None:
     stop = "select cutter_governance.fn_run_stop(%s, 'stopped_policy_backup', 'a reason', %s::jsonb)"
     call(at_cut, stop, at_cut.run_id, json.dumps({"tier": tier}))
-    found = at_cut.database.value("select cutter_governance.fn_policy_stop(%s)", (at_cut.run_id,))
-    assert (found["tier"], found["needed"]) == (asked, 2 if asked == "high" else 1)
+    policy_stop = at_cut.database.value("select cutter_governance.fn_policy_stop(%s)", (at_cut.run_id,))
+    assert (policy_stop["tier"], policy_stop["needed"]) == (asked, 2 if asked == "high" else 1)
 
 
 def test_a_new_request_does_not_lift_a_stop(at_cut: At) -> None:
@@ -162,9 +162,9 @@ def test_what_stops_a_run_by_drift_is_reported_as_the_database_sees_it(deploymen
     """Seed 000 §8."""
     run_id = drive(deployment, law(2), until="IG_source_pin").run_id
     deployment.database.run("create function public.more() returns integer language sql as 'select 1'")
-    said = json.dumps({"fingerprint": "0" * 64, "tier": "low"})
+    details = json.dumps({"fingerprint": "0" * 64, "tier": "low"})
     deployment.database.value(
-        "select cutter_governance.fn_run_stop(%s, 'stopped_drift_functions', 'a reason', %s::jsonb)", (run_id, said),
+        "select cutter_governance.fn_run_stop(%s, 'stopped_drift_functions', 'a reason', %s::jsonb)", (run_id, details),
         role="cutter_read",
     )  # fmt: skip
     report = deployment.run_row(run_id)["last_error"]["report"]
@@ -347,9 +347,9 @@ def test_the_same_verdict_twice_is_one(at_cut: At) -> None:
     fresh = json.dumps({**row, "approval_sha256": "d" * 64})
     first, second = at_cut.connect("cutter_read"), at_cut.connect("cutter_read")
     assert one(first, record, (at_cut.run_id, fresh)) == {"status": "recorded"}
-    with meanwhile(second, lambda: one(second, record, (at_cut.run_id, fresh))) as said:
+    with meanwhile(second, lambda: one(second, record, (at_cut.run_id, fresh))) as future:
         first.commit()
-    assert said.result() == {"status": "duplicate"}
+    assert future.result() == {"status": "duplicate"}
 
 
 @pytest.mark.parametrize("outcome", ["skipped", "rehearsed", "success"])
@@ -413,12 +413,12 @@ def test_a_verdict_that_comes_while_a_gate_writes_waits_and_costs_it_nothing(dep
     record = "select cutter_governance.fn_verdict_record(%s, 'SG_cut_authz', 'x.md', %s::jsonb)"
     opened = gates.open_gate(writer, LEG_A, run_id, approvals=[offer(deployment, approved)])
     assert opened["status"] == "opened"
-    with meanwhile(other, lambda: one(other, record, (run_id, refused))) as said:
+    with meanwhile(other, lambda: one(other, record, (run_id, refused))) as future:
         # Every gate ends in the run's row; held by the other side, PostgreSQL would end one of the two.
         closed = gates.close_gate(writer, LEG_A, run_id, opened["attempt"], {"units_created": 0})
         assert closed["status"] == "sealed"
         writer.rollback()
-    assert said.result() == {"status": "recorded"}
+    assert future.result() == {"status": "recorded"}
 
 
 def test_enacted_law_is_never_voided(at_end: At) -> None:
@@ -434,10 +434,10 @@ def test_a_void_waits_for_the_gate_that_is_writing(deployment: Deployment) -> No
     writer, other = (deployment.database.connect("cutter_exec") for _ in range(2))
     opened = gates.open_gate(writer, LEG_A, run_id, approvals=[offer(deployment, approved)])
     assert opened["status"] == "opened"
-    with meanwhile(other, lambda: one(other, VOID, (run_id, void.approval_sha256, VOIDABLE))) as said:
-        assert not said.done()
+    with meanwhile(other, lambda: one(other, VOID, (run_id, void.approval_sha256, VOIDABLE))) as future:
+        assert not future.done()
         writer.rollback()
-    assert said.result()["status"] == "opened"
+    assert future.result()["status"] == "opened"
 
 
 def test_only_the_backup_role_says_that_there_is_a_backup(at_cut: At) -> None:

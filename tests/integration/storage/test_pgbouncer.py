@@ -51,7 +51,7 @@ def test_a_pooler_is_refused_with_what_to_change(pooled: Settings) -> None:
     with pytest.raises(Unavailable) as refused:
         check_direct(pooled, "cutter_exec")
     assert str(refused.value) == f"{POOLED}: {DIRECT}"
-    checks = {one.name: one for one in preflight.probe(pooled, frozenset({Host.EXEC}))}
+    checks = {entry.name: entry for entry in preflight.probe(pooled, frozenset({Host.EXEC}))}
     of_doctor = doctor_checks.database(pooled)
     for check in (checks[DATABASE.name], of_doctor):
         assert (check.failed, check.found, check.remedy) == (True, POOLED, DIRECT)

@@ -29,15 +29,15 @@ def void(made: Deployment, run_id: str) -> None:
 
 def test_the_law_of_a_closed_run_is_its_cut_as_sealed_and_stored(deployment: Deployment) -> None:
     run_id = drive(deployment, law(5)).run_id
-    view, found = status.view_of(deployment.settings, run_id), pinned_law(deployment.settings, run_id)
-    assert found.view is not None
-    assert (len(found.view.units), found.held, found.title) == (5, {"enacted": 5}, "An Act to test")
-    assert found.view.stored_differences == ()
-    assert shown_law.differences(view.digests, found.view) == []
-    shown = report.render(view, found).decode()
+    view, pinned = status.view_of(deployment.settings, run_id), pinned_law(deployment.settings, run_id)
+    assert pinned.view is not None
+    assert (len(pinned.view.units), pinned.held, pinned.title) == (5, {"enacted": 5}, "An Act to test")
+    assert pinned.view.stored_differences == ()
+    assert shown_law.differences(view.digests, pinned.view) == []
+    shown = report.render(view, pinned).decode()
     for text in ("The law is enacted", "PostgreSQL holds 5 of 5 units.", "Article 4. Rule 4", "alice"):
         assert text in shown
-        assert text in report_markdown.render(view, found).decode() or text.startswith("PostgreSQL")
+        assert text in report_markdown.render(view, pinned).decode() or text.startswith("PostgreSQL")
 
 
 def test_a_run_that_has_pinned_nothing_has_no_law(deployment: Deployment) -> None:
@@ -50,21 +50,21 @@ def test_the_report_of_a_text_that_cannot_be_cut_says_why(deployment: Deployment
     document = deployment.register("Only words, and no heading.\n")
     run_id = deployment.begin(document)
     deployment.gate("IG_source_pin", run_id)
-    found = pinned_law(deployment.settings, run_id)
-    assert found.view is None
-    assert found.why.startswith("The text cannot be cut: ")
+    pinned = pinned_law(deployment.settings, run_id)
+    assert pinned.view is None
+    assert pinned.why.startswith("The text cannot be cut: ")
 
 
 def test_the_report_of_a_text_with_red_findings_lists_them(deployment: Deployment) -> None:
     document = deployment.register(law(2) + "\n# ARTICLE 5\n\nArticle 6. Lamps\n\nText.\n\nArticle 7. Oil\n\nText.\n")
     run_id = deployment.begin(document)
     deployment.gate("IG_source_pin", run_id)
-    found = pinned_law(deployment.settings, run_id)
-    assert found.view is None
-    assert found.refused
+    pinned = pinned_law(deployment.settings, run_id)
+    assert pinned.view is None
+    assert pinned.refused
     view = status.view_of(deployment.settings, run_id)
-    for shown in (report.render(view, found).decode(), report_markdown.render(view, found).decode()):
-        for finding in found.refused:
+    for shown in (report.render(view, pinned).decode(), report_markdown.render(view, pinned).decode()):
+        for finding in pinned.refused:
             assert finding.name in shown
 
 

@@ -198,8 +198,8 @@ def signed_void(at: At) -> None:
 
 def voided(at: At, verdict: str | None, tier: str | None) -> str:
     """What the void is answered whose withdrawal the policy decided so; the transaction is rolled back."""
-    said = {"connector": "database", "operation": "withdraw_drafts", "verdict": verdict, "tier": tier}
-    policy = {"sha256": "0" * 64, "decisions": [said]} if verdict else None
+    decision = {"connector": "database", "operation": "withdraw_drafts", "verdict": verdict, "tier": tier}
+    policy = {"sha256": "0" * 64, "decisions": [decision]} if verdict else None
     connection = at.connect()
     answer = one(connection, VOID, (at.run_id, json.dumps(policy) if policy else None))
     connection.rollback()

@@ -21,15 +21,15 @@ EVERY = frozenset({Host.CUTTER, Host.EXEC, Host.VERIFY, Host.OPERATOR})
 
 
 def looked(settings: Settings, *hosts: Host) -> dict[str, Check]:
-    return {one.name: one for one in database.probe(settings, frozenset(hosts))}
+    return {check.name: check for check in database.probe(settings, frozenset(hosts))}
 
 
 def test_a_good_database_passes_for_each_host(settings: Settings) -> None:
-    for hosts in (*({one} for one in EVERY), EVERY):
-        found = looked(settings, *hosts)
-        assert {one.verdict for one in found.values()} == {Verdict.OK}
-        needed = {one.name for one in checks.needed_on(hosts)}
-        assert set(found) == needed & {
+    for hosts in (*({host} for host in EVERY), EVERY):
+        all_checks = looked(settings, *hosts)
+        assert {check.verdict for check in all_checks.values()} == {Verdict.OK}
+        needed = {check.name for check in checks.needed_on(hosts)}
+        assert set(all_checks) == needed & {
             "passwords", "database", "database version", "database tls", "migrations", "clock", "effect policy"
         }  # fmt: skip
 
@@ -38,16 +38,16 @@ def test_a_schema_without_a_migration_fails_with_the_command(settings: Settings,
     with database.connect("postgres", autocommit=True) as owner:
         owner.execute("alter table cutter_governance.schema_baseline disable trigger all")
         owner.execute("update cutter_governance.schema_baseline set schema_version = 3")
-    found = looked(settings, Host.CUTTER)["migrations"]
-    assert (found.verdict, found.remedy) == (Verdict.BAD, "cutter migrate")
-    assert found.found.startswith("the schema has version 3, and ")
+    check = looked(settings, Host.CUTTER)["migrations"]
+    assert (check.verdict, check.remedy) == (Verdict.BAD, "cutter migrate")
+    assert check.found.startswith("the schema has version 3, and ")
     assert "migrations" not in looked(settings, Host.EXEC)
 
 
 def test_a_database_without_any_schema_fails_with_the_command(cluster: TestCluster, state: Path) -> None:
     with cluster.database(template="template0") as empty:
-        found = looked(empty.settings(state), Host.OPERATOR)
-    assert (found["migrations"].verdict, found["migrations"].remedy) == (Verdict.BAD, "cutter migrate")
+        all_checks = looked(empty.settings(state), Host.OPERATOR)
+    assert (all_checks["migrations"].verdict, all_checks["migrations"].remedy) == (Verdict.BAD, "cutter migrate")
 
 
 def test_an_effect_policy_that_is_missing_or_wrong_fails_with_the_command(
@@ -62,8 +62,8 @@ def test_an_effect_policy_that_is_missing_or_wrong_fails_with_the_command(
 
 def test_a_database_without_any_schema_has_no_effect_policy(cluster: TestCluster, state: Path) -> None:
     with cluster.database(template="template0") as empty:
-        found = looked(empty.settings(state), Host.CUTTER)
-    assert [one.name for one in found.values() if one.failed] == ["migrations"]
+        all_checks = looked(empty.settings(state), Host.CUTTER)
+    assert [check.name for check in all_checks.values() if check.failed] == ["migrations"]
 
 
 def test_a_wrong_password_and_a_closed_port_name_what_to_correct(settings: Settings, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def encrypted(settings: Settings, cluster: TestCluster, tmp_path: Path) -> Itera
 
 
 def test_an_address_with_tls_passes_and_the_certificate_is_verified(encrypted: Encrypted, tmp_path: Path) -> None:
-    assert {one.verdict for one in looked(encrypted.settings, Host.CUTTER).values()} == {Verdict.OK}
+    assert {check.verdict for check in looked(encrypted.settings, Host.CUTTER).values()} == {Verdict.OK}
     (tmp_path / "other").mkdir()
     other = tls.certificate(tmp_path / "other", "elsewhere")
     address = (encrypted.settings.database_url or "").replace(str(encrypted.root), str(other.root))

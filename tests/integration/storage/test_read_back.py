@@ -29,10 +29,10 @@ def test_the_backup_is_read_back_before_the_transaction_and_one_that_was_altered
 ) -> None:
     """A large one would outlast the transaction's idle timeout."""
     run_id, approval = committed(deployment)
-    seen: list[tuple[str, int]] = []
+    reads: list[tuple[str, int]] = []
 
     def watched(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
-        seen.append((artifact_id, open_gates(deployment)))
+        reads.append((artifact_id, open_gates(deployment)))
         return digest(artifacts_url, artifact_id)
 
     monkeypatch.setattr(recorded_backups, "digest", watched)
@@ -43,7 +43,7 @@ def test_the_backup_is_read_back_before_the_transaction_and_one_that_was_altered
         backup.write(b"x")
     outcome = deployment.gate(LEG_A, run_id, (approval,))
     assert (outcome.status, outcome.code) == ("failed", "backup_altered")
-    assert seen == [(artifact, 0)]
+    assert reads == [(artifact, 0)]
 
 
 def test_a_backup_that_was_recorded_after_the_read_back_covers_no_write_yet(

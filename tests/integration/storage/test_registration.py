@@ -35,11 +35,11 @@ def test_a_second_live_run_of_a_document_is_not_registered_and_the_open_one_is_n
     answer = register(deployment, first.document_id)
     assert (answer["status"], answer["run_id"], answer["state"]) == ("busy", first.run_id, "source_pinned")
     assert register(deployment, first.document_id, execution="foreign")["status"] == "busy"
-    said = f"{first.document_id} has the open run {first.run_id} .source_pinned.: see `cutter status {first.run_id}`"
-    with pytest.raises(Refused, match=said) as caught:
+    problem = f"{first.document_id} has the open run {first.run_id} .source_pinned.: see `cutter status {first.run_id}`"
+    with pytest.raises(Refused, match=problem) as caught:
         deployment.begin(first.document_id)
     assert caught.value.code == "STOP_RUN_BUSY"
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(Refused, match=problem):
         run_rows.register_run(deployment.settings, first.document_id, "live")
     made = "select count(*) from cutter_governance.run where document_id = %s"
     assert deployment.database.value(made, (first.document_id,)) == 1
@@ -112,9 +112,9 @@ def test_of_two_registrations_at_once_one_is_told_of_the_other(deployment: Deplo
     first, second = (deployment.database.connect("cutter_operator") for _ in range(2))
     made = one(first, REGISTER, (mint_run_id(), document_id, "live", None))
     ask = (mint_run_id(), document_id, "live", None)
-    with meanwhile(second, lambda: one(second, REGISTER, ask)) as said:
+    with meanwhile(second, lambda: one(second, REGISTER, ask)) as future:
         first.commit()
-    assert (said.result()["status"], said.result()["run_id"]) == ("busy", made["run_id"])
+    assert (future.result()["status"], future.result()["run_id"]) == ("busy", made["run_id"])
 
 
 @pytest.mark.parametrize(("mode", "other"), [("live", "dryrun"), ("dryrun", "live"), ("dryrun", "dryrun")])
@@ -139,8 +139,8 @@ def test_a_batch_starts_no_run_beside_an_open_one_whatever_the_modes(
     deployment.database.value("select cutter_governance.fn_run_move(%s, 'voided_cancelled', 'a test')", (opened,))
     made = deployment.database.value(start, (batch_id, late, mint_run_id()), role="cutter_read")
     assert made["status"] == "registered"
-    found = deployment.database.value(start, (batch_id, late, mint_run_id()), role="cutter_read")
-    assert (found["status"], found["run_id"]) == ("found", made["run_id"])
+    answer = deployment.database.value(start, (batch_id, late, mint_run_id()), role="cutter_read")
+    assert (answer["status"], answer["run_id"]) == ("found", made["run_id"])
 
 
 @pytest.mark.parametrize(

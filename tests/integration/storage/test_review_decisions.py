@@ -22,8 +22,8 @@ WRITTEN = "IG_write_verify"
 
 
 def decision(database: Database, kind: str = "lifecycle_enactment") -> Json:
-    found: Json = database.value(DECISIONS, (kind,))
-    return found
+    row: Json = database.value(DECISIONS, (kind,))
+    return row
 
 
 def outcome(row: Json) -> tuple[str, list[str], list[str]]:
@@ -104,8 +104,8 @@ def void_of(deployment: Deployment, run_id: str) -> str:
     """Void a run with alice's signature; the statement's digest."""
     kb_id, gate = deployment.sign_order(run_id, schema.VOID)
     verdict = deployment.judge(run_id, gate, kb_id)
-    said = void_run(deployment.deps[WorkerRole.EXEC], VoidInput(run_id=run_id, kb_id=kb_id))
-    assert said.code == "voided", said
+    answer = void_run(deployment.deps[WorkerRole.EXEC], VoidInput(run_id=run_id, kb_id=kb_id))
+    assert answer.code == "voided", answer
     return verdict.approval_sha256
 
 

@@ -56,11 +56,11 @@ def test_a_request_is_opened_and_found_again_in_few_round_trips(
     made, counted = wired
     run_id = runs.drive(made, runs.law(8), until=until).run_id
     opened, view = counted_request(made, counted, run_id, gate)
-    found, again = counted_request(made, counted, run_id, gate)
+    trips, again = counted_request(made, counted, run_id, gate)
     assert (view.status, view.approvers_needed, view.accepted) == ("requested", 1, {})
     assert again == view
     assert opened <= TRIPS_MAX
-    assert found <= TRIPS_MAX
+    assert trips <= TRIPS_MAX
 
 
 def test_an_approval_that_was_judged_before_is_told_when_the_request_is_found_again(
@@ -89,7 +89,7 @@ report as put. The cutplan also reads on a connection of its own, and the closeo
 @pytest.mark.parametrize("gate", GATE_TRIPS)
 def test_a_gate_that_reads_makes_few_round_trips(wired: tuple[runs.Deployment, Counted], gate: str) -> None:
     made, counted = wired
-    before = [one.name for one in runs.GATES[: BY_NAME[gate].number - 1]]
+    before = [entry.name for entry in runs.GATES[: BY_NAME[gate].number - 1]]
     document = made.register(runs.law(8))
     run_id = runs.drive(made, document_id=document, until=before[-1]).run_id if before else made.begin(document)
     warm(made, gate)

@@ -71,14 +71,14 @@ def test_the_words_of_any_text_can_be_entered(enacted_stage: Stage) -> None:
 def test_the_grams_of_a_text_are_all_of_its_words(database: Database, letters: str) -> None:
     lengths = [*range(40), *(CUT_AT + more for more in (-2, -1, 0, 1, 2, CUT_AT))]
     forms = [text(letters, length) for length in lengths]
-    found = database.value(GRAMS, (forms,))
-    assert [sorted(one) for one in found] == [sorted(grams(form)) for form in forms]
+    gram_lists = database.value(GRAMS, (forms,))
+    assert [sorted(gram_list) for gram_list in gram_lists] == [sorted(grams(form)) for form in forms]
 
 
 def test_no_three_letters_of_a_long_word_are_lost(database: Database) -> None:
     word = "".join(map(chr, range(0x20000, 0x2A000)))
-    [found] = database.value(GRAMS, ([word],))
-    assert set(found) == grams(word)
+    [gram_list] = database.value(GRAMS, ([word],))
+    assert set(gram_list) == grams(word)
 
 
 @pytest.mark.parametrize("role", ROLES)

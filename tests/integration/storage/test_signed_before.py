@@ -62,9 +62,9 @@ class Night:
         )  # fmt: skip
         return {**row, **(changed or {})}
 
-    def covers(self, gate: str, said: Json | None = None, **run: Any) -> bool:
+    def covers(self, gate: str, substitute: Json | None = None, **run: Any) -> bool:
         """fn_tuple_covers for this run, some of its fields changed."""
-        statement = self.statement(gate) if said is None else said
+        statement = self.statement(gate) if substitute is None else substitute
         return bool(self.value(COVERS, Jsonb(statement), Jsonb(run), self.run_id, gate))
 
     def prepared(self, **changed: Any) -> str:
@@ -315,8 +315,8 @@ def test_a_batch_shows_a_request_after_it_was_put(night: Night) -> None:
 
 def item_of(night: Night) -> Json:
     (item,) = night.value("select cutter_governance.fn_batch_view(%s)", BATCH)["items"]
-    found: Json = item
-    return found
+    row: Json = item
+    return row
 
 
 def approved(night: Night) -> bool:
@@ -425,16 +425,16 @@ def test_what_the_gate_has_refused_since_does_not_count(
 
 def shared(night: Night, *, seconds: float = 1e6, run_id: str = NEIGHBOUR, batch_id: str = BATCH) -> Json | None:
     """What another item of the batch would use."""
-    found: Json | None = night.value(WAVE, run_id, batch_id, seconds)
-    return found
+    pins: Json | None = night.value(WAVE, run_id, batch_id, seconds)
+    return pins
 
 
 def test_a_wave_shares_the_backup_that_one_of_it_has_sealed(night: Night) -> None:
     """Seed 001 §8."""
-    found = shared(night)
+    pins = shared(night)
     taken = night.value("select target from cutter_governance.action_receipt where connector = 'backup'")
-    assert found is not None
-    assert found["backup_artifact"] == taken
+    assert pins is not None
+    assert pins["backup_artifact"] == taken
 
 
 @pytest.mark.parametrize(("recorded", "taken"), [(100, 100), (0, 100), (100, 0)])

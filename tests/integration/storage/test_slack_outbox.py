@@ -53,8 +53,8 @@ class Channel:
         return make_pass(self.settings, caller(self.slack, token))
 
     def rows(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.at.database.value(ROWS)
-        return found
+        rows: list[dict[str, Any]] = self.at.database.value(ROWS)
+        return rows
 
     def approve(self) -> None:
         """Leg A consumes the approval that the stage has accepted."""
@@ -81,11 +81,11 @@ def test_a_gate_that_waits_gets_one_card_with_its_receipt(channel: Channel) -> N
         {"channel": "slack", "of": channel.at.run_id, "kind": "approval", "phase": "asked", "place": "SG_cut_authz"}
     ]
     (message,) = channel.slack.posted
-    said = json.dumps(message["blocks"])
-    assert f"cutter approve {channel.at.run_id}" in said
-    assert f"{channel.at.stage.units} units at as many addresses below {channel.at.docprefix}/: " in said
-    assert "rule writes says allow to database create_units at IG_cut_leg_a_execute" in said
-    assert "The text of article" not in said
+    text = json.dumps(message["blocks"])
+    assert f"cutter approve {channel.at.run_id}" in text
+    assert f"{channel.at.stage.units} units at as many addresses below {channel.at.docprefix}/: " in text
+    assert "rule writes says allow to database create_units at IG_cut_leg_a_execute" in text
+    assert "The text of article" not in text
     assert channel.make_pass().sent == []
     assert len(channel.slack.posted) == 1
     subject = message["metadata"]["event_payload"]["subject"]
@@ -95,11 +95,11 @@ def test_a_gate_that_waits_gets_one_card_with_its_receipt(channel: Channel) -> N
 def test_the_card_is_changed_when_it_is_decided_and_says_by_whom(channel: Channel) -> None:
     channel.make_pass()
     channel.approve()
-    assert [one["phase"] for one in channel.make_pass().sent] == ["answered"]
+    assert [delivery["phase"] for delivery in channel.make_pass().sent] == ["answered"]
     (message,) = channel.slack.posted
-    said = json.dumps(message)
-    assert "approved by alice" in said
-    assert "cutter approve" not in said
+    text = json.dumps(message)
+    assert "approved by alice" in text
+    assert "cutter approve" not in text
     assert channel.make_pass().sent == []
     assert channel.calls() == ["chat.postMessage", "chat.update"]
 
@@ -126,7 +126,7 @@ def test_what_slack_refused_waits_for_a_later_pass(channel: Channel, failure: Fa
     channel.slack.fail(failure)
     tried = channel.make_pass()
     assert (tried.sent, tried.pause_seconds) == ([], pause)
-    assert [one["attempts"] for one in tried.waiting] == [1]
+    assert [message["attempts"] for message in tried.waiting] == [1]
     # The delay is the database's: another pass at once has nothing to send.
     assert make_pass(channel.settings, caller(channel.slack)).sent == []
     assert len(channel.make_pass().sent) == 1
@@ -179,7 +179,7 @@ def test_two_senders_never_take_the_same_message(channel: Channel) -> None:
 
 def test_a_message_that_is_refused_again_and_again_is_given_up(channel: Channel) -> None:
     channel.slack.fail(Failure(error="invalid_blocks"), Failure(error="invalid_blocks"))
-    assert [one["last_error"] for one in channel.make_pass().waiting] == ["invalid_blocks"]
+    assert [message["last_error"] for message in channel.make_pass().waiting] == ["invalid_blocks"]
     channel.at.database.run(
         "update cutter_governance.notification_delivery set attempts = %s", (limits.NOTIFICATION_TRIES - 1,)
     )
@@ -213,7 +213,7 @@ def test_the_policy_is_asked_before_every_message(channel: Channel) -> None:
         b"    connector: notification\n    verdict: allow", b"    connector: notification\n    verdict: deny"
     )
     put_in_force(channel.settings, denying)
-    assert [one["last_error"] for one in channel.make_pass().waiting] == ["policy_denied"]
+    assert [message["last_error"] for message in channel.make_pass().waiting] == ["policy_denied"]
     assert channel.slack.calls == []
 
 
@@ -221,21 +221,21 @@ def test_the_card_asks_for_the_tier_that_the_policy_asks_for(channel: Channel) -
     rule = b"rules:\n  - name: carefully\n    operation: create_units\n    verdict: needs_approval(high)\n"
     put_in_force(channel.settings, shipped().replace(b"rules:\n", rule))
     channel.make_pass()
-    said = json.dumps(channel.slack.posted)
-    assert "tier high" in said
-    assert "rule carefully says needs_approval(high)" in said
+    text = json.dumps(channel.slack.posted)
+    assert "tier high" in text
+    assert "rule carefully says needs_approval(high)" in text
 
 
 def test_the_token_stands_in_no_row_and_in_nothing_that_is_told(
     channel: Channel, capsys: pytest.CaptureFixture[str]
 ) -> None:
     channel.slack.fail(Failure(error="not_authed"))
-    told = [channel.make_pass(token="xoxb-canary-canary-canary") for _ in range(2)]
+    passes = [channel.make_pass(token="xoxb-canary-canary-canary") for _ in range(2)]
     stored = channel.at.database.value(
         "select jsonb_agg(to_jsonb(o))::text from cutter_governance.notification_delivery o"
     )
     assert "invalid_auth" in stored
-    assert "canary" not in f"{told}{stored}{capsys.readouterr()}"
+    assert "canary" not in f"{passes}{stored}{capsys.readouterr()}"
 
 
 def test_without_a_channel_nothing_is_posted(channel: Channel) -> None:
@@ -253,9 +253,9 @@ def test_reconcile_sends_what_waits_and_tells_what_slack_does_not_take(channel: 
     assert "no slack.token at" in missing["last_error"]
     (secrets / TOKEN_FILE).write_text(TOKEN)
     channel.slack.fail(Failure(error="channel_not_found"))
-    assert [one["last_error"] for one in notify.drain(settings)["messages_waiting"]] == ["channel_not_found"]
+    assert [message["last_error"] for message in notify.drain(settings)["messages_waiting"]] == ["channel_not_found"]
     channel.at.database.run("update cutter_governance.notification_delivery set next_eligible_at = now()")
-    assert [len(found) for found in notify.drain(settings).values()] == [1, 0]
+    assert [len(messages) for messages in notify.drain(settings).values()] == [1, 0]
     off = settings.model_copy(update={"slack_channel": None})
     assert notify.drain(off) == {"messages_sent": [], "messages_waiting": []}
 
@@ -299,12 +299,12 @@ def test_a_press_at_a_sovereign_gate_is_answered_with_the_command_and_changes_no
     """Seed 003 §7."""
     channel.make_pass()
     before = channel.at.database.value(EVERYTHING)
-    told = [press(channel, action=action) for _ in range(2)]
-    assert f"```cutter approve {channel.at.run_id}```" in told[0]
-    assert "nothing was changed" in told[0]
-    assert told[0] == told[1]
+    answers = [press(channel, action=action) for _ in range(2)]
+    assert f"```cutter approve {channel.at.run_id}```" in answers[0]
+    assert "nothing was changed" in answers[0]
+    assert answers[0] == answers[1]
     assert channel.at.database.value(EVERYTHING) == before
-    assert [answer["text"] for answer in channel.slack.answers] == told
+    assert [answer["text"] for answer in channel.slack.answers] == answers
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ CONSTRAINT = (
         (APPROVAL, "cutter_governance.approval_request", "status"),
         (WORKER, "cutter_governance.worker_heartbeat", "state"),
     ],
-    ids=lambda one: getattr(one, "name", one),
+    ids=lambda argument: getattr(argument, "name", argument),
 )
 def test_a_table_takes_the_states_of_its_lifecycle_and_begins_with_the_first(
     database: Database, lifecycle: Lifecycle, table: str, column: str
@@ -57,4 +57,4 @@ def test_what_leads_from_state_to_state_in_the_database_is_the_document_run_s_wa
     for before, after, gate in rows:
         assert DOCUMENT_RUN.check(before, after).trigger == gate
     assert len(rows) == len(GATES)
-    assert {rule.trigger for rule in DOCUMENT_RUN.rules} > {one.value for one in Sovereign}
+    assert {rule.trigger for rule in DOCUMENT_RUN.rules} > {sovereign.value for sovereign in Sovereign}

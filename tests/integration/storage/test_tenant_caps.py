@@ -104,19 +104,19 @@ def test_who_starts_a_run_is_told_which_cap_and_when_to_try_again(deployment: De
     caps(deployment, max_concurrency=1, max_runs_per_min=2)
     first, second, third = documents(deployment, 3)
     run_id = run_rows.register_run(deployment.settings, first, "live")
-    said = (
+    sentence = (
         "tenant north has 1 of 1 runs at work .max_concurrency.: type the same command again when one of them has "
         "ended or waits for a person; see `cutter tenants`"
     )
-    with pytest.raises(Refused, match=said) as caught:
+    with pytest.raises(Refused, match=sentence) as caught:
         run_rows.register_run(deployment.settings, second, "live")
     assert caught.value.code == "STOP_TENANT_CONCURRENCY"
     move(deployment, run_id, "awaiting_cut_authorization")
     deployment.begin(second)
     move(deployment, deployment.database.value("select max(run_id) from cutter_governance.run"), "stopped_stop")
-    with pytest.raises(Refused, match=r"began 2 of 2 .*: type the same command again at 20\d\d-.*Z; see") as told:
+    with pytest.raises(Refused, match=r"began 2 of 2 .*: type the same command again at 20\d\d-.*Z; see") as refused:
         deployment.begin(third)
-    assert told.value.code == "STOP_TENANT_RATE"
+    assert refused.value.code == "STOP_TENANT_RATE"
 
 
 def test_a_document_that_has_an_open_run_is_told_so_before_any_cap(deployment: Deployment) -> None:
@@ -124,8 +124,8 @@ def test_a_document_that_has_an_open_run_is_told_so_before_any_cap(deployment: D
     (document_id,) = documents(deployment, 1)
     started = start(deployment, document_id)
     assert start(deployment, document_id)["status"] == "busy"
-    found = deployment.database.value(REGISTER, (started["run_id"], document_id, None), role=OPERATOR)
-    assert found["status"] == "registered", "a run that is there already takes no place"
+    answer = deployment.database.value(REGISTER, (started["run_id"], document_id, None), role=OPERATOR)
+    assert answer["status"] == "registered", "a run that is there already takes no place"
 
 
 @pytest.mark.parametrize("cap", ["max_concurrency", "max_runs_per_min"])
@@ -136,9 +136,9 @@ def test_of_two_registrations_at_once_only_one_takes_the_last_place(deployment: 
     first, second = (deployment.database.connect(OPERATOR) for _ in range(2))
     assert one(first, REGISTER, (mint_run_id(), document_ids[0], None))["status"] == "registered"
     ask = (mint_run_id(), document_ids[1], None)
-    with meanwhile(second, lambda: one(second, REGISTER, ask)) as said:
+    with meanwhile(second, lambda: one(second, REGISTER, ask)) as future:
         first.commit()
-    assert said.result()["status"] == "waits"
+    assert future.result()["status"] == "waits"
 
 
 def test_the_same_run_at_once_is_one_run_also_in_the_last_place(deployment: Deployment) -> None:
@@ -147,9 +147,9 @@ def test_the_same_run_at_once_is_one_run_also_in_the_last_place(deployment: Depl
     first, second = (deployment.database.connect(OPERATOR) for _ in range(2))
     ask = (mint_run_id(), document_id, None)
     made = one(first, REGISTER, ask)
-    with meanwhile(second, lambda: one(second, REGISTER, ask)) as said:
+    with meanwhile(second, lambda: one(second, REGISTER, ask)) as future:
         first.commit()
-    assert said.result() == made
+    assert future.result() == made
 
 
 def test_an_override_holds_for_its_workflow_instead_of_the_tenant_s_own_number(deployment: Deployment) -> None:
@@ -161,9 +161,9 @@ def test_an_override_holds_for_its_workflow_instead_of_the_tenant_s_own_number(d
     assert start(deployment, second)["status"] == "waits"
     assert start(deployment, second, "a batch")["status"] == "registered"
     assert start(deployment, third, "a batch")["status"] == "waits"
-    (seen,) = look(deployment.settings)
-    assert (seen["document"]["max_concurrency"], seen["batch"]["max_concurrency"]) == (1, 2)
-    assert (seen["document"]["weight"], seen["batch"]["weight"]) == (3, 3)
+    (tenant,) = look(deployment.settings)
+    assert (tenant["document"]["max_concurrency"], tenant["batch"]["max_concurrency"]) == (1, 2)
+    assert (tenant["document"]["weight"], tenant["batch"]["weight"]) == (3, 3)
 
 
 @pytest.mark.parametrize("workflow", ["any", "document"])

@@ -46,10 +46,10 @@ def worker(deployment: Deployment, name: str, *states: str) -> None:
 def rejected(deployment: Deployment) -> str:
     run_id = drive(deployment, law(2), until="IG_write_verify").run_id
     _, verdict = deployment.approve(run_id, Sovereign.LIFECYCLE, decision=schema.REJECT)
-    said = EndRequestInput(
+    order = EndRequestInput(
         run_id=run_id, gate=Sovereign.LIFECYCLE.value, status="rejected", approval_sha256=verdict.approval_sha256
     )
-    end_request(deployment.deps[WorkerRole.CUTTER], said)
+    end_request(deployment.deps[WorkerRole.CUTTER], order)
     return run_id
 
 
@@ -106,12 +106,12 @@ def exported(deployment: Deployment) -> list[str]:
 
 def test_the_stream_of_everything_is_valid(corpus: Deployment) -> None:
     """Seed 004 "Event Schema", "Validation"."""
-    told = exported(corpus)
+    stream = exported(corpus)
     validation = Validation()
-    data = io.BytesIO("".join(f"{line}\n" for line in told).encode())
+    data = io.BytesIO("".join(f"{line}\n" for line in stream).encode())
     assert list(check(data, validation)) == []
-    assert validation.events == len(told)
-    kinds = {json.loads(line)["event_type"].removesuffix("_state_transition") for line in told}
+    assert validation.events == len(stream)
+    kinds = {json.loads(line)["event_type"].removesuffix("_state_transition") for line in stream}
     assert kinds == {
         "document_run", "batch", "request", "run", "step", "approval", "task", "workstream", "worker"
     }  # fmt: skip
@@ -132,8 +132,8 @@ def test_the_stream_holds_each_transition_of_each_run_batch_and_worker_once(corp
         workers = connection.execute("select body from cutter_governance.audit_event where chain = 'workers'")
         bodies = [json.loads(str(body)) for (body,) in workers]
     expected += [read(json.dumps({name: body[name] for name in Event.__slots__}).encode()) for body in bodies]
-    found = [read(line.encode()) for line in exported(corpus)]
-    assert sorted(map(named, found)) == sorted(map(named, expected))
+    stream = [read(line.encode()) for line in exported(corpus)]
+    assert sorted(map(named, stream)) == sorted(map(named, expected))
 
 
 def named(event: Event) -> tuple[Any, ...]:
@@ -142,12 +142,12 @@ def named(event: Event) -> tuple[Any, ...]:
 
 def test_every_transition_but_a_first_one_says_how_long_its_entity_was_there(corpus: Deployment) -> None:
     """Seed 004 "Workstream Lifecycle" Transition Details."""
-    seen: set[tuple[str, str]] = set()
+    entities: set[tuple[str, str]] = set()
     for line in exported(corpus):
         event = read(line.encode())
-        if (event.event_type, event.entity_id) in seen:
+        if (event.event_type, event.entity_id) in entities:
             assert event.metadata["duration_seconds"] >= 0, line
-        seen.add((event.event_type, event.entity_id))
+        entities.add((event.event_type, event.entity_id))
 
 
 def test_what_is_written_while_it_reads_is_not_in_it(deployment: Deployment) -> None:
@@ -164,16 +164,16 @@ def test_what_is_written_while_it_reads_is_not_in_it(deployment: Deployment) -> 
 
 
 def test_memory_does_not_grow_with_the_number_of_events() -> None:
-    one = Event(timestamp="2026-11-21T09:00:00.000000Z", event_type=TASK.event_type, severity="info", entity_id="t",
+    event = Event(timestamp="2026-11-21T09:00:00.000000Z", event_type=TASK.event_type, severity="info", entity_id="t",
                 from_state="pending", to_state="queued", trigger="scheduler_assigned")  # fmt: skip
     spool = Spool()
     tracemalloc.start()
     try:
         for _ in range(20):
-            spool.add(one for _ in range(1000))
+            spool.add(event for _ in range(1000))
         count = sum(1 for _ in spool.ordered())
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert count == 20_000
-    assert peak < len(lines([one])) * 1000, "less than a twentieth of the text was held at once"
+    assert peak < len(lines([event])) * 1000, "less than a twentieth of the text was held at once"

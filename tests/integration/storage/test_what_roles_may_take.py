@@ -133,18 +133,18 @@ def test_a_lane_names_the_run_the_worker_and_the_process_that_holds_it(
     request: pytest.FixtureRequest, stage: str, gate: str, lane: str
 ) -> None:
     at: At = request.getfixturevalue(stage)
-    assert [one.held for one in lanes_now(at)] == [None, None]
+    assert [entry.held for entry in lanes_now(at)] == [None, None]
     connection = at.connect()
     at.opened(connection, gate)
-    seen = next(one for one in lanes_now(at) if one.held)
-    held = seen.held
+    busy_lane = next(entry for entry in lanes_now(at) if entry.held)
+    held = busy_lane.held
     assert held is not None
-    assert (seen.lane, held.run_id, held.worker) == (lane, at.run_id, "test")
+    assert (busy_lane.lane, held.run_id, held.worker) == (lane, at.run_id, "test")
     assert (held.pid, held.role) == (connection.info.backend_pid, "cutter_exec")
     assert held.since
     assert lanes.of_run(lanes_now(at), at.run_id).startswith(f"holds the {lane} lane, worker test, process ")
     connection.rollback()
-    assert [one.held for one in lanes_now(at)] == [None, None]
+    assert [entry.held for entry in lanes_now(at)] == [None, None]
 
 
 def test_a_run_that_found_the_lane_busy_waits_for_whom_it_names(at_cut: At) -> None:
@@ -160,13 +160,13 @@ def test_a_run_that_found_the_lane_busy_waits_for_whom_it_names(at_cut: At) -> N
         (at_cut.run_id, LEG_A, number),
     )
     waiter.commit()
-    seen = lanes_now(at_cut)
-    assert seen[0].waiting == [at_cut.run_id]
-    assert lanes.strangers(seen)[0].pid == holder.info.backend_pid
-    told = lanes.of_run(seen, at_cut.run_id)
-    assert told is not None
-    assert told.startswith("waits for the write lane, which is held by a session of no run, process ")
-    assert next(lanes.sentences(seen)).endswith(f"; waiting: {at_cut.run_id}")
+    all_lanes = lanes_now(at_cut)
+    assert all_lanes[0].waiting == [at_cut.run_id]
+    assert lanes.strangers(all_lanes)[0].pid == holder.info.backend_pid
+    sentence = lanes.of_run(all_lanes, at_cut.run_id)
+    assert sentence is not None
+    assert sentence.startswith("waits for the write lane, which is held by a session of no run, process ")
+    assert next(lanes.sentences(all_lanes)).endswith(f"; waiting: {at_cut.run_id}")
 
 
 def test_status_inbox_and_doctor_say_who_holds_the_lane(at_cut: At, state: Path) -> None:
@@ -182,18 +182,20 @@ def test_status_inbox_and_doctor_say_who_holds_the_lane(at_cut: At, state: Path)
         assert f"process {holder.info.backend_pid} of cutter_exec, since 2" in shown
     holder.rollback()
     gates.open_gate(holder, LEG_A, "ictr-nobody", number=1, payload_sha256="x")
-    told = doctor_checks.held_lanes(settings)
-    assert told.failed
-    assert f"pg_terminate_backend({holder.info.backend_pid})" in told.remedy
+    check = doctor_checks.held_lanes(settings)
+    assert check.failed
+    assert f"pg_terminate_backend({holder.info.backend_pid})" in check.remedy
 
 
 def test_doctor_says_when_the_roles_are_not_bounded(database: Database, state: Path) -> None:
     settings = database.settings(state)
     assert doctor_checks.guards(settings).verdict is doctor_checks.Verdict.OK
     database.run("grant execute on function pg_advisory_lock(bigint) to public; drop schema cutter_guard cascade")
-    told = doctor_checks.guards(settings)
-    assert told.found == "1 functions such as pg_advisory_lock(bigint) are open to every role; sessions are not bounded"
-    assert told.remedy.startswith("cutter migrate --bootstrap ")
+    check = doctor_checks.guards(settings)
+    assert (
+        check.found == "1 functions such as pg_advisory_lock(bigint) are open to every role; sessions are not bounded"
+    )
+    assert check.remedy.startswith("cutter migrate --bootstrap ")
     bootstrap.guard(database.url("postgres"), "cutter")
     assert doctor_checks.guards(settings).verdict is doctor_checks.Verdict.OK
 

@@ -49,10 +49,10 @@ def test_code_and_database_agree_which_runs_are_on_their_way(deployment: Deploym
     for state in STATES:
         change = "update cutter_governance.run set state = %s, ended_at = case when %s then now() end where run_id = %s"
         database.run(change, (state, ended, run_id))
-        said = database.value("select cutter_governance.fn_run_moves(%s)", (run_id,))
-        assert said == RunRecord.of(deployment.run_row(run_id)).moves, state
+        moves = database.value("select cutter_governance.fn_run_moves(%s)", (run_id,))
+        assert moves == RunRecord.of(deployment.run_row(run_id)).moves, state
         full = database.value("select cutter_governance.fn_run_published(%s) ? 'receipts'", (run_id,))
-        assert full != said, state
+        assert full != moves, state
 
 
 def test_a_run_on_its_way_names_its_last_document_and_those_that_wait(deployment: Deployment) -> None:
@@ -64,8 +64,8 @@ def test_a_run_on_its_way_names_its_last_document_and_those_that_wait(deployment
     )
     database.run(again, (run_id,))
     kb_id = database.value("select kb_id from cutter_governance.outbox where subject = 'IG_mark'")
-    said = database.value("select cutter_governance.fn_run_published(%s, %s)", (run_id, kb_id))
-    assert [(document["subject"], document["sha256"] is None) for document in said["documents"]] == [
+    published = database.value("select cutter_governance.fn_run_published(%s, %s)", (run_id, kb_id))
+    assert [(document["subject"], document["sha256"] is None) for document in published["documents"]] == [
         ("IG_source_pin", True),
         ("IG_mark", False),
     ]
@@ -92,7 +92,7 @@ def test_a_signing_session_leaves_out_a_request_that_the_worker_has_not_put_yet(
         "update cutter_governance.run set batch_id = %s where run_id = %s",
         (batch_id := batch_of(deployment, [deployment.run_row(run_id)["document_id"]]), run_id),
     )
-    assert [one.item.run_id for one in waiting(deployment.settings, batch_id).asked] == [run_id]
+    assert [request.item.run_id for request in waiting(deployment.settings, batch_id).asked] == [run_id]
     database.run("update cutter_governance.outbox set done_at = null where kind = 'request'")
     assert waiting(deployment.settings, batch_id).asked == []
 
@@ -107,10 +107,10 @@ def test_a_signing_session_takes_some_of_many_requests_and_counts_the_others(
     batch_id = batch_of(deployment, names)
     deployment.database.run("update cutter_governance.run set batch_id = %s", (batch_id,))
     monkeypatch.setattr(limits, "SET_STATEMENTS_MAX", 2)
-    found = waiting(deployment.settings, batch_id)
-    assert ([one.name for one in found.asked], found.left_out, found.others) == (names[:2], [], 1)
+    session = waiting(deployment.settings, batch_id)
+    assert ([request.name for request in session.asked], session.left_out, session.others) == (names[:2], [], 1)
     chosen = waiting(deployment.settings, batch_id, names[2:])
-    assert ([one.name for one in chosen.asked], chosen.left_out, chosen.others) == (names[2:], names[:2], 0)
+    assert ([request.name for request in chosen.asked], chosen.left_out, chosen.others) == (names[2:], names[:2], 0)
 
 
 def test_the_first_of_two_people_finds_those_that_nobody_has_signed_first(
@@ -127,13 +127,13 @@ def test_the_first_of_two_people_finds_those_that_nobody_has_signed_first(
     _, verdict = deployment.approve(runs[0], Sovereign.CUT)
     assert verdict.accepted
     monkeypatch.setattr(limits, "SET_STATEMENTS_MAX", 1)
-    assert [one.name for one in waiting(deployment.settings, batch_id).asked] == names[1:]
+    assert [request.name for request in waiting(deployment.settings, batch_id).asked] == names[1:]
 
 
 def offered(deployment: Deployment, batch_id: str, by: int, only: Sequence[str] = ()) -> tuple[list[str], int, int]:
     """What the next session offers an approver, how many others it counts, and how many the approver has signed."""
-    found = waiting(deployment.settings, batch_id, only, deployment.keys.signing(by).approver)
-    return [one.name for one in found.asked], found.others, found.done
+    session = waiting(deployment.settings, batch_id, only, deployment.keys.signing(by).approver)
+    return [request.name for request in session.asked], session.others, session.done
 
 
 def test_a_session_leaves_out_what_its_approver_has_signed(
@@ -189,11 +189,11 @@ def test_after_a_rehearsal_the_documents_with_the_fewest_signatures_come_first(
         "update cutter_governance.run set batch_id = %s, outcome = 'rehearsed'", (f"{batch_id}-dryrun",)
     )
     monkeypatch.setattr(limits, "SET_STATEMENTS_MAX", 1)
-    assert [one.name for one in waiting(deployment.settings, batch_id).asked] == [first]
+    assert [request.name for request in waiting(deployment.settings, batch_id).asked] == [first]
     signed = pre_batched(batch_id, Sovereign.LIFECYCLE.value, first)
     for name in (signed, f"{signed}.asc"):
         put(Store(deployment.settings.kb), name, b"x")
-    assert [one.name for one in waiting(deployment.settings, batch_id).asked] == [second]
+    assert [request.name for request in waiting(deployment.settings, batch_id).asked] == [second]
 
 
 def test_a_set_that_is_judged_again_takes_what_a_killed_worker_had_judged(deployment: Deployment) -> None:

@@ -51,10 +51,10 @@ def moves(database: Database) -> list[tuple[str, str, str, str]]:
 
 
 def state_of(database: Database, worker: str = "exec-1") -> str | None:
-    found: str | None = database.value(
+    worker_state: str | None = database.value(
         "select state from cutter_governance.worker_heartbeat where worker_id = %s", (worker,)
     )
-    return found
+    return worker_state
 
 
 def test_a_worker_s_life_is_one_row_and_one_event_a_move(database: Database) -> None:
@@ -104,10 +104,10 @@ def test_who_serves_no_queue_registers_no_worker(database: Database, role: str) 
 def test_the_role_of_a_worker_is_that_of_its_session(database: Database) -> None:
     for role, expected in (("cutter_read", "cutter"), (EXEC, "exec"), ("cutter_verify", "verify")):
         beat(database, "initializing", expected, role)
-        found = database.value(
+        stored_role = database.value(
             "select role from cutter_governance.worker_heartbeat where worker_id = %s", (expected,)
         )  # fmt: skip
-        assert found == expected
+        assert stored_role == expected
 
 
 def test_silence_is_recorded_once_and_forgiven(database: Database) -> None:
@@ -203,12 +203,12 @@ def test_a_judge_passes_over_a_worker_that_is_just_beating(database: Database) -
 
 
 def test_the_triggers_are_the_declared_ones(database: Database) -> None:
-    found = {
+    triggers = {
         pair: database.value("select cutter_governance.fn_worker_trigger(%s, %s)", pair)
         for pair in product(WORKER.states, WORKER.states)
     }
     declared = {edge: rule.trigger for edge, rule in WORKER.edges.items()}
-    assert {pair: trigger for pair, trigger in found.items() if trigger} == declared
+    assert {pair: trigger for pair, trigger in triggers.items() if trigger} == declared
 
 
 def test_the_workers_chain_is_part_of_an_intact_export(database: Database, settings: Any) -> None:

@@ -76,14 +76,14 @@ def beats_until(
 
     The event loop is late for the first ones, as that of a busy worker is.
     """
-    seen: list[Any] = []
+    heartbeats: list[Any] = []
     enough = threading.Event()
 
     def on_heartbeat(*details: Any) -> None:
-        seen.append(details)
-        if len(seen) >= count:
+        heartbeats.append(details)
+        if len(heartbeats) >= count:
             enough.set()
-        if len(seen) <= late:
+        if len(heartbeats) <= late:
             raise TimeoutError
 
     def blocks(_argument: Any) -> str:
@@ -91,28 +91,28 @@ def beats_until(
 
     made = environment(heartbeat_seconds)
     made.on_heartbeat = on_heartbeat
-    return seen, lambda argument: str(made.run(guarded("IG_mark", blocks), argument))
+    return heartbeats, lambda argument: str(made.run(guarded("IG_mark", blocks), argument))
 
 
 def test_heartbeats_go_on_while_a_function_blocks() -> None:
     """Seed 003 §3.2."""
-    seen, run = beats_until(3, 0.1)
+    heartbeats, run = beats_until(3, 0.1)
     assert run("x") == "done"
-    assert len(seen) >= 3
+    assert len(heartbeats) >= 3
 
 
 def test_heartbeats_go_on_after_one_that_the_event_loop_was_late_for() -> None:
-    seen, run = beats_until(3, 0.1, late=2)
+    heartbeats, run = beats_until(3, 0.1, late=2)
     assert run("x") == "done"
-    assert len(seen) >= 3
+    assert len(heartbeats) >= 3
 
 
 def test_heartbeats_end_with_the_function() -> None:
-    seen, run = beats_until(1, 0.1)
+    heartbeats, run = beats_until(1, 0.1)
     run("x")
-    count = len(seen)
+    count = len(heartbeats)
     assert not [thread for thread in threading.enumerate() if thread.name == "heartbeat"]
-    assert len(seen) == count
+    assert len(heartbeats) == count
 
 
 def test_heartbeats_end_when_the_function_raises() -> None:
@@ -126,7 +126,7 @@ def test_heartbeats_end_when_the_function_raises() -> None:
 
 def test_without_a_heartbeat_timeout_nothing_beats() -> None:
     made = environment(None)
-    seen: list[Any] = []
-    made.on_heartbeat = lambda *details: seen.append(details)
+    heartbeats: list[Any] = []
+    made.on_heartbeat = lambda *details: heartbeats.append(details)
     assert made.run(guarded("IG_mark", lambda argument: argument), "x") == "x"
-    assert seen == []
+    assert heartbeats == []

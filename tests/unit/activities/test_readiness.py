@@ -36,10 +36,10 @@ class Beats(Presence):
         self.said.append((state, self.blocked))
 
 
-def readiness(answers: list[list[Check]], told: Callable[[tuple[str, ...]], None] = lambda _: None) -> Readiness:
+def readiness(answers: list[list[Check]], report: Callable[[tuple[str, ...]], None] = lambda _: None) -> Readiness:
     """A preflight that gives these answers, and the last one again and again."""
     left = list(answers)
-    return Readiness(lambda: left.pop(0) if len(left) > 1 else left[0], asyncio.Event(), told)
+    return Readiness(lambda: left.pop(0) if len(left) > 1 else left[0], asyncio.Event(), report)
 
 
 @pytest.fixture(autouse=True)
@@ -49,13 +49,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_worker_waits_until_the_fault_is_mended_and_its_beats_say_why() -> None:
-    told: list[tuple[str, ...]] = []
-    made, beats = readiness([[FAULT], [FAULT], [GOOD]], told.append), Beats()
+    reports: list[tuple[str, ...]] = []
+    made, beats = readiness([[FAULT], [FAULT], [GOOD]], reports.append), Beats()
     await made.look()
     assert await made.passed(beats)
     sentence = "search attributes: the namespace lacks CutterState; type `cutter search-attributes`"
     assert beats.said == [("initializing", (sentence,))] * 2
-    assert told == [(sentence,), ()]
+    assert reports == [(sentence,), ()]
     assert not made.ready  # It does not poll yet.
 
 
@@ -70,10 +70,10 @@ async def test_a_fault_that_begins_later_ends_readiness_and_its_repair_brings_it
     made, beats = readiness([[GOOD], [FAULT], [FAULT], [GOOD]]), Beats()
     await made.look()
     keeping = asyncio.create_task(made.keep(beats))
-    seen = set()
+    states = set()
     async with asyncio.timeout(10):
-        while not {(True, False), (False, True)} <= seen:
-            seen.add((made.ready, bool(beats.blocked)))
+        while not {(True, False), (False, True)} <= states:
+            states.add((made.ready, bool(beats.blocked)))
             await asyncio.sleep(0)
         while not made.ready:
             await asyncio.sleep(0)
@@ -94,7 +94,7 @@ async def test_a_preflight_that_hangs_has_failed_and_keeps_no_worker_from_its_en
 
     made = Readiness(hangs, asyncio.Event())
     await made.look()
-    assert [one.name for one in made.failed] == ["preflight"]
+    assert [check.name for check in made.failed] == ["preflight"]
     monkeypatch.setattr(limits, "PREFLIGHT_LIMIT_SECONDS", 60)
     keeping = asyncio.create_task(made.keep(Beats()))
     await asyncio.sleep(0.05)
@@ -107,7 +107,10 @@ async def test_a_long_finding_is_cut_and_its_remedy_stays_whole() -> None:
     made = readiness([[checks.bad(checks.KEY, "x" * 5000, "cutter migrate")] * 5])
     await made.look()
     assert len(made.blocked) == limits.BLOCKED_SHOWN_MAX
-    assert all(len(one) <= limits.BLOCKED_CHARACTERS_MAX and one.endswith("`cutter migrate`") for one in made.blocked)
+    assert all(
+        len(finding) <= limits.BLOCKED_CHARACTERS_MAX and finding.endswith("`cutter migrate`")
+        for finding in made.blocked
+    )
 
 
 async def asked(

@@ -54,7 +54,7 @@ def without(field: str) -> bytes:
 
 
 def changed(field: str, line: str) -> bytes:
-    return "\n".join(line if one.startswith(f"{field}:") else one for one in LINES).encode()
+    return "\n".join(line if old.startswith(f"{field}:") else old for old in LINES).encode()
 
 
 def test_a_statement_is_read_field_by_field() -> None:
@@ -229,16 +229,16 @@ def test_bytes_that_are_no_statement_are_refused_each_by_its_code(body: bytes, c
 
 @pytest.mark.parametrize("text", [*TERMINAL.values(), "\U000e0041", "\u2061", "\ufe0f", "\u3164"])
 def test_no_text_with_a_hidden_character_is_signed_or_read(text: str) -> None:
-    hidden = [one for one in text if leaks(one)]
+    hidden = [character for character in text if leaks(character)]
     assert hidden
-    for one in hidden:
-        body = GOOD.replace(b"Seen", f"Se{one}en".encode())
+    for character in hidden:
+        body = GOOD.replace(b"Seen", f"Se{character}en".encode())
         assert refused(body).code in (
             "statement_hidden_character", "statement_control_character", "statement_carriage_return"
         )  # fmt: skip
-        assert one not in refused(body).reason
+        assert character not in refused(body).reason
         with pytest.raises(InvalidInput):
-            render(replace(parsed(), reason=f"wrong{one} text"))
+            render(replace(parsed(), reason=f"wrong{character} text"))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ LATER = NOW - MINUTE + timedelta(seconds=1, microseconds=1)
 
 
 def approver(name: str, fingerprint: str, **changes: Any) -> Approver:
-    one = Approver(
+    person = Approver(
         name=name,
         fingerprint=fingerprint,
         key_sha256=digest(name),
@@ -41,7 +41,7 @@ def approver(name: str, fingerprint: str, **changes: Any) -> Approver:
         not_before=NOW - 1000 * HOUR,
         not_after=NOW + 1000 * HOUR,
     )
-    return replace(one, **changes)
+    return replace(person, **changes)
 
 
 def policy_of(*approvers: Approver, tier: Tier = Tier.MEDIUM) -> ApproverPolicy:

@@ -46,17 +46,17 @@ def test_the_judge_says_the_same_after_the_signature(
 ) -> None:
     gate = case.expected.gate
     judged = replace(case, policy=policy, expected=replace(case.expected, starter=starter)).judge()
-    one = policy.approvers[0]
-    told = eligibility.ineligibility_reason(policy, one, gate, schema.APPROVE, starter=starter, now=NOW)
-    assert judged.accepted is (told is None)
-    assert word is None or word in str(told)
+    signer = policy.approvers[0]
+    reason = eligibility.ineligibility_reason(policy, signer, gate, schema.APPROVE, starter=starter, now=NOW)
+    assert judged.accepted is (reason is None)
+    assert word is None or word in str(reason)
 
 
 @pytest.mark.parametrize(("gate", "decision"), [(CUT, "approve"), (LIFECYCLE, "approve"), (LIFECYCLE, "reject")])
 def test_only_enactment_asks_for_the_policy_s_group(gate: str, decision: str) -> None:
     policy = with_alice(groups=("clerks",))
-    told = eligibility.ineligibility_reason(policy, policy.approvers[0], gate, decision, starter="olga", now=NOW)
-    assert (told is not None) is ((gate, decision) == (LIFECYCLE, "approve"))
+    reason = eligibility.ineligibility_reason(policy, policy.approvers[0], gate, decision, starter="olga", now=NOW)
+    assert (reason is not None) is ((gate, decision) == (LIFECYCLE, "approve"))
 
 
 def remedy(policy: ApproverPolicy, starter: str) -> str:
@@ -81,8 +81,8 @@ def test_the_remedy_names_who_may_and_what_to_type_when_nobody_may() -> None:
 def test_an_option_that_names_no_approver_is_named_with_what_is_known(
     name: str | None, key: str | None, words: tuple[str, ...]
 ) -> None:
-    told = eligibility.signer_mismatch(POLICY, name, key)
-    assert all(word in str(told) for word in words), told
+    mismatch = eligibility.signer_mismatch(POLICY, name, key)
+    assert all(word in str(mismatch) for word in words), mismatch
 
 
 @pytest.mark.parametrize(("name", "key"), [(None, None), ("alice", None), (None, BOB), ("bob", BOB)])

@@ -93,15 +93,15 @@ def test_the_line_of_a_restore_point_says_where_and_when() -> None:
 def test_each_problem_with_the_archive_says_what_to_do(code: str) -> None:
     answer = {"problem": code, "failed_wal": "0001", "waiting_files": 3, "waiting_seconds": 900}
     try:
-        told = archiver.judged(answer)
-        assert isinstance(told, BackupRefusal)
-        said, named = told.message, told.code.value
-        assert "CUTTER_BACKUP_RESTORE_POINT=false" in said
+        refusal = archiver.judged(answer)
+        assert isinstance(refusal, BackupRefusal)
+        message, named = refusal.message, refusal.code.value
+        assert "CUTTER_BACKUP_RESTORE_POINT=false" in message
     except Unavailable as problem:
-        said, named = str(problem), problem.code
+        message, named = str(problem), problem.code
     assert named == code
-    assert "{" not in said
-    assert len(said) < limits.REASON_CHARACTERS_MAX
+    assert "{" not in message
+    assert len(message) < limits.REASON_CHARACTERS_MAX
 
 
 def test_the_records_of_the_first_segments_named_no_tree() -> None:
@@ -193,16 +193,16 @@ def pieces(data: bytes, size: int) -> list[bytes]:
 
 
 def read(data: bytes, size: int = 10_000) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     table = ""
     for event in events(pieces(data, size)):
         if isinstance(event, Load):
             table = event.table
-            found[table] = b""
+            contents[table] = b""
             assert event.columns == ("id", "at")
         else:
-            found[table] += event.data
-    return found
+            contents[table] += event.data
+    return contents
 
 
 # A row of COPY text: any bytes but a raw line feed, and never the end mark.

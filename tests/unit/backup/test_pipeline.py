@@ -12,5 +12,5 @@ def test_each_program_of_a_backup_stands_back_for_the_rest_of_the_machine() -> N
     # It asks only when it has been fed, so that it is well begun by then.
     asks = Stage(name="asks", command=("sh", "-c", "read line; nice"), environment={"PATH": os.environ["PATH"]})
     with Pipeline((asks,), deadline=Deadline(30), fed=True) as pipeline:
-        said = b"".join(pipeline.chunks([b"now\n"]))
-    assert int(said) == os.nice(0) + limits.BACKUP_NICENESS
+        output = b"".join(pipeline.chunks([b"now\n"]))
+    assert int(output) == os.nice(0) + limits.BACKUP_NICENESS

@@ -135,9 +135,11 @@ def test_a_summary_of_a_queue_has_one_line_for_each_document() -> None:
 def test_the_report_enumerates_every_document_with_its_outcome() -> None:
     """Seed 001 §6: successful and failed documents."""
     words = ("enacted", "failed")
-    seen = view(item("ICX-1", "closeout_reported", run_id=RUN), item("ICX-2", "failed_mark", run_id=RUN))
-    listed = [ReportLine(item=one, shown=shown, command="") for one, shown in zip(seen.items, words, strict=True)]
-    text = documents.batch_report(seen.batch, listed, {"enacted": 1, "failed": 1}, "", "cutter status")
+    batch_view = view(item("ICX-1", "closeout_reported", run_id=RUN), item("ICX-2", "failed_mark", run_id=RUN))
+    listed = [
+        ReportLine(item=record, shown=shown, command="") for record, shown in zip(batch_view.items, words, strict=True)
+    ]
+    text = documents.batch_report(batch_view.batch, listed, {"enacted": 1, "failed": 1}, "", "cutter status")
     assert f"| 1 | ICX-1 | enacted | closeout_reported | {RUN} |  |" in text
     assert f"| 2 | ICX-2 | failed | failed_mark | {RUN} |  |" in text
     assert "enacted 1 · failed 1" in text

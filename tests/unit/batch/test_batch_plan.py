@@ -131,8 +131,8 @@ def test_what_ends_otherwise_blocks_all_that_need_it_however_far(outcome: Outcom
         item(4, "D", Stage.PENDING, "OK"),
         settled(5, "OK", Outcome.ENACTED),
     ]
-    found = blocked(items)
-    assert [(one.document_id, one.dependency, one.cause) for one in found.values()] == [
+    blockages = blocked(items)
+    assert [(blockage.document_id, blockage.dependency, blockage.cause) for blockage in blockages.values()] == [
         ("B", "A", "A"),
         ("C", "B", "A"),
     ]
@@ -157,7 +157,7 @@ def test_the_cause_is_found_through_what_was_blocked_before() -> None:
 
 def test_what_can_never_become_law_blocks_too() -> None:
     items = [item(1, "A", Stage.PENDING, "GONE"), item(2, "B", Stage.PENDING, "C"), item(3, "C", Stage.PENDING, "B")]
-    assert {name: one.dependency for name, one in blocked(items).items()} == {"A": "GONE", "B": "C", "C": "B"}
+    assert {name: blockage.dependency for name, blockage in blocked(items).items()} == {"A": "GONE", "B": "C", "C": "B"}
 
 
 def test_lanes_are_shared_between_tenants() -> None:
@@ -209,7 +209,7 @@ def test_the_order_tells_why() -> None:
         settled(6, "X", Outcome.BUSY),
         item(7, "Y", Stage.PENDING, "X"),
     ]
-    assert [(one.number, one.wave, one.document_id, one.reason) for one in order(items)] == [
+    assert [(entry.number, entry.wave, entry.document_id, entry.reason) for entry in order(items)] == [
         (1, 1, "B", "priority 1"),
         (2, 1, "E", "the turn of tenant t"),
         (3, 1, "A", "priority 100, earlier in the file"),
@@ -238,7 +238,7 @@ def test_the_execution_plan_is_json_with_the_order_in_waves() -> None:
     items = [item(1, "A", Stage.PENDING, "B"), item(2, "B"), settled(3, "C", Outcome.SKIPPED)]
     plan = json.loads(json.dumps(execution_plan(items)))
     assert (plan["schema_version"], plan["documents"]) == (1, 3)
-    assert [[one["document_id"] for one in wave["items"]] for wave in plan["waves"]] == [["B"], ["A"]]
+    assert [[entry["document_id"] for entry in wave["items"]] for wave in plan["waves"]] == [["B"], ["A"]]
     assert plan["waves"][1]["items"][0] == {
         "order": 2, "document_id": "A", "priority": 100, "tenant": "default", "critical": False, "depends_on": ["B"],
         "reason": "after B; priority 100",

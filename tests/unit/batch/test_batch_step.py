@@ -42,36 +42,36 @@ def test_who_has_not_come_to_a_stop_yet_has_not_heeded_it() -> None:
 
 @pytest.mark.parametrize("word", ["cancel", "stop"])
 def test_a_lost_stop_is_told_again_with_its_own_word(word: str) -> None:
-    seen = view(
+    batch_view = view(
         LATCHED,
         item("ICX-B", f"stopped_{word}", latched=True, latch_kind=word),
         item("ICX-C"),
         halted=word,
         halted_reason="enough",
     )
-    orders = batch_step.decide(seen, window=9)
+    orders = batch_step.decide(batch_view, window=9)
     assert orders.stops == ()
-    assert batch_step.deliveries(seen, orders, again=False) == []
-    assert batch_step.deliveries(seen, orders, again=True) == [
+    assert batch_step.deliveries(batch_view, orders, again=False) == []
+    assert batch_step.deliveries(batch_view, orders, again=True) == [
         BatchStop(document_id="ICX-A", kind=word, reason="enough")
     ]
 
 
 def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
-    seen = view(RUNNING, item("ICX-B", "failed_mark"), policy="strict", age=1.0)
-    orders = batch_step.decide(seen, window=9)
+    batch_view = view(RUNNING, item("ICX-B", "failed_mark"), policy="strict", age=1.0)
+    orders = batch_step.decide(batch_view, window=9)
     assert orders.halt == Halt(kind="failure", reason="--stop-on-first-failure: ICX-B failed", document_id="ICX-B")
-    assert batch_step.deliveries(seen, orders, again=False) == [], "a gate holds the latch"
-    latched = replace(seen, items=(LATCHED, seen.items[1]))
-    (told,) = batch_step.deliveries(latched, orders, again=False)
-    assert batch_step.deliveries(seen, orders, again=True) == [told]
-    assert told == BatchStop(document_id="ICX-A", kind="stop", reason=orders.halt.reason)
-    (told,) = batch_step.deliveries(latched, BatchActions(stops=(("ICX-A", "stop"),)), again=False)
-    assert told.reason == "the batch was stopped"
+    assert batch_step.deliveries(batch_view, orders, again=False) == [], "a gate holds the latch"
+    latched = replace(batch_view, items=(LATCHED, batch_view.items[1]))
+    (delivery,) = batch_step.deliveries(latched, orders, again=False)
+    assert batch_step.deliveries(batch_view, orders, again=True) == [delivery]
+    assert delivery == BatchStop(document_id="ICX-A", kind="stop", reason=orders.halt.reason)
+    (delivery,) = batch_step.deliveries(latched, BatchActions(stops=(("ICX-A", "stop"),)), again=False)
+    assert delivery.reason == "the batch was stopped"
 
 
 @pytest.mark.parametrize(
-    ("halted", "document", "told"),
+    ("halted", "document", "delivered"),
     [
         ("cancel", item("ICX-A", "stopped_unavailable_policy"), True),
         ("cancel", item("ICX-A", "stopped_stop", latched=True, latch_kind="stop"), True),
@@ -81,9 +81,9 @@ def test_a_stop_of_now_is_told_at_once_with_the_reason_of_its_halt() -> None:
         ("stop", item("ICX-A", "stopped_unavailable_policy"), False),
     ],
 )
-def test_a_cancel_is_told_to_what_has_stopped_too(halted: str, document: ItemRecord, told: bool) -> None:
+def test_a_cancel_is_told_to_what_has_stopped_too(halted: str, document: ItemRecord, delivered: bool) -> None:
     stops = batch_step.decide(view(document, halted=halted, age=1.0), window=9).stops
-    assert stops == ((("ICX-A", halted),) if told else ())
+    assert stops == ((("ICX-A", halted),) if delivered else ())
 
 
 def test_a_batch_is_not_over_while_what_was_voided_stands_in_a_queue() -> None:
@@ -129,8 +129,8 @@ def test_what_signatures_take_in_again_keeps_to_the_lanes_and_the_window() -> No
 )
 def test_what_was_blocked_begins_when_its_dependency_becomes_law_after_all(before: ItemRecord, now: ItemRecord) -> None:
     waiting = item("ICX-B", depends_on=["ICX-A"])
-    told = batch_step.decide(view(before, waiting, age=1.0), window=9)
-    assert [(name, word) for name, word, _ in told.decided] == [("ICX-B", "blocked")]
+    actions = batch_step.decide(view(before, waiting, age=1.0), window=9)
+    assert [(name, word) for name, word, _ in actions.decided] == [("ICX-B", "blocked")]
     blocked = replace(waiting, decided="blocked")
     assert batch_step.summarise(view(before, blocked, age=1.0), attended=True).over
     assert not batch_step.decide(view(before, blocked, age=1.0), window=9).decided, "once"
@@ -160,26 +160,26 @@ def test_a_halted_batch_ends_although_a_document_comes_to_no_stop(halted: str, s
 def test_whoever_halts_gives_every_gate_the_time_that_it_may_take() -> None:
     assert batch_step.HEARD_BY_SECONDS > LONGEST_CAP_SECONDS
     assert not batch_step.summarise(view(RUNNING, age=1e9), attended=True).over
-    told = item("ICX-A", "awaiting_cut_authorization", latched=True)
+    document = item("ICX-A", "awaiting_cut_authorization", latched=True)
     for age, over in ((1.0, False), (batch_step.HEARD_BY_SECONDS + 1, True)):
-        assert batch_step.summarise(view(told, halted="stop", halt_age=age), attended=True).over is over
+        assert batch_step.summarise(view(document, halted="stop", halt_age=age), attended=True).over is over
 
 
 def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:
     queued = {"queue": "error_queue", "queue_state": "stopped_cancel"}
-    seen = view(
+    batch_view = view(
         item("ICX-A", "voided_cancelled", **queued), item("ICX-B", "awaiting_lifecycle_authorization", **queued),
         item("ICX-C", "stopped_cancel", **queued),
     )  # fmt: skip
-    assert batch_step.totals_of(batch_step.items_of(seen), seen)["error_queue"] == 1
+    assert batch_step.totals_of(batch_step.items_of(batch_view), batch_view)["error_queue"] == 1
 
 
 def test_a_cancelled_batch_is_not_resumed_but_what_it_wrote_is_voided() -> None:
     stopped = item("ICX-A", "stopped_cancel", queue="error_queue", queue_state="stopped_cancel", stopped_by="batch")
     void, resume = "cutter void run of ICX-A --reason TEXT", f"cutter orchestrate resume-batch --batch-id {BATCH_ID}"
     for halted, command in (("cancel", void), ("stop", resume)):
-        seen = view(stopped, halted=halted)
-        assert ways.next_command(seen, batch_step.summarise(seen, attended=True)) == command
+        batch_view = view(stopped, halted=halted)
+        assert ways.next_command(batch_view, batch_step.summarise(batch_view, attended=True)) == command
 
 
 def test_open_items_are_named_again_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,26 +187,30 @@ def test_open_items_are_named_again_in_parts(monkeypatch: pytest.MonkeyPatch) ->
     names = ("ICX-A", "ICX-B", "ICX-C", "ICX-D", "ICX-E")
     items = [replace(item(name, "marked"), position=number) for number, name in enumerate(names, start=1)]
     items[1] = replace(items[1], ended=True)
-    seen = view(*items, replace(item("ICX-F"), position=6))
+    batch_view = view(*items, replace(item("ICX-F"), position=6))
     parts, after = [], 0
     while True:
-        some, after = batch_step.adopted(seen, after)
-        parts.append([one.document_id for one in some])
+        some, after = batch_step.adopted(batch_view, after)
+        parts.append([record.document_id for record in some])
         if not after:
             break
     assert parts == [["ICX-A", "ICX-C"], ["ICX-D", "ICX-E"]]
 
 
 def test_stops_of_now_are_told_before_those_that_are_told_again() -> None:
-    seen = view(item("ICX-A", "marked", latched=True), item("ICX-B", "marked"), halted="stop", halted_reason="enough")
+    batch_view = view(
+        item("ICX-A", "marked", latched=True), item("ICX-B", "marked"), halted="stop", halted_reason="enough"
+    )
     orders = BatchActions(stops=(("ICX-B", "stop"),))
-    assert [delivery.document_id for delivery in batch_step.deliveries(seen, orders, again=True)] == ["ICX-B", "ICX-A"]
+    assert [delivery.document_id for delivery in batch_step.deliveries(batch_view, orders, again=True)] == [
+        "ICX-B", "ICX-A",
+    ]  # fmt: skip
 
 
 def test_a_halt_stops_some_documents_at_each_look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BATCH_ORDERS_AT_ONCE", 2)
     names = ("ICX-A", "ICX-B", "ICX-C")
-    seen = view(*(item(name, "marked") for name in names), halted="stop")
-    first = [name for name, _ in batch_step.decide(seen, window=9).stops]
+    batch_view = view(*(item(name, "marked") for name in names), halted="stop")
+    first = [name for name, _ in batch_step.decide(batch_view, window=9).stops]
     latched = view(*(item(name, "marked", latched=name in first) for name in names), halted="stop")
     assert [first, [name for name, _ in batch_step.decide(latched, window=9).stops]] == [["ICX-A", "ICX-B"], ["ICX-C"]]

@@ -47,14 +47,14 @@ AMEND, VOID, FIX, RESUME = Disposition.AMEND, Disposition.VOID, Disposition.OPEN
 )
 def test_each_failure_has_its_disposition(state: str, code: str, wrote: bool, expected: Disposition) -> None:
     """Seed 001 §10."""
-    found = disposition(Failure(state=state, code=code, wrote=wrote))
-    assert found.disposition is expected
-    assert found.why
+    recommendation = disposition(Failure(state=state, code=code, wrote=wrote))
+    assert recommendation.disposition is expected
+    assert recommendation.why
 
 
 def test_of_a_law_that_is_too_long_for_its_tenant_nobody_says_that_its_text_is_wrong() -> None:
-    found = disposition(Failure(state="failed_cutplan", code="within_max_writes_per_run"))
-    assert "max_writes_per_run" in found.why
+    recommendation = disposition(Failure(state="failed_cutplan", code="within_max_writes_per_run"))
+    assert "max_writes_per_run" in recommendation.why
 
 
 def test_every_gate_that_can_fail_has_one() -> None:

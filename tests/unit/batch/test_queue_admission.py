@@ -75,7 +75,7 @@ def test_a_docprefix_under_another_one_is_refused_in_either_order(above: str, be
 
 def test_all_problems_come_in_the_files_order() -> None:
     known = {SECOND: replace(KNOWN[SECOND], tenant="x", profile="y", open_run="z")}
-    assert [one.line for one in check_against(QUEUE, known)] == [8, 10, 10, 10]
+    assert [problem.line for problem in check_against(QUEUE, known)] == [8, 10, 10, 10]
 
 
 def test_items_carry_their_documents_tenant() -> None:

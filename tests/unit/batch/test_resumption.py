@@ -48,8 +48,8 @@ def test_what_can_go_on_goes_on(going: BatchView) -> None:
 
 def test_failed_documents_are_named_with_their_command_until_they_are_signed_in() -> None:
     """Seed 001 §9."""
-    seen = view(LAW, FAILED, item("C", "failed_rejected", included=True))
-    (needed,) = resume_plan.unsigned_failures(seen)
+    batch_view = view(LAW, FAILED, item("C", "failed_rejected", included=True))
+    (needed,) = resume_plan.unsigned_failures(batch_view)
     assert needed["sign"] == f"cutter approve --batch {BATCH_ID} --decision include_failed --only B --reason TEXT"
 
 

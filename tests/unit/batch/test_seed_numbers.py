@@ -12,7 +12,7 @@ BY_DAY, BY_NIGHT = Options(), Options.overnight()
 
 
 @pytest.mark.parametrize(
-    ("number", "found", "seeds"),
+    ("number", "actual", "seeds"),
     [
         ("default_max_concurrent", BY_DAY.lanes, 4),
         ("documents per batch", BY_DAY.items_max, 100),
@@ -23,9 +23,9 @@ BY_DAY, BY_NIGHT = Options(), Options.overnight()
         ("sidecar_snapshot_truncated", SIDECAR_LINES, 50),
     ],
 )
-def test_each_number_is_the_seeds(number: str, found: float, seeds: float) -> None:
+def test_each_number_is_the_seeds(number: str, actual: float, seeds: float) -> None:
     """Seed 001 §2, 001 §5, 001 §7, 001 §10, 001 §12."""
-    assert found == seeds, number
+    assert actual == seeds, number
 
 
 def test_a_batch_goes_on_after_a_failure_by_default_and_a_night_quarantines() -> None:

@@ -82,7 +82,12 @@ HEADINGS = ["reproduction_command", "remedy", "invariant_diff", "drift_evidence"
 """The sections of a triage document, each with one block."""
 
 
-@given(st.recursive(st.none() | st.text() | st.integers(), lambda one: st.lists(one) | st.dictionaries(st.text(), one)))
+@given(
+    st.recursive(
+        st.none() | st.text() | st.integers(),
+        lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    )
+)
 def test_no_recorded_error_breaks_a_document_or_ends_a_block_of_it(value: Any) -> None:
     errors = (
         {"reason": value, "gate": value},

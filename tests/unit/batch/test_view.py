@@ -26,15 +26,15 @@ def answer(**changed: Any) -> dict[str, Any]:
 
 @given(some.fixed_dictionaries(dict.fromkeys(FREE, JSON)))
 def test_what_a_row_holds_is_kept_as_it_is_and_the_batch_is_steered(free: dict[str, Any]) -> None:
-    seen = BatchView.of(answer(**free))
-    assert {name: getattr(seen.items[0], name) for name in FREE} == free
-    assert batch_step.summarise(seen, attended=True).totals
+    batch_view = BatchView.of(answer(**free))
+    assert {name: getattr(batch_view.items[0], name) for name in FREE} == free
+    assert batch_step.summarise(batch_view, attended=True).totals
 
 
 def test_a_view_is_the_same_when_it_is_read_again() -> None:
-    seen = view(item("ICX-A", "marked"), item("ICX-B", kept_out=True, failed_run=failed_run("ictr-x", "b")))
-    assert BatchView.of(asdict(seen)) == seen
-    assert seen.items[1].failed_run == FailedRun(run_id="ictr-x", batch_id="b")
+    batch_view = view(item("ICX-A", "marked"), item("ICX-B", kept_out=True, failed_run=failed_run("ictr-x", "b")))
+    assert BatchView.of(asdict(batch_view)) == batch_view
+    assert batch_view.items[1].failed_run == FailedRun(run_id="ictr-x", batch_id="b")
 
 
 def test_columns_that_nobody_reads_are_left_out() -> None:

@@ -20,8 +20,8 @@ def sign(name: str) -> str:
     return f"cutter approve --batch {BATCH_ID} --decision include_failed --only {name} --reason TEXT"
 
 
-def next_of(seen: BatchView) -> str:
-    return ways.next_command(seen, batch_step.summarise(seen, attended=seen.attended))
+def next_of(batch_view: BatchView) -> str:
+    return ways.next_command(batch_view, batch_step.summarise(batch_view, attended=batch_view.attended))
 
 
 def test_a_strict_batch_names_the_correction_then_the_signature_then_its_own_resume() -> None:
@@ -87,7 +87,7 @@ def test_what_was_passed_over_is_taken_in_where_it_failed(batch_id: str | None, 
 
 
 @pytest.mark.parametrize(
-    ("seen", "command"),
+    ("batch_view", "command"),
     [
         (view(LAW, state="batch_closeout"), REPORT),
         (view(item("A", "voided_cancelled"), VOIDED, state="batch_voided", halted="cancel"), REPORT),
@@ -101,8 +101,8 @@ def test_what_was_passed_over_is_taken_in_where_it_failed(batch_id: str | None, 
     ],
     ids=["closed", "cancelled", "at work", "awaiting people", "over its cap", "stopped by people", "its documents"],
 )  # fmt: skip
-def test_each_situation_has_its_own_command(seen: BatchView, command: str) -> None:
-    assert next_of(seen) == command
+def test_each_situation_has_its_own_command(batch_view: BatchView, command: str) -> None:
+    assert next_of(batch_view) == command
 
 
 def test_nobody_is_asked_again_for_a_document_with_all_its_signatures() -> None:

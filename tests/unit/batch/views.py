@@ -39,6 +39,6 @@ def view(
         "began_at": BEGAN, "ended_at": None,
     }  # fmt: skip
     record = BatchRecord(**{**made, **batch})
-    placed = tuple(replace(one, position=number) for number, one in enumerate(items, start=1))
+    placed = tuple(replace(entry, position=number) for number, entry in enumerate(items, start=1))
     halted = halt_age if record.halted else None
     return BatchView(batch=record, items=placed, age_seconds=age, halted_seconds=halted)

@@ -54,17 +54,17 @@ def test_the_outline_is_read_without_the_code_of_the_marking() -> None:
 
 
 def test_the_outline_has_headings_with_their_parents() -> None:
-    found = outline(LAW)
-    assert [(entry.line, entry.title, entry.parent) for entry in found.entries] == [
+    headings = outline(LAW)
+    assert [(entry.line, entry.title, entry.parent) for entry in headings.entries] == [
         (1, "Act", None), (3, "Chapter I", None), (5, "GENERAL", None), (7, "Article 1 Aim", 5),
         (11, "Article 2 Scope", 5), (17, "Chapter II Ends", None), (19, "Article 3 End", 17),
     ]  # fmt: skip
-    assert found.explicit
+    assert headings.explicit
 
 
 def test_the_lines_of_the_outline_end_at_lf_and_a_heading_after_cr_is_one_of_it() -> None:
-    found = outline("# Act\n\nText\rmore\r\n\n## Article 1\rx\n\ny\r## Article 2\n")
-    assert [(entry.line, entry.title) for entry in found.entries] == [(1, "Act"), (5, "Article 1"), (7, "Article 2")]
+    headings = outline("# Act\n\nText\rmore\r\n\n## Article 1\rx\n\ny\r## Article 2\n")
+    assert [(entry.line, entry.title) for entry in headings.entries] == [(1, "Act"), (5, "Article 1"), (7, "Article 2")]
 
 
 def test_a_right_cut_is_right_and_a_heading_with_its_name_is_one() -> None:
@@ -185,11 +185,11 @@ def test_plain_articles_do_not_count_in_a_law_that_writes_them_with_hashes() -> 
 
 def test_the_list_pins_at_least_eight_jurisdictions_with_commits_and_digests() -> None:
     _, listed = collections(LIST)
-    assert len({one.jurisdiction for one in listed}) >= 8
-    assert sum(one.sample for one in listed) >= 2_000
-    for one in listed:
-        assert re.fullmatch(r"[0-9a-f]{40}", one.commit), one.repository
-        assert re.fullmatch(r"[0-9a-f]{64}", one.digest), one.repository
+    assert len({collection.jurisdiction for collection in listed}) >= 8
+    assert sum(collection.sample for collection in listed) >= 2_000
+    for collection in listed:
+        assert re.fullmatch(r"[0-9a-f]{40}", collection.commit), collection.repository
+        assert re.fullmatch(r"[0-9a-f]{64}", collection.digest), collection.repository
 
 
 def test_the_page_counts_each_verdict_and_names_an_example() -> None:

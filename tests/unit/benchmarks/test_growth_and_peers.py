@@ -47,7 +47,9 @@ def test_a_database_that_costs_more_misses_the_goal_on_the_page() -> None:
         "suspects": [{"kind": "table", "name": "outbox", "number": 1, "before": 0, "after": 9000}],
     }  # fmt: skip
     assert max(growth.ratios(record).values()) == 61 / 50
-    missed, met = ("\n".join(page.grown([{"load": 1.0}, one])) for one in (record, record | {"grown": empty}))
+    missed, met = (
+        "\n".join(page.grown([{"load": 1.0}, measurement])) for measurement in (record, record | {"grown": empty})
+    )
     assert "**no**" in missed
     assert "`outbox`" in missed
     assert "**no**" not in met

@@ -23,8 +23,8 @@ def section(text: str, title: str) -> str:
 
 
 def test_the_page_is_made_from_the_records() -> None:
-    said = "type `python -m benchmarks.page`"
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(), said
+    remedy = "type `python -m benchmarks.page`"
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(), remedy
 
 
 def test_each_missed_figure_of_the_page_has_a_reason_and_a_next_step() -> None:
@@ -48,7 +48,7 @@ def test_each_record_of_the_page_has_a_commit_or_is_named_as_older() -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "said"),
+    ("head", "origin"),
     [
         ({"at": "2026-01-02", "code": "37610c46", "load": 1.0}, "at commit `37610c46`; load 1.0 at the end."),
         ({"at": "2026-01-02", "code": "37610c46+"}, "at commit `37610c46` with uncommitted changes."),
@@ -56,8 +56,8 @@ def test_each_record_of_the_page_has_a_commit_or_is_named_as_older() -> None:
         ({}, "on a day that is not named"),
     ],
 )
-def test_a_record_says_which_code_it_measured(head: Json, said: str) -> None:
-    assert said in result_file.origin(head)
+def test_a_record_says_which_code_it_measured(head: Json, origin: str) -> None:
+    assert origin in result_file.origin(head)
 
 
 def test_each_section_with_figures_says_which_code_it_measured() -> None:
@@ -96,8 +96,8 @@ def test_the_cpu_target_is_judged_by_the_batch_that_it_names() -> None:
     small = {"kind": "batch", "documents": 20, "units": 3, "cpu_ms": {"postgres": 1}, "per_minute": 500}
     named = small | {"documents": 100, "cpu_ms": {"postgres": 900}, "per_minute": 60}
     results = page.everything() | {"batch": [{"kind": "machine", "cpus": 2}, named, small]}
-    found = {target.name: target for target in targets.targets(results)}
-    cpu, speed = (found[f"{what}, batch of 100 of 3 units"] for what in ("CPU of a document", "documents a minute"))
+    by_name = {target.name: target for target in targets.targets(results)}
+    cpu, speed = (by_name[f"{what}, batch of 100 of 3 units"] for what in ("CPU of a document", "documents a minute"))
     assert (cpu.measured, cpu.met, speed.measured, speed.met) == ("900 ms", False, "60", False)
     without = page.everything() | {"batch": [{"kind": "machine", "cpus": 2}, small]}
     assert [target.met for target in targets.targets(without) if target.name == cpu.name] == [None]
@@ -138,9 +138,9 @@ def surveyed(database: str, wall: float) -> Json:
 def test_the_survey_is_judged_on_the_database_where_it_takes_longer() -> None:
     measured: list[Json] = [{"at": "2026-01-02", "code": "37610c46"}, surveyed("new", 0.9), surveyed("grown", 2.04)]
     results = page.everything() | {"survey": measured}
-    found = next(target for target in targets.targets(results) if target.name.startswith("survey"))
-    assert (found.measured, found.met) == ("2.0 ms at most (CPU 1.5 ms)", False)
-    assert "keys 1.0 ms" in "".join(targets.missed([found], results))
+    survey_target = next(target for target in targets.targets(results) if target.name.startswith("survey"))
+    assert (survey_target.measured, survey_target.met) == ("2.0 ms at most (CPU 1.5 ms)", False)
+    assert "keys 1.0 ms" in "".join(targets.missed([survey_target], results))
     assert "| **definitions** | 0.9 ms, 1.5 ms | 2.04 ms, 1.5 ms |" in page_costs.surveys(measured)
 
 

@@ -40,12 +40,12 @@ def test_a_history_gives_each_step_with_its_wait_its_time_and_the_turn_before_it
         event(1, "WORKFLOW_EXECUTION_STARTED", 0), *activity(2, 10, "begin_run"), *activity(5, 50, "IG_mark"),
         event(8, "WORKFLOW_EXECUTION_SIGNALED", 500), *activity(9, 600, "judge_approval"),
     ]  # fmt: skip
-    found = scale.read_history(events)
-    assert [(step.name, step.queue, step.service, step.turn) for step in found.steps] == [
+    history = scale.read_history(events)
+    assert [(step.name, step.queue, step.service, step.turn) for step in history.steps] == [
         ("begin_run", 2, 30, 10), ("IG_mark", 2, 30, 8), ("judge_approval", 2, 30, None),
     ]  # fmt: skip
-    assert len(found.signals) == 1
-    assert found.events == len(events)
+    assert len(history.signals) == 1
+    assert history.events == len(events)
 
 
 @pytest.fixture(scope="module")

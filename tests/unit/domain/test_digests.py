@@ -99,9 +99,9 @@ def test_bytes_and_their_text_have_one_digest() -> None:
 
 
 def test_the_writer_digest_is_framed_by_a_version_line() -> None:
-    one = "LAW/A\x1flaw_unit\x1farticle\x1f\x1fo\x1fT\x1f" + "0" * 64 + "\x1f"
-    assert line() == one
-    assert writer_digest([one]) == hashlib.sha256(f"writer/1\n{one}".encode()).hexdigest()
+    expected = "LAW/A\x1flaw_unit\x1farticle\x1f\x1fo\x1fT\x1f" + "0" * 64 + "\x1f"
+    assert line() == expected
+    assert writer_digest([expected]) == hashlib.sha256(f"writer/1\n{expected}".encode()).hexdigest()
     assert writer_digest([]) == hashlib.sha256(b"writer/1").hexdigest()
 
 
@@ -121,8 +121,8 @@ def test_lines_are_ordered_by_the_bytes_of_their_address() -> None:
     """COLLATE "C": '-' (2D) before '/' (2F) before letters, and beyond ASCII by code point."""
     addresses = ["LAW/B", "LAW/A/C", "LAW/A-1", "LAW/A", "LAW/Đ", "LAW/\uffff", "LAW/\U0001f600", "LAW/a"]
     lines = [line(address=address) for address in addresses]
-    ordered = sorted(lines, key=lambda one: one.split("\x1f")[0].encode())
-    assert [one.split("\x1f")[0] for one in ordered] == sorted(addresses)
+    ordered = sorted(lines, key=lambda entry: entry.split("\x1f")[0].encode())
+    assert [entry.split("\x1f")[0] for entry in ordered] == sorted(addresses)
     assert writer_digest(lines) == writer_digest(reversed(lines)) == sha256_hex("\n".join(["writer/1", *ordered]))
 
 

@@ -122,7 +122,7 @@ def test_derived_ids_are_the_same_at_every_try_and_differ_by_run_and_role() -> N
         ids.derived(run, role) for run in (RUN, other) for role in ("change_set", "verify_result", "affected/LAW/A")
     }
     assert len(made) == 6
-    assert all(one.version == 5 and one.variant == uuid.RFC_4122 for one in made)
+    assert all(identifier.version == 5 and identifier.variant == uuid.RFC_4122 for identifier in made)
 
 
 def test_a_derived_id_is_what_it_was_in_runs_that_stand() -> None:

@@ -11,8 +11,8 @@ from cutter.domain.stop_codes import stop_code
 
 
 def test_the_commands_of_a_sentence_are_found_in_its_order_and_each_once() -> None:
-    told = "see `cutter status X`; `gpg --version`; or\nnext: cutter void X --reason TEXT    # then: cutter run X"
-    assert commands_in(told) == ["cutter status X", "cutter void X --reason TEXT", "cutter run X"]
+    sentence = "see `cutter status X`; `gpg --version`; or\nnext: cutter void X --reason TEXT    # then: cutter run X"
+    assert commands_in(sentence) == ["cutter status X", "cutter void X --reason TEXT", "cutter run X"]
     assert commands_in("`cutter status X` and again `cutter status X`") == ["cutter status X"]
     assert commands_in("the cutter worker is away") == []
 

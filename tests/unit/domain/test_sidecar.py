@@ -137,12 +137,12 @@ def state_of(answer: Json) -> Sidecar:
 def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
     """Seed 000 §5."""
     state = GATES[number - 1].to_state.value if number else "pending"
-    seen = state_of(database(state, number))
-    assert seen.state == state
-    assert list(seen.phases) == sorted(gate.phase for gate in GATES[:number])
-    assert all(record.result == "passed" for record in seen.phases.values())
-    assert set(seen.idempotency_keys) == set(seen.phases)
-    assert seen.status == ("success" if number == len(GATES) else None)
+    state_file = state_of(database(state, number))
+    assert state_file.state == state
+    assert list(state_file.phases) == sorted(gate.phase for gate in GATES[:number])
+    assert all(record.result == "passed" for record in state_file.phases.values())
+    assert set(state_file.idempotency_keys) == set(state_file.phases)
+    assert state_file.status == ("success" if number == len(GATES) else None)
 
 
 FIELDS = {
@@ -155,7 +155,11 @@ FIELDS = {
 
 @pytest.mark.parametrize(
     ("record", "field"),
-    [pytest.param(record, one, id=f"{record}.{one}") for record, names in FIELDS.items() for one in names.split()],
+    [
+        pytest.param(record, field, id=f"{record}.{field}")
+        for record, names in FIELDS.items()
+        for field in names.split()
+    ],
 )
 def test_each_record_of_the_sidecar_has_the_seeds_field(record: str, field: str) -> None:
     """Seed 000 §5."""
@@ -215,10 +219,10 @@ def test_a_refused_phase_shows_which_invariants_were_false() -> None:
 def test_the_backup_is_an_artifact_of_the_run_folder_named_pre_write() -> None:
     """Seed 000 §5."""
     answer = database("pre_write_backup_taken", number := BY_NAME["IG_backup"].number)
-    seen, artifacts = RunSidecar.of(answer), state_of(answer).phases["backup"].artifacts
+    run_sidecar, artifacts = RunSidecar.of(answer), state_of(answer).phases["backup"].artifacts
     assert [artifact.path for artifact in artifacts] == [f"phase-{number:02}.md", "pre_write.gpg"]
     assert artifacts[1].sha256 == SHA
-    assert artifacts[0].sha256 == sha256_hex(phase_report.render(seen.run, seen.receipts[-1]))
+    assert artifacts[0].sha256 == sha256_hex(phase_report.render(run_sidecar.run, run_sidecar.receipts[-1]))
 
 
 def test_a_document_that_was_not_put_yet_is_named_all_the_same() -> None:
@@ -256,12 +260,12 @@ def used(gate: str, sha256: str, decision: str | None) -> tuple[Json, Json, Json
 def test_a_pause_shows_the_request_that_waits_with_its_time_and_its_decision(gate: str) -> None:
     """Seeds 000 §3, 000 §5: the id is captured when the request is made."""
     decision = str(uuid.UUID(int=3)) if gate == "SG_lifecycle_authz" else None
-    seen = state_of(database("write_verified", 9, requests=[asked(gate, decision=decision)]))
-    [record] = seen.sovereign_approvals
+    state_file = state_of(database("write_verified", 9, requests=[asked(gate, decision=decision)]))
+    [record] = state_file.sovereign_approvals
     assert (record.gate, record.approval_kb_id, record.validated_utc) == (gate, None, None)
     assert record.requested_utc.isoformat() == "2026-11-21T09:04:00+00:00"
     assert str(record.review_decision_id) == str(decision)
-    assert seen.context_pins.get("review_decision_id") == decision
+    assert state_file.context_pins.get("review_decision_id") == decision
 
 
 @pytest.mark.parametrize("challenge", ["challenge of SG_cut_authz", None])

@@ -12,7 +12,7 @@ PRIORITIES = st.integers(0, PRIORITY_MAX)
 
 
 def test_each_step_lets_one_more_class_go_first() -> None:
-    assert [of_priority(one) for one in (0, PRIORITY_DEFAULT)] == [Urgency.INTERACTIVE] * 2
+    assert [of_priority(priority) for priority in (0, PRIORITY_DEFAULT)] == [Urgency.INTERACTIVE] * 2
     assert [of_priority(step + 1) for step in PRIORITY_STEPS] == [
         Urgency.LATE_APPROVAL, Urgency.BATCH, Urgency.OVERNIGHT, Urgency.LAST,
     ]  # fmt: skip
@@ -20,6 +20,6 @@ def test_each_step_lets_one_more_class_go_first() -> None:
 
 
 @given(PRIORITIES, PRIORITIES)
-def test_a_lower_number_never_waits_for_a_higher_one(one: int, other: int) -> None:
+def test_a_lower_number_never_waits_for_a_higher_one(priority: int, other: int) -> None:
     """Seed 002 "Queue and Cancellation Controls"."""
-    assert (one <= other) <= (of_priority(one) <= of_priority(other))
+    assert (priority <= other) <= (of_priority(priority) <= of_priority(other))

@@ -20,11 +20,11 @@ def chained(name: str, bodies: list[Event]) -> list[Event]:
     """A chain as PostgreSQL's fn_audit_append makes it; each body has its run_id and kind."""
     made: list[Event] = []
     previous = sha256_hex(name)
-    for seq, said in enumerate(bodies, start=1):
-        body = json.dumps({**said, "seq": seq})
+    for seq, fields in enumerate(bodies, start=1):
+        body = json.dumps({**fields, "seq": seq})
         digest = chain(previous, body)
         made.append(
-            {"chain": name, "seq": seq, "kind": said["kind"], "body": body, "prev_hash": previous, "hash": digest}
+            {"chain": name, "seq": seq, "kind": fields["kind"], "body": body, "prev_hash": previous, "hash": digest}
         )
         previous = digest
     return made
@@ -222,11 +222,11 @@ STRANGERS = {
 
 @pytest.mark.parametrize("name", STRANGERS)
 def test_a_file_that_is_no_export_is_told_apart_from_one_that_was_altered(name: str) -> None:
-    data, found = STRANGERS[name]
-    said = audit.stranger(data)
-    assert said is not None
-    assert said.startswith(found)
-    assert "chain, seq, kind, body, prev_hash, hash" in said
+    data, beginning = STRANGERS[name]
+    reason = audit.stranger(data)
+    assert reason is not None
+    assert reason.startswith(beginning)
+    assert "chain, seq, kind, body, prev_hash, hash" in reason
     assert audit.verify(data).problems
 
 

@@ -17,9 +17,9 @@ def test_what_waits_in_a_queue_has_its_document_and_its_run_there(queue: str) ->
     facts.queue(facts.items[0], queue)
     run = facts.items[0]["run_id"]
     kb_id = f"knowledge/dev/batches/{BATCH_ID}/{queue}/{run}.md"
-    found = contents(BatchFacts.of(facts.whole()), [("queue_entry", kb_id, "# about it\n")])
-    assert found.files[f"{queue}/{run}/{run}.md"] == b"# about it\n"
-    assert found.links[f"{queue}/{run}/run"] == run
+    folder = contents(BatchFacts.of(facts.whole()), [("queue_entry", kb_id, "# about it\n")])
+    assert folder.files[f"{queue}/{run}/{run}.md"] == b"# about it\n"
+    assert folder.links[f"{queue}/{run}/run"] == run
 
 
 def test_each_run_is_reached_from_the_folder_and_the_report_stands_in_it() -> None:
@@ -27,8 +27,8 @@ def test_each_run_is_reached_from_the_folder_and_the_report_stands_in_it() -> No
     facts = Facts()
     facts.add("ICX-1", gates=ALL, state="closeout_reported")
     facts.add("ICX-2", gates=2, state="marked")
-    found = contents(BatchFacts.of(facts.whole()), [("batch_report", "knowledge/x/batch_report.md", "# report\n")])
-    assert {name: run for name, run in found.links.items() if name.startswith("runs/")} == {
+    folder = contents(BatchFacts.of(facts.whole()), [("batch_report", "knowledge/x/batch_report.md", "# report\n")])
+    assert {name: run for name, run in folder.links.items() if name.startswith("runs/")} == {
         f"runs/{run}": run for run in (run_id(1), run_id(2))
     }
-    assert found.files["batch_report.md"] == b"# report\n"
+    assert folder.files["batch_report.md"] == b"# report\n"

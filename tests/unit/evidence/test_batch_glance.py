@@ -63,12 +63,12 @@ def test_it_awaits_people_when_the_recorded_state_says_so() -> None:
 def test_what_has_written_is_voided_first(gates: int, voided: bool) -> None:
     facts = made.Facts()
     facts.add("ICX-1", gates=gates, state="failed_cut_leg_a")
-    (one,) = seen(facts)["documents"]
-    assert one["commands"][0].startswith("cutter void") is voided
+    (document,) = seen(facts)["documents"]
+    assert document["commands"][0].startswith("cutter void") is voided
 
 
 def test_what_moves_or_needs_somebody_comes_first() -> None:
-    shown = [one["shown"] for one in by_need(seen()["documents"])]
+    shown = [document["shown"] for document in by_need(seen()["documents"])]
     assert shown == [
         "planning", "failed", "stopped", "at_sg2", "at_sg1", "at_sg1", "pending", "blocked", "skipped", "enacted",
     ]  # fmt: skip

@@ -23,18 +23,18 @@ def view(**batch: Any) -> ShownBatch:
 
 
 def document(name: str, facts: made.Facts) -> ShownDocument:
-    return next(one for one in batch_view(BatchFacts.of(facts.whole())).documents if one.document_id == name)
+    return next(entry for entry in batch_view(BatchFacts.of(facts.whole())).documents if entry.document_id == name)
 
 
-def page(seen: ShownBatch) -> str:
-    return batch_report.render(seen).decode()
+def page(batch: ShownBatch) -> str:
+    return batch_report.render(batch).decode()
 
 
 # --- the view ---------------------------------------------------------------------------------------------------------
 
 
 def test_every_document_stands_as_its_run_does() -> None:
-    shown = [(one.shown, one.gates_passed, one.queue) for one in view().documents]
+    shown = [(entry.shown, entry.gates_passed, entry.queue) for entry in view().documents]
     assert shown == [
         ("enacted", made.ALL, None), ("at_sg1", made.AT_SG1, None), ("at_sg2", made.AT_SG2, None),
         ("failed", 1, "quarantine_queue"),
@@ -46,15 +46,15 @@ def test_every_document_stands_as_its_run_does() -> None:
 def test_time_is_split_into_running_people_and_stops() -> None:
     facts = made.Facts(state_at=made.at(700))
     facts.add("ICX-1", gates=made.WRITTEN, pace=2.0, wait=100.0, state="stopped_stop")
-    seen, asked = document("ICX-1", facts), 2.0 * made.AT_SG1
-    assert [(span.kind, span.start, span.end, span.over) for span in seen.spans] == [
+    entry, asked = document("ICX-1", facts), 2.0 * made.AT_SG1
+    assert [(span.kind, span.start, span.end, span.over) for span in entry.spans] == [
         ("running", made.at(0), made.at(asked), None),
         ("people", made.at(asked), made.at(asked + 102), None),
         ("running", made.at(asked + 102), made.at(asked + 104), None),
         ("stopped", made.at(asked + 104), made.at(700), None),
         ("running", made.at(asked + 100), made.at(asked + 102), "people"),
     ]
-    assert seen.seconds == {"running": asked + 4, "people": 100.0, "stopped": 596 - asked}
+    assert entry.seconds == {"running": asked + 4, "people": 100.0, "stopped": 596 - asked}
 
 
 def test_the_pause_between_two_attempts_is_a_retry_but_not_the_wait_for_a_better_approval() -> None:
@@ -76,9 +76,9 @@ def test_the_wait_for_the_write_lane_is_no_retry() -> None:
         made.Facts.attempt(made.WRITTEN, 10, 11, outcome="lane_busy"),
         made.Facts.attempt(made.WRITTEN, 21, 22, n=2, outcome="failed"),
     ]  # fmt: skip
-    seen = document("ICX-1", facts)
-    assert [(span.start, span.end) for span in seen.spans if span.kind == "turn"] == [(made.at(11), made.at(21))]
-    assert seen.seconds == {"running": made.AT_SG1 + 2, "people": 48 - made.AT_SG1, "turn": 10.0}
+    entry = document("ICX-1", facts)
+    assert [(span.start, span.end) for span in entry.spans if span.kind == "turn"] == [(made.at(11), made.at(21))]
+    assert entry.seconds == {"running": made.AT_SG1 + 2, "people": 48 - made.AT_SG1, "turn": 10.0}
 
 
 def test_what_goes_on_ends_with_the_newest_event_so_the_same_rows_give_the_same_page() -> None:
@@ -147,9 +147,9 @@ def test_the_page_has_every_document_queue_command_and_signature() -> None:
 
 
 def test_the_page_of_a_finished_batch_does_not_send_its_reader_to_itself() -> None:
-    seen = view()
-    assert f'Next: <code class="command">{seen.next}</code>' in page(seen)
-    assert "Next:" not in page(replace(seen, next=f"cutter report {seen.batch_id}"))
+    batch = view()
+    assert f'Next: <code class="command">{batch.next}</code>' in page(batch)
+    assert "Next:" not in page(replace(batch, next=f"cutter report {batch.batch_id}"))
 
 
 def test_the_page_stands_alone() -> None:
@@ -177,16 +177,16 @@ def test_nothing_of_a_batch_that_came_from_outside_is_markup(hostile: str) -> No
 
 
 def test_the_form_for_programs_is_that_of_the_record() -> None:
-    seen = view()
-    assert seen.queues or seen.documents
-    assert seen.as_json() == asdict(seen)
+    batch = view()
+    assert batch.queues or batch.documents
+    assert batch.as_json() == asdict(batch)
 
 
 def test_a_thousand_documents_are_one_readable_page() -> None:
-    seen = batch_view(BatchFacts.of(made.thousand().whole()))
-    shown = page(seen)
+    batch = batch_view(BatchFacts.of(made.thousand().whole()))
+    shown = page(batch)
     assert len(shown) < 4_000_000
-    groups = {group.title: group for group in batch_report.groups(seen)}
+    groups = {group.title: group for group in batch_report.groups(batch)}
     assert list(groups) == ["failed", "enacted"]
     assert (groups["failed"].rows, groups["failed"].open) == (11, True)
     assert (groups["enacted"].rows, groups["enacted"].open) == (989, False)
@@ -198,14 +198,14 @@ def test_a_page_without_history_says_so_and_shows_every_document() -> None:
     few = BatchFacts.without_history(
         facts.view, {**made.night(NAMES).whole(), "attempts": {}, "moves": {}, "requests": [], "approvals": []}
     )
-    seen = batch_view(few)
-    shown = page(seen)
+    batch = batch_view(few)
+    shown = page(batch)
     assert "this page lacks their times" in shown
     assert "Timeline" not in shown
     assert all(name in shown for name in NAMES)
     whole = batch_view(facts)
-    assert [(one.shown, one.gates_passed, one.queue, one.commands) for one in seen.documents] == [
-        (one.shown, one.gates_passed, one.queue, one.commands) for one in whole.documents
+    assert [(entry.shown, entry.gates_passed, entry.queue, entry.commands) for entry in batch.documents] == [
+        (entry.shown, entry.gates_passed, entry.queue, entry.commands) for entry in whole.documents
     ]
     assert "this page lacks" not in page(whole)
 
@@ -242,12 +242,12 @@ def node(name: str, *needs: str) -> ShownDocument:
 
 
 def test_a_document_stands_right_of_all_it_depends_on() -> None:
-    found = dag_picture.picture([node("A"), node("B", "A"), node("C", "A", "B"), node("D")])
-    assert found is not None
-    assert (found["documents"], found["alone"]) == (3, 1)
-    boxes = {box["name"]: box["x"] for box in found["drawing"]["boxes"]}
+    picture = dag_picture.picture([node("A"), node("B", "A"), node("C", "A", "B"), node("D")])
+    assert picture is not None
+    assert (picture["documents"], picture["alone"]) == (3, 1)
+    boxes = {box["name"]: box["x"] for box in picture["drawing"]["boxes"]}
     assert boxes["A"] < boxes["B"] < boxes["C"]
-    assert len(found["drawing"]["lines"]) == 3
+    assert len(picture["drawing"]["lines"]) == 3
 
 
 def test_nothing_is_drawn_where_nothing_depends() -> None:
@@ -256,7 +256,7 @@ def test_nothing_is_drawn_where_nothing_depends() -> None:
 
 def test_a_graph_that_is_too_large_to_look_at_is_text() -> None:
     chain = [node("N0"), *(node(f"N{number}", f"N{number - 1}") for number in range(1, dag_picture.DRAWN_MAX + 1))]
-    found = dag_picture.picture(chain)
-    assert found is not None
-    assert found["drawing"] is None
-    assert found["texts"][-1] == (f"N{dag_picture.DRAWN_MAX}", [f"N{dag_picture.DRAWN_MAX - 1}"])
+    picture = dag_picture.picture(chain)
+    assert picture is not None
+    assert picture["drawing"] is None
+    assert picture["texts"][-1] == (f"N{dag_picture.DRAWN_MAX}", [f"N{dag_picture.DRAWN_MAX - 1}"])

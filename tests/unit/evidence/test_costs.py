@@ -38,7 +38,7 @@ def facts(receipts: list[Json], attempts: list[Json], actions: tuple[Json, ...] 
 
 def test_waiting_is_what_a_phase_took_and_nobody_worked() -> None:
     """Leg A waited for a signature: its request was open from 300 to 60,000 ms."""
-    found = rollup(
+    costs = rollup(
         facts(
             [
                 receipt("IG_source_pin", 100, cpu_ms=7),
@@ -48,7 +48,7 @@ def test_waiting_is_what_a_phase_took_and_nobody_worked() -> None:
             (action("SG_cut_authz", 5000), action("IG_cut_leg_a_execute", 900), action("IG_cut_leg_a_execute")),
         )
     )
-    first, leg_a = found["phases"]
+    first, leg_a = costs["phases"]
     assert first == {
         "phase": "source_pin", "wall_ms": 100, "active_ms": 80, "waiting_ms": 20, "cpu_ms": 7, "attempts": 1,
         "actions": 0, "bytes": 0, "rows": 0,
@@ -57,11 +57,11 @@ def test_waiting_is_what_a_phase_took_and_nobody_worked() -> None:
         "phase": "cut_leg_a", "wall_ms": 60_300, "active_ms": 400, "waiting_ms": 59_900, "cpu_ms": None, "attempts": 1,
         "actions": 3, "bytes": 5900, "rows": 9,
     }  # fmt: skip
-    assert found["total"] == {
+    assert costs["total"] == {
         "wall_ms": 60_400, "active_ms": 480, "waiting_ms": 59_920, "cpu_ms": 7, "attempts": 2, "actions": 3,
         "bytes": 5900, "rows": 9,
     }  # fmt: skip
-    assert found["providers"] == []
+    assert costs["providers"] == []
 
 
 def test_a_phase_that_was_tried_and_not_passed_costs_too() -> None:

@@ -28,8 +28,8 @@ def judged(data: bytes, gpg: str | None = GPG) -> tuple[int, dict[str, tuple[str
 
 
 def test_the_kept_bundle_verifies() -> None:
-    code, found = judged(KEPT)
-    assert (code, found["authorship"][0], found["approvals"][0]) == (0, offline.OK, offline.OK)
+    code, verdicts = judged(KEPT)
+    assert (code, verdicts["authorship"][0], verdicts["approvals"][0]) == (0, offline.OK, offline.OK)
 
 
 @pytest.mark.parametrize(("added", "word"), [({"IG_later"}, offline.OK), (set(), offline.FAILED)])
@@ -49,10 +49,10 @@ def test_a_gate_that_a_later_version_added_is_not_missed_in_an_earlier_bundle(
 def test_a_bundle_that_nobody_signed_fails(forge: forgeries.Whole, gpg: str | None) -> None:
     forger = Forger(KEPT)
     forge(forger)
-    code, found = judged(forger.sealed(), gpg)
-    assert (code, found["approvals"][0]) == (1, offline.FAILED)
-    assert "SG_lifecycle_authz consumed " in found["approvals"][1]
-    assert "which is not exactly one accepted statement to approve one request" in found["approvals"][1]
+    code, verdicts = judged(forger.sealed(), gpg)
+    assert (code, verdicts["approvals"][0]) == (1, offline.FAILED)
+    assert "SG_lifecycle_authz consumed " in verdicts["approvals"][1]
+    assert "which is not exactly one accepted statement to approve one request" in verdicts["approvals"][1]
 
 
 def test_a_slot_that_is_no_number_is_no_slot() -> None:
@@ -85,9 +85,9 @@ def test_a_gate_that_was_passed_without_an_approval_is_named(gate: str) -> None:
 def test_a_red_finding_that_the_signed_statements_do_not_accept_is_named_at_each_gate() -> None:
     forger = Forger(KEPT)
     forgeries.finding_that_nobody_accepted(forger)
-    code, found = judged(forger.sealed())
-    assert (code, {what for what, (word, _) in found.items() if word == offline.FAILED}) == (1, {"approvals"})
-    assert found["approvals"][1] == "; ".join(
+    code, verdicts = judged(forger.sealed())
+    assert (code, {what for what, (word, _) in verdicts.items() if word == offline.FAILED}) == (1, {"approvals"})
+    assert verdicts["approvals"][1] == "; ".join(
         f"{gate} was approved, but nobody accepted looks_uncut:LINE-3" for gate in (CUT, LIFECYCLE)
     )
 
@@ -95,14 +95,14 @@ def test_a_red_finding_that_the_signed_statements_do_not_accept_is_named_at_each
 def test_a_gate_that_asks_for_two_people_fails_with_one() -> None:
     forger = Forger(KEPT)
     forger.edit("requests", lambda rows: [row.update(tier="high") for row in rows])
-    code, found = judged(forger.sealed())
+    code, verdicts = judged(forger.sealed())
     assert code == 1
-    assert "SG_cut_authz needs 2 different people, and has 1" in found["approvals"][1]
+    assert "SG_cut_authz needs 2 different people, and has 1" in verdicts["approvals"][1]
 
 
 def test_without_gpg_the_exit_code_is_5_and_the_signatures_are_listed() -> None:
-    code, found = judged(KEPT, gpg=None)
-    word, why = found["authorship"]
+    code, verdicts = judged(KEPT, gpg=None)
+    word, why = verdicts["authorship"]
     fingerprint = json.loads(offline.Bundle(KEPT).members["verdicts.jsonl"].splitlines()[0])["fingerprint"]
     assert (code, word) == (5, offline.NOT_CHECKED)
     for gate in (CUT, LIFECYCLE):
@@ -120,13 +120,13 @@ def test_what_only_a_signature_shows_fails_with_gpg_and_is_open_without(name: st
 def test_an_epoch_that_was_kept_is_compared_with_the_one_that_judged() -> None:
     epoch = next(name[7:-5] for name in offline.Bundle(KEPT).members if name.startswith("epochs/"))
     for given, word in ((epoch, offline.OK), ("0" * 64, offline.FAILED)):
-        found = {what: verdict for what, verdict, _ in offline.check(KEPT, epochs=[given])}
-        assert found["policy"] == word
+        verdicts = {what: verdict for what, verdict, _ in offline.check(KEPT, epochs=[given])}
+        assert verdicts["policy"] == word
 
 
 def test_a_gpg_that_cannot_run_is_a_failure_and_no_traceback(tmp_path: Path) -> None:
-    code, found = judged(KEPT, gpg=str(tmp_path / "nothing"))
-    assert (code, found["authorship"][0]) == (1, offline.FAILED)
+    code, verdicts = judged(KEPT, gpg=str(tmp_path / "nothing"))
+    assert (code, verdicts["authorship"][0]) == (1, offline.FAILED)
 
 
 def test_a_digest_that_is_none_is_printed_as_malformed() -> None:

@@ -44,8 +44,8 @@ def stop_route(text: str) -> str:
 
 def phases(text: str) -> str:
     sidecar = stopped(text)
-    seen = RunSidecar.of(sidecar)
-    return phase_report.render(seen.run, seen.receipts[0]).decode()
+    run_sidecar = RunSidecar.of(sidecar)
+    return phase_report.render(run_sidecar.run, run_sidecar.receipts[0]).decode()
 
 
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)

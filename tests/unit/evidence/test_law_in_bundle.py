@@ -30,8 +30,8 @@ def judged(*files: bytes, gpg: str | None = GPG) -> tuple[int, list[dict[str, tu
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bundle_with_its_law_verifies(name: str) -> None:
-    code, (found,) = judged(KEPT[name])
-    assert (code, found["the law"][0], found["archive"][0]) == (0, offline.OK, offline.OK), found
+    code, (verdicts,) = judged(KEPT[name])
+    assert (code, verdicts["the law"][0], verdicts["archive"][0]) == (0, offline.OK, offline.OK), verdicts
 
 
 def test_the_digest_of_a_bundle_is_the_one_that_the_closeout_sealed_with_its_law_or_without() -> None:
@@ -46,10 +46,10 @@ def test_the_digest_of_a_bundle_is_the_one_that_the_closeout_sealed_with_its_law
 
 
 def test_a_chain_from_the_first_cut_to_the_repeal_verifies() -> None:
-    code, found = judged(*(KEPT[name] for name in forgeries.CHAIN))
-    assert (code, [one["predecessor"][0] for one in found]) == (0, [offline.OK] * 4), found
+    code, judgements = judged(*(KEPT[name] for name in forgeries.CHAIN))
+    assert (code, [verdicts["predecessor"][0] for verdicts in judgements]) == (0, [offline.OK] * 4), judgements
     receipt = offline.Bundle(KEPT["law-1"]).enactment
-    assert f"with the enactment receipt {receipt}" in found[1]["predecessor"][1]
+    assert f"with the enactment receipt {receipt}" in judgements[1]["predecessor"][1]
 
 
 def test_the_law_counts_its_units_and_those_that_ended() -> None:
@@ -59,10 +59,10 @@ def test_the_law_counts_its_units_and_those_that_ended() -> None:
 
 
 def test_a_revision_alone_names_the_bundle_to_give_before_it() -> None:
-    code, (found,) = judged(KEPT["law-2"])
+    code, (verdicts,) = judged(KEPT["law-2"])
     first = offline.Bundle(KEPT["law-1"])
-    assert (code, found["predecessor"][0]) == (0, offline.NOT_CHECKED)
-    assert f"run {first.run['run_id']} with the enactment receipt {first.enactment}" in found["predecessor"][1]
+    assert (code, verdicts["predecessor"][0]) == (0, offline.NOT_CHECKED)
+    assert f"run {first.run['run_id']} with the enactment receipt {first.enactment}" in verdicts["predecessor"][1]
 
 
 def test_a_first_cut_has_no_predecessor() -> None:
@@ -76,8 +76,10 @@ def test_a_first_cut_has_no_predecessor() -> None:
 def test_a_forged_text_is_refused(name: str, of: str) -> None:
     data = forgeries.forged_text(KEPT, of, name)
     for gpg in (GPG, None):
-        code, (found,) = judged(data, gpg=gpg)
-        assert (code, found["the law"][0] == offline.FAILED or found["approvals"][0] == offline.FAILED) == (1, True)
+        code, (verdicts,) = judged(data, gpg=gpg)
+        assert (code, verdicts["the law"][0] == offline.FAILED or verdicts["approvals"][0] == offline.FAILED) == (
+            1, True,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("chain", forgeries.CHAINS, ids=lambda chain: chain.name)
@@ -91,8 +93,8 @@ def test_a_forged_chain_is_refused(chain: forgeries.ForgedChain) -> None:
     "chain", [chain for chain in forgeries.CHAINS if chain.edit is None], ids=lambda chain: chain.name
 )
 def test_genuine_bundles_that_are_not_one_chain_fail_at_the_predecessor_alone(chain: forgeries.ForgedChain) -> None:
-    _, found = judged(*chain.bundles(KEPT))
-    failed = {what for one in found for what, (word, _) in one.items() if word == offline.FAILED}
+    _, judgements = judged(*chain.bundles(KEPT))
+    failed = {what for verdicts in judgements for what, (word, _) in verdicts.items() if word == offline.FAILED}
     assert failed == {"predecessor"}
 
 
@@ -104,12 +106,12 @@ def without_law(data: bytes) -> bytes:
 
 def test_a_chain_without_its_law_is_followed_by_the_pinned_base() -> None:
     first, second, third = (without_law(KEPT[name]) for name in forgeries.CHAIN[:3])
-    code, found = judged(first, second, third)
-    assert (code, found[2]["predecessor"][0]) == (0, offline.OK)
-    assert "only a bundle with its law shows that people signed this base" in found[2]["predecessor"][1]
-    code, found = judged(first, third)
-    assert (code, found[1]["predecessor"][0]) == (1, offline.FAILED)
-    assert "the run_id of its base is not the one of the bundle before it" in found[1]["predecessor"][1]
+    code, judgements = judged(first, second, third)
+    assert (code, judgements[2]["predecessor"][0]) == (0, offline.OK)
+    assert "only a bundle with its law shows that people signed this base" in judgements[2]["predecessor"][1]
+    code, judgements = judged(first, third)
+    assert (code, judgements[1]["predecessor"][0]) == (1, offline.FAILED)
+    assert "the run_id of its base is not the one of the bundle before it" in judgements[1]["predecessor"][1]
 
 
 def test_a_first_cut_cannot_follow_another_bundle() -> None:
@@ -120,8 +122,8 @@ def test_a_first_cut_cannot_follow_another_bundle() -> None:
 
 def test_a_base_that_was_made_to_fit_contradicts_the_signed_digest() -> None:
     edit = next(chain for chain in forgeries.CHAINS if chain.name == "a base that was made to fit")
-    _, found = judged(*edit.bundles(KEPT))
-    assert "the units digest to" in found[1]["the law"][1]
+    _, judgements = judged(*edit.bundles(KEPT))
+    assert "the units digest to" in judgements[1]["the law"][1]
 
 
 def test_a_unit_of_the_base_that_is_left_out_is_seen_in_the_bundle_that_follows() -> None:
@@ -155,8 +157,8 @@ def test_a_bundle_with_half_of_a_law_is_refused() -> None:
     for name in ("law.md", "law.jsonl"):
         forger = forgeries.Forger(KEPT["law-1"])
         forger.members.pop(name)
-        code, (found,) = judged(forger.sealed())
-        assert (code, found["archive"][0], found["the law"][0]) == (1, offline.FAILED, offline.FAILED)
+        code, (verdicts,) = judged(forger.sealed())
+        assert (code, verdicts["archive"][0], verdicts["the law"][0]) == (1, offline.FAILED, offline.FAILED)
 
 
 def test_options_that_do_not_fit_the_number_of_files_are_refused() -> None:

@@ -43,12 +43,12 @@ def test_each_subject_is_short_enough_to_be_read() -> None:
 
 def test_no_two_modules_give_a_different_meaning_to_one_name() -> None:
     """In the joined file the later one would replace the earlier one."""
-    found: Counter[str] = Counter()
+    definitions: Counter[str] = Counter()
     for node in ast.parse(verifier.script()).body:
-        found.update([node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else [])
+        definitions.update([node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else [])
         targets = node.targets if isinstance(node, ast.Assign) else []
-        found.update(name.id for part in targets for name in ast.walk(part) if isinstance(name, ast.Name))
-    assert [name for name, times in found.items() if times > 1] == []
+        definitions.update(name.id for part in targets for name in ast.walk(part) if isinstance(name, ast.Name))
+    assert [name for name, times in definitions.items() if times > 1] == []
 
 
 def test_the_steps_are_numbered_as_its_page_describes_them() -> None:
@@ -56,7 +56,7 @@ def test_the_steps_are_numbered_as_its_page_describes_them() -> None:
     page = text.partition("### The steps")[2].partition("###")[0]
     listed = re.findall(r"^(?:([0-9]+)\.| +- ([0-9]+\.[0-9]+)) ", page, re.M)
     coded = re.findall(r"^ *# ([0-9.]+)(?: and ([0-9]+))?$", SCRIPT.read_text(encoding="utf-8"), re.M)
-    assert {a or b for a, b in listed} == {one for pair in coded for one in pair if one}
+    assert {a or b for a, b in listed} == {step for pair in coded for step in pair if step}
 
 
 def test_it_knows_the_gates_of_the_catalogue() -> None:

@@ -57,7 +57,7 @@ class Page(HTMLParser):
             self.lines[-1] += data
 
     def values(self, name: str, tag: str = "") -> list[str]:
-        return [str(attrs[name]) for found, attrs in self.tags if name in attrs and tag in ("", found)]
+        return [str(attrs[name]) for element, attrs in self.tags if name in attrs and tag in ("", element)]
 
 
 def page_of(shown: RequestView, gate: Sovereign = Sovereign.CUT) -> bytes:
@@ -127,7 +127,7 @@ def test_every_link_leads_to_one_place_of_the_page(shown: RequestView) -> None:
 
 def test_every_line_of_the_source_is_there_once_with_its_number() -> None:
     read = Page(page_of(view()))
-    numbers = [one for one in read.values("id") if re.fullmatch(r"L\d+", one)]
+    numbers = [identifier for identifier in read.values("id") if re.fullmatch(r"L\d+", identifier)]
     assert numbers == [f"L{number}" for number in range(1, LAW.count("\n") + 1)]
     shown = [line.replace("⟨U+200B⟩", "\u200b").lstrip("⚑") for line in read.lines]
     assert "\n".join(shown) + "\n" == LAW

@@ -134,10 +134,10 @@ def test_the_answers_come_before_the_record_and_the_record_is_folded() -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_findings_and_their_acceptances_are_named_with_reasons(form: str) -> None:
     shown = request_views.view()
-    told = FORMS[form](closed(shown), law_of(shown)).decode()
+    text = FORMS[form](closed(shown), law_of(shown)).decode()
     for finding in shown.findings:
-        assert finding.name in told
-    assert "printed twice in the gazette" in told
+        assert finding.name in text
+    assert "printed twice in the gazette" in text
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -158,9 +158,9 @@ def test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run(fo
     view, law = five()
     assert law.view is not None
     other = replace(law.view, digests=replace(law.view.digests, mark_digest="0" * 64))
-    told = FORMS[form](view, replace(law, view=other)).decode()
-    assert "another way than this run did: mark_digest of the gates differ" in told
-    assert "Article 1. The lamp" not in told
+    text = FORMS[form](view, replace(law, view=other)).decode()
+    assert "another way than this run did: mark_digest of the gates differ" in text
+    assert "Article 1. The lamp" not in text
 
 
 def test_a_cut_that_no_gate_has_sealed_is_called_so() -> None:
@@ -183,11 +183,11 @@ def test_units_that_are_not_all_stored_are_not_called_as_planned() -> None:
 def test_red_findings_that_nobody_accepted_are_listed_where_they_refuse_the_cut(form: str) -> None:
     red = Finding(code="looks_uncut", line=4, message="reads like text", severity="red")
     law = PinnedLaw(title="An Act", why="The text cannot be cut: line 4", refused=(red,))
-    told = FORMS[form](
+    text = FORMS[form](
         run_view(RunSidecar.of(made.sidecar("failed_mark", gates=made.through("IG_source_pin")))), law
     ).decode()
-    assert "looks_uncut:LINE-4" in told
-    assert "reads like text" in told
+    assert "looks_uncut:LINE-4" in text
+    assert "reads like text" in text
 
 
 @pytest.mark.parametrize(
@@ -205,9 +205,9 @@ def test_what_became_of_the_units(state: str, gates: int, held: dict[str, int], 
 
 
 def test_a_time_of_signing_that_is_none_gives_way_to_that_of_the_database() -> None:
-    for said in (None, 7, "yesterday", {"a": 1}):
+    for signed_utc in (None, 7, "yesterday", {"a": 1}):
         sidecar = made.sidecar("cutplan_ok", gates=made.through("IG_cutplan"))
-        sidecar["verdicts"] = [{**made.verdict(), "statement": {"signed_utc": said}}]
+        sidecar["verdicts"] = [{**made.verdict(), "statement": {"signed_utc": signed_utc}}]
         assert "2026-11-21 09:00:30Z" in page(run_view(RunSidecar.of(sidecar)), five()[1]).partition('id="findings"')[0]
 
 

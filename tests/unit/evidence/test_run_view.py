@@ -155,7 +155,7 @@ def test_a_deep_value_is_shown_to_programs_as_it_was_read(depth: int) -> None:
 def test_the_form_for_programs_is_that_of_the_record() -> None:
     view = full()
     whole = asdict(view)
-    whole["timeline"] = [{"from" if name == "from_state" else name: one for name, one in move.items()}
+    whole["timeline"] = [{"from" if name == "from_state" else name: value for name, value in move.items()}
                          for move in whole["timeline"]]  # fmt: skip
     assert view.as_json() == whole
 

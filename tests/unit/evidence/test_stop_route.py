@@ -56,9 +56,9 @@ def filled(text: str) -> Statement:
 def test_a_stop_that_needs_a_signature_holds_the_resume_to_sign(state: str, wrote: bool) -> None:
     """Seed 000 §3."""
     text = report(state, wrote=wrote)
-    said = filled(text)
-    assert (said.decision, said.stopped_state, said.reason) == ("resume", state, "it is right")
-    assert said.gate == ("SG_lifecycle_authz" if wrote else "SG_cut_authz")
+    draft = filled(text)
+    assert (draft.decision, draft.stopped_state, draft.reason) == ("resume", state, "it is right")
+    assert draft.gate == ("SG_lifecycle_authz" if wrote else "SG_cut_authz")
     assert f"NOW + {limits.ORDER_LIFE_SECONDS if wrote else 600}" in text
     assert "gpg --detach-sign --armor SG3-resume-3-by-hand.md" in text
     assert "--name resume_stopped \\\n  --input '\"a/b/SG3-resume-3-by-hand.md\"'" in text
@@ -67,8 +67,8 @@ def test_a_stop_that_needs_a_signature_holds_the_resume_to_sign(state: str, wrot
 def test_a_drift_holds_the_acknowledgement_of_exactly_its_fingerprint() -> None:
     """Seed 000 §8."""
     text = report("stopped_drift_tables")
-    said = filled(text)
-    assert (said.decision, said.fingerprint) == ("acknowledge_drift", FINGERPRINT)
+    draft = filled(text)
+    assert (draft.decision, draft.fingerprint) == ("acknowledge_drift", FINGERPRINT)
     assert "--name acknowledge_drift \\\n" in text
 
 

@@ -177,7 +177,7 @@ DOCUMENTS = tuple(
 )
 CLOSEOUT = closeout.Evidence(
     documents=DOCUMENTS, units_enacted=N, units_planned=N, receipts_sealed=closeout.RECEIPTS,
-    approvals_consumed=frozenset(one.value for one in Sovereign), audit_head=sha256_hex("head"), chain_intact=True,
+    approvals_consumed=frozenset(gate.value for gate in Sovereign), audit_head=sha256_hex("head"), chain_intact=True,
     bundle_id=f"{RUN}/evidence.tar", bundle_sha256=sha256_hex("bundle"), bundle_found_sha256=sha256_hex("bundle"),
     history_sha256=sha256_hex("history"),
 )  # fmt: skip
@@ -236,7 +236,9 @@ def forged_marking(**changes: Any) -> Marking:
 
 def unit(position: int = 1, **changes: Any) -> tuple[structural_verify.StoredUnit, ...]:
     """The stored units with one of them changed."""
-    return tuple(dataclasses.replace(one, **changes) if at == position else one for at, one in enumerate(UNITS))
+    return tuple(
+        dataclasses.replace(stored, **changes) if at == position else stored for at, stored in enumerate(UNITS)
+    )
 
 
 def without(*cells: tuple[str, str, str]) -> tuple[tuple[str, str, str], ...]:
@@ -489,5 +491,5 @@ def assert_refuses(evidence: Any, name: str, **changes: Any) -> None:
 
 
 def _report(evidence: Any, changes: dict[str, Any]) -> GateReport:
-    evaluate = next(how for one, how in PASSING.values() if type(one) is type(evidence))
+    evaluate = next(how for example, how in PASSING.values() if type(example) is type(evidence))
     return evaluate(dataclasses.replace(evidence, **changes))

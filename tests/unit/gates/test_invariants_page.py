@@ -87,9 +87,9 @@ def test_the_mark_for_after_commit_stands_where_it_should(gate: str) -> None:
 
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])
 def test_each_invariant_has_a_passing_and_a_violating_test_named_after_it(gate: str) -> None:
-    found = re.search(r"\]\(\.\./\.\./(tests/unit/gates/\S+)\)", sections()[gate])
-    assert found is not None
-    tests = (ROOT / found[1]).read_text(encoding="utf-8")
+    link = re.search(r"\]\(\.\./\.\./(tests/unit/gates/\S+)\)", sections()[gate])
+    assert link is not None
+    tests = (ROOT / link[1]).read_text(encoding="utf-8")
     for name in names_in_the_code(gate):
         assert f"def test_{name}_holds(" in tests, name
         assert f"def test_{name}_violated_when_" in tests, name

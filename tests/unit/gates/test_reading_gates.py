@@ -536,7 +536,7 @@ def test_bodies_match_plan_violated_when_two_units_swapped_their_texts() -> None
 
 
 def test_bodies_match_plan_violated_when_two_kept_units_swapped_texts_that_the_database_digested() -> None:
-    plain = [dataclasses.replace(one, body=None) for one in UNITS]
+    plain = [dataclasses.replace(stored, body=None) for stored in UNITS]
     assert_holds(STRUCTURAL_VERIFY, "bodies_match_plan", units=tuple(plain))
     plain[1], plain[2] = (
         dataclasses.replace(plain[1], content_hash=plain[2].content_hash),

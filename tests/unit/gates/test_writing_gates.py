@@ -414,8 +414,8 @@ def test_immutability_triggers_enabled_holds() -> None:
 def test_immutability_triggers_enabled_violated_when_one_is_not(trigger: str, state: str | None) -> None:
     """Seed 000 §4."""
     triggers = {name: state if name == trigger else was for name, was in lifecycle_enact.TRIGGERS.items()}
-    found = {name: one for name, one in triggers.items() if one is not None}
-    assert_refuses(LIFECYCLE_ENACT, "immutability_triggers_enabled", triggers=found)
+    present = {name: setting for name, setting in triggers.items() if setting is not None}
+    assert_refuses(LIFECYCLE_ENACT, "immutability_triggers_enabled", triggers=present)
 
 
 # --- IG_closeout ------------------------------------------------------------------------------------------------------
@@ -481,9 +481,9 @@ def test_evidence_bundle_sealed_holds() -> None:
     assert_holds(CLOSEOUT, "evidence_bundle_sealed")
 
 
-@pytest.mark.parametrize("found", ["", "0" * 64])
-def test_evidence_bundle_sealed_violated_when_the_store_has_another_or_none(found: str) -> None:
-    assert_refuses(CLOSEOUT, "evidence_bundle_sealed", bundle_found_sha256=found)
+@pytest.mark.parametrize("stored_sha256", ["", "0" * 64])
+def test_evidence_bundle_sealed_violated_when_the_store_has_another_or_none(stored_sha256: str) -> None:
+    assert_refuses(CLOSEOUT, "evidence_bundle_sealed", bundle_found_sha256=stored_sha256)
 
 
 def test_evidence_bundle_sealed_violated_when_none_was_built() -> None:
@@ -521,10 +521,10 @@ def test_run_id_in_runs_index_holds() -> None:
     assert_holds(FINISH, "run_id_in_runs_index")
 
 
-@pytest.mark.parametrize("found", [None, b"", b"{}\n"])
-def test_run_id_in_runs_index_violated_when_there_is_no_line_or_another(found: bytes | None) -> None:
+@pytest.mark.parametrize("index_line", [None, b"", b"{}\n"])
+def test_run_id_in_runs_index_violated_when_there_is_no_line_or_another(index_line: bytes | None) -> None:
     """Seed 000 §4."""
-    assert_refuses(FINISH, "run_id_in_runs_index", index_line_found=found)
+    assert_refuses(FINISH, "run_id_in_runs_index", index_line_found=index_line)
 
 
 def test_run_id_in_runs_index_violated_when_the_line_is_empty() -> None:

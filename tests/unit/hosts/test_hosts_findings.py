@@ -19,8 +19,8 @@ def test_a_document_that_is_there_exactly_once_has_no_shortcoming() -> None:
 @pytest.mark.parametrize("name", [name for name in RIGHT if name not in ("document_id", "builds")])
 @pytest.mark.parametrize("more", [-1, 1])
 def test_each_value_that_is_too_low_or_too_high_is_named(name: str, more: int) -> None:
-    found = shortcomings([{**RIGHT, name: RIGHT[name] + more}], UNITS, {"A": "a"})
-    assert found == [f"A: {name} {RIGHT[name] + more} instead of {RIGHT[name]}"]
+    findings = shortcomings([{**RIGHT, name: RIGHT[name] + more}], UNITS, {"A": "a"})
+    assert findings == [f"A: {name} {RIGHT[name] + more} instead of {RIGHT[name]}"]
 
 
 @pytest.mark.parametrize("name", ["enacted", "enactments", "receipts"])

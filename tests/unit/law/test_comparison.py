@@ -30,7 +30,7 @@ def test_each_kind_of_change_has_its_name_and_its_place() -> None:
 def test_the_same_text_at_another_address_has_moved() -> None:
     there = unit("X", B.body, order=3)
     change = compare([A, B], [A, there]).different
-    assert [(one.change, one.before, one.after) for one in change] == [("moved", B, there)]
+    assert [(difference.change, difference.before, difference.after) for difference in change] == [("moved", B, there)]
 
 
 def test_a_moved_unit_may_have_another_number_in_its_heading() -> None:
@@ -57,12 +57,12 @@ def test_each_unit_of_both_versions_is_shown_once(old: list[str], new: list[str]
     before = [unit(name, next(bodies)) for name in old]
     after = [unit(name, next(bodies)) for name in new]
     changes = compare(before, after).changes
-    assert sorted(c.before.address for c in changes if c.before) == sorted(one.address for one in before)
-    assert [c.after.address for c in changes if c.after] == [one.address for one in after]
+    assert sorted(c.before.address for c in changes if c.before) == sorted(law_unit.address for law_unit in before)
+    assert [c.after.address for c in changes if c.after] == [law_unit.address for law_unit in after]
 
 
 def test_an_outline_has_document_order_and_depths() -> None:
     text = law_text(A, unit("B", parent="A"), unit("C", parent="B"), D)
-    assert [(depth, one.title) for depth, one in text.outline()] == [(0, "A"), (1, "B"), (2, "C"), (0, "D")]
-    assert [one.title for one in text.branch("ICX-LAW-1/B")] == ["B", "C"]
+    assert [(depth, law_unit.title) for depth, law_unit in text.outline()] == [(0, "A"), (1, "B"), (2, "C"), (0, "D")]
+    assert [law_unit.title for law_unit in text.branch("ICX-LAW-1/B")] == ["B", "C"]
     assert text.branch("ICX-LAW-1/NOPE") == ()

@@ -29,10 +29,10 @@ def test_a_part_of_an_outline_is_a_tree_of_what_it_shows() -> None:
     tree = outline(("A", None), ("A/1", "A"), ("A/1/a", "A/1"), ("A/2", "A"), ("B", None))
     rows = list(tree.outline())
     whole = desk_pages.nodes(rows)
-    assert [one.unit.address for one in whole] == ["A", "B"]
-    assert [one.unit.address for one in whole[0].below] == ["A/1", "A/2"]
+    assert [node.unit.address for node in whole] == ["A", "B"]
+    assert [node.unit.address for node in whole[0].below] == ["A/1", "A/2"]
     later = desk_pages.nodes(rows[2:])
-    assert [one.unit.address for one in later] == ["A/1/a", "A/2", "B"]
+    assert [node.unit.address for node in later] == ["A/1/a", "A/2", "B"]
 
 
 def test_a_long_title_is_cut_and_an_address_is_quoted() -> None:
@@ -45,10 +45,10 @@ def test_a_long_title_is_cut_and_an_address_is_quoted() -> None:
 
 @pytest.mark.parametrize(("status", "shown"), [("not_yet_in_force", True), ("in_force", False), ("superseded", False)])
 def test_a_version_of_a_later_day_is_marked(status: str, shown: bool) -> None:
-    one = version(status=status)
+    law_version = version(status=status)
     place = desk_pages.Place(section="Laws", as_json="/laws/L/history.json")
     page = desk_pages.page(
-        "history", place, title="Versions", versions=[one], part=part_of([1], 1, 1), newest=1,
+        "history", place, title="Versions", versions=[law_version], part=part_of([1], 1, 1), newest=1,
         signers={1: SIGNERS}, version_link=str,
     )  # fmt: skip
     assert ("from 2026-01-01 (not yet in force)" in page.decode()) is shown

@@ -37,7 +37,7 @@ def exported(law: Law) -> tuple[bytes, LawExport]:
 
 @functools.cache
 def _exported_once(file: str) -> tuple[bytes, LawExport]:
-    law = next(one.values[0] for one in ALL if one.values[0].file == file)
+    law = next(case.values[0] for case in ALL if case.values[0].file == file)
     data, marking = marked(law)
     region = data[marking.region_start : marking.region_end]
     plan = build_plan(data, marking, docprefix="LAW", source_version_id="v1")
@@ -114,7 +114,7 @@ def test_akoma_ntoso_fits_the_official_schema_and_has_every_line_of_every_unit(l
     data = akoma_ntoso.akoma_ntoso(export)
     assert akoma_ntoso.problems(data) == []
     units = akoma_ntoso.read_akoma_ntoso(data).units
-    assert len({one["eId"] for one in units.values()}) == len(units) == len(export.units)
+    assert len({fields["eId"] for fields in units.values()}) == len(units) == len(export.units)
     for written in export.units:
         lines = [line.strip() for line in (written.title, *written.body.split("\n")) if line.strip()]
         assert units[written.address]["xml"].split("\n") == lines
@@ -130,7 +130,7 @@ def test_json_ld_is_read_as_linked_data_with_the_text_of_every_unit(law: Law) ->
         str(graph.value(subject, ELI.id_local)): subject
         for subject in graph.subjects(RDF.type, ELI.LegalResourceSubdivision)
     }
-    assert places.keys() == {one.address for one in export.units}
+    assert places.keys() == {law_unit.address for law_unit in export.units}
     for written in export.units:
         expression = graph.value(places[written.address], ELI.is_realized_by)
         assert graph.value(expression, SCHEMA_ORG.text) == Literal(written.body)

@@ -28,8 +28,8 @@ def exported(bodies: tuple[str, ...] = BODIES, gap: str = GAP, **changed: object
         unit(f"ARTICLE-{n}", body, order=n, parent="ARTICLE-1" if n > 1 else None) for n, body in enumerate(bodies, 1)
     ]
     text = law_text(*units, region_sha256=sha256_hex(region), **changed)
-    found = assembled(region.encode(), text.units, text.version.region_sha256)
-    return export_of(text, found, [text.version], country="vn", language="vie")
+    parts = assembled(region.encode(), text.units, text.version.region_sha256)
+    return export_of(text, parts, [text.version], country="vn", language="vie")
 
 
 EXPORT = exported()
@@ -58,9 +58,9 @@ def test_each_form_carries_the_digests_the_run_and_the_fingerprints(form: str) -
 )
 def test_a_changed_character_is_found(form: str, old: str, new: str) -> None:
     data = export_check.writer(form)(EXPORT).replace(old.encode(), new.encode())
-    found = export_check.check(data, form, EXPORT)
-    assert not found.holds
-    assert found.differences
+    verdict = export_check.check(data, form, EXPORT)
+    assert not verdict.holds
+    assert verdict.differences
 
 
 @pytest.mark.parametrize("form", ["markdown", "json", "jsonl", "akn", "jsonld"])
@@ -75,8 +75,8 @@ def test_a_changed_signer_is_named_alone(form: str) -> None:
 def test_a_unit_that_is_missing_or_added_is_found(form: str) -> None:
     fewer, more = exported(BODIES[:2]), exported((*BODIES, "## New\n\nx"))
     for other in (fewer, more):
-        found = export_check.check(export_check.writer(form)(other), form, EXPORT)
-        assert any("the unit is" in difference for difference in found.differences), found
+        verdict = export_check.check(export_check.writer(form)(other), form, EXPORT)
+        assert any("the unit is" in difference for difference in verdict.differences), verdict
 
 
 @pytest.mark.parametrize("form", export_check.FORMS)
@@ -84,11 +84,11 @@ def test_an_end_that_came_later_is_a_note(form: str) -> None:
     data = export_check.writer(form)(EXPORT)
     end = date(2027, 1, 1)
     record = EXPORT.record.model_copy(update={"effective_until": end})
-    units = tuple(one.model_copy(update={"effective_until": end}) for one in EXPORT.units)
+    units = tuple(law_unit.model_copy(update={"effective_until": end}) for law_unit in EXPORT.units)
     later = LawExport(record=record, units=units, left_out=EXPORT.left_out)
-    found = export_check.check(data, form, later)
-    assert found.holds, found.differences
-    assert found.notes or form == "csv"
+    verdict = export_check.check(data, form, later)
+    assert verdict.holds, verdict.differences
+    assert verdict.notes or form == "csv"
     invented = export_check.check(export_check.writer(form)(later), form, EXPORT)
     assert not invented.holds
 
@@ -160,11 +160,11 @@ def test_every_text_comes_back_from_every_form(bodies: list[str], gap: str) -> N
     assert region_of(made).decode() == gap.join(bodies) + gap
     for form in ("markdown", "json", "jsonl", "csv", "jsonld"):
         data = export_check.writer(form)(made)
-        found = export_check.reader(form)(data)
-        if found.text is not None:
-            assert found.text == region_of(made)
+        content = export_check.reader(form)(data)
+        if content.text is not None:
+            assert content.text == region_of(made)
         if form in ("json", "jsonl", "csv"):
-            assert [found.units[one.address]["body"] for one in made.units] == bodies
+            assert [content.units[law_unit.address]["body"] for law_unit in made.units] == bodies
 
 
 def test_a_text_that_is_not_in_the_source_is_refused() -> None:

@@ -45,7 +45,7 @@ def test_every_link_leads_to_a_page_or_a_place_on_it() -> None:
 
 
 def test_a_page_loads_nothing_runs_nothing_and_shows_every_text_as_text() -> None:
-    for page in (one.decode() for one in made().values()):
+    for page in (body.decode() for body in made().values()):
         assert "default-src 'none'" in page
         assert not re.search(r"<script|<img|<link|<iframe|src=\"|url\(|@import|https?://|\u202e", page)
     assert "&lt;script&gt;alert(1)" in made()["ICX-LAW-1/version-1.html"].decode()

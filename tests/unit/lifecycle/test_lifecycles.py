@@ -27,11 +27,11 @@ every = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda lifecycle: l
 
 def edges(text: str) -> set[tuple[str, str]]:
     """`a → b c` lines as (a, b), (a, c)."""
-    found = set()
+    pairs = set()
     for line in text.strip().splitlines():
         source, _, targets = line.partition("→")
-        found |= {(source.strip(), target) for target in targets.split()}
-    return found
+        pairs |= {(source.strip(), target) for target in targets.split()}
+    return pairs
 
 
 SEEDS = {
@@ -97,21 +97,28 @@ OPEN = ["batch_pending", *MOVING]
 ENDS = ["batch_closeout", "batch_failed_partial", "batch_voided"]
 
 ANY_STATE = {
-    DOCUMENT_RUN: {(one, end) for one in [*WAY, "stopped_<reason>"] for end in ("failed_<gate>", "stopped_<reason>")},
-    BATCH: {(one, "batch_failed_partial") for one in OPEN},
+    DOCUMENT_RUN: {
+        (state, end) for state in [*WAY, "stopped_<reason>"] for end in ("failed_<gate>", "stopped_<reason>")
+    },
+    BATCH: {(state, "batch_failed_partial") for state in OPEN},
 }
 """The seeds' `<any-state> + invariant_violation`, `<any-state> + sovereign_stop` and `any_doc_terminal_fail`."""
 
 EXTENSIONS = {
     DOCUMENT_RUN: {
-        *(("stopped_<reason>", one) for one in WAY if not one.startswith("awaiting_")),
-        *((one, "voided_<reason>") for one in [*WAY, "stopped_<reason>"] if one != "lifecycle_enacted"),
+        *(("stopped_<reason>", state) for state in WAY if not state.startswith("awaiting_")),
+        *((state, "voided_<reason>") for state in [*WAY, "stopped_<reason>"] if state != "lifecycle_enacted"),
         ("failed_<gate>", "voided_<reason>"),
         ("pending", "skipped"),
     },
     BATCH: {
-        *(("batch_pending", one) for one in [*MOVING, "batch_closeout", "batch_voided"]),
-        *((one, other) for one in MOVING for other in [*MOVING, "batch_closeout", "batch_voided"] if one != other),
+        *(("batch_pending", state) for state in [*MOVING, "batch_closeout", "batch_voided"]),
+        *(
+            (state, other)
+            for state in MOVING
+            for other in [*MOVING, "batch_closeout", "batch_voided"]
+            if state != other
+        ),
         *((end, other) for end in ENDS[1:] for other in [*MOVING, *ENDS] if end != other),
     }
     - edges(SEEDS[BATCH]),
@@ -130,7 +137,7 @@ EXTENSIONS = {
 def test_the_transitions_are_the_seeds_and_the_listed_extensions_and_no_others(lifecycle: Lifecycle) -> None:
     """Seeds 000 §2, 002 "Deterministic Transition Matrix"."""
     seeds = edges(SEEDS[lifecycle]) | ANY_STATE.get(lifecycle, set())
-    extensions = as_the_seed((one, other) for one, other, _ in lifecycle.extensions)
+    extensions = as_the_seed((before, after) for before, after, _ in lifecycle.extensions)
     assert set(extensions) == EXTENSIONS[lifecycle]
     assert set(as_the_seed(lifecycle.edges)) == seeds | EXTENSIONS[lifecycle]
     assert not seeds & EXTENSIONS[lifecycle]
@@ -180,18 +187,20 @@ def test_the_states_are_the_seeds_and_so_are_those_that_end(lifecycle: Lifecycle
 
 
 @pytest.mark.parametrize(
-    ("lifecycle", "one", "other"),
+    ("lifecycle", "before", "after"),
     [
-        pytest.param(lifecycle, one, other, id=f"{lifecycle.name}: {one} -> {other}")
+        pytest.param(lifecycle, before, after, id=f"{lifecycle.name}: {before} -> {after}")
         for lifecycle in STATES
-        for one, other in sorted(edges(SEEDS[lifecycle]) | ANY_STATE.get(lifecycle, set()))
+        for before, after in sorted(edges(SEEDS[lifecycle]) | ANY_STATE.get(lifecycle, set()))
     ],
 )
-def test_an_arrow_of_a_seed_is_a_transition(lifecycle: Lifecycle, one: str, other: str) -> None:
+def test_an_arrow_of_a_seed_is_a_transition(lifecycle: Lifecycle, before: str, after: str) -> None:
     """Seeds 000 §2, 001 §3, 002 "Deterministic Transition Matrix", 003 §1.3, 003 §2.1, 003 §2.2,
     004 "Task Lifecycle" Transitions, 004 "Workstream Lifecycle" Transitions, 004 "Worker State Machine" Transitions.
     """
-    (rule,) = {id(rule): rule for edge, rule in lifecycle.edges.items() if (one, other) in as_the_seed([edge])}.values()
+    (rule,) = {
+        id(rule): rule for edge, rule in lifecycle.edges.items() if (before, after) in as_the_seed([edge])
+    }.values()
     assert rule.trigger
     assert not rule.extension
 
@@ -201,7 +210,7 @@ def test_a_request_pauses_in_two_states_and_goes_there_from_work_alone() -> None
     pauses = {"awaiting_tool", "awaiting_user_confirmation"}
     assert set(REQUEST.allowed["executing"]) - {"executing"} - set(REQUEST.terminal) == pauses
     for pause in pauses:
-        assert {one for one, other in REQUEST.edges if other == pause} == {pause, "executing"}
+        assert {before for before, after in REQUEST.edges if after == pause} == {pause, "executing"}
         assert set(REQUEST.allowed[pause]) - {pause} - set(REQUEST.terminal) == {"executing"}
 
 
@@ -246,10 +255,10 @@ def test_every_move_is_allowed_or_refused_with_one_error(lifecycle: Lifecycle) -
                 continue
             with pytest.raises(IllegalTransition) as caught:
                 lifecycle.check(state, other)
-            said = str(caught.value)
-            assert f"{state} → {other}" in said
-            assert all(target in said for target in lifecycle.allowed[state])
-            assert "terminal" in said or lifecycle.allowed[state]
+            message = str(caught.value)
+            assert f"{state} → {other}" in message
+            assert all(target in message for target in lifecycle.allowed[state])
+            assert "terminal" in message or lifecycle.allowed[state]
 
 
 def test_the_error_names_from_and_to_and_what_is_allowed() -> None:
@@ -280,7 +289,9 @@ def test_a_family_is_its_head_with_a_reason_behind_it() -> None:
 
 
 def test_only_seed_002_lists_transitions_to_the_same_state_and_000_stops_that_follow_stops() -> None:
-    selves = {(lifecycle.name, one) for lifecycle in LIFECYCLES for one, other in lifecycle.edges if one == other}
+    selves = {
+        (lifecycle.name, before) for lifecycle in LIFECYCLES for before, after in lifecycle.edges if before == after
+    }
     assert selves == {*(("request", state) for state in REQUEST.states), ("document_run", "stopped_<reason>")}
 
 
@@ -301,7 +312,7 @@ def test_seed_004_names_its_three_events() -> None:
 def test_retries_warn_failures_are_errors_and_a_critical_task_s_failure_is_critical() -> None:
     """Seeds 004 "Task Lifecycle" Transition Details, 004 "Workstream Lifecycle" Transition Details."""
     assert TASK.check("running", "retrying").severity == "warning"
-    assert {TASK.check(one, "failed").severity for one in ("running", "validating")} == {"error"}
+    assert {TASK.check(state, "failed").severity for state in ("running", "validating")} == {"error"}
     assert WORKSTREAM.check("executing", "failed").severity == "critical"
     assert WORKER.check("busy", "unresponsive").severity == "error"
     assert DOCUMENT_RUN.check("pending", "failed_source_pin").severity == "error"

@@ -43,37 +43,39 @@ def event(entity: str, before: str, after: str, second: float = 0, *, kind: str 
 def way(entity: str, *states: str, start: float = 0, kind: str = "task", **metadata: Any) -> list[Json]:
     """Events along these states, a second apart."""
     return [
-        event(entity, one, other, start + n, kind=kind, **metadata) for n, (one, other) in enumerate(pairwise(states))
+        event(entity, before, after, start + n, kind=kind, **metadata)
+        for n, (before, after) in enumerate(pairwise(states))
     ]
 
 
 DONE = ("pending", "queued", "running", "validating", "completed")
 
 
-def raw(told: tuple[Json | str | bytes, ...]) -> bytes:
+def raw(entries: tuple[Json | str | bytes, ...]) -> bytes:
     """A file of these events or raw lines."""
     data = [
-        one if isinstance(one, bytes) else (one if isinstance(one, str) else json.dumps(one)).encode() for one in told
+        entry if isinstance(entry, bytes) else (entry if isinstance(entry, str) else json.dumps(entry)).encode()
+        for entry in entries
     ]
     return b"".join(line + b"\n" for line in data)
 
 
-def found_in(*told: Json | str | bytes) -> list[tuple[int, str]]:
+def found_in(*entries: Json | str | bytes) -> list[tuple[int, str]]:
     """(line, what is wrong) of a file."""
-    return [(one.line, one.code) for one in check(io.BytesIO(raw(told)), Validation())]
+    return [(finding.line, finding.code) for finding in check(io.BytesIO(raw(entries)), Validation())]
 
 
-def found(*told: Json | str | bytes) -> list[tuple[int, str]]:
+def found(*entries: Json | str | bytes) -> list[tuple[int, str]]:
     """The same of lines that continue a log: each entity stands, since line 0, where its first event begins."""
     known, begun = InMemory(), set()
-    for one in told:
-        if not isinstance(one, dict) or one.get("event_type") not in BY_EVENT_TYPE:
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("event_type") not in BY_EVENT_TYPE:
             continue
-        lifecycle, entity, before = BY_EVENT_TYPE[one["event_type"]], one.get("entity_id"), one.get("from_state")
+        lifecycle, entity, before = BY_EVENT_TYPE[entry["event_type"]], entry.get("entity_id"), entry.get("from_state")
         if (lifecycle.name, entity) not in begun and isinstance(before, str) and before != lifecycle.initial:
             known[f"{lifecycle.name}\t{entity}"] = {"state": before, "line": 0}
         begun.add((lifecycle.name, entity))
-    return [(one.line, one.code) for one in check(io.BytesIO(raw(told)), Validation(known=known))]
+    return [(finding.line, finding.code) for finding in check(io.BytesIO(raw(entries)), Validation(known=known))]
 
 
 # --- good files -------------------------------------------------------------------------------------------------------
@@ -81,7 +83,7 @@ def found(*told: Json | str | bytes) -> list[tuple[int, str]]:
 
 def test_a_task_a_workstream_and_a_worker_of_another_program_pass() -> None:
     stream = [("planned", "ready"), ("ready", "executing"), ("executing", "validating"), ("validating", "completed")]
-    told = [
+    events = [
         event("worker-1", "initializing", "idle", 0, kind="worker", max_concurrent_tasks=1),
         event("ws-1", *stream[0], 1, kind="workstream"),
         event("t-1", "pending", "queued", 2, workstream_id="ws-1", created_at="2026-11-21T09:00:00Z"),
@@ -97,11 +99,11 @@ def test_a_task_a_workstream_and_a_worker_of_another_program_pass() -> None:
         event("ws-1", *stream[3], 15, kind="workstream"),
         event("worker-1", "idle", "shutdown", 16, kind="worker", held_resources=[]),
     ]
-    assert found(*told) == []
+    assert found(*events) == []
 
 
 def test_every_lifecycle_s_events_are_taken() -> None:
-    told = [
+    events = [
         event("run-1", "pending", "source_pinned", kind="document_run"),
         event("run-1", "source_pinned", "failed_mark", 1, kind="document_run"),
         event("run-1", "failed_mark", "voided_by_hand", 2, kind="document_run"),
@@ -111,7 +113,7 @@ def test_every_lifecycle_s_events_are_taken() -> None:
         *way("s", "ready", "running", "waiting_approval", "ready", "running", "succeeded", kind="step", start=15),
         event("a", "requested", "approved", 21, kind="approval"),
     ]
-    assert found(*told) == []
+    assert found(*events) == []
 
 
 def test_a_file_needs_no_last_line_feed() -> None:
@@ -184,7 +186,7 @@ def test_a_line_without_an_end_takes_no_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("events", "expected"),
     [
         ([event("t", "running", "completed")], [(1, "transition")]),
         ([event("t", "asleep", "running")], [(1, "transition")]),
@@ -211,9 +213,9 @@ def test_a_line_without_an_end_takes_no_memory() -> None:
         ([event("d", "lifecycle_enacted", "voided_x", kind="document_run")], [(1, "transition")]),
     ],
 )
-def test_what_is_not_legal_is_found_on_its_line(told: list[Json], expected: list[tuple[int, str]]) -> None:
+def test_what_is_not_legal_is_found_on_its_line(events: list[Json], expected: list[tuple[int, str]]) -> None:
     """Seeds 004 "Workstream Lifecycle" Transition Details, 004 "Task Lifecycle" Invariants, 004 "Validation"."""
-    assert found(*told) == expected
+    assert found(*events) == expected
 
 
 @pytest.mark.parametrize(
@@ -224,20 +226,20 @@ def test_a_trigger_of_another_transition_is_found_wherever_the_lifecycle_has_one
     lifecycle: Lifecycle, before: str, after: str
 ) -> None:
     """Seed 004 "Validation": all transitions are valid per the definition, the trigger with them."""
-    one, other = (state.replace("<gate>", "x").replace("<reason>", "x") for state in (before, after))
+    source, target = (state.replace("<gate>", "x").replace("<reason>", "x") for state in (before, after))
     rule = lifecycle.edges[before, after]
     for word in lifecycle.words:
-        told = event("e", one, other, kind=lifecycle.name, over={"trigger": word})
+        entry = event("e", source, target, kind=lifecycle.name, over={"trigger": word})
         expected = [] if word in {rule.trigger, *rule.words} else [(1, "trigger")]
-        assert [line for line in found(told) if line[1] == "trigger"] == expected, word
+        assert [line for line in found(entry) if line[1] == "trigger"] == expected, word
 
 
 @pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda lifecycle: lifecycle.name)
 def test_a_file_in_which_an_entity_begins_in_the_middle_is_not_valid(lifecycle: Lifecycle) -> None:
     """Seed 004 "Validation"."""
     for before, after in lifecycle.edges:
-        one, other = (state.replace("<gate>", "x").replace("<reason>", "x") for state in (before, after))
-        codes = [code for _, code in found_in(event("e", one, other, kind=lifecycle.name))]
+        source, target = (state.replace("<gate>", "x").replace("<reason>", "x") for state in (before, after))
+        codes = [code for _, code in found_in(event("e", source, target, kind=lifecycle.name))]
         assert ("first_transition" in codes) == (before != lifecycle.initial)
 
 
@@ -259,10 +261,10 @@ def test_a_last_line_that_is_missing_is_found_where_the_file_says_that_the_run_h
     """Seed 004 "Validation"."""
     kind = f"{last}_state_transition"
     start = event("r", "pending", "source_pinned", 11, kind="document_run")
-    told = [*RUN, start, event("r", "source_pinned", "failed_mark", 20, kind="document_run")]
-    assert found_in(*told) == []
-    number = max(n for n, one in enumerate(told) if one["event_type"] == kind)
-    lacking = [*told[:number], *told[number + 1 :]]
+    events = [*RUN, start, event("r", "source_pinned", "failed_mark", 20, kind="document_run")]
+    assert found_in(*events) == []
+    number = max(n for n, entry in enumerate(events) if entry["event_type"] == kind)
+    lacking = [*events[:number], *events[number + 1 :]]
     assert "last_transition" in [code for _, code in found_in(*lacking)]
 
 
@@ -270,7 +272,8 @@ def test_a_run_that_passed_every_gate_ends_its_document_run_and_a_rehearsal_does
     start = event("r", "pending", "source_pinned", 11, kind="document_run")
     assert found_in(*RUN, start) == []
     every = [
-        {**one, "metadata": {**one["metadata"], "steps": len(GATES), "steps_succeeded": len(GATES)}} for one in RUN
+        {**entry, "metadata": {**entry["metadata"], "steps": len(GATES), "steps_succeeded": len(GATES)}}
+        for entry in RUN
     ]
     assert found_in(*every, start) == [(len(every) + 1, "last_transition")]
 
@@ -297,7 +300,7 @@ def test_one_wrong_line_is_one_finding_and_not_all_that_follow() -> None:
 
 
 def test_the_finding_says_what_stood_there_and_since_which_line() -> None:
-    data = "\n".join(json.dumps(one) for one in (*way("t", *DONE), event("t", "running", "failed", 9))).encode()
+    data = "\n".join(json.dumps(entry) for entry in (*way("t", *DONE), event("t", "running", "failed", 9))).encode()
     (finding,) = check(io.BytesIO(data), Validation())
     assert finding.text == "task t is completed since line 4, not running"
     assert (finding.line, finding.entity) == (5, "t")
@@ -399,7 +402,7 @@ def test_each_invariant_is_kept_and_broken(code: str, good: list[Json], bad: lis
     """
     assert found(*good) == []
     # A step that did not succeed in a run that did lacks its end too.
-    assert [one for one in found(*bad) if one[1] != "last_transition"] == [(len(bad), code)]
+    assert [finding for finding in found(*bad) if finding[1] != "last_transition"] == [(len(bad), code)]
 
 
 RUNS = {
@@ -446,11 +449,11 @@ def test_a_worker_that_comes_back_has_sent_a_heartbeat() -> None:
 
 
 def test_what_does_not_fit_in_memory_is_remembered_all_the_same() -> None:
-    told = [*(event(f"t{n}", "pending", "queued", run_id=f"r{n}") for n in range(50))]
-    told += [event("t0", "running", "validating", 1), event("r7", "queued", "canceled", 2, kind="run")]
-    data = b"".join(json.dumps(one).encode() + b"\n" for one in told)
+    events = [*(event(f"t{n}", "pending", "queued", run_id=f"r{n}") for n in range(50))]
+    events += [event("t0", "running", "validating", 1), event("r7", "queued", "canceled", 2, kind="run")]
+    data = b"".join(json.dumps(entry).encode() + b"\n" for entry in events)
     known = Spilling(most=10)
-    wrong = [(one.line, one.code) for one in check(io.BytesIO(data), Validation(known=known))]
+    wrong = [(finding.line, finding.code) for finding in check(io.BytesIO(data), Validation(known=known))]
     assert wrong == [(51, "single_active_state"), (8, "last_transition")]
     assert len(known._near) <= 10
 
@@ -458,7 +461,7 @@ def test_what_does_not_fit_in_memory_is_remembered_all_the_same() -> None:
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
     made = {name: tmp_path / f"{name}.jsonl" for name in ("good", "bad", "empty")}
-    made["good"].write_text("".join(json.dumps(one) + "\n" for one in way("t", *DONE)))
+    made["good"].write_text("".join(json.dumps(entry) + "\n" for entry in way("t", *DONE)))
     made["bad"].write_text(json.dumps(event("t", "pending", "completed")) + "\n{\n")
     made["empty"].write_text("")
     return made
@@ -472,7 +475,7 @@ def test_the_command_says_each_finding_with_its_line(files: dict[str, Path]) -> 
     assert [line.partition(": ")[0] for line in bad.stdout.splitlines()] == ["line 1", "line 2", str(files["bad"])]
     machine = json.loads(CliRunner().invoke(app, ["validate", str(files["bad"]), "--json"]).stdout)
     assert (machine["valid"], machine["lines"], machine["events"], machine["findings"]) == (False, 2, 1, 2)
-    assert [(one["line"], one["code"]) for one in machine["listed"]] == [(1, "transition"), (2, "schema")]
+    assert [(finding["line"], finding["code"]) for finding in machine["listed"]] == [(1, "transition"), (2, "schema")]
 
 
 def test_the_script_needs_nothing_but_python_and_reads_a_file_or_its_standard_input(files: dict[str, Path]) -> None:
@@ -485,8 +488,8 @@ def test_the_script_needs_nothing_but_python_and_reads_a_file_or_its_standard_in
 
     assert run(str(files["good"])) == (0, f"{files['good']}: valid, 4 lines, 4 events, 0 findings\n")
     assert run("-", given=files["good"].read_bytes())[0] == 0
-    code, said = run("-", "--json", given=files["bad"].read_bytes())
-    assert (code, json.loads(said)["findings"]) == (1, 2)
+    code, output = run("-", "--json", given=files["bad"].read_bytes())
+    assert (code, json.loads(output)["findings"]) == (1, 2)
     assert run(str(files["empty"]))[0] == run("nowhere.jsonl")[0] == 2
     assert "name a transitions.jsonl" in run("nowhere.jsonl")[1]
 
@@ -497,7 +500,7 @@ def test_what_a_file_of_others_says_is_told_as_letters_on_its_own_line(tmp_path:
     lines = [event(text, "running", text), event(text, text, "running", 1), {text: text}]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     for more in ([], ["--json"]):
-        said: list[str] = []
-        assert not told(str(file), said.append, as_json=bool(more))
-        assert all(leaks(one) == [] for one in said)
-        assert more or not any("\n" in one for one in said)
+        sentences: list[str] = []
+        assert not told(str(file), sentences.append, as_json=bool(more))
+        assert all(leaks(sentence) == [] for sentence in sentences)
+        assert more or not any("\n" in sentence for sentence in sentences)

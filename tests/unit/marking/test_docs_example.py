@@ -14,9 +14,9 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "marking.md
 
 
 def block(language: str) -> str:
-    found = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
-    assert found is not None
-    return found.group(1)
+    match = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    assert match is not None
+    return match.group(1)
 
 
 def test_the_worked_example_is_cut_as_the_page_says() -> None:

@@ -125,9 +125,9 @@ def test_a_gap_that_a_note_explains_is_none(word: str, note: str, after: int) ->
 )
 def test_a_note_may_write_the_word_in_another_case(note: str) -> None:
     def missing(between: str) -> list[str]:
-        found = suggest(with_gap(between, "Стаття", 4).encode(), docprefix="LAW")
-        assert isinstance(found, Suggestion)
-        return [finding.code for finding in found.red]
+        suggestion = suggest(with_gap(between, "Стаття", 4).encode(), docprefix="LAW")
+        assert isinstance(suggestion, Suggestion)
+        return [finding.code for finding in suggestion.red]
 
     assert missing("") == ["number_missing"]
     assert missing(note) == []

@@ -78,8 +78,8 @@ def test_units_without_markdown_are_as_many_as_a_reader_counts(law: Law) -> None
 @pytest.mark.parametrize("law", ALL)
 def test_units_stand_where_a_reader_finds_them(law: Law) -> None:
     _, marking = marked(law)
-    found = {unit.line: unit.address.removeprefix("LAW/") for unit in marking.candidates}
-    assert {line: found.get(line) for line in KNOWN[law.file]} == KNOWN[law.file]
+    addresses = {unit.line: unit.address.removeprefix("LAW/") for unit in marking.candidates}
+    assert {line: addresses.get(line) for line in KNOWN[law.file]} == KNOWN[law.file]
 
 
 @pytest.mark.parametrize("law", ALL)
@@ -121,8 +121,8 @@ def test_a_law_is_cut_by_the_profile_of_its_language_or_refused_by_name(text: In
     assert isinstance(marking, Marking), marking
     assert len(marking.candidates) == text.law.units
     assert {heading.line for heading in headings_of(data)} == {unit.line for unit in marking.candidates}
-    found = {unit.line: unit.address.removeprefix("LAW/") for unit in marking.candidates}
-    assert {line: found.get(line) for line in text.known} == text.known
+    addresses = {unit.line: unit.address.removeprefix("LAW/") for unit in marking.candidates}
+    assert {line: addresses.get(line) for line in text.known} == text.known
 
 
 @pytest.mark.laws

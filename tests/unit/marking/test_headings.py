@@ -171,6 +171,6 @@ def test_very_long_lines_are_read_once() -> None:
 @pytest.mark.parametrize("inserted", ["7<sup>1</sup>", "7¹", "7 - 1"])
 def test_an_inserted_number_is_neither_the_one_before_nor_a_larger_one(inserted: str) -> None:
     text = f"## § 6\n\nx\n\n## § 7\n\nx\n\n## § {inserted}. Inserted\n\nx\n\n## § 8\n\nx\n"
-    found = cut(text)
-    assert [unit.address for unit in found.candidates] == ["LAW/PAR-6", "LAW/PAR-7", "LAW/PAR-7-1", "LAW/PAR-8"]
-    assert found.unaccepted == ()
+    marking = cut(text)
+    assert [unit.address for unit in marking.candidates] == ["LAW/PAR-6", "LAW/PAR-7", "LAW/PAR-7-1", "LAW/PAR-8"]
+    assert marking.unaccepted == ()

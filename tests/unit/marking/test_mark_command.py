@@ -40,8 +40,8 @@ def test_the_word_in_the_place_of_the_id_is_no_id(capsys: pytest.CaptureFixture[
 def mark(capsys: pytest.CaptureFixture[str]) -> Callable[..., Told]:
     def run(*arguments: str) -> Told:
         code = cli.run(["mark", *arguments])
-        said = capsys.readouterr()
-        return Told(exit_code=code, stdout=said.out, stderr=said.err)
+        output = capsys.readouterr()
+        return Told(exit_code=code, stdout=output.out, stderr=output.err)
 
     return run
 
@@ -84,14 +84,14 @@ def test_choices_reach_the_marking(law: Path, mark: Callable[..., Told]) -> None
     assert mark(*chosen).exit_code == 4
     answer = mark(*chosen, "--accept", "number_repeated:ICX-9/ARTICLE-2~2", "--because", "printed so")
     assert answer.exit_code == 0
-    found = json.loads(answer.stdout)
-    assert [unit["address"] for unit in found["candidates"]] == [
+    document = json.loads(answer.stdout)
+    assert [unit["address"] for unit in document["candidates"]] == [
         "ICX-9/ARTICLE-1",
         "ICX-9/ARTICLE-2",
         "ICX-9/ARTICLE-2~2",
     ]
-    assert found["partition"]["region_bytes"] == sum(
-        found["partition"][f"{kind}_bytes"] for kind in ("candidates", "exclusions", "non_content")
+    assert document["partition"]["region_bytes"] == sum(
+        document["partition"][f"{kind}_bytes"] for kind in ("candidates", "exclusions", "non_content")
     )
 
 
@@ -174,16 +174,16 @@ def test_a_red_finding_is_refused_with_the_line_and_the_name_to_accept(
     assert refused.exit_code == 4
     assert "line 4" in refused.stderr
     assert "--accept heading_absorbed:LAW/ARTICLE-1 --because TEXT" in refused.stderr
-    told = json.loads(mark(swallowed, "--json").stdout)["refused"]
-    assert [item["name"] for item in told["findings"]] == ["heading_absorbed:LAW/ARTICLE-1"]
+    refusal = json.loads(mark(swallowed, "--json").stdout)["refused"]
+    assert [item["name"] for item in refusal["findings"]] == ["heading_absorbed:LAW/ARTICLE-1"]
 
 
 def test_an_accepted_finding_is_shown_with_its_reason(swallowed: str, mark: Callable[..., Told]) -> None:
     answer = mark(swallowed, *ACCEPT, "--because", "a quotation")
     assert answer.exit_code == 0
     assert "accepted heading_absorbed:LAW/ARTICLE-1: a quotation" in answer.stdout
-    found = json.loads(mark(swallowed, *ACCEPT, "--because", "a quotation", "--json").stdout)
-    assert found["accepted"] == {"heading_absorbed:LAW/ARTICLE-1": "a quotation"}
+    document = json.loads(mark(swallowed, *ACCEPT, "--because", "a quotation", "--json").stdout)
+    assert document["accepted"] == {"heading_absorbed:LAW/ARTICLE-1": "a quotation"}
 
 
 def test_accepting_what_is_not_there_is_refused_with_the_valid_names(swallowed: str, mark: Callable[..., Told]) -> None:

@@ -119,7 +119,7 @@ def test_titles_are_spelled_in_ascii_and_kept_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("last", "written", "said"),
+    ("last", "written", "gap"),
     [
         ((1,), "IV", "II and III are"),
         ((1,), "V bis", "at least one number is"),
@@ -129,10 +129,10 @@ def test_titles_are_spelled_in_ascii_and_kept_apart() -> None:
         ((3,), "e", "c and d are"),
     ],
 )
-def test_a_gap_is_named_as_the_law_writes_its_numbers(last: tuple[int, ...], written: str, said: str) -> None:
+def test_a_gap_is_named_as_the_law_writes_its_numbers(last: tuple[int, ...], written: str, gap: str) -> None:
     value = parse(written).value
     assert value is not None
-    assert named_gap(last, value[:1], written) == said
+    assert named_gap(last, value[:1], written) == gap
 
 
 @given(st.sampled_from(sorted(STYLES)).flatmap(lambda style: st.from_regex(STYLES[style], fullmatch=True)))

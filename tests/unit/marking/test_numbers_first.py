@@ -9,9 +9,9 @@ from cutter.marking.suggestion import Suggestion, suggest
 
 
 def suggested(text: str) -> Suggestion:
-    found = suggest(text.encode(), docprefix="LAW")
-    assert isinstance(found, Suggestion), found
-    return found
+    suggestion = suggest(text.encode(), docprefix="LAW")
+    assert isinstance(suggestion, Suggestion), suggestion
+    return suggestion
 
 
 def addresses(text: str) -> list[str]:
@@ -104,15 +104,15 @@ def test_a_raised_number_without_a_sign_is_amber() -> None:
 
 
 @pytest.mark.parametrize(
-    ("paragraph", "said"),
+    ("paragraph", "amber"),
     [
         ("2 a § två a utan tecken.", True), ("2 a §, andra stycket, gäller.", False), ("§ 2 b (Opphevet)", True),
         ("§ 2 b gjelder ikke.", False), ("4 §:n 2 momentissa säädetään.", False), ("2 b gäller.", False),
     ],
 )  # fmt: skip
-def test_a_paragraph_that_begins_like_a_heading_is_amber(paragraph: str, said: bool) -> None:
+def test_a_paragraph_that_begins_like_a_heading_is_amber(paragraph: str, amber: bool) -> None:
     text = law("## § 1", "x", "## § 2", "x", paragraph, "## § 3", "x")
-    assert (("heading_unread", 9) in ambers(text)) == said
+    assert (("heading_unread", 9) in ambers(text)) == amber
     assert ambers(text.replace(paragraph, f"Text: {paragraph}")) == []
 
 

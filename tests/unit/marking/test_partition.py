@@ -42,11 +42,11 @@ def test_a_missing_last_part_is_refused() -> None:
 
 def test_an_address_twice_or_a_parent_behind_its_child_is_refused() -> None:
     marking = cut(TEXT)
-    chapter, one, two = marking.candidates
+    chapter, first, second = marking.candidates
     with pytest.raises(ProgrammingError, match="given twice"):
-        rebuilt(marking, (chapter, one, dataclasses.replace(two, address=one.address)))
+        rebuilt(marking, (chapter, first, dataclasses.replace(second, address=first.address)))
     with pytest.raises(ProgrammingError, match="parent"):
-        rebuilt(marking, (dataclasses.replace(chapter, parent_address=one.address), one, two))
+        rebuilt(marking, (dataclasses.replace(chapter, parent_address=first.address), first, second))
 
 
 def test_a_digest_of_something_else_is_refused() -> None:

@@ -82,10 +82,10 @@ def test_a_plan_is_built_from_the_marked_bytes_only() -> None:
 
 
 def test_keys_are_distinct_and_bound_to_version_address_and_content() -> None:
-    one, two = plan_of(), plan_of(version="v2")
-    keys = {row.idempotency_key for row in (*one.rows, *two.rows)}
-    assert len(keys) == 2 * len(one.rows)
-    row = one.rows[0]
+    first, second = plan_of(), plan_of(version="v2")
+    keys = {row.idempotency_key for row in (*first.rows, *second.rows)}
+    assert len(keys) == 2 * len(first.rows)
+    row = first.rows[0]
     assert row.idempotency_key == canonical_digest(
         {
             "v": "unit-key/1",
@@ -97,9 +97,9 @@ def test_keys_are_distinct_and_bound_to_version_address_and_content() -> None:
 
 
 def test_the_writer_digest_does_not_depend_on_the_version_but_the_plans_does() -> None:
-    one, two = plan_of(), plan_of(version="v2")
-    assert one.writer_digest == two.writer_digest
-    assert one.cut_plan_digest != two.cut_plan_digest
+    first, second = plan_of(), plan_of(version="v2")
+    assert first.writer_digest == second.writer_digest
+    assert first.cut_plan_digest != second.cut_plan_digest
 
 
 def test_cardinality_is_sorted_by_section_type() -> None:

@@ -21,8 +21,8 @@ def cutter(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pyte
 
     def run(*arguments: str) -> Told:
         code = cli.run(list(arguments))
-        said = capsys.readouterr()
-        return Told(exit_code=code, stdout=said.out, stderr=said.err)
+        output = capsys.readouterr()
+        return Told(exit_code=code, stdout=output.out, stderr=output.err)
 
     return run
 
@@ -35,10 +35,10 @@ def law(tmp_path: Path) -> Path:
 
 
 def test_the_profile_is_written_and_cuts_the_text(law: Path, cutter: Callable[..., Told]) -> None:
-    told = cutter("profile", "suggest", str(law))
-    assert told.exit_code == 0, told.output
-    assert "confidence: high" in told.stdout
-    assert "ARTICLE-2  Article 2. Scope" in told.stdout
+    answer = cutter("profile", "suggest", str(law))
+    assert answer.exit_code == 0, answer.output
+    assert "confidence: high" in answer.stdout
+    assert "ARTICLE-2  Article 2. Scope" in answer.stdout
     profile = parse_profile(Path("law.profile.yaml").read_bytes())
     assert profile.id == "suggested-law"
     marked = cutter("mark", str(law), "--profile", "law.profile.yaml", "--json")
@@ -58,21 +58,23 @@ def test_a_text_without_headings_leads_to_the_sign_and_to_the_same_command(
 ) -> None:
     prose = tmp_path / "prose.md"
     prose.write_text("Only words.\n")
-    told = cutter("profile", "suggest", str(prose)).stdout
-    assert told.startswith("no levels: ")
-    assert "first: put `# ` before each line that begins a unit\n" in told
-    again = told.splitlines()[-1].partition("next: ")[2].split()
+    text = cutter("profile", "suggest", str(prose)).stdout
+    assert text.startswith("no levels: ")
+    assert "first: put `# ` before each line that begins a unit\n" in text
+    again = text.splitlines()[-1].partition("next: ")[2].split()
     prose.write_text("# Only words\n\nThat count.\n")
     assert "next: cutter mark" in cutter(*again[1:]).stdout
 
 
 def test_a_machine_gets_the_profile_and_what_was_left_out(law: Path, cutter: Callable[..., Told]) -> None:
-    told = cutter("profile", "suggest", str(law), "--refine", "word Article is text", "--json")
-    found = json.loads(told.stdout)
-    assert found["profile"]["path"] == "law.profile.yaml"
-    assert found["yaml"] == Path("law.profile.yaml").read_text(encoding="utf-8")
-    assert [line["line"] for line in found["unused"]] == [3, 7]
-    assert {alternative["profile"] for alternative in found["alternatives"]} >= {"generic-markdown", "vietnamese-law"}
+    answer = cutter("profile", "suggest", str(law), "--refine", "word Article is text", "--json")
+    document = json.loads(answer.stdout)
+    assert document["profile"]["path"] == "law.profile.yaml"
+    assert document["yaml"] == Path("law.profile.yaml").read_text(encoding="utf-8")
+    assert [line["line"] for line in document["unused"]] == [3, 7]
+    assert {alternative["profile"] for alternative in document["alternatives"]} >= {
+        "generic-markdown", "vietnamese-law",
+    }  # fmt: skip
 
 
 def test_a_profile_that_is_there_is_not_replaced_without_force(law: Path, cutter: Callable[..., Told]) -> None:
@@ -99,8 +101,11 @@ def test_a_text_that_cannot_be_read_is_refused(tmp_path: Path, cutter: Callable[
 
 def test_the_rule_of_a_line_is_named(law: Path, cutter: Callable[..., Told]) -> None:
     cutter("profile", "suggest", str(law))
-    told = cutter("mark", str(law), "--profile", "law.profile.yaml", "--explain", "3", "--explain", "9", "--json")
-    rules = [(one["line"], one["verdict"], one["rule"], one["address"]) for one in json.loads(told.stdout)["explained"]]
+    answer = cutter("mark", str(law), "--profile", "law.profile.yaml", "--explain", "3", "--explain", "9", "--json")
+    rules = [
+        (explanation["line"], explanation["verdict"], explanation["rule"], explanation["address"])
+        for explanation in json.loads(answer.stdout)["explained"]
+    ]
     assert rules == [(3, "unit", "word", "LAW/ARTICLE-1"), (9, "text", "no_sign", "LAW/ARTICLE-2")]
     plain = cutter("mark", str(law), "--explain", "3")
     assert plain.exit_code == 0
@@ -111,9 +116,9 @@ def test_the_rule_of_a_line_is_named(law: Path, cutter: Callable[..., Told]) -> 
 
 def test_after_an_explanation_a_person_edits_their_own_profile(law: Path, cutter: Callable[..., Told]) -> None:
     cutter("profile", "suggest", str(law))
-    told = cutter("mark", str(law), "--profile", "law.profile.yaml", "--explain", "3")
+    answer = cutter("mark", str(law), "--profile", "law.profile.yaml", "--explain", "3")
     again = f"cutter mark {law} --profile law.profile.yaml"
-    assert told.stderr == f"to change that, edit law.profile.yaml, then: {again}\n"
+    assert answer.stderr == f"to change that, edit law.profile.yaml, then: {again}\n"
 
 
 def test_after_the_explanation_of_a_blank_line_the_whole_cut_is_next(law: Path, cutter: Callable[..., Told]) -> None:
@@ -123,28 +128,28 @@ def test_after_the_explanation_of_a_blank_line_the_whole_cut_is_next(law: Path, 
 def test_a_heading_that_is_explained_can_become_text(tmp_path: Path, cutter: Callable[..., Told]) -> None:
     file = tmp_path / "law.md"
     file.write_text("# Act\n\n## Article 1\n\nx\n\n## Article 2\n\ny\n", encoding="utf-8")
-    told = cutter("mark", str(file), "--explain", "3")
-    assert told.stderr == f"to change that: cutter profile suggest {file} --refine 'line 3 is text'\n"
+    answer = cutter("mark", str(file), "--explain", "3")
+    assert answer.stderr == f"to change that: cutter profile suggest {file} --refine 'line 3 is text'\n"
 
 
 def test_a_refused_text_is_explained_before_it_is_refused(tmp_path: Path, cutter: Callable[..., Told]) -> None:
     file = tmp_path / "law.md"
     file.write_text("# Act\n\n## Article 1\n\n## Article 2\n\nx\n", encoding="utf-8")
-    told = cutter("mark", str(file), "--explain", "3")
-    assert told.exit_code == 4
-    assert "line 3 is a unit (word)" in told.stdout
-    assert "refused (childless_heading)" in told.stderr
+    answer = cutter("mark", str(file), "--explain", "3")
+    assert answer.exit_code == 4
+    assert "line 3 is a unit (word)" in answer.stdout
+    assert "refused (childless_heading)" in answer.stderr
 
 
 def test_a_text_with_red_findings_is_suggested_for_and_explained(tmp_path: Path, cutter: Callable[..., Told]) -> None:
     file = tmp_path / "law.md"
     file.write_text("# Act\n\n## Article 1\n\nx\n\n## Article 2\n\nx\n\n## Article 5\n\nx\n", encoding="utf-8")
-    told = cutter("profile", "suggest", str(file))
-    assert told.exit_code == 0, told.output
-    assert "confidence: low" in told.stdout
-    assert "red number_missing:LAW/ARTICLE-5: line 11:" in told.stdout
-    found = json.loads(cutter("profile", "suggest", str(file), "--json").stdout)
-    assert [one["name"] for one in found["red"]] == ["number_missing:LAW/ARTICLE-5"]
+    answer = cutter("profile", "suggest", str(file))
+    assert answer.exit_code == 0, answer.output
+    assert "confidence: low" in answer.stdout
+    assert "red number_missing:LAW/ARTICLE-5: line 11:" in answer.stdout
+    document = json.loads(cutter("profile", "suggest", str(file), "--json").stdout)
+    assert [finding["name"] for finding in document["red"]] == ["number_missing:LAW/ARTICLE-5"]
     assert cutter("mark", str(file)).exit_code == 4
     explained = cutter("mark", str(file), "--explain", "11")
     assert explained.exit_code == 0
@@ -159,8 +164,8 @@ def test_direction_marks_are_removed_on_request(tmp_path: Path, cutter: Callable
     file = tmp_path / "law.md"
     file.write_text("# Act\n\n## Article 1. \u202eScope\n\nOne.\n", encoding="utf-8")
     assert "bidi_in_heading" in cutter("mark", str(file)).stderr
-    told = cutter("mark", str(file), "--remove-direction-marks", "--json")
-    assert json.loads(told.stdout)["candidates"][1]["title"] == "Article 1. Scope"
+    answer = cutter("mark", str(file), "--remove-direction-marks", "--json")
+    assert json.loads(answer.stdout)["candidates"][1]["title"] == "Article 1. Scope"
 
 
 RISING = "Điều 1. A\n\nx\n\nĐiều 9. B\n\nx\n\nĐiều 2. C\n\nx\n\nĐiều 3. D\n\nx\n"
@@ -186,5 +191,7 @@ def test_each_rule_has_a_line_that_it_decides(
 ) -> None:
     file = tmp_path / "law.md"
     file.write_text(text, encoding="utf-8")
-    told = cutter("mark", str(file), "--profile", profile, "--empty", "heading_only", "--explain", str(line), "--json")
-    assert [one["rule"] for one in json.loads(told.stdout)["explained"]] == [rule]
+    answer = cutter(
+        "mark", str(file), "--profile", profile, "--empty", "heading_only", "--explain", str(line), "--json"
+    )
+    assert [explanation["rule"] for explanation in json.loads(answer.stdout)["explained"]] == [rule]

@@ -63,7 +63,7 @@ def test_the_profiles_choices_count_unless_the_options_say_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "line", "said"),
+    ("data", "line", "message"),
     [
         (changed("about:", "colour: red\nabout:"), 3, "profile.colour is unknown"),
         (changed("id: house-rules", "id: house-rules\nid: two"), 3, "id is duplicated"),
@@ -98,11 +98,11 @@ def test_the_profiles_choices_count_unless_the_options_say_otherwise() -> None:
         (b"a: " + b"[" * 5_000, 1, "nested deeper"),
     ],
 )
-def test_a_wrong_profile_is_refused_with_line_and_field(data: bytes, line: int, said: str) -> None:
+def test_a_wrong_profile_is_refused_with_line_and_field(data: bytes, line: int, message: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         parse_profile(data)
     assert f"profile line {line}: " in str(refusal.value)
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 def test_bytes_that_are_too_many_or_no_text_are_refused() -> None:

@@ -309,7 +309,7 @@ def test_a_swallowed_heading_is_told_once_and_at_its_own_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "gap"),
     [
         (articles(1, 2, 4), "3 is missing between 2 and 4 (line 9)"),
         (articles(1, 2, 5), "3 and 4 are missing between 2 and 5 (line 9)"),
@@ -323,9 +323,9 @@ def test_a_swallowed_heading_is_told_once_and_at_its_own_line() -> None:
         ),
     ],
 )
-def test_a_gap_names_the_numbers_that_are_missing(text: str, said: str) -> None:
+def test_a_gap_names_the_numbers_that_are_missing(text: str, gap: str) -> None:
     (finding,) = [finding for finding in refused(text).findings if finding.code == "number_missing"]
-    assert finding.message.endswith(f": {said}")
+    assert finding.message.endswith(f": {gap}")
 
 
 def test_two_readings_of_the_nesting_are_said_in_plain_words() -> None:
@@ -461,7 +461,7 @@ def test_one_line_is_counted_in_the_singular() -> None:
 
 def test_a_text_that_is_mostly_in_no_unit_has_an_amber_finding() -> None:
     text = "The whole law is in this line, and no heading is before it.\n\n## Annex\n\nIn force.\n"
-    found = next(finding for finding in cut(text).findings if finding.code == "text_outside")
-    assert (found.line, found.severity, found.name) == (1, "amber", "text_outside:LINE-1")
+    finding = next(finding for finding in cut(text).findings if finding.code == "text_outside")
+    assert (finding.line, finding.severity, finding.name) == (1, "amber", "text_outside:LINE-1")
     assert "text_outside" not in codes(cut("Preamble.\n\n## Text\n\n" + text))
     assert "text_outside" not in codes(cut("---\ntitle: A long title of a short law in force\n---\n# A\n\nb\n"))

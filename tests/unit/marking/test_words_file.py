@@ -15,7 +15,7 @@ def test_the_words_of_each_vocabulary_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (GOOD.replace(b"words/1", b"words/2"), "line 1: words.schema must be cutter-words/1"),
         (GOOD.replace(b"owner", b"section_type"), "line 2: words.section_type is unknown"),
@@ -25,7 +25,7 @@ def test_the_words_of_each_vocabulary_are_read() -> None:
         (GOOD + b"x" * 20_000, "16384"),
     ],
 )
-def test_a_wrong_file_is_refused_with_its_line(wrong: bytes, said: str) -> None:
+def test_a_wrong_file_is_refused_with_its_line(wrong: bytes, message: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse_words(wrong)
-    assert said in str(refused.value)
+    assert message in str(refused.value)

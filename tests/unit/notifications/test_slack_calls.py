@@ -104,8 +104,8 @@ def test_what_is_no_secret_is_refused_without_being_shown(tmp_path: Path, conten
     settings = Settings(state_dir=tmp_path)
     settings.secrets.mkdir()
     (settings.secrets / TOKEN_FILE).write_bytes(content)
-    with pytest.raises((InvalidInput, Unavailable)) as told:
+    with pytest.raises((InvalidInput, Unavailable)) as refusal:
         secret(settings, TOKEN_FILE)
-    assert isinstance(told.value, CutterError)
-    assert "xoxb" not in str(told.value)
-    assert told.value.__cause__ is None
+    assert isinstance(refusal.value, CutterError)
+    assert "xoxb" not in str(refusal.value)
+    assert refusal.value.__cause__ is None

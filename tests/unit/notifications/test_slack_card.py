@@ -65,24 +65,24 @@ def buttons(message: dict[str, Any]) -> list[str]:
 
 def test_a_card_says_what_would_be_written_the_policy_s_reason_and_the_command() -> None:
     """Seed 003 §7."""
-    said = words(ask(WAITING))
-    assert "27 units at as many addresses below ICX-LAW-1/: 20 added, 4 changed, 3 removed" in said
-    assert "policy.yaml line 5: rule writes says allow" in said
-    assert f"```cutter approve {RUN}```" in said
-    assert "2026-11-22 09:00 UTC" in said
-    assert "1 person, tier medium" in said
+    text = words(ask(WAITING))
+    assert "27 units at as many addresses below ICX-LAW-1/: 20 added, 4 changed, 3 removed" in text
+    assert "policy.yaml line 5: rule writes says allow" in text
+    assert f"```cutter approve {RUN}```" in text
+    assert "2026-11-22 09:00 UTC" in text
+    assert "1 person, tier medium" in text
 
 
 def test_enacting_is_told_without_differences() -> None:
-    said = words(ask(replace(WAITING, place="SG_lifecycle_authz", findings=2)))
-    assert "27 units enacted at as many addresses below ICX-LAW-1/; 2 findings" in said
-    assert "added" not in said
+    text = words(ask(replace(WAITING, place="SG_lifecycle_authz", findings=2)))
+    assert "27 units enacted at as many addresses below ICX-LAW-1/; 2 findings" in text
+    assert "added" not in text
 
 
 def test_a_stop_of_the_policy_is_told_with_its_reason() -> None:
-    said = words(ask(EFFECT))
-    assert "The policy stopped it there, of 27 units. policy.yaml line 5" in said
-    assert "ICX-LAW-2026-001 waits at IG_backup" in said
+    text = words(ask(EFFECT))
+    assert "The policy stopped it there, of 27 units. policy.yaml line 5" in text
+    assert "ICX-LAW-2026-001 waits at IG_backup" in text
 
 
 def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None:
@@ -113,9 +113,9 @@ def test_no_card_can_be_built_whose_buttons_would_pass_by_a_signature(changed: d
 
 
 def test_a_decided_card_names_who_decided_and_has_nothing_to_type() -> None:
-    said = words(answer(WAITING, Outcome.APPROVED, ["an", "bo"]))
-    assert "approved by an, bo" in said
-    assert "cutter approve" not in said
+    text = words(answer(WAITING, Outcome.APPROVED, ["an", "bo"]))
+    assert "approved by an, bo" in text
+    assert "cutter approve" not in text
 
 
 def test_the_same_card_has_the_same_bytes_and_is_found_by_its_subject() -> None:

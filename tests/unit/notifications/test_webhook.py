@@ -60,7 +60,7 @@ def test_a_receiver_that_follows_the_documentation_takes_it_once(receiver: HttpR
     assert send(receiver) == MESSAGE.key
     assert send(receiver, replace(MESSAGE, in_doubt=True)) == MESSAGE.key
     reader, now = Reader(), datetime.now(UTC).timestamp()
-    assert [reader.read(one.headers, one.body, now) for one in receiver.posted] == ["taken", "repeated"]
+    assert [reader.read(post.headers, post.body, now) for post in receiver.posted] == ["taken", "repeated"]
     first, again = receiver.posted
     assert first.body == again.body
     assert first.headers["Cutter-Key"] == MESSAGE.key
@@ -93,7 +93,7 @@ def test_the_published_schema_names_every_field_of_the_body() -> None:
 def test_a_signature_holds_for_its_time_and_its_bytes_alone(time: str, body: bytes, data: st.DataObject) -> None:
     good = signature(SECRET, time, body)
     assert good == signature(SECRET, time, body)
-    other = data.draw(st.binary(max_size=300).filter(lambda one: one != body))
+    other = data.draw(st.binary(max_size=300).filter(lambda drawn: drawn != body))
     assert signature(SECRET, time, other) != good
     assert signature(SECRET, time + "0", body) != good
     assert signature("another-secret-of-theirs", time, body) != good

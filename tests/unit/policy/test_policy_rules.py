@@ -22,7 +22,7 @@ OF_A_BATCH = replace(PUT, gate=None, document_id=None, tenant=None)
 
 
 def rules(*each: str) -> EffectPolicy:
-    listed = "".join(f"  - {{name: r{n}, {one}}}\n" for n, one in enumerate(each))
+    listed = "".join(f"  - {{name: r{n}, {fields}}}\n" for n, fields in enumerate(each))
     text = f"schema: cutter-policy/1\nrules:\n{listed}" if each else "schema: cutter-policy/1\nrules: []\n"
     made = parse_rules(text.encode())
     assert isinstance(made, EffectPolicy), made
@@ -65,8 +65,8 @@ def rules(*each: str) -> EffectPolicy:
 )
 def test_a_rule_matches_by_every_field_that_it_has(matcher: str, action: ProposedAction, matches: bool) -> None:
     """Seed 003 §5."""
-    said = decide(rules(f"{matcher}, verdict: deny", "verdict: allow"), action)
-    assert (said.verdict, said.rule) == ((DENY, "r0") if matches else (ALLOW, "r1"))
+    decision = decide(rules(f"{matcher}, verdict: deny", "verdict: allow"), action)
+    assert (decision.verdict, decision.rule) == ((DENY, "r0") if matches else (ALLOW, "r1"))
 
 
 def test_a_window_is_of_the_day_in_utc_whatever_zone_the_clock_tells() -> None:
@@ -75,26 +75,26 @@ def test_a_window_is_of_the_day_in_utc_whatever_zone_the_clock_tells() -> None:
 
 
 def test_the_first_rule_that_matches_decides_and_is_named_with_its_line() -> None:
-    said, passed = explain(
+    decision, passed = explain(
         rules("mode: dryrun, verdict: allow", "connector: database, verdict: needs_approval(high)", "verdict: deny"),
         WRITE,
     )
-    assert (said.verdict, said.rule, said.line, said.tier) == (ASK, "r1", 4, Tier.HIGH)
-    assert "policy.yaml line 4: rule r1 says needs_approval(high) to database create_units" in said.why
-    assert [(one.rule.name, one.why) for one in passed] == [("r0", "mode is live, not dryrun")]
+    assert (decision.verdict, decision.rule, decision.line, decision.tier) == (ASK, "r1", 4, Tier.HIGH)
+    assert "policy.yaml line 4: rule r1 says needs_approval(high) to database create_units" in decision.why
+    assert [(mismatch.rule.name, mismatch.why) for mismatch in passed] == [("r0", "mode is live, not dryrun")]
 
 
 def test_what_no_rule_matches_is_denied() -> None:
     for policy in (rules(), rules("connector: kb, verdict: allow")):
-        said = decide(policy, WRITE)
-        assert (said.verdict, said.rule, said.line) == (DENY, "", 0)
-        assert "no rule matches database create_units at IG_cut_leg_a_execute" in said.why
+        decision = decide(policy, WRITE)
+        assert (decision.verdict, decision.rule, decision.line) == (DENY, "", 0)
+        assert "no rule matches database create_units at IG_cut_leg_a_execute" in decision.why
 
 
 def test_a_rule_that_asks_for_what_is_not_known_denies_and_is_not_passed_over() -> None:
-    said = decide(rules("connector: kb, candidates: 1001.., verdict: deny", "verdict: allow"), PUT)
-    assert (said.verdict, said.rule, said.line) == (DENY, "r0", 3)
-    assert "not known" in said.why
+    decision = decide(rules("connector: kb, candidates: 1001.., verdict: deny", "verdict: allow"), PUT)
+    assert (decision.verdict, decision.rule, decision.line) == (DENY, "r0", 3)
+    assert "not known" in decision.why
     # A rule that does not match anyway asks for nothing.
     assert decide(rules("mode: dryrun, candidates: 1.., verdict: deny", "verdict: allow"), PUT).rule == "r1"
 
@@ -102,9 +102,9 @@ def test_a_rule_that_asks_for_what_is_not_known_denies_and_is_not_passed_over() 
 def test_a_broken_file_denies_with_its_first_line() -> None:
     broken = parse_rules(b"schema: cutter-policy/1\nrules:\n  - {name: a, verdict: allow}\n  - {name: b, verdict: x}\n")
     assert isinstance(broken, InvalidPolicy)
-    said = decide(broken, WRITE)
-    assert (said.verdict, said.rule, said.line) == (DENY, "b", 4)
-    assert said.why.startswith("policy.yaml line 4: rule b: verdict must be")
+    decision = decide(broken, WRITE)
+    assert (decision.verdict, decision.rule, decision.line) == (DENY, "b", 4)
+    assert decision.why.startswith("policy.yaml line 4: rule b: verdict must be")
 
 
 def test_a_permit_keeps_every_decision_its_first_denial_and_the_highest_tier() -> None:
@@ -139,5 +139,5 @@ def test_a_permit_keeps_every_decision_its_first_denial_and_the_highest_tier() -
     ],
 )
 def test_a_rule_behind_one_that_decides_in_its_place_is_found(earlier: str, later: str, hidden: bool) -> None:
-    found = [(one.name, other.name) for one, other in shadowed(rules(earlier, later))]
-    assert found == ([("r1", "r0")] if hidden else [])
+    pairs = [(rule.name, other.name) for rule, other in shadowed(rules(earlier, later))]
+    assert pairs == ([("r1", "r0")] if hidden else [])

@@ -103,8 +103,8 @@ def test_nobody_can_be_asked_about_what_people_are_asked_with(connector: str) ->
 
 
 def test_all_problems_are_told_at_once() -> None:
-    told = broken(changed("connector: database", "connector: databse").replace("22:00-06:00", "night"))
-    assert [one.partition(":")[0] for one in told] == ["policy.yaml line 4", "policy.yaml line 10"]
+    problems = broken(changed("connector: database", "connector: databse").replace("22:00-06:00", "night"))
+    assert [problem.partition(":")[0] for problem in problems] == ["policy.yaml line 4", "policy.yaml line 10"]
 
 
 def test_a_file_without_an_end_or_bound_is_not_read() -> None:
@@ -118,7 +118,7 @@ def test_a_file_without_an_end_or_bound_is_not_read() -> None:
 def test_the_shipped_policy_allows_every_command_by_a_rule_of_its_connector() -> None:
     made = parse_rules((resources.files("cutter.policy") / "default.yaml").read_bytes())
     assert isinstance(made, EffectPolicy)
-    for one in OPERATIONS:
-        action = ProposedAction(connector=one.connector, operation=one.name, at=WRITE.at)
+    for operation in OPERATIONS:
+        action = ProposedAction(connector=operation.connector, operation=operation.name, at=WRITE.at)
         assert decide(made, action).verdict is Verdict.ALLOW
-    assert [rule.connector for rule in made.rules] == [(one.value,) for one in Connector]
+    assert [rule.connector for rule in made.rules] == [(connector.value,) for connector in Connector]

@@ -14,7 +14,7 @@ NOW = datetime(2026, 11, 24, tzinfo=UTC)
 
 
 def names(*hosts: Host) -> set[str]:
-    return {one.name for one in checks.needed_on(hosts)}
+    return {check.name for check in checks.needed_on(hosts)}
 
 
 def test_each_check_has_one_name_hosts_and_a_reason() -> None:

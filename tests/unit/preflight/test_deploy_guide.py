@@ -77,12 +77,12 @@ def _type(block: str, folder: Path, environment: Mapping[str, str]) -> None:
 
 
 def test_each_host_gets_the_files_that_its_import_needs() -> None:
-    said = {
+    secret_files = {
         "cutter worker gets": ("backup.key", "backup.fingerprint"), "the exec worker": ("executor.key",),
         "the verify worker": ("verifier.key", "executor.asc"),
     }  # fmt: skip
     text = " ".join(GUIDE.split())
-    for who, names in said.items():
+    for who, names in secret_files.items():
         assert f"{who} {' and '.join(f'`{name}`' for name in names)}" in text
 
 
@@ -91,8 +91,8 @@ def test_the_commands_for_certificates_make_certificates_that_verify(tmp_path: P
     block = next(block for block in BLOCKS if "openssl" in block)
     subprocess.run(["bash", "-e", "-c", block], cwd=tmp_path, check=True, capture_output=True, timeout=120)
     for name in ("temporal", "law-database", "client"):
-        said = subprocess.run(
+        process = subprocess.run(
             ["openssl", "verify", "-CAfile", "ca.crt", "-verify_hostname", name, f"{name}.crt"],
             cwd=tmp_path / "certs", check=True, capture_output=True, text=True,
         )  # fmt: skip
-        assert "OK" in said.stdout
+        assert "OK" in process.stdout

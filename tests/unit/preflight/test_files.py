@@ -174,7 +174,7 @@ def test_a_store_that_forbids_to_remove_is_only_read_afterwards(
     monkeypatch.setattr(store.objects, "remove", forbidden)
     for _ in range(2):
         stores.written_and_read(store, ".mine")
-    assert [one.name for one in (tmp_path / "kb").iterdir()] == [".mine"]
+    assert [file.name for file in (tmp_path / "kb").iterdir()] == [".mine"]
 
 
 def test_segments_need_no_program(tmp_path: Path) -> None:

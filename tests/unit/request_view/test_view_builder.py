@@ -41,7 +41,7 @@ def test_a_body_is_the_slice_of_the_source_at_its_lines() -> None:
 def test_units_and_what_is_left_out_are_the_whole_source() -> None:
     shown = view()
     assert "".join(shown.body(piece) for piece in shown.pieces) == LAW
-    assert [(one.reason, one.first_line, one.last_line) for one in shown.left_out if one.reason != "blank"] == [
+    assert [(part.reason, part.first_line, part.last_line) for part in shown.left_out if part.reason != "blank"] == [
         ("front_matter", 1, 3)
     ]
 

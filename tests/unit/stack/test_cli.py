@@ -103,9 +103,9 @@ def test_an_error_is_its_exit_code_and_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], problem: BaseException, code: ExitCode
 ) -> None:
     assert ends_with(monkeypatch, raising(problem)) == code
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert len(told.err.splitlines()) <= 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert len(output.err.splitlines()) <= 1
 
 
 @pytest.mark.parametrize(("status", "code"), [("NOT_FOUND", ExitCode.FAILED), ("UNAVAILABLE", ExitCode.UNAVAILABLE)])
@@ -192,6 +192,6 @@ def test_an_audit_check_of_another_file_is_invalid_input_that_says_how_an_export
     law.write_text("# A law\n", encoding="utf-8")
     done = cutter("audit", "verify", str(law))
     assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
-    said = " ".join(done.stderr.split())
-    assert "law.md: line 1 is not an audit event; each line of an export is a JSON object with chain, seq" in said
-    assert "`cutter audit export --out audit.jsonl`" in said
+    message = " ".join(done.stderr.split())
+    assert "law.md: line 1 is not an audit event; each line of an export is a JSON object with chain, seq" in message
+    assert "`cutter audit export --out audit.jsonl`" in message

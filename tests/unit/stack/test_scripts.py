@@ -34,9 +34,9 @@ def machine(tmp_path: Path) -> Path:
     """A checkout's scripts on a machine whose PATH holds only what is linked there."""
     (tmp_path / "bin").mkdir()
     for tool in TOOLS:
-        found = shutil.which(tool)
-        if found is not None:
-            (tmp_path / "bin" / tool).symlink_to(found)
+        program = shutil.which(tool)
+        if program is not None:
+            (tmp_path / "bin" / tool).symlink_to(program)
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "venv", tmp_path / "scripts" / "venv")
     (tmp_path / "requirements-dev.lock").write_text("", encoding="ascii")
@@ -62,17 +62,17 @@ def write(path: Path, body: str) -> None:
 @pytest.mark.parametrize("tool", ["gpg", "git"])
 def test_a_missing_tool_is_one_line_that_says_what_and_how(machine: Path, tool: str) -> None:
     (machine / "bin" / tool).unlink()
-    told = run(machine)
-    assert told.returncode == 5
-    assert len(told.stderr.splitlines()) == 1
-    assert told.stderr.startswith(f"{tool} is missing: install")
+    process = run(machine)
+    assert process.returncode == 5
+    assert len(process.stderr.splitlines()) == 1
+    assert process.stderr.startswith(f"{tool} is missing: install")
 
 
 def test_a_python_that_is_too_old_is_one_line(machine: Path) -> None:
     write(machine / "bin" / "python3", "exit 1")
-    told = run(machine)
-    assert told.returncode == 5
-    assert told.stderr.splitlines()[-1].startswith("Python 3.11 or newer is missing: install it")
+    process = run(machine)
+    assert process.returncode == 5
+    assert process.stderr.splitlines()[-1].startswith("Python 3.11 or newer is missing: install it")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root installs")
@@ -83,10 +83,10 @@ def test_on_debian_as_root_gpg_is_installed(machine: Path) -> None:
         machine / "bin" / "apt-get",
         f'echo "$@" >>{machine}/asked; echo "#!/bin/sh" >{machine}/bin/gpg; /bin/chmod 755 {machine}/bin/gpg',
     )
-    told = run(machine)
+    process = run(machine)
     assert (machine / "asked").read_text().split() == ["install", "-y", "-qq", "gnupg"]
-    assert told.stderr.splitlines() == ["installing gnupg", told.stderr.splitlines()[-1]]
-    assert told.stderr.splitlines()[-1].startswith("git is missing")
+    assert process.stderr.splitlines() == ["installing gnupg", process.stderr.splitlines()[-1]]
+    assert process.stderr.splitlines()[-1].startswith("git is missing")
 
 
 def test_one_made_from_this_lock_is_left_alone(machine: Path) -> None:
@@ -102,8 +102,8 @@ def test_one_made_from_this_lock_is_left_alone(machine: Path) -> None:
         check=True,
     )
     (machine / ".venv" / "made-from").write_text(f"{machine}\n{sums.stdout}", encoding="ascii")
-    told = run(machine)
-    assert (told.returncode, told.stderr) == (0, "")
+    process = run(machine)
+    assert (process.returncode, process.stderr) == (0, "")
     assert (machine / "looked").read_text() == "looked\n"
 
 

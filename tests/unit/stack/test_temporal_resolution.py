@@ -42,15 +42,15 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_server_that_exists_needs_no_program(machine: Path) -> None:  # noqa: ARG001
-    found = resolve(address="127.0.0.1:7233")
-    assert (found.how, found.address, found.path) == (How.ADDRESS, "127.0.0.1:7233", None)
+    resolution = resolve(address="127.0.0.1:7233")
+    assert (resolution.how, resolution.address, resolution.path) == (How.ADDRESS, "127.0.0.1:7233", None)
 
 
 def test_the_one_on_path_comes_before_the_cache(machine: Path) -> None:
     server(temporal.cached())
     on_path = server(machine / "bin" / "temporal")
-    found = resolve()
-    assert (found.how, found.path, found.version) == (How.PATH, on_path, "Server 1.29.1, UI 2.42.1")
+    resolution = resolve()
+    assert (resolution.how, resolution.path, resolution.version) == (How.PATH, on_path, "Server 1.29.1, UI 2.42.1")
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_the_one_on_path_comes_before_the_cache(machine: Path) -> None:
 def test_one_on_path_that_will_not_do_is_passed_over_and_it_is_told(machine: Path, version: str, reason: str) -> None:
     server(machine / "bin" / "temporal", version)
     cached = server(temporal.cached())
-    found = resolve()
-    assert (found.how, found.path) == (How.CACHE, cached)
-    assert reason in found.tried[0]
+    resolution = resolve()
+    assert (resolution.how, resolution.path) == (How.CACHE, cached)
+    assert reason in resolution.tried[0]
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_with_no_way_left_one_error_lists_all_that_was_tried_and_what_to_do(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", f"{machine / 'bin'}")
-    with pytest.raises(Unavailable) as told:
+    with pytest.raises(Unavailable) as problem:
         resolve()
     for part in (*(str(how) for how in How), "the site is not reachable", "go is not in PATH", "Go 1.24"):
-        assert part in str(told.value)
+        assert part in str(problem.value)
 
 
 def test_a_look_neither_downloads_nor_builds(machine: Path) -> None:
@@ -107,10 +107,10 @@ def test_the_build_is_kept_so_that_it_happens_once(machine: Path) -> None:
     built = server(machine / "from source" / "temporal")
     asked = f'[ "$1 $3" = "install {temporal.GO_PACKAGE}" ]'
     script(machine / "bin" / "go", f'{asked} && cp "{built}" "$GOBIN/temporal" && echo x >>{machine}/built')
-    said: list[str] = []
-    first = resolve(say=said.append)
+    sentences: list[str] = []
+    first = resolve(say=sentences.append)
     assert (first.how, first.path) == (How.BUILD, temporal.cached())
-    assert any("building" in sentence for sentence in said)
+    assert any("building" in sentence for sentence in sentences)
     assert resolve().how == How.CACHE
     assert (machine / "built").read_text() == "x\n"
 
@@ -152,9 +152,9 @@ def test_the_servers_http_port_is_closed_to_web_pages() -> None:
 
 
 def test_the_web_ui_has_a_loopback_address_of_its_own_that_stays(tmp_path: Path) -> None:
-    found = {ports.own_address(tmp_path / str(n)) for n in range(8)}
-    assert len(found) == 8
-    assert all(ip_address(one).is_loopback for one in found)
+    addresses = {ports.own_address(tmp_path / str(n)) for n in range(8)}
+    assert len(addresses) == 8
+    assert all(ip_address(address).is_loopback for address in addresses)
     assert ports.own_address(tmp_path / "0") == ports.recall_address(tmp_path / "0")
 
 

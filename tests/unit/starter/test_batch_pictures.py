@@ -56,8 +56,8 @@ def test_the_table_fits_eighty_columns_one_row_a_document(screen: Console) -> No
 
 def test_the_cap_that_holds_a_batch_up_is_named_while_something_waits_for_it(screen: Console) -> None:
     room = {"tenant": "default", "code": "STOP_TENANT_CONCURRENCY", "at_work": 2, "max_concurrency": 2}
-    said = "held by caps: tenant default has 2 of 2 runs at work (max_concurrency)"
-    assert said in printed(screen, batch_status.whole(view(rooms=[room])))
+    sentence = "held by caps: tenant default has 2 of 2 runs at work (max_concurrency)"
+    assert sentence in printed(screen, batch_status.whole(view(rooms=[room])))
     assert view(rooms=[room])["held"][0]["code"] == "STOP_TENANT_CONCURRENCY"
     assert view(rooms=[{**room, "code": None}])["held"] == []
     assert view(rooms=[{**room, "tenant": "other"}])["held"] == []

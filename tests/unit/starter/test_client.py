@@ -35,9 +35,9 @@ def test_the_local_stack_is_reached_plainly_whatever_the_profile_says(tmp_path: 
 
 def test_a_server_that_exists_is_reached_as_the_profile_says(tmp_path: Path) -> None:
     note_address(tmp_path, TEMPORAL, LOCAL)
-    found = client.profile(Settings(state_dir=tmp_path, temporal_address=OTHER))
-    assert (found["target_host"], found["namespace"], found["api_key"]) == (OTHER, "theirs", "key")
-    assert found["tls"].domain == "cloud.example"
+    connection = client.profile(Settings(state_dir=tmp_path, temporal_address=OTHER))
+    assert (connection["target_host"], connection["namespace"], connection["api_key"]) == (OTHER, "theirs", "key")
+    assert connection["tls"].domain == "cloud.example"
 
 
 def test_without_a_local_stack_the_profile_s_own_address_counts(tmp_path: Path) -> None:

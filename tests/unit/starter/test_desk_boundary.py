@@ -112,6 +112,6 @@ async def test_every_answer_has_the_security_headers(host: bytes) -> None:
         "client": ("127.0.0.1", 1),
     }  # fmt: skip
     await Boundary(application, ruled(None, ()))(scope, receive, send)
-    found = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    assert {name: found.get(name) for name in HEADERS} == HEADERS
-    assert "frame-ancestors 'none'" in found["content-security-policy"]
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    assert {name: headers.get(name) for name in HEADERS} == HEADERS
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]

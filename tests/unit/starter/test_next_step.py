@@ -48,9 +48,9 @@ def test_an_outage_is_resumed_by_the_operator_unless_the_stop_latch_is_set(state
 
 
 def test_a_run_beside_a_damaged_segment_says_how_people_deal_with_it_first() -> None:
-    found = step("stopped_unavailable_segment")
-    assert found.commands == (f"cutter orchestrate resume --run-id {RUN}",)
-    assert "`cutter backup scrub`" in found.first
+    advice = step("stopped_unavailable_segment")
+    assert advice.commands == (f"cutter orchestrate resume --run-id {RUN}",)
+    assert "`cutter backup scrub`" in advice.first
 
 
 @pytest.mark.parametrize("state", ["stopped_stop", "stopped_hard_cap", "stopped_never_seen_before"])
@@ -68,17 +68,17 @@ def test_what_was_cancelled_after_it_had_written_is_voided(latched: bool) -> Non
 
 @pytest.mark.parametrize("latched", [False, True])
 def test_drift_needs_a_signed_acknowledgement(latched: bool) -> None:
-    found = step("stopped_drift_row_content", latched=latched)
-    assert found == Step(
+    advice = step("stopped_drift_row_content", latched=latched)
+    assert advice == Step(
         needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {RUN} --reason TEXT",)
     )
 
 
 @pytest.mark.parametrize("latched", [False, True])
 def test_a_base_that_is_no_longer_in_force_is_voided_and_cut_again(latched: bool) -> None:
-    found = step("stopped_drift_base", latched=latched)
-    assert found.needs == Needs.SIGNED_VOID
-    assert found.commands == (f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT}")
+    advice = step("stopped_drift_base", latched=latched)
+    assert advice.needs == Needs.SIGNED_VOID
+    assert advice.commands == (f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT}")
 
 
 VOID, AMEND = f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT} --amends {RUN}"
@@ -87,11 +87,11 @@ VOID, AMEND = f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT} --amen
 @pytest.mark.parametrize("wrote", [False, True])
 @pytest.mark.parametrize("state", ["failed_source_pin", "failed_mark", "failed_cutplan", "failed_rejected"])
 def test_a_failure_of_the_text_says_correct_it_void_add_and_run(state: str, wrote: bool) -> None:
-    found = step(state, wrote=wrote)
+    advice = step(state, wrote=wrote)
     add = f"cutter source add FILE --document-id {DOCUMENT} --profile PROFILE"
-    assert found.first.startswith("correct the text")
-    assert found.commands == ((VOID, add, AMEND) if wrote else (add, AMEND)), "a void withdraws drafts"
-    assert found.command.endswith(f"{add}    # then: {AMEND}")
+    assert advice.first.startswith("correct the text")
+    assert advice.commands == ((VOID, add, AMEND) if wrote else (add, AMEND)), "a void withdraws drafts"
+    assert advice.command.endswith(f"{add}    # then: {AMEND}")
 
 
 def test_another_failure_is_voided_only_when_drafts_stand() -> None:
@@ -158,9 +158,9 @@ def typed(line: str) -> None:
     command = cli.app()
     words = words[1:]
     while isinstance(command, TyperGroup):
-        found = command.get_command(typer.Context(command), words[0])
-        assert found is not None, f"{line}: there is no command {words[0]}"
-        command, words = found, words[1:]
+        subcommand = command.get_command(typer.Context(command), words[0])
+        assert subcommand is not None, f"{line}: there is no command {words[0]}"
+        command, words = subcommand, words[1:]
     command.make_context(command.name, words)
 
 
@@ -168,11 +168,11 @@ def typed(line: str) -> None:
 @pytest.mark.parametrize("wrote", [False, True])
 @pytest.mark.parametrize("state", EVERY)
 def test_every_state_has_a_way_forward_that_the_command_line_takes(state: str, wrote: bool, latched: bool) -> None:
-    found = next_step(run_id=REAL_RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote)
-    assert found.commands
-    for command in found.commands:
+    advice = next_step(run_id=REAL_RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote)
+    assert advice.commands
+    for command in advice.commands:
         typed(command)
-    looks_only = {command.split()[1] for command in found.commands} <= {"status", "report", "audit"}
+    looks_only = {command.split()[1] for command in advice.commands} <= {"status", "report", "audit"}
     if state not in RUNNING | {State.CLOSEOUT_REPORTED.value, "failed_closeout"}:
         assert not looks_only, "a command that only shows moves nothing"
 

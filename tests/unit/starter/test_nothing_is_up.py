@@ -26,18 +26,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert cli.run(arguments) == 5
-    told = capsys.readouterr()
-    assert told.out == ""
-    return told.err.strip()
+    output = capsys.readouterr()
+    assert output.out == ""
+    return output.err.strip()
 
 
 @pytest.mark.parametrize("command", [("status",), ("inbox",), ("run", "ICX-1"), ("stop", "ICX-1", "--reason", "x")])
 def test_a_folder_without_a_stack_is_named_with_the_remedy(
     folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
-    told = said(capsys, *command)
-    assert f"looked in {folder / '.cutter'}, which does not exist; CUTTER_STATE_DIR" in told
-    assert "cutter up" in told
+    message = said(capsys, *command)
+    assert f"looked in {folder / '.cutter'}, which does not exist; CUTTER_STATE_DIR" in message
+    assert "cutter up" in message
 
 
 def test_a_stack_that_does_not_answer_is_named_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

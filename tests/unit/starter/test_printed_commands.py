@@ -38,11 +38,11 @@ def test_an_example_is_read_whole_from_its_wrapped_lines() -> None:
 def test_two_people_s_commands_are_one_without_their_ids_paths_and_texts() -> None:
     run = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
     other = "ictr-20261122T100000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5c"
-    for one, same in (
+    for command, same in (
         (f"cutter void {run} --reason TEXT", f"cutter void {other} --reason 'the wrong text'"),
         (f"cutter void {run} --reason TEXT", "cutter void <run> --reason wrong"),
         ("cutter run ICX-1", "cutter run ICX-LAW-2026-001"),
         (f"cutter evidence verify /tmp/a/e.tar --head {'0' * 64}", f"cutter evidence verify /b.tar --head {'1' * 64}"),
     ):  # fmt: skip
-        assert placeholders(one) == placeholders(same)
+        assert placeholders(command) == placeholders(same)
     assert placeholders("cutter run ICX-1 --wait") != placeholders("cutter run ICX-1")

@@ -39,9 +39,9 @@ def shown(settings: Settings, *, stored: bytes | None, judged: bytes) -> str:
     recorded: dict[str, Any] = {
         "gate": "SG_cut_authz", "approver": "bob", "kb_id": KB_ID, "approval_sha256": sha256_hex(judged),
     }  # fmt: skip
-    (one,) = with_reasons(settings, {"ictr-1": recorded}).values()
-    assert (one["gate"], one["approver"]) == ("SG_cut_authz", "bob")
-    return str(one["reason"])
+    (row,) = with_reasons(settings, {"ictr-1": recorded}).values()
+    assert (row["gate"], row["approver"]) == ("SG_cut_authz", "bob")
+    return str(row["reason"])
 
 
 def test_the_reason_is_the_text_of_the_signed_statement_on_one_line(settings: Settings) -> None:
@@ -57,5 +57,5 @@ def test_a_statement_without_a_text_says_so(settings: Settings) -> None:
 @pytest.mark.parametrize("stored", ["another", "none"])
 def test_a_file_that_was_not_judged_gives_no_reason(settings: Settings, stored: str) -> None:
     other = rejection(settings, "article 5 is missing") if stored == "another" else None
-    said = shown(settings, stored=other, judged=rejection(settings, "article 4 is missing"))
-    assert said == f"the reason cannot be read; the signed statement was {KB_ID}"
+    reason = shown(settings, stored=other, judged=rejection(settings, "article 4 is missing"))
+    assert reason == f"the reason cannot be read; the signed statement was {KB_ID}"

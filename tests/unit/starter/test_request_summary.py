@@ -63,5 +63,5 @@ def test_the_request_to_enact_a_revision_counts_no_kept_unit() -> None:
 def test_no_text_of_others_adds_a_line_or_hides(text: str) -> None:
     lines = printed(hostile_view(text))
     assert leaks("\n".join(lines)) == []
-    one = replace(hostile_view("harmless"), data=hostile_view(text).data)
-    assert len(lines) == len(printed(one))
+    harmless_view = replace(hostile_view("harmless"), data=hostile_view(text).data)
+    assert len(lines) == len(printed(harmless_view))

@@ -11,9 +11,9 @@ FULL = "Unable to save search attributes: cannot have more than 3 search attribu
 
 
 def test_only_a_refusal_of_the_attributes_is_translated() -> None:
-    told = refused(RPCError(FULL, RPCStatusCode.INVALID_ARGUMENT, b""), "laws", {})
-    assert isinstance(told, Refused)
-    assert FULL in str(told)
-    assert "--namespace laws" in str(told)
+    refusal = refused(RPCError(FULL, RPCStatusCode.INVALID_ARGUMENT, b""), "laws", {})
+    assert isinstance(refusal, Refused)
+    assert FULL in str(refusal)
+    assert "--namespace laws" in str(refusal)
     away = RPCError("away", RPCStatusCode.UNAVAILABLE, b"")
     assert refused(away, "laws", {}) is away

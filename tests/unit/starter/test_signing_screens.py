@@ -254,13 +254,13 @@ async def test_paging_shows_every_line_whatever_has_the_focus(session: Session, 
     session.build = lambda _: long
     async with running(session, size) as pilot:
         await keys(pilot, "enter", "2")
-        seen = printed(pilot)
+        text = printed(pilot)
         for _ in range(len(long.lines)):
             await keys(pilot, "space")
-            seen += printed(pilot)
-            if "register 30." in seen:
+            text += printed(pilot)
+            if "register 30." in text:
                 break
-        assert [n for n in range(1, 31) if f"keeps register {n}." not in seen or f"Article {n}. Duty" not in seen] == []
+        assert [n for n in range(1, 31) if f"keeps register {n}." not in text or f"Article {n}. Duty" not in text] == []
 
 
 async def test_search_finds_text_and_goes_on(session: Session) -> None:
@@ -466,8 +466,8 @@ def test_a_decision_about_what_has_changed_since_is_not_signed(session: Session,
 
 
 def test_after_the_first_signature_the_summary_names_the_time_of_the_second() -> None:
-    found = signing_sequel.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
-    assert found["SG_2"] == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
+    summary = signing_sequel.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
+    assert summary["SG_2"] == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
 
 
 async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> None:
@@ -481,7 +481,7 @@ async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> No
     async with running(session, SIZES[1]) as pilot:
         for key in ("enter", "a"):
             await keys(pilot, key)
-            assert [leaks(one) for one in told(pilot)] == [[]], "one message at a time"
+            assert [leaks(message) for message in told(pilot)] == [[]], "one message at a time"
             assert leaks(printed(pilot)) == []
 
 
@@ -529,14 +529,16 @@ async def test_no_text_of_others_hides_or_is_taken_for_markup(session: Session) 
 def view_of_all(texts: Iterable[str]) -> RequestView:
     """One law with a unit, a line of the source and a finding for each of these texts."""
     views = [hostile_view(text) for text in texts]
-    lines = [one.data.replace(b"\n", b" ") for one in views]
+    lines = [request_view.data.replace(b"\n", b" ") for request_view in views]
     begins = [sum(len(line) + 1 for line in lines[:number]) for number in range(len(lines))]
     units = [
         replace(
-            one.units[0], address=f"ACT-1/ARTICLE-{number}", parent_address=None, start=begin, end=begin + len(line),
-            first_line=number, line=number, last_line=number, findings=(number - 1,),
+            request_view.units[0], address=f"ACT-1/ARTICLE-{number}", parent_address=None, start=begin,
+            end=begin + len(line), first_line=number, line=number, last_line=number, findings=(number - 1,),
         )
-        for number, (one, line, begin) in enumerate(zip(views, lines, begins, strict=True), start=1)
+        for number, (request_view, line, begin) in enumerate(zip(views, lines, begins, strict=True), start=1)
     ]  # fmt: skip
-    findings = [replace(one.findings[0], address=unit.address) for one, unit in zip(views, units, strict=True)]
+    findings = [
+        replace(request_view.findings[0], address=unit.address) for request_view, unit in zip(views, units, strict=True)
+    ]
     return replace(views[0], data=b"\n".join(lines), units=tuple(units), findings=tuple(findings))

@@ -155,8 +155,8 @@ def slow_callers(listening: Listening, count: int, data: bytes = HALF) -> Iterat
             opened[-1].sendall(data)
         yield opened
     finally:
-        for one in opened:
-            one.close()
+        for connection in opened:
+            connection.close()
 
 
 def is_hung_up_on(connection: socket.socket) -> bool:

@@ -57,8 +57,8 @@ def check(written: str, text: str) -> None:
     """Nothing hidden was written beside what rich writes itself; no link either."""
     assert written
     assert leaks(OURS.sub("", written)) == [], repr(written)
-    for one in re.findall(r"\x1b[^\x1b]*|\x9b", text):
-        assert one not in written
+    for sequence in re.findall(r"\x1b[^\x1b]*|\x9b", text):
+        assert sequence not in written
 
 
 def listing(text: str) -> terminal.Listing:
@@ -83,9 +83,9 @@ def print_live(text: str) -> None:
     with terminal.progress(text) as tell:
         tell(text)
         terminal.say(text)
-    with watching.following(lambda view: listing(view["text"]), lambda view: [view["text"]]) as seen:
-        seen({"text": text})
-        seen({"text": f"{text} again"})
+    with watching.following(lambda view: listing(view["text"]), lambda view: [view["text"]]) as show:
+        show({"text": text})
+        show({"text": f"{text} again"})
     with Live(console=terminal.out(), auto_refresh=False) as picture:
         picture.update(text, refresh=True)
 
@@ -173,8 +173,8 @@ def test_json_is_safe_to_look_at_and_keeps_its_value(printed: Printed, text: str
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_log_lines_for_people_show_hidden_characters_by_their_codes(text: str) -> None:
-    said = logs.text_line(None, "warning", {"event": text, "reason": text, "level": "warning", "timestamp": "now"})
-    assert leaks(said) == []
+    line = logs.text_line(None, "warning", {"event": text, "reason": text, "level": "warning", "timestamp": "now"})
+    assert leaks(line) == []
 
 
 @pytest.mark.parametrize("text", TEXTS)

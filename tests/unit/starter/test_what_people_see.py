@@ -89,10 +89,10 @@ def test_a_run_is_shown_with_everything_and_empty_parts_are_left_out() -> None:
     sidecar["requests"] = [made.request()]
     sidecar["verdicts"] = [made.verdict(), made.verdict(accepted=False, reason="not by this key")]
     sidecar["attempts"].append(made.attempt(4, n=2, outcome="unavailable", reason="kb: away"))
-    told = shown(run_view(RunSidecar.of(sidecar)))
+    output = shown(run_view(RunSidecar.of(sidecar)))
     for text in ("C0FFEE", made.APPROVAL, "not by this key", "kb: away", "SG1-cut-authz-request.md", made.FOLDER):
-        assert text in told
-    assert told.count(made.FOLDER) == 1
+        assert text in output
+    assert output.count(made.FOLDER) == 1
 
 
 def test_what_came_from_outside_is_no_markup_on_the_terminal() -> None:
@@ -141,10 +141,10 @@ def on(renderable: Any, *, width: int, terminal: bool = True) -> list[str]:
 @pytest.mark.parametrize(("terminal", "width"), [(True, 60), (True, 80), (True, 120), (False, 240)])
 @pytest.mark.parametrize("listed", [inbox._rendered([WAITING]), status._table_of_runs({"runs": [RUN_LINE]})])
 def test_no_name_time_or_command_of_a_list_is_cut_up(listed: Any, terminal: bool, width: int) -> None:
-    told = on(listed, width=width, terminal=terminal)
+    lines = on(listed, width=width, terminal=terminal)
     for whole in (made.DOCUMENT, "2026-11-21 09:00:00Z", str(WAITING["command"])):
-        assert any(whole in line for line in told), told
-    assert all(len(line) <= width for line in told if str(WAITING["command"]) not in line)
+        assert any(whole in line for line in lines), lines
+    assert all(len(line) <= width for line in lines if str(WAITING["command"]) not in line)
 
 
 def test_a_list_is_a_table_where_it_fits_and_blocks_where_it_does_not() -> None:
@@ -172,17 +172,17 @@ def test_a_list_that_is_piped_keeps_each_row_on_one_line_however_long_its_comman
 
 
 def test_the_next_command_of_a_result_stands_whole_below_it() -> None:
-    told = on(terminal.fields({"run_id": made.RUN_ID, "note": "", "next": WAITING["command"]}), width=80)
-    assert told[-1] == f"next: {WAITING['command']}"
-    assert len(told) == 3
+    lines = on(terminal.fields({"run_id": made.RUN_ID, "note": "", "next": WAITING["command"]}), width=80)
+    assert lines[-1] == f"next: {WAITING['command']}"
+    assert len(lines) == 3
 
 
 def test_a_run_is_readable_at_eighty_columns() -> None:
     sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     sidecar["requests"], sidecar["verdicts"] = [made.request()], [made.verdict()]
-    told = on(status.render_run(run_view(RunSidecar.of(sidecar))), width=80)
+    lines = on(status.render_run(run_view(RunSidecar.of(sidecar))), width=80)
     for whole in ("SG1-cut-authz-request.md", made.APPROVAL, "5" * 64, "2026-11-21 09:56:40Z", made.RUN_ID):
-        assert any(whole in line for line in told), whole
+        assert any(whole in line for line in lines), whole
 
 
 def test_what_is_said_while_something_runs_stands_on_a_line_of_its_own() -> None:

@@ -53,7 +53,7 @@ def test_the_folder_has_the_state_the_transitions_and_the_reports(tmp_path: Path
     assert json.loads((folder / "state.json").read_bytes())["state"] == "source_pinned"
     assert (folder / "transitions.jsonl").read_text().count("document_run_state_transition") == 1
     assert (folder / "phase-01.md").read_bytes() == b"# report\n"
-    assert sorted(one.name for one in folder.iterdir()) == [
+    assert sorted(file.name for file in folder.iterdir()) == [
         "phase-01.md", "state.json", "state.lock", "transitions.jsonl",
     ]  # fmt: skip
 
@@ -72,7 +72,7 @@ def test_the_seeds_variables_say_where_the_folders_of_runs_and_batches_are(
 
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """Inode and time of each file but the lock."""
-    files = [one for one in folder.iterdir() if one.suffix != ".lock"]
+    files = [file for file in folder.iterdir() if file.suffix != ".lock"]
     return {file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in files}
 
 
@@ -115,14 +115,14 @@ def test_a_lock_that_is_given_up_in_time_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_threads_of_one_process_do_not_write_at_once(tmp_path: Path) -> None:
-    answers = [RunSidecar.of(database(*one)) for one in (("source_pinned", 1), ("marked", 2))] * 8
+    answers = [RunSidecar.of(database(*case)) for case in (("source_pinned", 1), ("marked", 2))] * 8
     threads = [threading.Thread(target=run_folder.write, args=(tmp_path, RUN, answer)) for answer in answers]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(timeout=30)
     assert run_folder.read_state(tmp_path, RUN)["state"] in ("source_pinned", "marked")
-    assert [one.name for one in (tmp_path / RUN).iterdir() if one.name.startswith(".")] == []
+    assert [file.name for file in (tmp_path / RUN).iterdir() if file.name.startswith(".")] == []
 
 
 def test_a_run_that_is_busy_in_this_process_is_busy_too(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def test_names_in_comments_are_not_references() -> None:
 
 
 def test_sql_functions_come_after_those_they_name_and_the_others_in_the_order_of_their_names() -> None:
-    found = sql_files.in_order([defined("fn_a", "select public.fn_c()"), defined("fn_b"), defined("fn_c")])
-    assert [one.name for one in found] == ["public.fn_b", "public.fn_c", "public.fn_a"]
+    functions = sql_files.in_order([defined("fn_a", "select public.fn_c()"), defined("fn_b"), defined("fn_c")])
+    assert [function.name for function in functions] == ["public.fn_b", "public.fn_c", "public.fn_a"]
 
 
 def test_sql_functions_that_need_each_other_are_refused_and_named() -> None:
@@ -47,7 +47,7 @@ def test_sql_functions_that_need_each_other_are_refused_and_named() -> None:
 
 def test_plpgsql_functions_may_need_each_other() -> None:
     pair = [defined("fn_a", "select public.fn_b()", "plpgsql"), defined("fn_b", "select public.fn_a()", "plpgsql")]
-    assert [one.name for one in sql_files.in_order(pair)] == ["public.fn_a", "public.fn_b"]
+    assert [function.name for function in sql_files.in_order(pair)] == ["public.fn_a", "public.fn_b"]
 
 
 def test_a_function_in_two_files_is_refused() -> None:
@@ -105,13 +105,13 @@ def test_each_query_begins_with_a_sentence_that_states_its_contract(path: Path) 
 
 
 def test_migrations_hold_tables_and_data_only() -> None:
-    found = [
+    routines = [
         (migration.name, statement.line)
         for migration in sql_files.shipped().migrations
         for statement in statements(migration.body)
         if re.match(r"create\s+(or\s+replace\s+)?(constraint\s+)?(function|trigger|view|procedure)", statement.text)
     ]
-    assert found == []
+    assert routines == []
 
 
 def test_every_sql_file_is_a_migration_a_definition_a_query_or_one_of_the_two_that_stand_alone() -> None:

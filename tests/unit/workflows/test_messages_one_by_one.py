@@ -37,7 +37,7 @@ def test_the_forms_of_an_approval(argument: Any) -> None:
 def test_refusals_and_their_codes(name: str, arguments: list[Any], code: str) -> None:
     box = message_queue.reduce(EMPTY, name, arguments)
     assert box.messages == ()
-    assert [one.code for one in box.refused] == [code]
+    assert [refusal.code for refusal in box.refused] == [code]
     assert message_queue.refusal(box, 1) == box.refused[0]
     assert message_queue.refusal(box, 2) is None
 

@@ -42,11 +42,11 @@ def seen(board: RunDisplay) -> Sidecar:
 def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
     """Seed 000 §5."""
     state = GATES[number - 1].to_state.value if number else "pending"
-    found = seen(board(number, state=state))
-    assert (found.state, found.created_by) == (state, "olga")
-    assert found.created_utc.isoformat() == "2026-11-21T09:00:00+00:00"
-    assert list(found.phases) == [gate.phase for gate in GATES[:number]]
-    assert {phase.result for phase in found.phases.values()} <= {"passed"}
+    state_file = seen(board(number, state=state))
+    assert (state_file.state, state_file.created_by) == (state, "olga")
+    assert state_file.created_utc.isoformat() == "2026-11-21T09:00:00+00:00"
+    assert list(state_file.phases) == [gate.phase for gate in GATES[:number]]
+    assert {phase.result for phase in state_file.phases.values()} <= {"passed"}
 
 
 @pytest.mark.parametrize(("gate", "decision"), [(Sovereign.CUT, None), (Sovereign.LIFECYCLE, uuid.UUID(DECISION))])
@@ -57,8 +57,8 @@ def test_a_pause_shows_the_request_with_its_time_and_its_decision(gate: Sovereig
     assert record.requested_utc.isoformat() == NOW
     assert record.review_decision_id == decision
     assert seen(paused).context_pins.get("review_decision_id") == (str(decision) if decision else None)
-    one = replace(paused, accepted={"alice": "kb/alice.md"}, validated={"kb/alice.md": NOW})
-    [record] = seen(one).sovereign_approvals
+    display = replace(paused, accepted={"alice": "kb/alice.md"}, validated={"kb/alice.md": NOW})
+    [record] = seen(display).sovereign_approvals
     assert (record.approval_kb_id, record.validated_utc and record.validated_utc.isoformat()) == ("kb/alice.md", NOW)
 
 
@@ -66,9 +66,9 @@ def test_a_stop_shows_the_phase_that_failed_its_report_and_the_error() -> None:
     stopped = board(1, state="failed_mark", error={"outcome": "failed_mark", "reason": "why"})
     stopped.began["IG_mark"] = NOW
     stopped.documents["SG_failure_escalation"] = "kb/SG3.md"
-    found = seen(stopped)
-    assert (found.phases["mark"].result, found.phases["mark"].kb_doc_id) == ("failed", "kb/SG3.md")
-    assert found.last_error == {"outcome": "failed_mark", "reason": "why"}
+    state_file = seen(stopped)
+    assert (state_file.phases["mark"].result, state_file.phases["mark"].kb_doc_id) == ("failed", "kb/SG3.md")
+    assert state_file.last_error == {"outcome": "failed_mark", "reason": "why"}
 
 
 def test_before_the_run_is_registered_every_key_is_there() -> None:
