@@ -245,3 +245,27 @@ def test_the_checks_see_what_they_look_for() -> None:
     assert [text for _, text in explained('"""A."""\nx = 1  # B\n"""C."""\n')] == ["A.", "C.", "# B"]
     assert PARTICIPLE.search("approving")
     assert not PARTICIPLE.search("runner")
+
+
+VAGUE = frozenset({"one", "found", "seen", "said", "told"})
+
+
+def vague_locals(source: str) -> list[str]:
+    """The local values of a module that are called by no noun."""
+    tree = ast.parse(source)
+    fields = {id(part) for each in ast.walk(tree) if isinstance(each, ast.ClassDef) for node in each.body
+              if isinstance(node, ast.Assign | ast.AnnAssign) for part in ast.walk(node)}  # fmt: skip
+    fixtures = {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+    return [
+        f"line {node.lineno}: {name}"
+        for node in ast.walk(tree)
+        for name in ([node.arg] if isinstance(node, ast.arg) else [node.id] if isinstance(node, ast.Name) else [])
+        if name in VAGUE - fixtures and id(node) not in fields and not isinstance(getattr(node, "ctx", None), ast.Load)
+    ]
+
+
+def test_a_local_value_is_called_by_a_noun() -> None:
+    files = [*modules(), ROOT / "worker.py", *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    named = {str(file.relative_to(ROOT)): vague_locals(file.read_text(encoding="utf-8")) for file in files}
+    assert {file: names for file, names in named.items() if names} == {}
+    assert vague_locals("for one in runs: pass") == ["line 1: one"]
