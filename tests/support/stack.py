@@ -251,8 +251,11 @@ class Run:
         query: LiteralString = "select count(*) from cutter_governance.approval_request where run_id = %s and gate = %s"
 
         async def look() -> Json:
-            # A query takes a task of the worker, so the workflow is asked after its request is in the database.
-            asked = await asyncio.to_thread(self.stack.database.look, query, (self.run_id, str(gate)))
+            # A query takes a task of the worker, so the workflow is asked after its request is in the database. A run
+            # that a stranger started has no id here yet.
+            asked = not self.run_id or await asyncio.to_thread(
+                self.stack.database.look, query, (self.run_id, str(gate))
+            )
             return await self.status() if asked else {"awaits": ""}
 
         async def otherwise(_: Json) -> str:
