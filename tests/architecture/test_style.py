@@ -199,7 +199,7 @@ def test_a_module_is_named_by_a_noun() -> None:
     assert [str(file) for word, file in names.items() if PARTICIPLE.search(word) and word not in NOUNS_IN_ING] == []
 
 
-PARTICIPLES_AND_DRAWERS = frozenset({
+FORMER_NAMES = frozenset({
     "approving", "checks", "commands", "including", "known_runs", "looking_after", "registry", "sitting", "versions",
 })  # fmt: skip
 """Names under which our modules were imported when they had other names."""
@@ -212,7 +212,7 @@ def test_a_module_is_imported_by_its_own_name_or_a_clear_one() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom)
         for name in node.names
-        if name.asname in PARTICIPLES_AND_DRAWERS
+        if name.asname in FORMER_NAMES
     }
     assert aliases == set()
 

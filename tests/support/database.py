@@ -124,8 +124,8 @@ class Database:
     server: TestCluster
     name: str
     _open: list[Connection] = field(default_factory=list)
-    _eye: Connection | None = None
-    _looking: Lock = field(default_factory=Lock)
+    _kept: Connection | None = None
+    _look_lock: Lock = field(default_factory=Lock)
 
     def url(self, role: str) -> str:
         return self.server.url(role, self.name)
@@ -158,16 +158,16 @@ class Database:
 
         A connection that was lost is replaced once.
         """
-        with self._looking:
+        with self._look_lock:
             try:
                 return self._looked(query, parameters)
             except psycopg.OperationalError:
                 return self._looked(query, parameters)
 
     def _looked(self, query: LiteralString, parameters: Any) -> Any:
-        if self._eye is None or self._eye.closed:
-            self._eye = self.connect(postgres.SUPERUSER, autocommit=True)
-        row = self._eye.execute(query, parameters).fetchone()
+        if self._kept is None or self._kept.closed:
+            self._kept = self.connect(postgres.SUPERUSER, autocommit=True)
+        row = self._kept.execute(query, parameters).fetchone()
         return row[0] if row else None
 
     def run(self, statement: LiteralString, parameters: Any = None, *, role: str = postgres.SUPERUSER) -> None:

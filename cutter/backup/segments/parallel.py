@@ -27,11 +27,11 @@ def each_part(
     documents: dict[str, Document] = {}
     stopped = threading.Event()
 
-    def one(artifact: Artifact) -> Mapping[str, Document]:
+    def unless_stopped(artifact: Artifact) -> Mapping[str, Document]:
         return {} if stopped.is_set() else restored(artifact, parts[artifact])
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        running = {pool.submit(one, artifact): artifact for artifact in parts}
+        running = {pool.submit(unless_stopped, artifact): artifact for artifact in parts}
         try:
             for done in as_completed(running):
                 documents |= done.result()
