@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic, sleep
+from typing import LiteralString
 
 from tests.support.database import Database
 
@@ -22,6 +23,10 @@ from pg_stat_user_tables t
 SESSIONS = """
 select count(*) from pg_stat_activity
 where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+"""
+
+CLEANERS = """
+select count(*) from pg_stat_activity where datname = current_database() and backend_type = 'autovacuum worker'
 """
 
 FLUSHED_SECONDS = 30.0
@@ -62,6 +67,25 @@ def counted(database: Database) -> Iterator[Step]:
             in_order=numbers.in_order - old.in_order,
             by_index=numbers.by_index - old.by_index,
         )
+
+
+@contextmanager
+def without_autovacuum(database: Database) -> Iterator[None]:
+    """No autovacuum inside: while it analyses a table, a look-up also reads the index entries of old row versions."""
+    _set(database, "alter system set autovacuum = off")
+    try:
+        end = monotonic() + FLUSHED_SECONDS
+        while database.value(CLEANERS):
+            assert monotonic() < end, "an autovacuum is still at work, so the counts would be too high"
+            sleep(0.1)
+        yield
+    finally:
+        _set(database, "alter system reset autovacuum")
+
+
+def _set(database: Database, statement: LiteralString) -> None:
+    database.run(statement)
+    database.run("select pg_reload_conf()")
 
 
 def _counters(database: Database) -> dict[str, Read]:
