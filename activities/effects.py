@@ -100,8 +100,8 @@ def decided(
     """The present decision of the policy in force for each effect.
 
     A caller that reads other facts reads the `policy` with them and gives it. A caller that holds a connection must do
-    so: if several callers held a connection and waited for a second one, the pool would be empty, and all of them would
-    wait until its timeout.
+    so. If several callers held a connection and waited for a second one, the pool would be empty. All of them would
+    then wait until its timeout.
     """
     present = policy_in_force(deps) if policy is None else policy
     return permit(present, [context.proposed(operation) for operation in operations])

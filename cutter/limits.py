@@ -257,7 +257,7 @@ OUTAGE_LOOK_SECONDS = 30
 
 OUTAGE_LOOK_SECONDS_MAX = 3_600
 OUTAGE_LOOK_PART = 10
-"""Later tries follow after a tenth of the time that the outage has lasted, but at most after the maximum: the record
+"""Later tries follow after a tenth of the time that the outage has lasted, but at most after the maximum. So the record
 follows soon after the outage ends, and a long outage costs few events."""
 
 BACKUPS_A_GATE = 3

@@ -365,7 +365,7 @@ def _docprefix(settings: Settings, document_id: str) -> str:
     except ids.InvalidId:
         raise InvalidInput(
             f"{document_id} cannot begin addresses (3 to 32 of A-Z, 0-9 and '-', no '-' at either end, not ICX-CONST, "
-            f"not DIEU…): give the first segment of its addresses with --docprefix, such as --docprefix ICX-LAW-1"
+            f"not DIEU…). Give the first segment of its addresses with --docprefix, such as --docprefix ICX-LAW-1"
         ) from None
 
 

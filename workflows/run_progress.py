@@ -18,8 +18,8 @@ with workflow.unsafe.imports_passed_through():
 class RunProgress:
     """The memory of a run's workflow. It holds only the answers that the workflow has got so far; PostgreSQL decides.
 
-    `sealed` are the gates with a receipt; `active` is the time that counts against the hard cap; `failures` and
-    `sent_back` count towards their limits; `latched` is true once a stop needs no further order; `priority` is the
+    `sealed` are the gates with a receipt. `active` is the time that counts against the hard cap. `failures` and
+    `sent_back` count towards their limits. `latched` is true once a stop needs no further order. `priority` is the
     gates' own priority where it differs from the workflow's.
     """
 

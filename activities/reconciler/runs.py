@@ -173,8 +173,10 @@ async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
 
 
 async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> tuple[str, View]:
-    """Leave an open workflow alone with three exceptions: it does not know of a latched stop, enough people approved,
-    or it waits for the end of an outage that PostgreSQL has not recorded.
+    """Leave an open workflow alone with three exceptions.
+
+    It does not know of a latched stop, enough people approved, or it waits for the end of an outage that PostgreSQL has
+    not recorded.
     """
     if execution.shown.startswith(OUTAGE) and not run.stopped:
         await execution.handle(client).signal("look")

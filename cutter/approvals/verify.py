@@ -46,8 +46,9 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authentication:
-    """The approver who signed the bytes of a document, or the reason why no approver of this epoch counts as the signer
-    (the part of step 3 that needs no run).
+    """The approver who signed the bytes of a document, or why no approver of this epoch counts as the signer.
+
+    This is the part of step 3 that needs no run.
     """
 
     document: ApprovalDocument

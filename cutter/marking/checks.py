@@ -105,7 +105,7 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
     if unread:
         message = (
             f"{counted(len(unread), 'line')} from here on would be headings of the profile {profile.id}, but have no "
-            "`#`, so it reads them as text; put `#` before them, type `cutter profile suggest FILE` for a profile that "
+            "`#`, so it reads them as text. Put `#` before them, type `cutter profile suggest FILE` for a profile that "
             f"reads them, or write a profile with `forms: [plain, bold]` {own}"
         )
     elif read:

@@ -1,5 +1,6 @@
-"""Pure: amber findings about lines whose reading cannot be proved by a numbering, because an inserted number leaves no
-gap: text that begins like a heading, and headings in the middle of a sentence.
+"""Pure: amber findings about lines that a numbering cannot prove, because an inserted number leaves no gap.
+
+They are text that begins like a heading, and headings in the middle of a sentence.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
             yield Finding(
                 code="heading_in_sentence", line=number, severity="amber",
                 message=f"line {number}: {heading.title!r} begins a unit, and the line before it does not end a "
-                "sentence; if it is a reference, join it to that line; if it is quoted, put `> ` before it",
+                "sentence. If it is a reference, join it to that line. If it is quoted, put `> ` before it",
             )  # fmt: skip
 
 

@@ -173,8 +173,9 @@ def read_line(text: str, index: int, opaque: int) -> HeadingLine | None:
 
 
 def begins_like_heading(text: str) -> str | None:
-    """The word and number with which a text begins, if it may be a heading that nothing else can prove: a number before
-    its word, or an inserted number after it. None for other texts.
+    """The word and number with which a text begins, if it may be a heading that nothing else can prove.
+
+    Such a heading has a number before its word, or an inserted number after it. None for other texts.
     """
     begin = text.lstrip(_BEFORE_WORDS)[:2]
     numbered = begin[:1].isdigit() or begin[:1] in _ROMAN_FIRST

@@ -86,8 +86,9 @@ def segment_of(heading: Heading) -> str:
 
 
 def _behind_the_word(heading: Heading) -> str | None:
-    """What follows the level's word in a heading without a number (`SCHEDULE Repeals`), so that addresses have one name
-    for one kind; None for a title that does not begin with the word."""
+    """The text after the level's word in a heading without a number (`SCHEDULE Repeals`); None without that word.
+
+    It is cut off so that addresses have one name for one kind."""
     assert heading.level is not None
     title = heading.title.casefold()
     word = max((word for word in heading.level.words if title.startswith(word.casefold())), key=len, default="")

@@ -309,16 +309,16 @@ def text_outside(pieces: Pieces) -> Iterator[Finding]:
         number = outside[0].line
         yield Finding(
             code=TEXT_OUTSIDE, line=number, severity="amber",
-            message=f"line {number}: {size} bytes of text begin here and become no unit, more than all units have; "
-            "write a heading, such as `# Text`, above the first line that belongs to the law",
+            message=f"line {number}: {size} bytes of text begin here and become no unit, more than all units have. "
+            "Write a heading, such as `# Text`, above the first line that belongs to the law",
         )  # fmt: skip
 
 
 def giant_units(nodes: Sequence[Node], pieces: Pieces, lines: Lines) -> Iterator[Finding]:
     """Finds a unit that is far larger than the others, or one of a few units in a long text.
 
-    The finding is amber from the first annex on, if at least half of the unit is a table or quoted from another law,
-    and if it is an article that is one list, without a line that looks like a heading.
+    The finding is amber from the first annex on, and if at least half of the unit is a table or quoted from another
+    law. It is also amber for an article that is one list, without a line that looks like a heading.
     """
     sizes = [unit.end - unit.start for unit in pieces.candidates]
     if not sizes or max(sizes) < GIANT_UNIT_BYTES:

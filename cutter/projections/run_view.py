@@ -140,8 +140,8 @@ class ShownRetry:
 class ShownRun:
     """Everything that a reader sees of a run.
 
-    The run itself does not know the last four fields: the signed rejection, its place in a lane, what is wrong with its
-    request's document, and the worker that holds it up.
+    The run itself does not know the last four fields. They are the signed rejection, its place in a lane, what is wrong
+    with its request's document, and the worker that holds it up.
     """
 
     run_id: str

@@ -101,8 +101,10 @@ class GateNotOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateTerms:
-    """The terms for opening a gate: the policy's decisions, the approvals to consume, whether it is a rehearsal, the
-    cap in seconds, and the queries to read right after the opening.
+    """The terms for opening a gate.
+
+    They are the policy's decisions, the approvals to consume, whether it is a rehearsal, the cap in seconds, and the
+    queries to read right after the opening.
     """
 
     policy: Json | None = None

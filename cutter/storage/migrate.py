@@ -156,8 +156,8 @@ def _require_not_replaced(connection: Connection, files: SchemaFiles) -> None:
     at = REPLACED_AT.first(connection, {"sha256": files.set_sha256})
     if at is not None:
         raise Conflict(
-            f"a newer version replaced these functions and triggers at {at}: upgrade cutter (a version that goes "
-            "back to them on purpose says so in a comment of one of their files)"
+            f"a newer version replaced these functions and triggers at {at}: upgrade cutter. A version that goes "
+            "back to them on purpose says so in a comment of one of their files"
         )
 
 

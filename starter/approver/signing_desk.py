@@ -181,8 +181,8 @@ def read_view(settings: Settings, run_id: str, *, role: str = OPERATOR) -> tuple
         if is_open or not problem.code.endswith("_differs"):
             raise
         raise Refused(
-            f"the request of {run_id} at {document.request.gate} is over, and what it showed has changed since then: "
-            f"type `cutter request {run_id} --form md` for the request as it was, or `cutter report {run_id}` for what "
+            f"the request of {run_id} at {document.request.gate} is over, and what it showed has changed since then. "
+            f"Type `cutter request {run_id} --form md` for the request as it was, or `cutter report {run_id}` for what "
             "became of the run",
             code="request_is_over",
         ) from None

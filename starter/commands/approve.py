@@ -49,9 +49,9 @@ def approve(
     """Show a request, compute every digest again on this machine, sign it with your key and hand it over.
 
     With --decision resume --reason TEXT the same for a stopped run that needs a signature to continue. With
-    --batch the requests of a batch are shown on the whole screen, or with --plain one after the other; those you
-    approve are signed with one signature and handed over as one set; with --decision include_failed its failed
-    documents, which then run again.
+    --batch the requests of a batch are shown on the whole screen, or with --plain one after the other. Those you
+    approve are signed with one signature and handed over as one set. With --decision include_failed, the failed
+    documents of the batch are shown and signed, and then run again.
 
     Example: cutter approve ICX-LAW-2026-001
 
@@ -188,7 +188,7 @@ def _require_waiting(settings: Settings, record: RunRecord, decision: str) -> No
     step = step_of(settings, record.run_id)
     if RunState(record.state).stopped:
         raise Refused(
-            f"{record.run_id} is {record.state} and takes no `{decision}` before it goes on: type `{step.command}`",
+            f"{record.run_id} is {record.state} and takes no `{decision}` before it continues: type `{step.command}`",
             code="run_is_stopped",
         )
     if decision == schema.APPROVE and step.needs in (Needs.EXECUTION, Needs.WORKER):

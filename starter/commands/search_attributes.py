@@ -73,10 +73,10 @@ def refused(problem: RPCError, namespace: str, missing: Mapping[str, str] | None
             )
         listed = " ".join(f"--search-attribute {name}={kind}" for name, kind in SEARCH_ATTRIBUTE_TYPES.items())
         return Refused(
-            f"the server does not let cutter create search attributes in {namespace} ({problem.message}): create those "
+            f"the server does not let cutter create search attributes in {namespace} ({problem.message}). Create those "
             "that are missing with the tools of the server, on Temporal Cloud with "
-            f"`tcld namespace search-attributes add --namespace {namespace} {listed}`; docs/guides/temporal-cloud.md "
-            "says more",
+            f"`tcld namespace search-attributes add --namespace {namespace} {listed}`: see "
+            "docs/guides/temporal-cloud.md",
             code=NOT_BY_CUTTER,
         )
     if problem.status is not RPCStatusCode.INVALID_ARGUMENT:

@@ -26,8 +26,8 @@ def step_of(settings: Settings, run_id: str, *, answer: Json | None = None) -> S
     with session(settings, OPERATOR) as connection:
         people = answered(connection)
         corrected = run_rows.CORRECTED.one(connection, {"run_id": run_id})
-    # Read after the approvals: a gate consumes an approval and moves its run at once, so a run that is read first could
-    # seem to wait for a signature that was given.
+    # Read after the approvals, because a gate consumes an approval and moves its run at once. A run that is read first
+    # could seem to wait for a signature that was given.
     sidecar = run_rows.sidecar(settings, run_id)
     answer, run = answer or {}, sidecar.run
     return next_step(

@@ -40,8 +40,8 @@ class Reply:
 class Server(ThreadingHTTPServer):
     """Listens from the moment it is made; `resolve` gets only what Slack has signed, so many at a time.
 
-    A caller that has not sent its whole request yet can be hung up on: after a few seconds, and earlier when there are
-    too many of them, the oldest first. So nobody who sends slowly keeps out one who sends at once.
+    The server hangs up on a caller that has not sent its whole request after a few seconds. When there are too many of
+    them, it hangs up earlier, on the oldest first. So nobody who sends slowly keeps out one who sends at once.
     """
 
     daemon_threads = True

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -136,7 +137,7 @@ def sql_files() -> tuple[Path, ...]:
 
 
 def explained(source: str) -> Iterator[tuple[int, str]]:
-    """(Line, text) of each docstring and comment of a module."""
+    """(Line, text) of each docstring and comment of a module. The lines of a comment are one text."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -144,32 +145,74 @@ def explained(source: str) -> Iterator[tuple[int, str]]:
                 value = statement.value if isinstance(statement, ast.Expr) else None
                 if isinstance(value, ast.Constant) and isinstance(value.value, str):
                     yield value.lineno, value.value
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+    lines = {
+        token.start[0]: (token.string.lstrip("# "), not token.line[: token.start[1]].strip())
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
+    yield from joined(lines)
+
+
+def joined(lines: Mapping[int, tuple[str, bool]]) -> Iterator[tuple[int, str]]:
+    """(First line, text) of each comment. Lines without code that follow each other are one comment."""
+    start, text = 0, ""
+    for number, (line, alone) in lines.items():
+        if text and not (alone and start + text.count("\n") + 1 == number):
+            yield start, text
+            text = ""
+        start, text = (start, f"{text}\n{line}") if text else (number, line)
+        if not alone:
+            yield start, text
+            text = ""
+    if text:
+        yield start, text
 
 
 def literals(source: str) -> Iterator[tuple[int, str]]:
-    """(Line, text) of each text of several words in the code: messages, help texts, descriptions."""
+    """(Line, text) of each text of several words in the code, such as messages and help texts. A value in it is X."""
     tree = ast.parse(source)
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    outside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    outside |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(text, str) and " " in text and id(node) not in docstrings:
-            yield node.lineno, text
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        texts = [part.value if isinstance(part, ast.Constant) else "X" for part in parts]
+        if id(node) not in outside and isinstance(node, ast.JoinedStr | ast.Constant):
+            text = "".join(text for text in texts if isinstance(text, str))
+            if " " in text and not PATTERN.search(text):
+                yield node.lineno, text
+
+
+PATTERN = re.compile(r"\(\?|\[[^\]]*\][*+?{]")
+"""A regular expression, which is no sentence."""
 
 
 def plain(text: str) -> str:
-    """A text without code in backquotes and without quotations."""
+    """A text without code in backquotes, without quotations and without lines that are laid out by hand."""
+    text = re.sub(r"^ {4,}.*$", "", inspect.cleandoc(text), flags=re.M)
     return re.sub(r'`[^`]*`|"[^"\n]{1,120}"', "X", text)
 
 
+def long_sentences(where: str, text: str) -> list[str]:
+    """Each sentence of a text that has too many words. A paragraph or an item of a list ends a sentence."""
+    blocks = re.split(r"\n\s*\n|\n\s*(?=[-*] |\d+\. )", text)
+    return [
+        f"{where}: {words(sentence)} words: {sentence}"
+        for block in blocks
+        for sentence in sentences(" ".join(block.split()))
+        if words(sentence) > WORDS_MAX
+    ]
+
+
+def faults_of(where: str, text: str) -> list[str]:
+    return phrases(where, plain(text)) + long_sentences(where, plain(text))
+
+
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_docstrings_comments_and_messages_have_no_banned_phrase(file: Path) -> None:
+def test_docstrings_comments_and_messages_keep_to_the_style(file: Path) -> None:
     name = file.relative_to(ROOT)
     source = file.read_text(encoding="utf-8")
     texts = [*explained(source), *literals(source)]
-    faults = [fault for line, text in texts for fault in phrases(f"{name}:{line}", plain(text))]
+    faults = [fault for line, text in texts for fault in faults_of(f"{name}:{line}", text)]
     assert faults == [], "\n".join(faults)
 
 
@@ -177,20 +220,22 @@ RAISED = re.compile(r"raise exception\s+'((?:[^']|'')*)'")
 
 
 @pytest.mark.parametrize("file", sql_files(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_comments_and_messages_in_sql_have_no_banned_phrase(file: Path) -> None:
+def test_comments_and_messages_in_sql_keep_to_the_style(file: Path) -> None:
     source = file.read_text(encoding="utf-8")
-    lines = enumerate(source.splitlines(), start=1)
-    texts = [(number, line.partition("--")[2]) for number, line in lines if "--" in line]
+    lines = [line.partition("--") for line in source.splitlines()]
+    comments = {number: (text.strip(), not code.strip()) for number, (code, dash, text) in enumerate(lines, 1) if dash}
+    names = {number for number, (text, _) in comments.items() if text.startswith("name: ")}
+    texts = [*joined({number: comment for number, comment in comments.items() if number not in names})]
     texts += [(source[: raised.start()].count("\n") + 1, raised[1]) for raised in RAISED.finditer(source)]
-    faults = [fault for number, text in texts for fault in phrases(f"{file.name}:{number}", plain(text))]
+    faults = [fault for number, text in texts for fault in faults_of(f"{file.name}:{number}", text)]
     assert faults == [], "\n".join(faults)
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "cutter").rglob("*.yaml")), ids=lambda file: file.name)
-def test_comments_in_our_yaml_have_no_banned_phrase(file: Path) -> None:
-    lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-    comments = [(number, line.partition("# ")[2]) for number, line in lines if "# " in line]
-    faults = [fault for number, text in comments for fault in phrases(f"{file.name}:{number}", plain(text))]
+def test_comments_in_our_yaml_keep_to_the_style(file: Path) -> None:
+    lines = [line.partition("# ") for line in file.read_text(encoding="utf-8").splitlines()]
+    comments = {number: (text, not code.strip()) for number, (code, sign, text) in enumerate(lines, 1) if sign}
+    faults = [fault for number, text in joined(comments) for fault in faults_of(f"{file.name}:{number}", text)]
     assert faults == [], "\n".join(faults)
 
 
@@ -242,7 +287,13 @@ def test_the_checks_see_what_they_look_for() -> None:
     assert phrases("here", "It stands anew.") == ["here: 'stands': write is", "here: 'anew': write again"]
     assert vague("Who signs is told.")
     assert not vague("Who signs?")
-    assert [text for _, text in explained('"""A."""\nx = 1  # B\n"""C."""\n')] == ["A.", "C.", "# B"]
+    assert [text for _, text in explained('"""A."""\nx = 1  # B\n"""C."""\n')] == ["A.", "C.", "B"]
+    assert [*joined({1: ("a", True), 2: ("b", True), 4: ("c", True), 5: ("d", False), 6: ("e", False)})] == [
+        (1, "a\nb"), (4, "c"), (5, "d"), (6, "e"),
+    ]  # fmt: skip
+    assert [text for _, text in literals('x = f"was {a} told"\ny = "(?:a b)"\nz = "c d"\n')] == ["was X told", "c d"]
+    assert long_sentences("here", plain(f"Short.\n\n    {long}\n\n- {long}")) != []
+    assert long_sentences("here", plain(f"Short.\n\n    {long}\n\nEnd.")) == []
     assert PARTICIPLE.search("approving")
     assert not PARTICIPLE.search("runner")
 

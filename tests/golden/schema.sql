@@ -909,8 +909,8 @@ begin
             return jsonb_build_object('status', 'refused', 'code', 'run_of_this_batch_ended', 'run_id', newest.run_id);
         end if;
     end if;
-    -- a document has one workflow, so an open rehearsal holds up a live run too, and the other way round; the global chain
-    -- is locked first, so that of two batches that ask at once the later one sees what the other has made
+    -- A document has one workflow, so an open rehearsal holds up a live run too, and the other way round. The global
+    -- chain is locked first, so that of two batches that ask at once the later one sees what the other has made.
     perform from cutter_governance.audit_head where chain = 'global' for update;
     select * into other from cutter_governance.run
     where document_id = p_document_id and ended_at is null order by created_at desc limit 1;

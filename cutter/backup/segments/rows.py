@@ -1,8 +1,8 @@
 """IO: the rows of some documents: their columns, digests, and their text as COPY writes it.
 
 The server computes the digests. The live tables and the tables into which segments were loaded give the same ones. The
-digest of a document is the SHA-256 of lines: the version, the digest of the columns, and for each table its name, the
-number of rows, and the sha256 over the digests of the rows in the order of their bytes.
+digest of a document is the SHA-256 of lines. The first are the version and the digest of the columns. Then each table
+has its name, the number of rows, and the sha256 over the digests of the rows in the order of their bytes.
 """
 
 from __future__ import annotations

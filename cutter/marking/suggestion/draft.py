@@ -294,7 +294,7 @@ def _refuse_dropping_others(correction: Correction, line: Line, headings: list[L
         return
     raise InvalidInput(
         f"--refine: line {correction.what} is text would drop all {len(headings)} headings that begin with "
-        f"{line.word!r}; if you mean that, give --refine 'word {line.word} is text'; if only this line is text, put "
+        f"{line.word!r}. If you mean that, give --refine 'word {line.word} is text'. If only this line is text, put "
         "`> ` before it in the source"
     )
 
@@ -307,7 +307,7 @@ def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> Line |
     if line is None:
         raise InvalidInput(
             f"--refine: line {correction.what} does not begin like a heading (a word and a number, then a sign or the "
-            "end of the line); name another line, or put `# ` before it in the source"
+            "end of the line). Name another line, or put `# ` before it in the source"
         )
     return line
 

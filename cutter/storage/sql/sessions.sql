@@ -1,6 +1,6 @@
 -- The superuser's part in database cutter, by every bootstrap.
--- A role changes its own timeouts as it likes, so its sessions are also judged from outside: by functions of the
--- superuser, which alone sees and ends the sessions of every role. They take no argument.
+-- A role changes its own timeouts as it likes, so its sessions are also judged from outside, by functions of the
+-- superuser. The superuser alone sees and ends the sessions of every role. The functions take no argument.
 -- The superuser alone also sees the archive of the write-ahead log, and marks a point in this log.
 create schema if not exists cutter_guard;
 revoke all on schema cutter_guard from public;

@@ -82,8 +82,8 @@ where q.batch_id = %(batch_id)s and q.left_at is null
 order by q.queue, q.entered_at
 
 -- name: batch_known
--- Returns what is registered about each named document: prefix, tenant, newest version, its open run, the run that
--- enacted that version, and the run that failed since the last enactment.
+-- Returns what is registered about each named document: prefix, tenant and newest version. It also returns the open run,
+-- the run that enacted that version, and the run that failed since the last enactment.
 select d.doc_code as document_id, d.address_docprefix as docprefix, d.tenant, v.profile_id as profile,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.ended_at is null

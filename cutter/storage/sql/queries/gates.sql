@@ -74,8 +74,8 @@ order by r.run_id
 select kb_id, kind, subject, body from cutter_governance.fn_outbox_waiting(%(run_id)s)
 
 -- name: run_sidecar_now
--- Returns everything that a run's projections and waiting documents are made of, with the database's clock; of a run
--- that moves and has no waiting document only what fn_run_published says.
+-- Returns everything that a run's projections and waiting documents are made of, with the database's clock. For a run
+-- that moves and has no waiting document, it returns only the answer of fn_run_published.
 select case when exists (select from cutter_governance.fn_outbox_waiting(%(run_id)s))
         then cutter_governance.fn_run_sidecar(%(run_id)s) else cutter_governance.fn_run_published(%(run_id)s) end as sidecar,
     clock_timestamp() as now

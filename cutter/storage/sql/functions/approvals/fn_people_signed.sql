@@ -1,5 +1,5 @@
--- Returns how many people have approved what a gate of a run asks for since the given time, and can still open it: in the
--- newest epoch, valid, not revoked, and not refused by the gate since.
+-- Returns how many people have approved what a gate of a run asks for since the given time, and can still open it. Their
+-- approvals are of the newest epoch, valid, not revoked, and not refused by the gate since.
 create or replace function cutter_governance.fn_people_signed(p_run_id text, p_gate text, p_since timestamptz) returns bigint
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
 -- Returns everything on record about a run, from one snapshot, as its evidence bundle needs it (seed 003 §8). While
--- the closeout is open, and after it, the answer is the same: what existed when that gate opened, up to the audit
+-- the closeout is open, and after it, the answer is the same. It is what existed when that gate opened, up to the audit
 -- head that it sealed, without its own receipt and attempt. For a run that is not closed the answer is its present
 -- state. It holds no body, title, address or profile text.
 create or replace function cutter_governance.fn_run_evidence(p_run_id text) returns jsonb

@@ -1,5 +1,5 @@
 -- Returns whether this transaction now holds a lane for a run, until it ends; true for a gate without a lane. A
--- writer of leg A waits a second for its lane, and only if it finds a seat: other gates need the worker's slots, and a
+-- writer of leg A waits a second for its lane, and only if it finds a seat. Other gates need the worker's slots, and a
 -- new attempt costs more than this second. An enactment is short enough to wait for, up to the session's lock timeout.
 create or replace function cutter_governance.fn_lane_take(p_lane text, p_run_id text) returns boolean
 language plpgsql security definer

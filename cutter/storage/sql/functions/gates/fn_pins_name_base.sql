@@ -1,5 +1,5 @@
--- Returns whether a gate's pins name the operation that the source version asks for, and the law in force as the base: no
--- base for the first cut of a document, else its newest enactment.
+-- Returns whether a gate's pins name the operation that the source version asks for, and the law in force as the base.
+-- The first cut of a document has no base. Any later one has its newest enactment.
 create or replace function cutter_governance.fn_pins_name_base(p_run cutter_governance.run, p_pins jsonb) returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
--- Returns why a gate's pins are refused, or null: they are not the registered source's, name a red finding that nobody
--- accepted with it, or contradict what an earlier gate pinned.
+-- Returns why a gate's pins are refused, or null. They are refused if they are not the registered source's, name a red
+-- finding that nobody accepted with it, or contradict what an earlier gate pinned.
 create or replace function cutter_governance.fn_pins_refusal(
     p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) returns text
 language sql stable security definer

@@ -1,5 +1,6 @@
--- Returns how many planned rows of a run have a unit that is as it must be: before the enactment it shows the base and its
--- draft waits; after the enactment it shows the version that begins, and the version that ended says by which change set.
+-- Returns how many planned rows of a run have a unit that is as it must be. Before the enactment it shows the base and
+-- its draft waits. After the enactment it shows the version that begins, and the version that ended says by which change
+-- set.
 create or replace function cutter_governance.fn_revision_rows_holding(p_run_id text, p_enacted boolean) returns bigint
 language sql stable security definer
 set search_path = pg_catalog, public, pg_temp
