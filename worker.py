@@ -25,7 +25,7 @@ from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
-from activities.reconciler.runs import looking_after
+from activities.reconciler.runs import reconciler
 from activities.registry import build_activities, build_batch_activities
 from activities.worker import allocator, health_server
 from activities.worker.dependencies import ROLES_OF, Deps, open_pools, signer_of
@@ -159,7 +159,7 @@ async def serving(
     `make_worker` explains `changed`.
     """
     loop = asyncio.get_running_loop()
-    deps = replace(deps, history=freezing(client, loop), look_after=looking_after(client, deps, loop))
+    deps = replace(deps, history=freezing(client, loop), reconcile_once=reconciler(client, deps, loop))
     async with AsyncExitStack() as exits:
         presence = _presence(client, deps, exits)
         exits.push_async_callback(presence.say, SHUTDOWN)  # Also for a worker that never begins to serve.
@@ -202,7 +202,7 @@ def slots_of(role: WorkerRole) -> dict[str, int]:
 
 def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:
     """The worker's heartbeats and gauges. They have a connection of their own, so that they never wait for a gate."""
-    role = ROLES_OF[deps.worker_role][0].value
+    role = ROLES_OF[deps.worker_role][0]
     pool = exits.enter_context(open_pool(deps.settings, role, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS))
     runtime = client.service_client.config.runtime
     metered = deps.settings.metrics_port is not None and deps.worker_role is WorkerRole.CUTTER
@@ -221,7 +221,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     """
     _require_own_key(config, role)
     for database_role in ROLES_OF[role]:
-        check_direct(config, database_role.value)
+        check_direct(config, database_role)
     identity, stopping = new_identity(role), asyncio.Event()
     telemetry.configure_logs(config, role=role.value, worker=identity, build_id=build_id(config))
     _on_signals(stopping.set)
@@ -243,7 +243,7 @@ async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readin
     await readiness.look()
     if not readiness.failed:
         return True
-    with closing(open_pool(config, ROLES_OF[role][0].value, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS)) as pool:
+    with closing(open_pool(config, ROLES_OF[role][0], size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS)) as pool:
         presence = Presence(
             pool, identity=identity, build_id=build_id(config), slots=slots_of(role), seconds=config.worker_beat_seconds
         )

@@ -8,7 +8,7 @@ decision. Reads are not side effects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, LiteralString
 
@@ -26,6 +26,7 @@ from cutter.backup.segments.scrub import Scrubbed, each_pass, scrub
 from cutter.backup.segments.take import damaged_tree
 from cutter.backup.segments.tree import TreeDamaged
 from cutter.catalogue import BY_NAME, Role
+from cutter.domain import restore_point
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.domain.restore_point import RestorePoint
 from cutter.domain.run_record import Receipt, RunRecord
@@ -41,11 +42,11 @@ from cutter.storage import effect_policy
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, call
 from cutter.storage.pools import Connection, single
-from cutter.storage.records import Rows, values
 from cutter.storage.records import answer as value_of
+from cutter.storage.records import parsed
 from cutter.types import Json
 
-MARKED: Rows[Json] = values("restore_point")
+MARKED = parsed("restore_point", archiver.judged)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +144,8 @@ def put(
     digest, and for other bytes with both digests. The receipt is part of a write that happens anyway. `policy` is as in
     `decided`. Raises PolicyDenied, and the errors of the store.
     """
-    policy_receipt = _required(deps, context, KB_PUT, policy)
-    return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), size_bytes=len(data), policy=policy_receipt)
+    rule = _required(deps, context, KB_PUT, policy)
+    return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), size_bytes=len(data), rule=rule)
 
 
 def put_free(
@@ -154,9 +155,41 @@ def put_free(
 
     `policy` is as in `decided`.
     """
-    policy_receipt = _required(deps, context, KB_PUT, policy)
+    rule = _required(deps, context, KB_PUT, policy)
     name, sha256 = write_once.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
-    return Put(kb_id=name, sha256=sha256, size_bytes=len(data), policy=policy_receipt)
+    return Put(kb_id=name, sha256=sha256, size_bytes=len(data), rule=rule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowingRule:
+    """The rule that allowed a side effect: the sha256 of its policy, its name, and its line in the policy's text."""
+
+    sha256: str
+    rule: str
+    line: int
+
+    @classmethod
+    def of(cls, sealed: Json, operation: Operation) -> AllowingRule:
+        """The rule in the decisions that a receipt sealed. The first decision about the connector counts."""
+        decision = next(part for part in sealed["decisions"] if part["connector"] == operation.connector)
+        return cls(sha256=sealed["sha256"], rule=decision["rule"], line=decision["line"])
+
+    def as_json(self) -> Json:
+        """The rule as a receipt names it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupOnRecord:
+    """The facts that the database has on record about a backup. `restore_point` is None if it has none."""
+
+    sha256: str
+    restore_point: RestorePoint | None
+
+    @classmethod
+    def of(cls, answer: Json) -> BackupOnRecord:
+        """The backup from the response that a receipt records."""
+        return cls(sha256=str(answer["sha256"]), restore_point=restore_point.recorded(answer.get(RESTORE_POINT)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +199,7 @@ class Put:
     kb_id: str
     sha256: str
     size_bytes: int
-    policy: Json
+    rule: AllowingRule
 
     @property
     def command(self) -> Command:
@@ -177,7 +210,7 @@ def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralStrin
     """The SQL statement that records the receipt of a document without a row in the outbox. The statement raises
     Conflict for other bytes.
     """
-    request = {"kind": kind, "policy": done.policy}
+    request = {"kind": kind, "policy": done.rule.as_json()}
     return _receipt(context, done.command, request, {"size_bytes": done.size_bytes})
 
 
@@ -209,7 +242,7 @@ def mark_restore_point(deps: Deps, context: Context) -> RestorePoint | BackupRef
     _required(deps, context, BACKUP_TAKE)
     asked = {"run_id": context.run_id, "late_seconds": float(limits.ARCHIVER_LATE_SECONDS)}
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        return archiver.judged(MARKED.one(connection, asked))
+        return MARKED.one(connection, asked)
 
 
 def take_backup(
@@ -218,24 +251,24 @@ def take_backup(
     artifact_id: str,
     recipient: str,
     seconds: float,
-    restore_point: RestorePoint | None = None,
-) -> tuple[BackupRecord | BackupRefusal, Json]:
+    point: RestorePoint | None = None,
+) -> tuple[BackupRecord | BackupRefusal, AllowingRule]:
     """Take a backup, or find the recorded one of that name and key. Returns it with the rule that allowed it.
 
     `record_backup` writes the receipt after the backup was restored. Raises PolicyDenied, ApprovalNeeded, Conflict.
     """
     settings = deps.settings
     command = backup_command(artifact_id, recipient)
-    policy = _required(deps, context, command.operation)
+    rule = _required(deps, context, command.operation)
     if _was_done(deps, Role.BACKUP, context, command):
-        return read_record(settings.artifacts, artifact_id), policy
+        return read_record(settings.artifacts, artifact_id), rule
     answer = deps.take_backup(
         dsn=dsn(settings, Role.BACKUP.value), pg_bin=backup_programs(settings), gpg_home=settings.key_home("backup"),
         recipient_fingerprint=recipient, artifacts_url=settings.artifacts, artifact_id=artifact_id,
         deadline_seconds=seconds, verified_max_seconds=settings.backup_verified_max_days * limits.DAY_SECONDS,
-        restore_point=restore_point,
+        restore_point=point,
     )  # fmt: skip
-    return answer, policy
+    return answer, rule
 
 
 def seal_backup(deps: Deps, taken: BackupRecord, report: RestoreReport) -> BackupRefusal | None:
@@ -276,14 +309,19 @@ def scrub_backups(deps: Deps) -> Scrubbed | None:
     )  # fmt: skip
 
 
-def record_backup(connection: Connection, context: Context, taken: BackupRecord, policy: Json) -> Json:
-    """Record the backup's receipt. Gate 6 reads the newest one. Returns what the database has on record about it."""
+def record_backup(
+    connection: Connection, context: Context, taken: BackupRecord, rule: AllowingRule | None
+) -> BackupOnRecord:
+    """Record the backup's receipt. Gate 6 reads the newest one. Returns what the database has on record about it.
+
+    `rule` is None for a backup that another run took, because it has its receipt already.
+    """
     response: Json = {"sha256": taken.sha256, "taken_utc": taken.taken_utc, "size_bytes": taken.size_bytes}
     if taken.restore_point is not None:
         response[RESTORE_POINT] = taken.restore_point.as_json()
-    request = {"recipient": taken.recipient, "policy": policy}
+    request = {"recipient": taken.recipient, "policy": rule.as_json() if rule else {}}
     command = backup_command(taken.artifact_id, taken.recipient)
-    return call(connection, *_receipt(context, command, request, response))
+    return call(connection, BackupOnRecord.of, *_receipt(context, command, request, response))
 
 
 def store_evidence(
@@ -304,12 +342,8 @@ def receipt_of_evidence(
     the rule.
     """
     command = Command(operation=EVIDENCE_STORE, target=name, fields_sha256=sha256)
-    sealed = closing.policy or {}
-    store_decision = next(
-        decision for decision in sealed["decisions"] if decision["connector"] == EVIDENCE_STORE.connector
-    )
-    policy = {"sha256": sealed["sha256"], "rule": store_decision["rule"], "line": store_decision["line"]}
-    return _receipt(context, command, {"policy": policy}, {})
+    rule = AllowingRule.of(closing.policy or {}, EVIDENCE_STORE)
+    return _receipt(context, command, {"policy": rule.as_json()}, {})
 
 
 def _was_done(deps: Deps, role: Role, context: Context, command: Command) -> bool:
@@ -340,12 +374,12 @@ def _receipt(context: Context, command: Command, request: Json, response: Json) 
 
 def _required(
     deps: Deps, context: Context, operation: Operation, policy: EffectPolicy | InvalidPolicy | None = None
-) -> Json:
-    """The rule that allows the effect, as a receipt names it."""
+) -> AllowingRule:
+    """The rule that allows the effect."""
     permit = decided(deps, context, (operation,), policy)
     require(context, permit)
     _, decision = permit.decisions[0]
-    return {"sha256": permit.policy_sha256, "rule": decision.rule, "line": decision.line}
+    return AllowingRule(sha256=permit.policy_sha256, rule=decision.rule, line=decision.line)
 
 
 def _instant(now: str | datetime) -> datetime:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import structlog
 from psycopg import Cursor
-from psycopg.rows import scalar_row
+from psycopg.rows import args_row
 from psycopg.types.json import Jsonb
 
 from activities import effects
@@ -34,7 +34,6 @@ from cutter.storage.outbox import STATE, WAITING, WaitingOfRun
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import the_row
 from cutter.storage.run_evidence import SIDECAR
-from cutter.types import Json
 
 log = structlog.get_logger()
 
@@ -50,9 +49,8 @@ def report_id(attempt: Attempt, report: GateReport) -> str:
     return kb_folder.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
 
 
-def publish(deps: Deps, role: Role, run_id: str) -> dict[str, tuple[str, str]]:
-    """Put every waiting document that this role may put. Returns {subject: (kb id, sha256)} of the documents that were
-    put now.
+def publish(deps: Deps, role: Role, run_id: str) -> dict[str, Put]:
+    """Put every waiting document that this role may put. Returns the documents that were put now, by subject.
 
     One read of the effect policy decides about all waiting documents. Documents that it denies continue to wait. Raises
     the error of the knowledge base, but first records the documents that were put before it and writes the folder of a
@@ -97,23 +95,23 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
     """
     run_id, name = sealed.receipt.run_id, sealed.receipt.gate
     if sealed.kb_id is None:
-        put = publish(deps, role, run_id)
-        return put.get(name) or _put_before(deps, role, run_id, name)
+        put = publish(deps, role, run_id).get(name)
+        return (put.kb_id, put.sha256) if put else _put_before(deps, role, run_id, name)
     context = effects.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
     report = (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt))
     sidecar = publish_now(deps, role, context, report, sealed.policy)
     return _report_of(sidecar, name) or (sealed.kb_id, "")
 
 
-def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, str]], RunSidecar]:
+def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, Put], RunSidecar]:
     with single(deps.pool(role)) as connection, connection.pipeline():
         waiting = WAITING.sent(connection, {"run_id": run_id})
         state = STATE.sent(connection, {"run_id": run_id})
         text = effect_policy.TEXT.sent(connection)
     policy = effect_policy.of(text)
     recorded = the_row(STATE.name, state)
-    sidecar = RunSidecar.published(recorded.sidecar)
-    subjects: dict[str, tuple[str, str]] = {}
+    sidecar = recorded.sidecar
+    subjects: dict[str, Put] = {}
     put: list[tuple[str, Put]] = []
     stopped: CutterError | None = None
     for entry in waiting:
@@ -130,7 +128,7 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, tuple[str, 
             stopped = problem
             break
         put.append((entry.kb_id, done))
-        subjects[entry.subject] = (done.kb_id, done.sha256)
+        subjects[entry.subject] = done
     if put:
         sidecar = _done(deps, role, put)
     _follow(deps, sidecar)
@@ -171,25 +169,25 @@ def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> RunSidecar:
     """
     with single(deps.pool(role)) as connection, connection.pipeline():
         cursors = [done(connection, wanted, document) for wanted, document in put]
-    return RunSidecar.published(the_row("fn_outbox_done", cursors[-1]))
+    return the_row("fn_outbox_done", cursors[-1])
 
 
-def done(connection: Connection, wanted: str, put: Put) -> Cursor[Json]:
+def done(connection: Connection, wanted: str, put: Put) -> Cursor[RunSidecar]:
     """Record one document. If it was put under another name, record that name first. The answer is that of
     `fn_run_published`.
     """
     if put.kb_id != wanted:
         log.warning("outbox.name_taken", wanted=wanted, kb_id=put.kb_id)
         connection.execute(_RENAME, (wanted, put.kb_id))
-    return connection.cursor(row_factory=scalar_row).execute(
-        _DONE, (put.kb_id, put.sha256, put.size_bytes, Jsonb(put.policy))
+    return connection.cursor(row_factory=args_row(RunSidecar.published)).execute(
+        _DONE, (put.kb_id, put.sha256, put.size_bytes, Jsonb(put.rule.as_json()))
     )
 
 
 def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:
     with single(deps.pool(role)) as connection:
-        answer = SIDECAR.first(connection, {"run_id": run_id})
-    return (_report_of(RunSidecar.of(answer), name) if answer else None) or ("", "")
+        sidecar = SIDECAR.first(connection, {"run_id": run_id})
+    return (_report_of(sidecar, name) if sidecar else None) or ("", "")
 
 
 def _report_of(sidecar: RunSidecar, name: str) -> tuple[str, str] | None:

@@ -27,10 +27,10 @@ from benchmarks.wire import Counted
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import batch_step, documents
+from cutter.catalogue import Role
 from cutter.registration import caps_of
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
-from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.records import answer
 from cutter.types import Json
@@ -79,7 +79,7 @@ class BatchBench:
     def admitted(self, registered: list[str]) -> str:
         """The id of a new batch of these documents."""
         data = queue_yaml([{"document_id": name} for name in registered])
-        with connect_database(self.settings, OPERATOR) as connection:
+        with connect_database(self.settings, Role.OPERATOR) as connection:
             choice = Options(lanes=LANES, items_max=limits.QUEUE_ITEMS_MAX)
             admission = batch_rows.admit(connection, data, choice)
             caps = asdict(caps_of(self.settings))
@@ -91,7 +91,7 @@ class BatchBench:
         before, began = self.cpu(), time.perf_counter()
         handle = await batches.start(client, batch_id, "bench")
         people, waiting = 0.0, self.rss()
-        for gate, size in _sittings(count):
+        for gate, size in _sessions(count):
             await self.until_all_ask(batch_id, gate, size)
             waiting = {name: max(mib, waiting[name]) for name, mib in self.rss().items()}
             people += await self.signed(client, batch_id, gate, size)
@@ -113,12 +113,12 @@ class BatchBench:
         folder = await asyncio.to_thread(self._sign, batch_id, gate, size)
         people = time.perf_counter() - began
         handed = await batches.hand_over_set(client, batch_id, "bench", folder, "")
-        assert len(handed["accepted"]) == size, handed
+        assert len(handed.accepted) == size, handed
         return people
 
     async def until_all_ask(self, batch_id: str, gate: str, size: int) -> None:
         """Until that many wait at the gate; of a large batch no more are open at once."""
-        with connect_database(self.settings, OPERATOR) as connection:
+        with connect_database(self.settings, Role.OPERATOR) as connection:
             while True:
                 began = time.perf_counter()
                 waiting, failed = await asyncio.to_thread(answer, connection, ASKED, (gate, batch_id))
@@ -176,7 +176,7 @@ class BatchBench:
         return process_cpu.by_process(self.stack)
 
 
-def _sittings(count: int) -> list[tuple[str, int]]:
+def _sessions(count: int) -> list[tuple[str, int]]:
     """Which gate is signed next, for how many documents: as many as one set may have, from draft to law."""
     most = min(limits.BATCH_WINDOW, limits.SET_STATEMENTS_MAX)
     left = [min(most, count - first) for first in range(0, count, most)]

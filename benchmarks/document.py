@@ -256,7 +256,7 @@ class Profiled(Bench):
     def _close(self, deps: Deps) -> None:
         # A connection hands over what it has counted when it ends, which takes a moment.
         deps.pools[Role.EXEC].close()
-        deps.pools[Role.EXEC] = open_pool(deps.settings, Role.EXEC.value)
+        deps.pools[Role.EXEC] = open_pool(deps.settings, Role.EXEC)
         time.sleep(1)
 
 

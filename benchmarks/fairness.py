@@ -22,12 +22,12 @@ from temporalio.client import Client
 
 from benchmarks.result_file import RESULTS, machine, write
 from cutter import sources
+from cutter.catalogue import Role
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
-from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_database
 from cutter.types import Json
 from starter.commands import demo
@@ -97,7 +97,7 @@ class Fairness:
 
     async def _begin(self, documents: Sequence[str]) -> str:
         data = queue_yaml([{"document_id": name} for name in documents])
-        with connect_database(self.settings, OPERATOR) as connection:
+        with connect_database(self.settings, Role.OPERATOR) as connection:
             choice = Options(lanes=LANES, items_max=1000)
             admission = batch_rows.admit(connection, data, choice)
             caps = asdict(caps_of(self.settings))
@@ -120,7 +120,7 @@ class Fairness:
         return [float(seconds) for (seconds,) in self._rows(FIRST_GATES, list(batch_ids), list(documents))]
 
     def _rows(self, statement: Any, *parameters: Any) -> list[tuple[Any, ...]]:
-        with connect_database(self.settings, OPERATOR) as connection:
+        with connect_database(self.settings, Role.OPERATOR) as connection:
             return connection.execute(statement, parameters).fetchall()
 
 

@@ -22,7 +22,7 @@ from benchmarks import process_cpu
 from benchmarks.batch import GATES, BatchBench, line
 from benchmarks.result_file import RESULTS, machine, write
 from cutter import limits
-from cutter.storage.pools import OPERATOR
+from cutter.catalogue import Role
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.records import answer
 from cutter.types import Json
@@ -86,7 +86,7 @@ async def _planned(bench: BatchBench, batch_id: str, opened: int) -> list[float]
 
 
 async def _until_ended(bench: BatchBench, batch_id: str, count: int) -> None:
-    with connect_database(bench.settings, OPERATOR) as connection:
+    with connect_database(bench.settings, Role.OPERATOR) as connection:
         while (await asyncio.to_thread(answer, connection, ENDED, (batch_id,))) < count:
             await asyncio.sleep(0.5)
 

@@ -16,6 +16,7 @@ from textwrap import wrap
 from benchmarks.result_file import RESULTS
 from benchmarks.scale_forecast import BATCHES, NIGHT, WORKERS_OF_200
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS
 from cutter.types import Json
 from worker import SLOTS
@@ -105,17 +106,17 @@ def bytes_of_a_document(disk: list[Json], units: int) -> dict[str, float]:
     }
 
 
-def connections(places: Json, batches: int) -> dict[str, int]:
+def connections(places: Json, batches: int) -> dict[Role, int]:
     """The most connections of each database role that the workers of these places may hold at once."""
     return {
-        "cutter_read": places["cutter"] * (POOL + BEAT) + batches,
-        "cutter_backup": places["cutter"] * (POOL + SLOTS * 3),
-        "cutter_exec": places["exec"] * (POOL + BEAT + SLOTS),
-        "cutter_verify": places["verify"] * (POOL + BEAT),
+        Role.READ: places["cutter"] * (POOL + BEAT) + batches,
+        Role.BACKUP: places["cutter"] * (POOL + SLOTS * 3),
+        Role.EXEC: places["exec"] * (POOL + BEAT + SLOTS),
+        Role.VERIFY: places["verify"] * (POOL + BEAT),
     }
 
 
-def max_connections(held: dict[str, int]) -> int:
+def max_connections(held: dict[Role, int]) -> int:
     """The `max_connections` with which the share of each role suffices, in steps of a hundred."""
     needed = max(count * 100 / PERCENT_OF_CONNECTIONS[role] for role, count in held.items())
     return math.ceil(needed / 100) * 100

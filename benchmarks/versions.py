@@ -22,6 +22,7 @@ import yaml
 from benchmarks.corpus import blob, git
 from benchmarks.result_file import machine
 from cutter import sources
+from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.law import export_forms
 from cutter.law.comparison import compare
@@ -29,7 +30,7 @@ from cutter.law.law_text import LawVersion
 from cutter.marking import Marking, Options, examine, load_profile
 from cutter.storage import enacted_law
 from cutter.storage.law_export import export_of_version
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import Connection, session
 from tests.support.database import own_cluster
 from tests.support.runs import OPTIONS, Deployment, deployment, drive, keyring
 
@@ -113,7 +114,7 @@ def enacted(made: Deployment, law: Law, directories: list[Path]) -> list[Version
         versions.append(version)
         texts.append(text)
         moments.append(made.database.value("select clock_timestamp()"))
-    with session(made.settings, OPERATOR) as connection:
+    with session(made.settings, Role.OPERATOR) as connection:
         for number, (version, text, moment) in enumerate(zip(versions, texts, moments, strict=True), start=1):
             looked(connection, number, version, text, moment)
             others = [later for later in versions[number:] if later.day == version.day]

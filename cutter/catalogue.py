@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 
 class State(StrEnum):
@@ -31,12 +32,24 @@ class State(StrEnum):
 
 
 class Role(StrEnum):
-    """The database roles with which gates connect (spec 04 "Roles")."""
+    """The database roles (spec 04 "Roles"). A session connects as one of them, and has the rights of no other."""
 
+    OWNER = "cutter_owner"
+    """The role that owns the database and migrates it."""
     READ = "cutter_read"
     BACKUP = "cutter_backup"
     EXEC = "cutter_exec"
     VERIFY = "cutter_verify"
+    OPERATOR = "cutter_operator"
+    """The role of the commands that people type."""
+    DIRECTUS = "directus"
+    API = "cutter_api"
+    DESK = "cutter_desk"
+    """The role of `cutter desk`: it reads what the commands of people read, and may write nothing."""
+
+
+GateRole = Literal[Role.READ, Role.BACKUP, Role.EXEC, Role.VERIFY]
+"""The roles with which gates connect. They are the roles of the workers."""
 
 
 SKIPPED = "skipped"
@@ -75,7 +88,7 @@ class Gate:
     name: str
     from_state: State
     to_state: State
-    role: Role
+    role: GateRole
     worker: WorkerRole
     cap_minutes: int
     effect: Effect
@@ -90,31 +103,36 @@ class Gate:
 
 _S, _R, _W, _E = State, Role, WorkerRole, Effect
 
+_Row = tuple[str, State, State, GateRole, WorkerRole, int, Effect, str, Sovereign | None]
+"""The fields of a gate after its number."""
+
 # fmt: off
+_ROWS: tuple[_Row, ...] = (
+    ("IG_source_pin", _S.PENDING, _S.SOURCE_PINNED, _R.READ, _W.CUTTER, 2, _E.NONE, "01-source-pin", None),
+    ("IG_mark", _S.SOURCE_PINNED, _S.MARKED, _R.READ, _W.CUTTER, 5, _E.NONE, "02-mark", None),
+    ("IG_cutplan", _S.MARKED, _S.CUTPLAN_OK, _R.READ, _W.CUTTER, 10, _E.NONE, "03-cutplan", None),
+    ("IG_backup", _S.CUTPLAN_OK, _S.PRE_WRITE_BACKUP_TAKEN, _R.BACKUP, _W.CUTTER, 5, _E.NONE,
+     "04-pre-write-backup", None),
+    ("IG_grant_probe", _S.PRE_WRITE_BACKUP_TAKEN, _S.GRANTS_PROBED, _R.READ, _W.CUTTER, 1, _E.NONE,
+     "05-grant-probe", None),
+    ("IG_cut_leg_a_execute", _S.AWAITING_CUT_AUTHORIZATION, _S.CUT_LEG_A_COMMITTED, _R.EXEC, _W.EXEC, 10,
+     _E.UNITS_CREATED, "06-cut-leg-a", Sovereign.CUT),
+    ("IG_structural_verify", _S.CUT_LEG_A_COMMITTED, _S.STRUCTURAL_VERIFIED, _R.READ, _W.CUTTER, 2, _E.NONE,
+     "07-structural-verify", None),
+    ("IG_leg_b_record", _S.STRUCTURAL_VERIFIED, _S.LEG_B_RECORDED, _R.EXEC, _W.EXEC, 5,
+     _E.DECISION_RECORDED, "08-leg-b-record", None),
+    ("IG_write_verify", _S.LEG_B_RECORDED, _S.WRITE_VERIFIED, _R.VERIFY, _W.VERIFY, 5, _E.NONE,
+     "09-write-verify", None),
+    ("IG_lifecycle_enact_execute", _S.AWAITING_LIFECYCLE_AUTHORIZATION, _S.LIFECYCLE_ENACTED, _R.EXEC,
+     _W.EXEC, 15, _E.UNITS_ENACTED, "10-lifecycle-enact", Sovereign.LIFECYCLE),
+    ("IG_closeout", _S.LIFECYCLE_ENACTED, _S.CLOSEOUT_REPORTED, _R.READ, _W.CUTTER, 5, _E.NONE,
+     "11-final-orchestrator-report", None),
+)
+
 GATES: tuple[Gate, ...] = tuple(
     Gate(number=number, name=name, from_state=before, to_state=after, role=role, worker=worker, cap_minutes=cap,
          effect=effect, report=report, sovereign=sovereign)
-    for number, (name, before, after, role, worker, cap, effect, report, sovereign) in enumerate((
-        ("IG_source_pin", _S.PENDING, _S.SOURCE_PINNED, _R.READ, _W.CUTTER, 2, _E.NONE, "01-source-pin", None),
-        ("IG_mark", _S.SOURCE_PINNED, _S.MARKED, _R.READ, _W.CUTTER, 5, _E.NONE, "02-mark", None),
-        ("IG_cutplan", _S.MARKED, _S.CUTPLAN_OK, _R.READ, _W.CUTTER, 10, _E.NONE, "03-cutplan", None),
-        ("IG_backup", _S.CUTPLAN_OK, _S.PRE_WRITE_BACKUP_TAKEN, _R.BACKUP, _W.CUTTER, 5, _E.NONE,
-         "04-pre-write-backup", None),
-        ("IG_grant_probe", _S.PRE_WRITE_BACKUP_TAKEN, _S.GRANTS_PROBED, _R.READ, _W.CUTTER, 1, _E.NONE,
-         "05-grant-probe", None),
-        ("IG_cut_leg_a_execute", _S.AWAITING_CUT_AUTHORIZATION, _S.CUT_LEG_A_COMMITTED, _R.EXEC, _W.EXEC, 10,
-         _E.UNITS_CREATED, "06-cut-leg-a", Sovereign.CUT),
-        ("IG_structural_verify", _S.CUT_LEG_A_COMMITTED, _S.STRUCTURAL_VERIFIED, _R.READ, _W.CUTTER, 2, _E.NONE,
-         "07-structural-verify", None),
-        ("IG_leg_b_record", _S.STRUCTURAL_VERIFIED, _S.LEG_B_RECORDED, _R.EXEC, _W.EXEC, 5,
-         _E.DECISION_RECORDED, "08-leg-b-record", None),
-        ("IG_write_verify", _S.LEG_B_RECORDED, _S.WRITE_VERIFIED, _R.VERIFY, _W.VERIFY, 5, _E.NONE,
-         "09-write-verify", None),
-        ("IG_lifecycle_enact_execute", _S.AWAITING_LIFECYCLE_AUTHORIZATION, _S.LIFECYCLE_ENACTED, _R.EXEC,
-         _W.EXEC, 15, _E.UNITS_ENACTED, "10-lifecycle-enact", Sovereign.LIFECYCLE),
-        ("IG_closeout", _S.LIFECYCLE_ENACTED, _S.CLOSEOUT_REPORTED, _R.READ, _W.CUTTER, 5, _E.NONE,
-         "11-final-orchestrator-report", None),
-    ), start=1)
+    for number, (name, before, after, role, worker, cap, effect, report, sovereign) in enumerate(_ROWS, start=1)
 )
 # fmt: on
 

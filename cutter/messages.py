@@ -168,6 +168,14 @@ class GateOutcome:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BackupRefreshed(GateOutcome):
+    """The answer to the order for a new backup: it passed, or why there is none. `facts` holds the backup's sha256.
+
+    It has the fields of `GateOutcome`, because workers of earlier builds decode it as one.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
 class RequestInput:
     """Open (or find) the request of a sovereign gate."""
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import uuid_utils
 
 from cutter.catalogue import GATES
-from cutter.domain import tenants
+from cutter.domain import recorded_values, tenants
+from cutter.domain.tenants import Room
 from cutter.errors import Conflict, Refused
 from cutter.messages import Caps
 from cutter.settings import Settings
+from cutter.types import Json
 
 
 def mint_run_id() -> str:
@@ -35,28 +37,52 @@ def caps_of(settings: Settings) -> Caps:
     )
 
 
-def registered(answer: dict[str, Any]) -> str:
-    """The run id from an answer of fn_run_register.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """The answer of the database to the registration of a run.
 
-    Raises Refused. STOP_RUN_BUSY names the open run of the document. STOP_TENANT_CONCURRENCY and STOP_TENANT_RATE name
-    the cap of its tenant and the time when there is room again.
+    `status` is `registered`, `found`, `busy`, `not_in_batch`, `waits`, `conflict` or `refused`. `run_id` is the run, or
+    for `busy` the open run of the document. `code` says why it was refused. `room` is the room that the tenant's caps
+    leave. It is given for `waits`.
     """
-    run_id, document_id = str(answer["run_id"]), answer["document_id"]
-    if answer["status"] == "busy":
-        raise Refused(
-            f"{document_id} has the open run {run_id} ({answer['state']}): see `cutter status {run_id}`; "
-            f"`cutter orchestrate resume --run-id {run_id}` continues it, "
-            f"`cutter void {run_id} --reason TEXT` ends it",
-            code="STOP_RUN_BUSY",
-        )
-    if answer["status"] == "not_in_batch":
-        raise Refused(
-            f"{run_id} is no run of the batch {answer['batch_id']}, which alone begins its runs: see"
-            f" `cutter status {answer['batch_id']}`, or `cutter run {document_id}` for a run of its own",
-            code="STOP_NOT_IN_BATCH",
-        )
-    if answer["status"] == "waits":
-        raise Refused(tenants.no_room(answer), code=answer["code"])
-    if answer["status"] == "conflict":
-        raise Conflict(f"run {run_id} is of {document_id} in mode {answer['mode']}")
-    return run_id
+
+    status: str
+    run_id: str = ""
+    document_id: str = ""
+    mode: str = ""
+    state: str = ""
+    batch_id: str = ""
+    code: str = ""
+    room: Room | None = None
+
+    @classmethod
+    def of(cls, answer: Json) -> Registration:
+        """The registration from an answer of `fn_run_register` or `fn_batch_item_start`."""
+        room = {"room": Room.of(answer)} if answer["status"] == "waits" else {}
+        return recorded_values.sparse(cls, {**answer, **room})
+
+    def require_run(self) -> str:
+        """The run id.
+
+        Raises Refused. STOP_RUN_BUSY names the open run of the document. STOP_TENANT_CONCURRENCY and STOP_TENANT_RATE
+        name the cap of its tenant and the time when there is room again. Raises Conflict for a run of another document.
+        """
+        run_id, document_id = self.run_id, self.document_id
+        if self.status == "busy":
+            raise Refused(
+                f"{document_id} has the open run {run_id} ({self.state}): see `cutter status {run_id}`; "
+                f"`cutter orchestrate resume --run-id {run_id}` continues it, "
+                f"`cutter void {run_id} --reason TEXT` ends it",
+                code="STOP_RUN_BUSY",
+            )
+        if self.status == "not_in_batch":
+            raise Refused(
+                f"{run_id} is no run of the batch {self.batch_id}, which alone begins its runs: see"
+                f" `cutter status {self.batch_id}`, or `cutter run {document_id}` for a run of its own",
+                code="STOP_NOT_IN_BATCH",
+            )
+        if self.room is not None:
+            raise Refused(tenants.no_room(self.room), code=self.code)
+        if self.status == "conflict":
+            raise Conflict(f"run {run_id} is of {document_id} in mode {self.mode}")
+        return run_id

@@ -16,9 +16,11 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from cutter import limits, marking
+from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.encodings import conversion
+from cutter.domain.recorded_values import sparse
 from cutter.errors import Conflict, InvalidInput, Refused
 from cutter.gates.source_pin import first_line_not_nfc
 from cutter.marking.law_title import law_title
@@ -27,7 +29,7 @@ from cutter.settings import Settings
 from cutter.stack import workers
 from cutter.storage import enacted_documents as law
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
@@ -46,6 +48,39 @@ class RegisteredText:
     options: Json
     docprefix: str
     forbidden_ids: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredVersion:
+    """A registered version of a document. `size_bytes` is the size of the registered text, and `profile` an id.
+
+    `status` is `registered`, or `registered_before` if the newest version is the same. `version_seq` counts from 1.
+    """
+
+    status: str
+    sha256: str
+    version_seq: int
+    source_version_id: str
+    document_id: str
+    docprefix: str
+    profile: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """The answer of `fn_source_register`. On a conflict it has only `field` and its value, `registered`."""
+
+    status: str
+    sha256: str = ""
+    version_seq: int = 0
+    source_version_id: str = ""
+    field: str = ""
+    registered: str | None = None
+
+    @classmethod
+    def of(cls, answer: Json) -> _Answer:
+        return sparse(cls, answer)
 
 
 TEXT = records("text_of_newest_version", RegisteredText)
@@ -74,7 +109,7 @@ def profile_of(name: str) -> tuple[bytes, marking.Profile]:
 
 def profile_in_use(settings: Settings, document_id: str) -> str | None:
     """The profile of a document's newest version. None for an unknown document."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         newest = TEXT.first(connection, {"document_id": document_id})
     return None if newest is None else _registered_profile(newest).id
 
@@ -278,7 +313,7 @@ def register(
     options: dict[str, Any], source_uri: str | None = None, normalise: str | None = None,
     forbidden: tuple[str, ...] = (), remove_direction_marks: bool = False, effective: date | None = None,
     correction: str | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> RegisteredVersion:  # fmt: skip
     """Register bytes as the newest version of a document; the same bytes, profile, options and terms again do nothing.
 
     Without a docprefix it is the one that the document has, else the document's id, which must then fit. `correction`
@@ -292,41 +327,24 @@ def register(
     docprefix = ids.docprefix(docprefix) if docprefix else _docprefix(settings, document_id)
     options = for_prefix(options, docprefix)
     marking.Options(**options, forbidden_ids=forbidden)
-    document = {
-        "document_id": document_id,
-        "docprefix": docprefix,
-        "source_uri": source_uri,
-        "tenant": settings.tenant,
-        "forbidden_ids": list(forbidden),
-    }
+    document = {"source_uri": source_uri, "tenant": settings.tenant, "forbidden_ids": list(forbidden)}
     version = {
-        "profile_id": parsed.id,
-        "profile_sha256": parsed.sha256,
         "profile_body": body.decode(),
         "options": options,
         "provenance": {**provenance, **({"title": title} if (title := law_title(data)) else {})},
         **terms,
     }
-    answer = _registered(settings, document, data, version)
-    return {**answer, "document_id": document_id, "docprefix": docprefix, "profile": parsed.id, "size_bytes": len(data)}
+    return _registered(settings, document_id, docprefix, parsed, data, document=document, version=version)
 
 
-def repeal(settings: Settings, document_id: str, *, effective: date | None, reason: str) -> dict[str, Any]:
+def repeal(settings: Settings, document_id: str, *, effective: date | None, reason: str) -> RegisteredVersion:
     """Register the repeal of a whole law: the empty text, with the profile of the law in force."""
     law.require_fits(settings, document_id, effective=effective, changes=True)
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         newest = TEXT.one(connection, {"document_id": document_id})
     profile = _registered_profile(newest)
-    version = {
-        "profile_id": profile.id,
-        "profile_sha256": profile.sha256,
-        "profile_body": newest.profile_body,
-        "options": {},
-        **_terms(effective, "repeal", reason),
-    }
-    document = {"document_id": document_id, "docprefix": newest.docprefix}
-    answer = _registered(settings, document, b"", version)
-    return {**answer, "document_id": document_id, "docprefix": newest.docprefix, "profile": profile.id, "size_bytes": 0}
+    version = {"profile_body": newest.profile_body, "options": {}, **_terms(effective, "repeal", reason)}
+    return _registered(settings, document_id, newest.docprefix, profile, b"", document={}, version=version)
 
 
 def _terms(effective: date | None, kind: str, reason: str | None) -> Json:
@@ -342,21 +360,30 @@ def _terms(effective: date | None, kind: str, reason: str | None) -> Json:
     }
 
 
-def _registered(settings: Settings, document: Json, data: bytes, version: Json) -> Json:
-    document_id = document["document_id"]
-    with session(settings, OPERATOR) as connection:
+def _registered(
+    settings: Settings, document_id: str, docprefix: str, profile: marking.Profile, data: bytes, *, document: Json,
+    version: Json,
+) -> RegisteredVersion:  # fmt: skip
+    """Register a text as a version. `document` and `version` are the other fields of the two bodies that are sent."""
+    document = {"document_id": document_id, "docprefix": docprefix, **document}
+    version = {"profile_id": profile.id, "profile_sha256": profile.sha256, **version}
+    with session(settings, Role.OPERATOR) as connection:
         answer = call(
-            connection, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
+            connection, _Answer.of, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
             (Jsonb(document), data, Jsonb(version), getpass.getuser()),
         )  # fmt: skip
-    if answer["status"] == "conflict":
-        raise Conflict(f"{document_id} is registered with {answer['field']} {answer['registered']}: use that one")
-    return answer
+    if answer.status == "conflict":
+        raise Conflict(f"{document_id} is registered with {answer.field} {answer.registered}: use that one")
+    return RegisteredVersion(
+        status=answer.status, sha256=answer.sha256, version_seq=answer.version_seq,
+        source_version_id=answer.source_version_id, document_id=document_id, docprefix=docprefix, profile=profile.id,
+        size_bytes=len(data),
+    )  # fmt: skip
 
 
 def _docprefix(settings: Settings, document_id: str) -> str:
     """The registered one, or the id itself; never a part of it, which another id may begin with too."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         registered = DOCPREFIX.first(connection, {"document_id": document_id})
     if registered is not None:
         return registered

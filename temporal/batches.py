@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from temporalio.service import RPCError
 from cutter import limits
 from cutter.batch import batch_step, documents
 from cutter.batch.view import BatchRecord, BatchView
+from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.markdown import prose
@@ -30,7 +32,7 @@ from cutter.messages import BatchInput, BatchResult
 from cutter.projections import batch_queue_file
 from cutter.settings import Settings
 from cutter.storage import batch_views, likely_names
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
 from temporal import foreign_workflows as foreign
@@ -39,9 +41,43 @@ from temporal.client import connect as connect_to_temporal
 from temporal.client import unanswered
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedStatement:
+    """A statement of a set that the batch refused. `code` is a stable snake_case word, and `reason` a sentence."""
+
+    document_id: str
+    kb_id: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetReply:
+    """A batch's reply to a set of approvals. `status` is accepted or refused.
+
+    `accepted` names the documents whose approval the batch accepted, and `missing` those that wait for an approval that
+    the set lacks. If the batch refused the set as a whole, `code` and `reason` say why. Otherwise both are None.
+    """
+
+    status: str
+    code: str | None = None
+    reason: str | None = None
+    accepted: tuple[str, ...] = ()
+    refused: tuple[RefusedStatement, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def as_json(self) -> Json:
+        """The fields of the reply, in the order of a command's answer."""
+        why = {} if self.code is None else {"code": self.code, "reason": self.reason}
+        return {
+            "status": self.status, **why, "accepted": list(self.accepted),
+            "refused": [asdict(statement) for statement in self.refused], "missing": list(self.missing),
+        }  # fmt: skip
+
+
 def view(settings: Settings, batch_id: str) -> BatchView:
     """The batch and its items. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         try:
             return batch_views.view(connection, ids.batch_id(batch_id))
         except NotFound as problem:
@@ -54,7 +90,7 @@ def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> st
     The kind None takes the halt back. This works without Temporal. Return the kind of the present halt, or an empty
     text. It differs from `kind` if an earlier halt is stronger.
     """
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         halted = value_of(connection, "select cutter_governance.fn_batch_halt(%s, %s, %s)", (batch_id, kind, reason))
     return str(halted or "")
 
@@ -82,7 +118,7 @@ async def _steered(settings: Settings, batch: BatchRecord) -> None:
 
 def go_on(settings: Settings, batch_id: str, reason: str) -> None:
     """Take back the halt of a batch, under the lock that each look at the batch takes."""
-    with session(settings, OPERATOR) as connection, connection.transaction():
+    with session(settings, Role.OPERATOR) as connection, connection.transaction():
         connection.execute("select cutter_governance.fn_batch_lock(%s)", (batch_id,))
         connection.execute("select cutter_governance.fn_batch_halt(%s, null, %s)", (batch_id, reason))
 
@@ -91,7 +127,7 @@ def again(settings: Settings, batch_id: str) -> None:
     """Let the next resume cut the voided documents again. If there are none, nothing is written."""
     if not any(item.voided for item in view(settings, batch_id).items):
         return
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))
 
 
@@ -119,23 +155,26 @@ def _started(batch_id: str, starter: str) -> Json:
     }
 
 
-async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str, listing: str) -> Json:
-    """Send the set of approvals in one update. If the batch's workflow has ended, start it again for the update."""
+async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str, listing: str) -> SetReply:
+    """Send the set of approvals in one update, and return the batch's reply.
+
+    If the batch's workflow has ended, start it again for the update. Raises Conflict if it refused the update.
+    """
     await foreign.refuse(client, names.batch_workflow_id(batch_id))
     arguments = _started(batch_id, starter)
     operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
     try:
-        answer: Json = await client.execute_update_with_start_workflow(
+        reply: SetReply = await client.execute_update_with_start_workflow(
             "submit_approval_set",
             {"folder": folder, "listing_sha256": listing},
             start_workflow_operation=operation,
-            result_type=dict,
+            result_type=SetReply,
         )
     except WorkflowUpdateFailedError as problem:
         raise Conflict(f"the batch refused the set: {problem.cause}") from None
     except RPCError as problem:
         raise unanswered(problem) from None
-    return answer
+    return reply
 
 
 def upload_set(settings: Settings, batch_id: str, source: str) -> tuple[str, str]:

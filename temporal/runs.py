@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -12,12 +12,13 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.domain.markdown import prose
 from cutter.domain.task_priority import Urgency, of_priority
 from cutter.errors import Conflict, NotFound, Refused
 from cutter.messages import BatchResult, RunInput, RunResult
 from cutter.settings import Settings
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import records
 from cutter.storage.runs import open_run_of_document
 from cutter.types import Json
@@ -35,6 +36,22 @@ class TenantOfDocument:
     weight: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderReply:
+    """A run's reply to a signed order, to an approval, or to a resume without a signature.
+
+    `status` is accepted, refused, duplicate or queued. `code` is a stable snake_case word, and `reason` a sentence.
+    """
+
+    status: str
+    code: str
+    reason: str
+
+    def as_json(self) -> Json:
+        """The fields of the reply, in the order of a command's answer."""
+        return asdict(self)
+
+
 TENANT = records("tenant_of_document", TenantOfDocument)
 
 
@@ -43,7 +60,7 @@ def turn_of(settings: Settings, document_id: str, priority: int = limits.PRIORIT
 
     Among such runs, the weights of the tenants decide. `priority` has the same meaning as in a queue file.
     """
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         row = TENANT.first(connection, {"document_id": document_id})
     tenant = row or TenantOfDocument(tenant="", weight=1)
     return names.priority(of_priority(priority), tenant.tenant, tenant.weight)
@@ -95,12 +112,15 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
         raise Refused(f"{document_id} has {named}: see `cutter status {run_id or document_id}`", code="STOP_RUN_BUSY")
 
 
-async def resume(client: Client, document_id: str, kb_id: str | None) -> Json:
-    """Send the update `resume`. Return {status, code, reason}."""
+async def resume(client: Client, document_id: str, kb_id: str | None) -> OrderReply:
+    """Send the update `resume`, and return the run's reply. `kb_id` names a signed approval or order, if there is one.
+
+    Raises Conflict if the run refused the update, and NotFound if the document has no open run.
+    """
     handle = client.get_workflow_handle(names.document_workflow_id(document_id))
     try:
-        answer: Json = await handle.execute_update("resume", kb_id, result_type=dict)
-        return answer
+        reply: OrderReply = await handle.execute_update("resume", kb_id, result_type=OrderReply)
+        return reply
     except WorkflowUpdateFailedError as problem:
         raise Conflict(f"the run refused the resume: {problem.cause}") from None
     except RPCError as problem:

@@ -57,7 +57,7 @@ class Batch:
     """
 
     def __init__(self) -> None:
-        self.board = view.BatchDisplay(batch_id="")
+        self.display = view.BatchDisplay(batch_id="")
         self.caps = Caps()
         self.orders: list[HaltInput] = []
         self.started = 0
@@ -69,7 +69,7 @@ class Batch:
     async def run(self, *inputs: Any) -> BatchResult:
         """Start with one BatchInput, as JSON: {"batch_id": "0199…"}."""
         start = _parse(inputs)
-        self.board.batch_id = start.batch_id
+        self.display.batch_id = start.batch_id
         main = asyncio.create_task(self._main(start))
         orders = asyncio.create_task(self._carry_out_orders())
         while not main.done():
@@ -99,7 +99,7 @@ class Batch:
                 return BatchResult(
                     batch_id=start.batch_id, state=step.state, totals=step.totals, report=step.report, reason=step.note
                 )
-            self._begin_anew_when_long(start)
+            self._continue_when_long(start)
 
     async def _goes_on(self) -> bool:
         """True if the batch was changed after the look that found it over.
@@ -124,8 +124,8 @@ class Batch:
     async def _steer(self, *, adopt: bool, adopt_after: int, fresh: bool) -> BatchStep:
         """Ask the database for the next step. With `fresh` the activity answers at once, else it waits for a change."""
         while True:
-            fingerprint = "" if adopt or fresh else self.board.steering.seen
-            asked = SteerInput(batch_id=self.board.batch_id, seen=fingerprint, adopt=adopt, adopt_after=adopt_after)
+            fingerprint = "" if adopt or fresh else self.display.steering.seen
+            asked = SteerInput(batch_id=self.display.batch_id, seen=fingerprint, adopt=adopt, adopt_after=adopt_after)
             try:
                 step = await self._ask(
                     "steer_batch", asked, BatchStep, self._summary(), seconds=limits.STEER_SECONDS * 2
@@ -133,11 +133,11 @@ class Batch:
             except (DependencyUnavailable, ActivityFailed) as problem:
                 await self._outage(str(problem))
                 continue
-            self.board.outage = ""
+            self.display.outage = ""
             return step
 
     def _summary(self) -> str:
-        step = self.board.steering
+        step = self.display.steering
         settled, items = step.totals.get("settled", 0), sum(step.totals.get(name, 0) for name in view.STAGES)
         return f"{step.state.removeprefix('batch_')}: {settled} of {items} settled"
 
@@ -155,14 +155,14 @@ class Batch:
         )
 
     async def _outage(self, reason: str) -> None:
-        self.board.outage = f"waiting: {reason}"
-        workflow.set_current_details(view.details(self.board))
+        self.display.outage = f"waiting: {reason}"
+        workflow.set_current_details(view.details(self.display))
         await workflow.sleep(limits.BATCH_OUTAGE_PAUSE_SECONDS, summary="ask the database again")
 
     async def _start_document(self, start: BatchStart) -> None:
         run = RunInput(
             document_id=start.document_id, run_id=start.run_id, mode=start.mode, starter=start.starter,
-            source_uri=start.source_uri, batch_id=self.board.batch_id,
+            source_uri=start.source_uri, batch_id=self.display.batch_id,
         )  # fmt: skip
         self.started += 1
         # An open workflow continues, because an earlier execution of the batch started it.
@@ -175,8 +175,8 @@ class Batch:
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                 cancellation_type=workflow.ChildWorkflowCancellationType.ABANDON,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                static_summary=f"{start.document_id} · {start.mode} · batch {self.board.batch_id[:8]}",
-                static_details=f"run `{start.run_id}` of batch `{self.board.batch_id}`",
+                static_summary=f"{start.document_id} · {start.mode} · batch {self.display.batch_id[:8]}",
+                static_details=f"run `{start.run_id}` of batch `{self.display.batch_id}`",
                 priority=names.priority(Urgency(start.urgency), start.tenant, start.weight),
             )
             # The batch reads from the database how the document ended. So the result is retrieved only to keep its
@@ -188,7 +188,7 @@ class Batch:
         with suppress(ApplicationError):
             await handle.signal(stop.kind, {"reason": stop.reason})
 
-    def _begin_anew_when_long(self, start: BatchInput) -> None:
+    def _continue_when_long(self, start: BatchInput) -> None:
         long = workflow.info().is_continue_as_new_suggested() or self.started >= limits.BATCH_STARTS
         if long and not self.orders and workflow.all_handlers_finished():
             workflow.continue_as_new(start)
@@ -197,8 +197,8 @@ class Batch:
 
     def _show(self, step: BatchStep) -> None:
         """Update the current details of the Web UI, and the search attributes if their values have changed."""
-        self.board.steering = step
-        workflow.set_current_details(view.details(self.board))
+        self.display.steering = step
+        workflow.set_current_details(view.details(self.display))
         items = sum(step.totals.get(name, 0) for name in view.STAGES)
         progress = f"{step.totals.get('settled', 0)} of {items}"
         shown = (step.state, step.gate, step.mode, progress)
@@ -208,7 +208,7 @@ class Batch:
         workflow.upsert_search_attributes(
             [
                 names.STATE.value_set(step.state),
-                names.BATCH_ID.value_set(self.board.batch_id),
+                names.BATCH_ID.value_set(self.display.batch_id),
                 names.GATE.value_set(step.gate) if step.gate else names.GATE.value_unset(),
                 names.PROGRESS.value_set(progress),
                 *([names.MODE.value_set(step.mode)] if step.mode else []),
@@ -220,13 +220,13 @@ class Batch:
         text = " ".join(reason.split()) if isinstance(reason, str) else ""
         if len(self.orders) < limits.BATCH_ORDERS_WAITING_MAX:
             short_reason = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
-            self.orders.append(HaltInput(batch_id=self.board.batch_id, kind=kind, reason=short_reason))
+            self.orders.append(HaltInput(batch_id=self.display.batch_id, kind=kind, reason=short_reason))
 
     async def _carry_out_orders(self) -> None:
         """Carry out the orders one after the other. The database wakes the activity that waits for a change."""
         while True:
-            await workflow.wait_condition(lambda: bool(self.orders and self.board.batch_id))
-            order = replace(self.orders[0], batch_id=self.board.batch_id)
+            await workflow.wait_condition(lambda: bool(self.orders and self.display.batch_id))
+            order = replace(self.orders[0], batch_id=self.display.batch_id)
             try:
                 done = await self._ask("halt_batch", order, BatchHalted, order.kind)
             except DependencyUnavailable as problem:
@@ -236,8 +236,8 @@ class Batch:
                 # The order is dropped, because asking again would not help and a batch with a waiting order never ends.
                 done = BatchHalted(code=f"refused: {problem}")
             self.orders = self.orders[1:]
-            self.board.say(f"{order.kind}: {done.code[:300]} ({order.reason})")
-            workflow.set_current_details(view.details(self.board))
+            self.display.say(f"{order.kind}: {done.code[:300]} ({order.reason})")
+            workflow.set_current_details(view.details(self.display))
 
     @workflow.signal(name="stop", description='Stop every document at its next boundary: {"reason": "…"}')
     def stop(self, *messages: Any) -> None:
@@ -253,12 +253,12 @@ class Batch:
 
     @workflow.signal(dynamic=True)
     def unknown(self, name: str, _arguments: Sequence[RawValue]) -> None:
-        self.board.say(f"unknown message {str(name)[:60]}")
+        self.display.say(f"unknown message {str(name)[:60]}")
 
     @workflow.update(name="submit_approval_set", description="A folder of signed approvals in the knowledge base")
     async def submit_approval_set(self, *messages: Any) -> Answer:
         # If the update is sent together with a start, it arrives before the workflow knows its batch.
-        await workflow.wait_condition(lambda: bool(self.board.batch_id))
+        await workflow.wait_condition(lambda: bool(self.display.batch_id))
         asked = self._set_of(messages[0] if len(messages) == 1 else None)
         if asked is None:
             return _no(
@@ -277,8 +277,8 @@ class Batch:
             some = accepted[first : first + limits.BATCH_ORDERS_AT_ONCE]
             await asyncio.gather(*(self._hand_over(entry.document_id, entry.kb_id) for entry in some))
         self.look_again = True
-        self.board.say(f"a set: {len(accepted)} accepted, {len(answer.entries) - len(accepted)} refused")
-        workflow.set_current_details(view.details(self.board))
+        self.display.say(f"a set: {len(accepted)} accepted, {len(answer.entries) - len(accepted)} refused")
+        workflow.set_current_details(view.details(self.display))
         return {
             "status": "accepted" if accepted else "refused",
             "accepted": [entry.document_id for entry in accepted],
@@ -298,7 +298,7 @@ class Batch:
         folder, listing = argument.get("folder"), argument.get("listing_sha256") or ""
         if not isinstance(folder, str) or not ids.is_kb_folder(folder) or not isinstance(listing, str):
             return None
-        return SetInput(batch_id=self.board.batch_id, folder=folder.rstrip("/"), listing_sha256=listing[:64])
+        return SetInput(batch_id=self.display.batch_id, folder=folder.rstrip("/"), listing_sha256=listing[:64])
 
     async def _hand_over(self, document_id: str, kb_id: str) -> None:
         handle = workflow.get_external_workflow_handle(names.document_workflow_id(document_id))
@@ -307,7 +307,7 @@ class Batch:
 
     @workflow.query(name="status", description="Where the batch is and what moves it")
     def status(self, *_: Any) -> dict[str, Any]:
-        return view.status(self.board)
+        return view.status(self.display)
 
 
 def _no(code: str, reason: str) -> Answer:

@@ -29,15 +29,15 @@ class BatchDisplay:
         self.answers = [*self.answers, text][-10:]
 
 
-def details(board: BatchDisplay) -> str:
+def details(display: BatchDisplay) -> str:
     """The current details. They use only headings, lists and code fences, because the Web UI does not sanitise HTML."""
-    step = board.steering
+    step = display.steering
     flag = " · partial" if step.partial else ""
     mode = f" · {step.mode}" if step.mode not in ("", "live") else ""
-    lines = [f"### {plain(board.batch_id)} · {plain(step.state)}{flag}{mode}", ""]
+    lines = [f"### {plain(display.batch_id)} · {plain(step.state)}{flag}{mode}", ""]
     documents = sum(step.totals.get(name, 0) for name in STAGES)
     if documents:
-        lines.append(f"- documents: {documents}, one row each: `cutter status {plain(board.batch_id)}`")
+        lines.append(f"- documents: {documents}, one row each: `cutter status {plain(display.batch_id)}`")
     for title, names in (("stage", STAGES), ("outcome", OUTCOMES), ("queue", QUEUES)):
         counts = [f"{name} {step.totals[name]}" for name in names if step.totals.get(name)]
         if counts:
@@ -47,20 +47,20 @@ def details(board: BatchDisplay) -> str:
             lines.append(f"- {title}: `{plain(kb_id)}`")
     if step.note:
         lines.append(f"- {entry(step.note)}")
-    if board.outage:
-        lines += ["", f"**{plain(board.outage)}**"]
+    if display.outage:
+        lines += ["", f"**{plain(display.outage)}**"]
     if step.next_command:
         lines += ["", "#### What to do", "", "```", visible(step.next_command.replace("`", "'")), "```"]
-    if board.answers:
-        lines += ["", "#### Messages", "", *(f"- {entry(answer)}" for answer in board.answers)]
+    if display.answers:
+        lines += ["", "#### Messages", "", *(f"- {entry(answer)}" for answer in display.answers)]
     return "\n".join(lines)
 
 
-def status(board: BatchDisplay) -> dict[str, Any]:
+def status(display: BatchDisplay) -> dict[str, Any]:
     """Answer of the query `status`."""
-    step = board.steering
+    step = display.steering
     return {
-        "batch_id": board.batch_id,
+        "batch_id": display.batch_id,
         "state": step.state,
         "partial": step.partial,
         "mode": step.mode,
@@ -68,8 +68,8 @@ def status(board: BatchDisplay) -> dict[str, Any]:
         "totals": step.totals,
         "overview": step.overview,
         "report": step.report,
-        "outage": board.outage,
+        "outage": display.outage,
         "note": step.note,
         "next_command": step.next_command,
-        "messages": board.answers,
+        "messages": display.answers,
     }

@@ -98,9 +98,9 @@ class DocumentRun:
         first = BeginInput(run=start, first_execution_id=workflow.info().first_execution_run_id)
         view: RunView = await self._registered(first)
         self.progress.caps, self.progress.sealed = view.caps, set(view.sealed)
-        board = self.progress.display
+        display = self.progress.display
         self.progress.display = replace(
-            board,
+            display,
             document_id=view.document_id,
             run_id=view.run_id,
             mode=view.mode,
@@ -108,7 +108,7 @@ class DocumentRun:
             note=view.next_command if RunState(view.state).stopped else "",
             batch_id=start.batch_id or "",
             facts=dict(view.facts),
-            passed={gate: board.passed.get(gate, "") for gate in view.sealed},
+            passed={gate: display.passed.get(gate, "") for gate in view.sealed},
             outcome="",
             gate="",
             request=None,

@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from cutter import limits
     from cutter.catalogue import GATES, Gate
     from cutter.domain.retry import Denial, Denied, RetryBudget, decide
-    from cutter.messages import GateInput, GateOutcome
+    from cutter.messages import BackupRefreshed, GateInput, GateOutcome
     from temporal import names
     from workflows import run_sidecar
     from workflows.activity_calls import classify_failure, decode_result, failure_reason, lost_worker_delays
@@ -200,7 +200,7 @@ class GateRunner:
             await self.control.hold("stopped_unavailable_backup", outcome.reason, gate.name)
         order = GateInput(run_id=self.progress.run_id)
         fresh = await self.control.call(
-            "refresh_backup", order, GateOutcome, "a new backup, because the old one is stale"
+            "refresh_backup", order, BackupRefreshed, "a new backup, because the old one is stale"
         )
         if fresh.status in ("failed", "needs_approval") and fresh.state:
             await self._not_passed(gate, fresh, tries)
@@ -208,18 +208,18 @@ class GateRunner:
             await self.control.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
 
     def _sealed(self, gate: Gate, outcome: GateOutcome) -> None:
-        board = self.progress.display
+        display = self.progress.display
         self.progress.sealed.add(gate.name)
-        board.ended[gate.name] = workflow.now().isoformat()
+        display.ended[gate.name] = workflow.now().isoformat()
         if gate.sovereign is not None:
-            board.used += run_sidecar.waiting(board)
-        board.passed[gate.name] = f"attempt {outcome.attempt}" if outcome.attempt > 1 else ""
-        board.facts |= outcome.facts
-        board.state, board.gate, board.request, board.accepted = outcome.state, "", None, {}
+            display.used += run_sidecar.waiting(display)
+        display.passed[gate.name] = f"attempt {outcome.attempt}" if outcome.attempt > 1 else ""
+        display.facts |= outcome.facts
+        display.state, display.gate, display.request, display.accepted = outcome.state, "", None, {}
         if outcome.kb_doc_id:
-            board.documents[gate.name] = outcome.kb_doc_id
+            display.documents[gate.name] = outcome.kb_doc_id
         if outcome.sha256:
-            board.digests[gate.name] = outcome.sha256
+            display.digests[gate.name] = outcome.sha256
         self.ui.show()
 
     async def _within_hard_cap(self, gate: Gate) -> None:

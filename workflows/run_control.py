@@ -296,10 +296,10 @@ class RunControl:
         so. If no stop is left to record, the step itself is tried again. That is so before the database has registered
         the run, while the run is already stopped, and for a step that `records` a stop.
         """
-        board = self.progress.display
-        before, board.state = board.state, state
-        board.retry(f"{state}: {reason}")
-        board.note = f"cutter orchestrate resume --document-id {board.document_id}"
+        display = self.progress.display
+        before, display.state = display.state, state
+        display.retry(f"{state}: {reason}")
+        display.note = f"cutter orchestrate resume --document-id {display.document_id}"
         self.ui.show()
         self.ui.upsert_search_attributes()
         began = workflow.now()
@@ -311,7 +311,7 @@ class RunControl:
             await self._record_outage(state, reason)
         if registered and self._asked_to_resume():
             await self._resume_if_recorded(state)
-        board.state, board.note = before, ""
+        display.state, display.note = before, ""
         looks = self._told_to_look(registered)
         if registered and not looks and not self._asked_to_resume() and self.progress.stop is not None:
             await self.stop_here(self.progress.stop)

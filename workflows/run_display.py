@@ -53,37 +53,37 @@ class RunDisplay:
         self.retries = [*self.retries, text][-10:]
 
 
-def details(board: RunDisplay) -> str:
+def details(display: RunDisplay) -> str:
     """The current details. They use only headings, lists and code fences, because the Web UI does not sanitise HTML."""
     lines = [
-        f"### {plain(board.document_id)} · {plain(board.state)}",
+        f"### {plain(display.document_id)} · {plain(display.state)}",
         "",
-        f"run `{plain(board.run_id)}` · {plain(board.mode)}",
+        f"run `{plain(display.run_id)}` · {plain(display.mode)}",
         "",
     ]
     for gate in GATES:
-        mark = "✓" if gate.name in board.passed else "▶" if gate.name == board.gate else "·"
-        tail = f" · {plain(board.passed[gate.name])}" if board.passed.get(gate.name) else ""
+        mark = "✓" if gate.name in display.passed else "▶" if gate.name == display.gate else "·"
+        tail = f" · {plain(display.passed[gate.name])}" if display.passed.get(gate.name) else ""
         lines.append(f"- {mark} {gate.number} {gate.name}{tail}")
-    if board.request is not None:
-        lines += ["", *_waiting(board, board.request)]
-    if board.note:
-        lines += ["", "#### What to do", "", "```", visible(board.note.replace("`", "'")), "```"]
-    for title, entries in (("Digests", [f"{k} {v}" for k, v in board.facts.items()]), ("Retries", board.retries),
-                           ("Refused messages", board.refusals)):  # fmt: skip
+    if display.request is not None:
+        lines += ["", *_waiting(display, display.request)]
+    if display.note:
+        lines += ["", "#### What to do", "", "```", visible(display.note.replace("`", "'")), "```"]
+    for title, entries in (("Digests", [f"{k} {v}" for k, v in display.facts.items()]), ("Retries", display.retries),
+                           ("Refused messages", display.refusals)):  # fmt: skip
         if entries:
             lines += ["", f"#### {title}", "", *(f"- {entry(text)}" for text in entries)]
     return "\n".join(lines)
 
 
-def _waiting(board: RunDisplay, request: OpenedRequest) -> list[str]:
-    run, document = board.run_id, board.document_id
+def _waiting(display: RunDisplay, request: OpenedRequest) -> list[str]:
+    run, document = display.run_id, display.document_id
     return [
         f"#### {request.gate} waits for {request.approvers_needed} signed approval(s) until {request.expires_utc}",
         "",
         f"- request: `{request.kb_id}`",
         f"- challenge: `{request.challenge}`",
-        f"- accepted so far: {', '.join(plain(name) for name in board.accepted) or 'none'}",
+        f"- accepted so far: {', '.join(plain(name) for name in display.accepted) or 'none'}",
         "",
         "```",
         f"cutter approve {run}",
@@ -93,39 +93,39 @@ def _waiting(board: RunDisplay, request: OpenedRequest) -> list[str]:
     ]
 
 
-def status(board: RunDisplay, next_command: str) -> dict[str, Any]:
+def status(display: RunDisplay, next_command: str) -> dict[str, Any]:
     """Answer of the query `status`."""
     return {
-        "document_id": board.document_id,
-        "run_id": board.run_id,
-        "mode": board.mode,
-        "state": board.state,
-        "outcome": board.outcome,
-        "gate": board.gate,
+        "document_id": display.document_id,
+        "run_id": display.run_id,
+        "mode": display.mode,
+        "state": display.state,
+        "outcome": display.outcome,
+        "gate": display.gate,
         "next_command": next_command,
-        "passed": list(board.passed),
-        "awaits": board.request.gate if board.request else None,
-        "expires_utc": board.request.expires_utc if board.request else None,
-        "accepted": board.accepted,
-        "facts": board.facts,
-        "refusals": board.refusals,
-        "retries": board.retries,
+        "passed": list(display.passed),
+        "awaits": display.request.gate if display.request else None,
+        "expires_utc": display.request.expires_utc if display.request else None,
+        "accepted": display.accepted,
+        "facts": display.facts,
+        "refusals": display.refusals,
+        "retries": display.retries,
     }
 
 
-def request_view(board: RunDisplay) -> dict[str, Any]:
+def request_view(display: RunDisplay) -> dict[str, Any]:
     """Answer of the query `request`; empty when nothing is awaited."""
-    if board.request is None:
+    if display.request is None:
         return {}
     return {
-        "gate": board.request.gate,
-        "kb_id": board.request.kb_id,
-        "approval_kb_id": board.request.approval_kb_id,
-        "challenge": board.request.challenge,
-        "expires_utc": board.request.expires_utc,
-        "approvers_needed": board.request.approvers_needed,
-        "review_decision_id": board.request.review_decision_id,
-        "accepted": board.accepted,
+        "gate": display.request.gate,
+        "kb_id": display.request.kb_id,
+        "approval_kb_id": display.request.approval_kb_id,
+        "challenge": display.request.challenge,
+        "expires_utc": display.request.expires_utc,
+        "approvers_needed": display.request.approvers_needed,
+        "review_decision_id": display.request.review_decision_id,
+        "accepted": display.accepted,
     }
 
 

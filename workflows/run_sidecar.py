@@ -15,57 +15,57 @@ from cutter.types import Json
 from workflows.run_display import RunDisplay
 
 
-def sidecar(board: RunDisplay) -> Json:
+def sidecar(display: RunDisplay) -> Json:
     """The top level. `status` has the same values as in state.json."""
-    pins: Json = dict(board.facts)
-    if board.request is not None and board.request.review_decision_id:
-        pins["review_decision_id"] = board.request.review_decision_id
+    pins: Json = dict(display.facts)
+    if display.request is not None and display.request.review_decision_id:
+        pins["review_decision_id"] = display.request.review_decision_id
     return {
         "schema_version": SCHEMA_VERSION,
-        "run_id": board.run_id,
-        "created_utc": _created(board.run_id),
-        "created_by": board.created_by,
-        "document_id": board.document_id,
-        "source_document_id": board.facts.get("source_document_id"),
-        "source_version_id": board.facts.get("source_version_id"),
-        "mode": board.mode,
-        "state": board.state,
-        "status": board.outcome or None,
-        "phases": {gate.phase: _phase(board, gate.name) for gate in GATES if gate.name in _reached(board)},
-        "sovereign_approvals": [*board.used, *waiting(board)],
+        "run_id": display.run_id,
+        "created_utc": _created(display.run_id),
+        "created_by": display.created_by,
+        "document_id": display.document_id,
+        "source_document_id": display.facts.get("source_document_id"),
+        "source_version_id": display.facts.get("source_version_id"),
+        "mode": display.mode,
+        "state": display.state,
+        "status": display.outcome or None,
+        "phases": {gate.phase: _phase(display, gate.name) for gate in GATES if gate.name in _reached(display)},
+        "sovereign_approvals": [*display.used, *waiting(display)],
         "idempotency_keys": {},
         "context_pins": pins,
-        "last_error": board.error or None,
+        "last_error": display.error or None,
     }
 
 
-def waiting(board: RunDisplay) -> list[Json]:
+def waiting(display: RunDisplay) -> list[Json]:
     """The ApprovalRecords of the open request: one for each accepted approval, or a single one without an approval."""
-    request = board.request
+    request = display.request
     if request is None:
         return []
-    about = {"gate": request.gate, "requested_utc": board.requested_utc,
+    about = {"gate": request.gate, "requested_utc": display.requested_utc,
              "review_decision_id": (request.review_decision_id or None)
              if request.gate == Sovereign.LIFECYCLE else None}  # fmt: skip
     return [
-        {**about, "approval_kb_id": kb_id or None, "validated_utc": board.validated.get(kb_id)}
-        for kb_id in board.accepted.values() or [""]
+        {**about, "approval_kb_id": kb_id or None, "validated_utc": display.validated.get(kb_id)}
+        for kb_id in display.accepted.values() or [""]
     ]
 
 
-def _reached(board: RunDisplay) -> set[str]:
-    return {*board.passed, *board.began}
+def _reached(display: RunDisplay) -> set[str]:
+    return {*display.passed, *display.began}
 
 
-def _phase(board: RunDisplay, gate: str) -> Json:
-    passed = gate in board.passed
-    failed = not passed and (RunState(board.state).halted or bool(board.ended.get(gate)))
-    document = board.documents.get(gate) or (board.documents.get("SG_failure_escalation") if failed else None)
-    digest = board.digests.get(gate)
+def _phase(display: RunDisplay, gate: str) -> Json:
+    passed = gate in display.passed
+    failed = not passed and (RunState(display.state).halted or bool(display.ended.get(gate)))
+    document = display.documents.get(gate) or (display.documents.get("SG_failure_escalation") if failed else None)
+    digest = display.digests.get(gate)
     return {
         "phase": BY_NAME[gate].phase,
-        "started_utc": board.began.get(gate),
-        "finished_utc": board.ended.get(gate),
+        "started_utc": display.began.get(gate),
+        "finished_utc": display.ended.get(gate),
         "result": PASSED if passed else FAILED if failed else RUNNING,
         "gate_invariants": {},
         "kb_doc_id": document,

@@ -30,7 +30,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
 from cutter.messages import BatchHalted, BatchStart, BatchStep, HaltInput, SteerInput
-from cutter.registration import mint_run_id
+from cutter.registration import Registration, mint_run_id
 from cutter.storage import batch_views, effect_policy
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
@@ -141,7 +141,7 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
         attended = view.attended
         reviews = _reviews(deps, connection, view)
         tenants = sorted({item.tenant for item in batch_step.items_of(view)})
-        rooms = {room["tenant"]: room["room"] for room in batch_views.rooms(connection, tenants)}
+        rooms = {room.tenant: room.room for room in batch_views.rooms(connection, tenants)}
         capped = {tenant: room for tenant, room in rooms.items() if room is not None}
         orders = batch_step.decide(view, window=limits.BATCH_WINDOW, rooms=capped, reviews=reviews)
         written = _written(connection, view, orders.enters)
@@ -226,18 +226,19 @@ def _carry_out(deps: Deps, connection: Connection, view: BatchView, orders: Batc
 def _register(connection: Connection, batch: BatchRecord, item: ItemRecord) -> BatchStart | None:
     answer = call(
         connection,
+        Registration.of,
         "select cutter_governance.fn_batch_item_start(%s, %s, %s, %s)",
         (batch.batch_id, item.document_id, mint_run_id(), batch.starter),
     )
-    if answer["status"] in ("registered", "found"):
-        return _start(batch, item, answer["run_id"])
-    if answer["status"] == "waits":
+    if answer.status in ("registered", "found"):
+        return _start(batch, item, answer.run_id)
+    if answer.status == "waits":
         # Another run of the tenant took the last place, so the item stays pending.
         return None
-    if answer["status"] == "busy":
-        reason = f"STOP_RUN_BUSY: its run {answer['run_id']} is open"
+    if answer.status == "busy":
+        reason = f"STOP_RUN_BUSY: its run {answer.run_id} is open"
     else:
-        reason = f"not started: {answer.get('code', answer['status'])}"
+        reason = f"not started: {answer.code or answer.status}"
     connection.execute(_DECIDE, (batch.batch_id, item.document_id, "busy", reason))
     return None
 

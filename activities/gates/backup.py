@@ -12,7 +12,7 @@ from datetime import datetime
 from psycopg.types.json import Jsonb
 
 from activities import effects
-from activities.effects import Context
+from activities.effects import AllowingRule, Context
 from activities.gates import recorded_backups
 from activities.gates.runner import GatePassed, GateRefused, backup_damaged, run_gate
 from activities.gates.shared_backup import alone_in_wave, shared_backup
@@ -20,15 +20,14 @@ from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.backup.artifacts import open_store
 from cutter.backup.pipeline import Deadline
-from cutter.backup.record import RESTORE_POINT, BackupRecord, BackupRefusal, RefusalCode, RestoreReport
+from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport
 from cutter.backup.restore import digest, read_record
 from cutter.catalogue import BY_NAME, Role, State
-from cutter.domain import restore_point
 from cutter.domain.restore_point import RestorePoint
 from cutter.domain.run_record import RunRecord
 from cutter.errors import ApprovalNeeded, Conflict, InvalidInput, NotFound, PolicyDenied, Unavailable
 from cutter.gates import backup as gate
-from cutter.messages import GateInput, GateOutcome, GateStatus
+from cutter.messages import BackupRefreshed, GateInput, GateOutcome, GateStatus
 from cutter.policy.rules import Permit
 from cutter.settings import dsn
 from cutter.stack.postgres_programs import backup_programs
@@ -37,11 +36,39 @@ from cutter.storage.gate_transaction import Attempt, OpenGate
 from cutter.storage.records import records
 from cutter.types import Json
 
-Checked = tuple[BackupRecord, RestoreReport, Json]
-"""A backup, its restore check, and the rule that allowed it."""
-
 BLOB = "pre_write.gpg"
 """Name of a run's backup in its folder (seed 000 §5, backup_blob_path)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A backup, its restore check, and the rule that allowed it."""
+
+    record: BackupRecord
+    report: RestoreReport
+    rule: AllowingRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Artifact:
+    """An artifact's sha256 and record as the store returns them. They are empty and None if the store has neither."""
+
+    sha256: str
+    beside: gate.Beside | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked:
+    """The backup that a gate seals: a new one with the rule that allowed it, or the wave's own without a rule.
+
+    `fingerprint` is what the restore check found, `pinned` is the pinned key, and `stored` is what the store holds.
+    """
+
+    record: BackupRecord
+    fingerprint: str
+    rule: AllowingRule | None
+    pinned: str
+    stored: _Artifact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,20 +85,25 @@ class Decidable:
     needed.
     """
 
-    run: Json
+    run: RunRecord
     pins: Json
     now: datetime
     approvers: dict[str, int]
     needed: dict[str, int]
 
+    @classmethod
+    def of(cls, run: Json, pins: Json, now: datetime, approvers: dict[str, int], needed: dict[str, int]) -> Decidable:
+        """The facts from the columns of the query."""
+        return cls(run=RunRecord.of(run), pins=pins, now=now, approvers=approvers, needed=needed)
+
 
 LIMITS = records("run_limits", Limits)
-CONTEXT = records("policy_context", Decidable)
+CONTEXT = records("policy_context", Decidable.of)
 
 
 def backup(deps: Deps, input: GateInput) -> GateOutcome:
     """Back up the nine tables and prove that the backup restores. In a batch, one backup serves the whole wave."""
-    checked: list[tuple[BackupRecord, str, Json, str, str, gate.Beside | None]] = []
+    checked: list[_Checked] = []
     wave = ExitStack()
 
     def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | GateRefused:
@@ -81,8 +113,12 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         shared = shared_backup(deps, attempt, pinned)
         if shared is not None:
             wave.close()
-            stored = _as_stored(deps, shared.record.artifact_id)
-            checked.append((shared.record, shared.restored_fingerprint, {}, pinned, *stored))
+            checked.append(
+                _Checked(
+                    record=shared.record, fingerprint=shared.restored_fingerprint, rule=None, pinned=pinned,
+                    stored=_as_stored(deps, shared.record.artifact_id),
+                )
+            )  # fmt: skip
             return ()
         artifact_id = _free_name(deps, attempt)
         answer = take_and_check(deps, effects.of_attempt(attempt), artifact_id, pinned)
@@ -90,28 +126,32 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
             return _refused(answer)
         # The artifact is read back here, before the transaction, because reading a large backup takes longer than the
         # transaction's idle timeout.
-        stored = _as_stored(deps, artifact_id)
-        checked.append((answer[0], answer[1].content_fingerprint, answer[2], pinned, *stored))
+        checked.append(
+            _Checked(
+                record=answer.record, fingerprint=answer.report.content_fingerprint, rule=answer.rule, pinned=pinned,
+                stored=_as_stored(deps, artifact_id),
+            )
+        )  # fmt: skip
         return ()
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
-        record, restored_fingerprint, policy, pinned, stored, beside = checked[0]
-        noted = effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, policy)
+        backup, record = checked[0], checked[0].record
+        noted = effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, backup.rule)
         evidence = gate.Evidence(
             artifact_id=record.artifact_id,
-            stored_sha256=stored,
+            stored_sha256=backup.stored.sha256,
             backup_sha256=record.sha256,
-            recorded_sha256=str(noted["sha256"]),
+            recorded_sha256=noted.sha256,
             size_bytes=record.size_bytes,
             taken_utc=record.taken_utc,
-            beside=beside,
+            beside=backup.stored.beside,
             recipient=record.recipient,
-            pinned_recipient=pinned,
+            pinned_recipient=backup.pinned,
             snapshot_fingerprint=record.content_fingerprint,
-            restored_fingerprint=restored_fingerprint,
+            restored_fingerprint=backup.fingerprint,
             restore_point_asked=deps.settings.backup_restore_point,
             restore_point=record.restore_point,
-            recorded_restore_point=restore_point.recorded(noted.get(RESTORE_POINT)),
+            recorded_restore_point=noted.restore_point,
         )
         return GatePassed(report=gate.evaluate(evidence))
 
@@ -140,7 +180,7 @@ def _free_name(deps: Deps, attempt: Attempt) -> str:
     return f"{folder}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
 
 
-def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
+def refresh_backup(deps: Deps, input: GateInput) -> BackupRefreshed:
     """Take a new backup for a run whose backup became stale while people decided. Gate 6 reads the newest backup.
 
     If a backup is fresh enough, it is the answer. So a person who can write to Temporal cannot fill the store with
@@ -159,14 +199,14 @@ def refresh_backup(deps: Deps, input: GateInput) -> GateOutcome:
         return _by_policy(deps, input.run_id, state, "stopped_policy_backup", problem)
     if isinstance(answer, BackupRefusal):
         reason = answer.message[: limits.REASON_CHARACTERS_MAX]
-        return GateOutcome(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
+        return BackupRefreshed(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        if effects.record_backup(connection, context, answer[0], answer[2])["sha256"] != answer[0].sha256:
-            raise Conflict(f"backup {answer[0].artifact_id} is recorded with another sha256")
-    return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": answer[0].sha256})
+        if effects.record_backup(connection, context, answer.record, answer.rule).sha256 != answer.record.sha256:
+            raise Conflict(f"backup {answer.record.artifact_id} is recorded with another sha256")
+    return BackupRefreshed(gate=gate.GATE, status="passed", facts={"backup_sha256": answer.record.sha256})
 
 
-def _young(deps: Deps, run_id: str) -> GateOutcome | None:
+def _young(deps: Deps, run_id: str) -> BackupRefreshed | None:
     """The answer without a new backup, because the run is over or has a usable backup. None if the run needs a new
     backup.
     """
@@ -176,15 +216,15 @@ def _young(deps: Deps, run_id: str) -> GateOutcome | None:
         backups = backups_of.all(connection, parameters)
         connection.rollback()
     if run is None or run.ended:
-        return GateOutcome(gate=gate.GATE, status="ended", code="unknown_run" if run is None else "run_ended")
+        return BackupRefreshed(gate=gate.GATE, status="ended", code="unknown_run" if run is None else "run_ended")
     if not backups:
-        return GateOutcome(gate=gate.GATE, status="out_of_order", code="backup_missing")
+        return BackupRefreshed(gate=gate.GATE, status="out_of_order", code="backup_missing")
     limit = run.backup_max_age_seconds or float(deps.settings.backup_max_age_minutes * 60)
     young = recorded_backups.young(backups, limit)
     newest = recorded_backups.usable(young, recorded_backups.as_stored(deps.settings.artifacts, young))
     if newest is None:
         return None
-    return GateOutcome(gate=gate.GATE, status="passed", facts={"backup_sha256": newest.sha256})
+    return BackupRefreshed(gate=gate.GATE, status="passed", facts={"backup_sha256": newest.sha256})
 
 
 def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
@@ -194,19 +234,18 @@ def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
         connection.rollback()
     if row is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    run = RunRecord.of(row.run)
-    context = effects.of_run(run, row.pins, row.now, gate.GATE)
-    return replace(context, approvers=row.approvers, needed=row.needed), run.state
+    context = effects.of_run(row.run, row.pins, row.now, gate.GATE)
+    return replace(context, approvers=row.approvers, needed=row.needed), row.run.state
 
 
 def _by_policy(
     deps: Deps, run_id: str, state: str, to_state: str, problem: PolicyDenied | ApprovalNeeded
-) -> GateOutcome:
+) -> BackupRefreshed:
     """Fail or stop a run that needs the backup to continue. The activity itself moves the run, because a mere claim of
     a workflow must not fail a run.
     """
     if state != State.AWAITING_CUT_AUTHORIZATION:
-        return GateOutcome(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
+        return BackupRefreshed(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
     # Without its tier, the stop would ask for as many people as the highest tier does.
     report = Jsonb({"tier": problem.tier}) if isinstance(problem, ApprovalNeeded) else None
     with translated(), deps.pool(Role.READ).connection() as connection:
@@ -215,10 +254,10 @@ def _by_policy(
             (run_id, to_state, f"{problem.code}: {problem}", report),
         )
     status: GateStatus = "failed" if isinstance(problem, PolicyDenied) else "needs_approval"
-    return GateOutcome(gate=gate.GATE, status=status, code=problem.code, reason=str(problem)[:500], state=to_state)
+    return BackupRefreshed(gate=gate.GATE, status=status, code=problem.code, reason=str(problem)[:500], state=to_state)
 
 
-def take_and_check(deps: Deps, context: Context, artifact_id: str, pinned: str) -> Checked | BackupRefusal:
+def take_and_check(deps: Deps, context: Context, artifact_id: str, pinned: str) -> Restored | BackupRefusal:
     """Take a backup for the pinned key under that name, and restore it into the scratch database. Raises PolicyDenied,
     ApprovalNeeded.
 
@@ -231,17 +270,17 @@ def take_and_check(deps: Deps, context: Context, artifact_id: str, pinned: str) 
     deadline = Deadline(2 * _step_seconds(deps))
     while True:
         answer = _artifact(deps, context, artifact_id, pinned, deadline.remaining() / 2, point)
-        if isinstance(answer, BackupRefusal) or answer[0].whole:
+        if isinstance(answer, BackupRefusal) or answer.record.whole:
             return answer
 
 
 def _artifact(
     deps: Deps, context: Context, artifact_id: str, pinned: str, seconds: float, point: RestorePoint | None
-) -> Checked | BackupRefusal:
+) -> Restored | BackupRefusal:
     """One artifact that was taken, restored and sealed: the backup, or a part of it."""
     settings = deps.settings
     home = settings.key_home("backup")
-    record, policy = effects.take_backup(deps, context, artifact_id, pinned, seconds, point)
+    record, rule = effects.take_backup(deps, context, artifact_id, pinned, seconds, point)
     if isinstance(record, BackupRefusal):
         return record
     restored = deps.restore_check(
@@ -250,7 +289,7 @@ def _artifact(
     )  # fmt: skip
     if isinstance(restored, BackupRefusal):
         return restored
-    return effects.seal_backup(deps, record, restored) or (record, restored, policy)
+    return effects.seal_backup(deps, record, restored) or Restored(record=record, report=restored, rule=rule)
 
 
 def _step_seconds(deps: Deps) -> float:
@@ -266,14 +305,14 @@ def recipient(deps: Deps) -> str:
         raise Unavailable(f"no backup key is pinned at {path}: type `cutter up`", what="backup") from None
 
 
-def _as_stored(deps: Deps, artifact_id: str) -> tuple[str, gate.Beside | None]:
-    """The artifact's sha256 and its record as the store returns them; empty if the store does not have them."""
+def _as_stored(deps: Deps, artifact_id: str) -> _Artifact:
     try:
         stored, _size = digest(deps.settings.artifacts, artifact_id)
         beside = read_record(deps.settings.artifacts, artifact_id)
     except (NotFound, InvalidInput):
-        return "", None
-    return stored, gate.Beside(
+        return _Artifact(sha256="", beside=None)
+    known = gate.Beside(
         sha256=beside.sha256, size_bytes=beside.size_bytes, taken_utc=beside.taken_utc,
         restore_point=beside.restore_point,
     )  # fmt: skip
+    return _Artifact(sha256=stored, beside=known)

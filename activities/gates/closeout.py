@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from activities import effects
 from activities.gates import evidence_bundle as bundles
-from activities.gates.lifecycle_enact import units_begun
 from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.outbox import can_be_put, publish
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain.digests import chain, sha256_hex
+from cutter.domain.frozen_history import FrozenHistory
+from cutter.domain.pinned_counts import PinnedCounts
 from cutter.domain.run_record import DocumentRecord, Receipt, RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence.bundle import Signed
@@ -23,19 +25,20 @@ from cutter.projections import phase_report, run_folder
 from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
-from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR
-from cutter.types import Json
+from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR, RunEvidence
+
+T = TypeVar("T")
 
 
 def closeout(deps: Deps, input: GateInput) -> GateOutcome:
     """Check documents, units, receipts, approvals and the audit chain, store the evidence, and close the run."""
-    history: list[Json] = []
+    history: list[FrozenHistory] = []
     read: list[_Fetched] = []
 
     def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | GateRefused:
         _publish_all(deps, attempt.run_id)
         frozen = deps.history()
-        if frozen is not None and frozen["workflow_id"] != f"document/{attempt.run.document_id}":
+        if frozen is not None and frozen.workflow_id != f"document/{attempt.run.document_id}":
             # The database would let any workflow close a run that is due. But the evidence would then seal the history
             # of a wrong workflow.
             return GateRefused(status="out_of_order", code="foreign_workflow", reason="another workflow asks")
@@ -44,25 +47,25 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         return ()
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
-        sidecar = RunSidecar.of(_answer(opened.row(SIDECAR), input.run_id))
-        facts = _answer(opened.row(EVIDENCE), input.run_id)
+        sidecar = _known(opened.row(SIDECAR), input.run_id)
+        facts = _known(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
         made, stored_sha256 = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
         evidence = gate.Evidence(
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],
-            units_planned=units_begun(opened.attempt.pins),
+            units_planned=PinnedCounts.of(opened.attempt.pins).begun,
             receipts_sealed=len(sidecar.receipts),
             approvals_consumed=frozenset(used.gate for used in sidecar.consumptions),
             audit_head=made.head,
-            chain_intact=chain_intact([(e["prev_hash"], e["body"], e["hash"]) for e in facts["events"]], input.run_id),
+            chain_intact=chain_intact(facts.chain, input.run_id),
             bundle_id=made.artifact_id,
             bundle_sha256=made.sha256,
             bundle_found_sha256=stored_sha256,
-            history_sha256=frozen["sha256"] if frozen else None,
+            history_sha256=frozen.sha256 if frozen else None,
         )
-        return GatePassed(report=gate.evaluate(evidence), extra={"history": frozen})
+        return GatePassed(report=gate.evaluate(evidence), extra={"history": frozen.as_json() if frozen else None})
 
     outcome = run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare, reads=_reads)
     if outcome.status == "passed":
@@ -80,7 +83,7 @@ class _Fetched:
     """
 
     found: Mapping[str, str | None]
-    facts: Json
+    facts: RunEvidence
     signed: Signed
 
     def documents_of(self, run_id: str, sidecar: RunSidecar) -> tuple[gate.KbDocument, ...]:
@@ -102,11 +105,11 @@ class _Fetched:
             raise Unavailable(wanted, what="kb")
         return documents
 
-    def signed_of(self, facts: Json) -> Signed:
+    def signed_of(self, facts: RunEvidence) -> Signed:
         """The signed statements, if they are still complete. Raises Unavailable if somebody signed another one
         meanwhile.
         """
-        if _accepted(facts) != _accepted(self.facts):
+        if facts.accepted != self.facts.accepted:
             raise Unavailable("a statement was signed a moment ago: the next attempt reads it", what="kb")
         return self.signed
 
@@ -114,10 +117,6 @@ class _Fetched:
 def _rendered(sidecar: RunSidecar) -> dict[str, str]:
     """The sha256 of each gate's report according to the sealed receipt, by gate."""
     return {receipt.gate: sha256_hex(phase_report.render(sidecar.run, receipt)) for receipt in sidecar.receipts}
-
-
-def _accepted(facts: Json) -> list[Json]:
-    return [verdict for verdict in facts["verdicts"] if verdict["accepted"]]
 
 
 def _publish_all(deps: Deps, run_id: str) -> None:
@@ -130,7 +129,7 @@ def _publish_all(deps: Deps, run_id: str) -> None:
 def _fetched(deps: Deps, run_id: str) -> _Fetched:
     with single(deps.pool(Role.READ)) as connection:
         read = BOTH.one(connection, {"run_id": run_id})
-    facts, sidecar = _answer(read.evidence, run_id), RunSidecar.of(_answer(read.sidecar, run_id))
+    facts, sidecar = _known(read.evidence, run_id), _known(read.sidecar, run_id)
     digests = {
         document.kb_id: _sha256_in_kb(deps, document.kb_id)
         for document in sidecar.documents
@@ -155,7 +154,7 @@ def _reads(attempt: Attempt) -> list[Read]:
     return [(SIDECAR, run), (EVIDENCE, run), (effect_policy.TEXT, {})]
 
 
-def _answer(row: Json | None, run_id: str) -> Json:
+def _known(row: T | None, run_id: str) -> T:
     if row is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
     return row
@@ -177,7 +176,7 @@ def _finish(deps: Deps, run_id: str) -> None:
     """
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
         closed, text = SIDECAR.sent(connection, {"run_id": run_id}), effect_policy.TEXT.sent(connection)
-    sidecar, policy = RunSidecar.of(_answer(next(iter(closed), None), run_id)), effect_policy.of(text)
+    sidecar, policy = _known(next(iter(closed), None), run_id), effect_policy.of(text)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), sidecar.pins
     context = effects.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from activities.gates import recorded_backups
 from activities.gates.cutplan import law_read, plan_of, revision_of
@@ -22,10 +23,10 @@ from cutter.marking.revision import RevisionPlan, RevisionRow
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.backups import NEWEST, RecordedBackup
-from cutter.storage.gate_transaction import Attempt, OpenGate, Read
+from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
 from cutter.storage.many import many
 from cutter.storage.pools import Connection, session, single
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Rows, parameters, records, values
 from cutter.types import Json
 
 TOOL = "DOT-991"
@@ -42,22 +43,53 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """The rows that another connection sees after COMMIT."""
+    """The rows that another connection sees after COMMIT.
+
+    `units_created` is -1 and `approved_writer_digest` is empty if no gate has pinned them.
+    """
 
     receipt_sealed: bool
     units: int
+    units_created: int
     writer_digest: str
-    pins: Json
+    approved_writer_digest: str
     state: str
 
+    @classmethod
+    def of(cls, receipt_sealed: bool, units: int, writer_digest: str, pins: Json, state: str) -> Committed:
+        """The rows and the pins from the columns of the query."""
+        return cls(
+            receipt_sealed=receipt_sealed, units=units, units_created=int(pins.get("units_created", -1)),
+            writer_digest=writer_digest, approved_writer_digest=pins.get("writer_digest", ""), state=state,
+        )  # fmt: skip
 
-NOTHING = Committed(receipt_sealed=False, units=0, writer_digest="", pins={}, state="")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionCall:
+    """The arguments of a call of fn_iu_revise. `place` counts from 1. Only a call that begins a version has a text."""
+
+    run_id: str
+    actor: str
+    place: int
+    operation: str
+    address: str
+    continues: str | None
+    title: str | None
+    body: str | None
+    unit_kind: str | None
+    section_type: str | None
+    owner: str | None
+    publication_type: str | None
+    parent_address: str | None
+
+
+NOTHING = Committed.of(receipt_sealed=False, units=0, writer_digest="", pins={}, state="")
 BEFORE: Rows[int] = values("rows_under_prefix")
 DRAFTS: Rows[int] = values("drafts_beside")
 KEPT: Rows[str] = values("keep_units")
 WRITTEN = records("units_written", Written)
 REVISION_WRITTEN = records("revision_written", Written)
-COMMITTED = records("units_read_back", Committed)
+COMMITTED = records("units_read_back", Committed.of)
 
 
 def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
@@ -67,7 +99,7 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
     stored: dict[str, str] = {}
     rehearse = False
 
-    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | GateRefused:
+    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Offer] | GateRefused:
         nonlocal rehearse
         rehearse = attempt.run.mode == "dryrun"
         if rehearse:
@@ -119,7 +151,7 @@ def _young(deps: Deps, attempt: Attempt, backups: Sequence[RecordedBackup]) -> l
     return recorded_backups.young(backups, limit)
 
 
-def _backup_stale(deps: Deps, opened: OpenGate, stored: Json) -> GateRefused | None:
+def _backup_stale(deps: Deps, opened: OpenGate, stored: Mapping[str, str]) -> GateRefused | None:
     """Why no backup covers the write. `stored` is the result of `_as_stored` just before.
 
     A record is ignored if its artifact is missing or different. If no usable record is left, the run takes a new
@@ -198,18 +230,19 @@ def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[
 
 def revise_units(connection: Connection, revision: RevisionPlan, run_id: str, actor: str) -> tuple[str, ...]:
     """Write every row of a revision, and return the statuses."""
-    return write_rows(connection, run_id, revision_rows_of(revision, run_id, actor))
+    return write_rows(connection, run_id, revision_calls(revision, run_id, actor))
 
 
-def write_rows(connection: Connection, run_id: str, rows: Sequence[Json]) -> tuple[str, ...]:
+def write_rows(connection: Connection, run_id: str, calls: Sequence[RevisionCall]) -> tuple[str, ...]:
     """Write these rows. A kept row needs no text, and a law has many of them: one call writes them all."""
-    kept = [row for row in rows if row["operation"] == "keep"]
-    places = {"places": [row["place"] for row in kept], "addresses": [row["address"] for row in kept]}
+    kept = [call for call in calls if call.operation == "keep"]
+    places = {"places": [call.place for call in kept], "addresses": [call.address for call in kept]}
     statuses = KEPT.all(connection, {"run_id": run_id, **places})
-    return (*statuses, *many(connection, "revise_unit", [row for row in rows if row["operation"] != "keep"]))
+    changing = [parameters(call) for call in calls if call.operation != "keep"]
+    return (*statuses, *many(connection, "revise_unit", changing))
 
 
-def rows_of(plan: CutPlan, actor: str) -> list[Json]:
+def rows_of(plan: CutPlan, actor: str) -> list[Mapping[str, Any]]:
     """The arguments of each call, parents first."""
     return [
         {
@@ -227,23 +260,28 @@ def rows_of(plan: CutPlan, actor: str) -> list[Json]:
     ]
 
 
-def revision_rows_of(revision: RevisionPlan, run_id: str, actor: str) -> list[Json]:
-    """The arguments of each call of fn_iu_revise in document order. Only what begins carries a text."""
-    return [
-        {"run_id": run_id, "actor": actor, "place": place, **_revision_row(row)}
-        for place, row in enumerate(revision.rows, 1)
-    ]
+def revision_calls(revision: RevisionPlan, run_id: str, actor: str) -> list[RevisionCall]:
+    """The calls of fn_iu_revise in document order."""
+    return [_revision_call(row, place, run_id, actor) for place, row in enumerate(revision.rows, 1)]
 
 
-def _revision_row(row: RevisionRow) -> Json:
+def _revision_call(row: RevisionRow, place: int, run_id: str, actor: str) -> RevisionCall:
     new = row.new if row.operation in ("create", "revise") else None
-    names = ("title", "body", "unit_kind", "section_type", "owner", "publication_type", "parent_address")
-    return {
-        "operation": row.operation,
-        "address": row.address,
-        "continues": row.continues,
-        **{name: new and getattr(new, name) for name in names},
-    }
+    return RevisionCall(
+        run_id=run_id,
+        actor=actor,
+        place=place,
+        operation=row.operation,
+        address=row.address,
+        continues=row.continues,
+        title=new.title if new else None,
+        body=new.body if new else None,
+        unit_kind=new.unit_kind if new else None,
+        section_type=new.section_type if new else None,
+        owner=new.owner if new else None,
+        publication_type=new.publication_type if new else None,
+        parent_address=new.parent_address if new else None,
+    )
 
 
 def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
@@ -261,9 +299,9 @@ def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
         gate.ReadBack(
             receipt_sealed=record.receipt_sealed,
             units=record.units,
-            units_created=int(record.pins.get("units_created", -1)),
+            units_created=record.units_created,
             writer_digest=record.writer_digest,
-            approved_writer_digest=record.pins.get("writer_digest", ""),
+            approved_writer_digest=record.approved_writer_digest,
         )
     )
     if report.passed:

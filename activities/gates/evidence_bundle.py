@@ -16,6 +16,7 @@ from activities import effects
 from activities.effects import Context
 from activities.worker.dependencies import Deps
 from cutter.domain.digests import sha256_hex
+from cutter.domain.frozen_history import FrozenHistory
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence import bundle
@@ -25,28 +26,33 @@ from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.projections.state_file import render_transitions
 from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import OpenGate
-from cutter.types import Json
+from cutter.storage.run_evidence import RunEvidence
 
 log = structlog.get_logger()
 
 
-def gathered(deps: Deps, facts: Json) -> Signed:
+def gathered(deps: Deps, facts: RunEvidence) -> Signed:
     """All signed statements of the run with their signatures. Raises Unavailable if one is unavailable or missing."""
-    signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
+    signed = bundle.gathered(facts.document, deps.kb, deps.settings.approvers)
     if signed.missing:
         raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
     return signed
 
 
 def store(
-    deps: Deps, opened: OpenGate, facts: Json, signed: Signed, sidecar: RunSidecar, history: Json | None
+    deps: Deps,
+    opened: OpenGate,
+    facts: RunEvidence,
+    signed: Signed,
+    sidecar: RunSidecar,
+    history: FrozenHistory | None,
 ) -> tuple[Bundle, str]:
     """Build a run's bundle and store it. Returns the bundle, and the sha256 of the stored file.
 
     The effect policy is the one that was read with the gate's opening.
     Raises PolicyDenied, and Unavailable if the store is unavailable or holds another object under the bundle's name.
     """
-    made = bundle.built(facts, signed, render_transitions(sidecar), history)
+    made = bundle.built(facts.document, signed, render_transitions(sidecar), history.as_json() if history else None)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
         context, policy = effects.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))

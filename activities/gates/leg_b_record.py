@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from activities.gates.cut_leg_a import TOOL
@@ -14,13 +16,14 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.domain import ids
 from cutter.domain.digests import canonical_json, sha256_hex
+from cutter.domain.pinned_counts import PinnedCounts
 from cutter.domain.run_record import RunRecord
 from cutter.gates import leg_b_record as gate
 from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.queries import query
-from cutter.storage.records import records, the_row
+from cutter.storage.records import parameters, records, the_row
 from cutter.types import Json
 
 
@@ -48,6 +51,32 @@ class PlannedRow:
     content_hash: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowIds:
+    """The ids of a run's governance rows. Every try gives the same ids."""
+
+    run_id: str
+    entry_id: str
+    history_id: str
+    envelope_id: str
+    decision_id: str
+    signature_id: str
+    change_set_id: str
+
+    @classmethod
+    def of(cls, run_id: str) -> RowIds:
+        """The ids that follow from the run's id."""
+        return cls(
+            run_id=run_id,
+            entry_id=str(ids.derived(run_id, "backlog_entry")),
+            history_id=str(ids.derived(run_id, "backlog_history")),
+            envelope_id=str(ids.derived(run_id, "manifest_envelope")),
+            decision_id=str(ids.derived(run_id, "cut_decision")),
+            signature_id=str(ids.derived(run_id, "executor_signature")),
+            change_set_id=str(ids.derived(run_id, "change_set")),
+        )
+
+
 ROWS = records("leg_b_rows", Counted)
 PLANNED = records("planned_rows", PlannedRow)
 
@@ -59,24 +88,22 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
     """2N + 6 rows: entry, history, envelope, N blocks, decision, signature, change set, N affected rows."""
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
-        pins = opened.attempt.pins
-        values = _values(deps, opened.attempt.run_id, opened.attempt.run, pins)
+        counts, own = PinnedCounts.of(opened.attempt.pins), RowIds.of(opened.attempt.run_id)
         before = opened.row(ROWS)
-        rows = _unit_rows(deps, opened, values)
-        after = _insert(opened, values, rows)
+        after = _insert(deps, opened, own)
         evidence = gate.Evidence(
-            change_set_id=values["change_set_id"],
-            manifest_envelope_id=values["envelope_id"],
-            executor_signature_id=values["signature_id"],
+            change_set_id=own.change_set_id,
+            manifest_envelope_id=own.envelope_id,
+            executor_signature_id=own.signature_id,
             rows_before=before.tables if before else {},
             rows_after=after.tables,
             change_sets=after.change_sets,
             units_in_blocks=after.units_in_blocks,
             units_affected=after.units_affected,
-            units=rows_planned(pins),
-            changing=rows_changing(pins),
-            executor_tool_revision=values["executor_tool_revision"],
-            verifier_tool_revision=values["verifier_tool_revision"],
+            units=counts.planned,
+            changing=counts.changing,
+            executor_tool_revision=deps.tool_revision,
+            verifier_tool_revision=verifier_revision(deps.tool_revision),
             verifier_signatures=after.verifier_signatures,
         )
         return GatePassed(report=gate.evaluate(evidence))
@@ -86,21 +113,12 @@ def leg_b_record(deps: Deps, input: GateInput) -> GateOutcome:
 
 def _reads(attempt: Attempt) -> list[Read]:
     return [
-        (ROWS, _ids(attempt.run_id)),
+        (ROWS, parameters(RowIds.of(attempt.run_id))),
         (PLANNED, {"run_id": attempt.run_id})
         if is_revision(attempt.pins)
         else (UNITS, {"docprefix": attempt.pins.get("docprefix")}),
         pinned_read(attempt),
     ]
-
-
-def _ids(run_id: str) -> Json:
-    """The ids of a run's governance rows. Every try gives the same ids."""
-    roles = {
-        "entry_id": "backlog_entry", "history_id": "backlog_history", "envelope_id": "manifest_envelope",
-        "decision_id": "cut_decision", "signature_id": "executor_signature", "change_set_id": "change_set",
-    }  # fmt: skip
-    return {"run_id": run_id, **{name: str(ids.derived(run_id, role)) for name, role in roles.items()}}
 
 
 def signature_payload(subject: str, writer_digest: str, units: int, tool_revision: str) -> str:
@@ -117,14 +135,13 @@ def verifier_revision(executor_revision: str) -> str:
     return executor_revision.replace("+exec", "+verify")
 
 
-def _values(deps: Deps, run_id: str, run: RunRecord, pins: Json) -> Json:
+def _values(deps: Deps, run: RunRecord, pins: Json, own: RowIds) -> Mapping[str, Any]:
+    """The parameters of the queries that write one row each."""
     slug = ids.slug(pins["docprefix"])
-    minted = _ids(run_id)
-    change_set = minted["change_set_id"]
-    payload = signature_payload(change_set, pins["writer_digest"], pins["candidate_count"], deps.tool_revision)
+    payload = signature_payload(own.change_set_id, pins["writer_digest"], pins["candidate_count"], deps.tool_revision)
     signer = deps.signer()
     return {
-        **minted,
+        **parameters(own),
         "document_id": run.document_id,
         "source_doc_ref": run.document_id,
         "operation_kind": pins.get("operation_kind", "first_cut"),
@@ -133,8 +150,8 @@ def _values(deps: Deps, run_id: str, run: RunRecord, pins: Json) -> Json:
         "region_sha": pins["region_sha"],
         "executor_tool_revision": deps.tool_revision,
         "verifier_tool_revision": verifier_revision(deps.tool_revision),
-        "rollback_key": f"rbk:canonical:{slug}:{pins['writer_digest'][:16]}:{change_set}",
-        "idempotency_key": f"ick:canonical:{slug}:{pins['writer_digest']}:{run_id}",
+        "rollback_key": f"rbk:canonical:{slug}:{pins['writer_digest'][:16]}:{own.change_set_id}",
+        "idempotency_key": f"ick:canonical:{slug}:{pins['writer_digest']}:{own.run_id}",
         "actor": f"cutter_exec/{TOOL}/{slug}-cut",
         "dot_id": TOOL,
         "fingerprint": signer.fingerprint,
@@ -144,69 +161,53 @@ def _values(deps: Deps, run_id: str, run: RunRecord, pins: Json) -> Json:
     }
 
 
-def rows_planned(pins: Json) -> int:
-    """Rows of the plan: every unit of a first cut, or every row of a revision."""
-    return sum(pins["revision_rows"].values()) if "revision_rows" in pins else int(pins["candidate_count"])
-
-
-def rows_changing(pins: Json) -> int:
-    """Rows of the plan that begin or end a version."""
-    return rows_planned(pins) - (pins["revision_rows"]["keep"] if "revision_rows" in pins else 0)
-
-
-def _insert(opened: OpenGate, values: Json, rows: list[Json]) -> Counted:
+def _insert(deps: Deps, opened: OpenGate, own: RowIds) -> Counted:
     """Write all rows, then count them. The number of round trips does not depend on the number of units."""
-    connection = opened.connection
-    changing = [row for row in rows if row["operation"] != "keep"]
+    connection, attempt = opened.connection, opened.attempt
+    values = _values(deps, attempt.run, attempt.pins, own)
+    marking, plan = plan_of(deps, opened)
+    spans = {unit.address: f"{unit.start}-{unit.end}" for unit in marking.candidates}
+    rows = opened.rows(PLANNED) if is_revision(attempt.pins) else _first_rows(opened, plan)
     with connection.pipeline():
         for name in ("leg_b_entry", "leg_b_history", "leg_b_envelope"):
             connection.execute(query(name), values)
-        connection.execute(query("leg_b_blocks"), _blocks(values, rows))
+        connection.execute(query("leg_b_blocks"), _blocks(own, rows, spans))
         for name in ("leg_b_decision", "leg_b_signature", "leg_b_change_set"):
             connection.execute(query(name), values)
+        changing = [_affected(own, row) for row in rows if row.operation != "keep"]
         connection.cursor().executemany(query("leg_b_affected"), changing)
         counted = ROWS.sent(connection, values)
     return the_row(ROWS.name, counted)
 
 
-def _blocks(values: Json, rows: list[Json]) -> Json:
+def _blocks(own: RowIds, rows: Sequence[PlannedRow], spans: Mapping[str, str]) -> Mapping[str, Any]:
     """The blocks by column, so that one statement writes them: a kept unit needs a block, but no call of its own."""
-    columns = {
-        "local_ids": "local_id", "roles": "role", "spans": "span", "span_sha256s": "span_sha256", "places": "order",
-        "unit_ids": "unit_id", "addresses": "address", "operations": "operation",
-    }  # fmt: skip
-    held = [row["version_id"] or row["ended_version_id"] for row in rows]
-    shared = {name: values[name] for name in ("envelope_id", "entry_id")}
-    return {**shared, "version_ids": held, **{many: [row[column] for row in rows] for many, column in columns.items()}}
+    return {
+        "envelope_id": own.envelope_id,
+        "entry_id": own.entry_id,
+        "local_ids": [f"r{row.document_order}" for row in rows],
+        "roles": ["origin" if row.operation == "repeal" else "result" for row in rows],
+        "spans": [spans.get(row.address, REPEALED) for row in rows],
+        "span_sha256s": [row.content_hash for row in rows],
+        "places": [row.document_order for row in rows],
+        "unit_ids": [row.unit_id for row in rows],
+        "addresses": [row.address for row in rows],
+        "operations": [row.operation for row in rows],
+        "version_ids": [row.version_id or row.base_version_id for row in rows],
+    }
 
 
-def _unit_rows(deps: Deps, opened: OpenGate, values: Json) -> list[Json]:
-    marking, plan = plan_of(deps, opened)
-    spans = {unit.address: f"{unit.start}-{unit.end}" for unit in marking.candidates}
-    shared = {name: values[name] for name in ("envelope_id", "entry_id", "change_set_id")}
-    rows = opened.rows(PLANNED) if is_revision(opened.attempt.pins) else _first_rows(opened, plan)
-    return [
-        {
-            **shared,
-            "local_id": f"r{row.document_order}",
-            "order": row.document_order,
-            "role": "origin" if row.operation == "repeal" else "result",
-            "operation": row.operation,
-            "span": spans.get(row.address, REPEALED),
-            "span_sha256": row.content_hash,
-            "address": row.address,
-            "unit_id": row.unit_id,
-            "version_id": row.version_id,
-            "ended_version_id": row.base_version_id,
-            "content_hash": row.content_hash,
-            **(
-                {"affected_row_id": str(ids.derived(opened.attempt.run_id, f"affected/{row.address}"))}
-                if row.operation != "keep"
-                else {}
-            ),
-        }
-        for row in rows
-    ]
+def _affected(own: RowIds, row: PlannedRow) -> Mapping[str, Any]:
+    """The parameters of the query that writes the affected row of a unit that changes."""
+    return {
+        "affected_row_id": str(ids.derived(own.run_id, f"affected/{row.address}")),
+        "change_set_id": own.change_set_id,
+        "unit_id": row.unit_id,
+        "version_id": row.version_id,
+        "content_hash": row.content_hash,
+        "operation": row.operation,
+        "ended_version_id": row.base_version_id,
+    }
 
 
 def _first_rows(opened: OpenGate, plan: CutPlan) -> list[PlannedRow]:

@@ -11,13 +11,13 @@ from activities.gates.verified_approvals import Approved, orders_read, resumed_m
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Sovereign
 from cutter.domain import ids
+from cutter.domain.pinned_counts import PinnedCounts
 from cutter.gates import lifecycle_enact as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
-from cutter.storage.gate_transaction import Attempt, OpenGate, Read
+from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
 from cutter.storage.many import many
 from cutter.storage.records import records
-from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def lifecycle_enact(deps: Deps, input: GateInput) -> GateOutcome:
     step = BY_NAME[gate.GATE]
     approved: list[Approved] = []
 
-    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Json] | GateRefused:
+    def prepare(attempt: Attempt, permit: Permit) -> Sequence[Offer] | GateRefused:
         answer = verified_approvals(deps, attempt, input, permit)
         if isinstance(answer, GateRefused):
             return answer
@@ -80,7 +80,7 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 
 def _enact(deps: Deps, opened: OpenGate, approved: Approved) -> gate.Evidence:
-    pins = opened.attempt.pins
+    pins, planned = opened.attempt.pins, PinnedCounts.of(opened.attempt.pins)
     decision = opened.row(DECISION) or Decision(decided=None, consumed=None)
     shared = {
         "actor": f"cutter_exec/{TOOL}/{ids.slug(pins['docprefix'])}-enact",
@@ -102,8 +102,8 @@ def _enact(deps: Deps, opened: OpenGate, approved: Approved) -> gate.Evidence:
         open_review_decision=decision.decided or "",
         consumed_review_decision=decision.consumed or "",
         statuses=statuses,
-        units=units_begun(pins),
-        retired=pins["revision_rows"]["repeal"] if "revision_rows" in pins else 0,
+        units=planned.begun,
+        retired=planned.retired,
         not_enacted=counts.not_enacted,
         log_rows=counts.log_rows,
         verdict=str(counts.verdict),
@@ -112,10 +112,3 @@ def _enact(deps: Deps, opened: OpenGate, approved: Approved) -> gate.Evidence:
         written_in=counts.transaction,
         autocommit=opened.connection.autocommit,
     )
-
-
-def units_begun(pins: Json) -> int:
-    """Units of which the enactment begins a version: all of a first cut, or the created and revised ones."""
-    if "revision_rows" not in pins:
-        return int(pins["candidate_count"])
-    return int(pins["revision_rows"]["create"]) + int(pins["revision_rows"]["revise"])

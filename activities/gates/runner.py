@@ -23,6 +23,7 @@ from cutter.messages import GateInput, GateOutcome, GateStatus
 from cutter.policy.command import operations_at
 from cutter.policy.rules import Permit
 from cutter.storage import gate_transaction as tx
+from cutter.storage.answers import NotOpened
 from cutter.storage.faults import DatabaseRefused
 from cutter.storage.gate_transaction import GateTerms
 
@@ -55,7 +56,7 @@ class GatePassed:
 
 
 Body = Callable[[tx.OpenGate], GatePassed | GateRefused]
-Prepare = Callable[[tx.Attempt, Permit], Sequence[dict[str, Any]] | GateRefused]
+Prepare = Callable[[tx.Attempt, Permit], Sequence[tx.Offer] | GateRefused]
 
 
 def run_gate(
@@ -114,7 +115,7 @@ def _closed(gate: Gate, closed: tx.RunClosed) -> GateOutcome:
 
 def _allowed(
     attempt: tx.Attempt, context: effects.Context, permit: Permit, prepare: Prepare | None
-) -> Sequence[dict[str, Any]] | GateRefused:
+) -> Sequence[tx.Offer] | GateRefused:
     """The approvals that the gate consumes, if the policy allows the gate. Raises PolicyDenied, ApprovalNeeded."""
     if attempt.gate.sovereign is None:
         effects.require(context, permit)
@@ -151,7 +152,7 @@ def _in_transaction(
     with tx.gate_transaction(pool, attempt, terms) as opened:
         if isinstance(opened, tx.Sealed):
             return opened
-        if isinstance(opened, tx.GateNotOpened):
+        if isinstance(opened, NotOpened):
             return _not_opened(opened)
         answer = body(opened)
         if isinstance(answer, GateRefused):
@@ -216,32 +217,32 @@ def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeede
     )  # fmt: skip
 
 
-def _not_opened(answer: tx.GateNotOpened) -> GateRefused:
-    detail = answer.detail
+def _not_opened(answer: NotOpened) -> GateRefused:
+    code, drift = answer.code, answer.drift
+    if drift is not None:
+        return GateRefused(
+            status="drift", code=drift.dimension, state=f"stopped_drift_{drift.dimension}", reason=drift.reason,
+            evidence=drift.report,
+        )  # fmt: skip
     match answer.status:
-        case "drift":
-            drift = detail["drift"]
-            lines = "; ".join(drift["diff"])[:400]
-            return GateRefused(status="drift", code=drift["dimension"], state=f"stopped_drift_{drift['dimension']}",
-                           reason=f"fingerprint {drift['fingerprint']}: {lines}", evidence=drift)  # fmt: skip
         case "stopped":
-            return GateRefused(status="stopped", code=detail["kind"], reason=detail["reason"] or "")
+            return GateRefused(status="stopped", code=code, reason=answer.reason)
         case "backup_damaged":
-            return backup_damaged(detail["problem"])
+            return backup_damaged(answer.reason)
         case "lane_busy":
             return GateRefused(status="lane_busy", code="lane_busy", reason="another run holds the gate's lane")
         case "approval_refused":
-            return GateRefused(status="approval_refused", code=detail["code"], reason=f"the database: {detail['code']}")
-        case "refused" if detail["code"] in ("stale_attempt", "run_ended"):
-            return GateRefused(status="ended", code=detail["code"], reason=detail["code"])
-        case "refused" if detail["code"].startswith("policy_"):
-            reason = f"the database: no recorded decision of the policy opens the gate ({detail['code']})"
-            return GateRefused(status="failed", code=detail["code"], state="failed_policy", reason=reason)
-        case "refused" if detail["code"] == "predecessor_not_sealed":
+            return GateRefused(status="approval_refused", code=code, reason=f"the database: {code}")
+        case "refused" if code in ("stale_attempt", "run_ended"):
+            return GateRefused(status="ended", code=code, reason=code)
+        case "refused" if code.startswith("policy_"):
+            reason = f"the database: no recorded decision of the policy opens the gate ({code})"
+            return GateRefused(status="failed", code=code, state="failed_policy", reason=reason)
+        case "refused" if code == "predecessor_not_sealed":
             # A person who can write to Temporal can claim that a gate passed, but that claim does not harm the law.
-            return GateRefused(status="out_of_order", code=detail["code"], reason="the gate before it is not sealed")
+            return GateRefused(status="out_of_order", code=code, reason="the gate before it is not sealed")
         case _:
-            return GateRefused(status="failed", code=detail["code"], reason=f"the database refused: {detail['code']}")
+            return GateRefused(status="failed", code=code, reason=f"the database refused: {code}")
 
 
 def backup_damaged(problem: str) -> GateRefused:

@@ -20,7 +20,7 @@ from cutter.errors import InvalidInput, NotFound
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt
 from cutter.storage.pools import session
-from cutter.storage.records import Rows, values
+from cutter.storage.records import Rows, parsed, values
 from cutter.types import Json
 
 SHARE_OF_AGE = 0.5
@@ -31,7 +31,6 @@ lane.
 POLL_SECONDS = 0.1
 
 LOCK: Rows[bool] = values("wave_lock")
-BACKUP: Rows[Json] = values("wave_backup")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +39,22 @@ class Shared:
 
     record: BackupRecord
     restored_fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveBackup:
+    """The sealed backup of another run of the wave: its artifact, and the fingerprint that its restore check found."""
+
+    artifact: str
+    fingerprint: str
+
+    @classmethod
+    def of(cls, pins: Json) -> WaveBackup:
+        """The backup from the pins of the other run's receipt."""
+        return cls(artifact=pins["backup_artifact"], fingerprint=str(pins["backup_fingerprint"]))
+
+
+BACKUP = parsed("wave_backup", WaveBackup.of)
 
 
 @contextmanager
@@ -72,16 +87,16 @@ def shared_backup(deps: Deps, attempt: Attempt, pinned: str) -> Shared | None:
     limit = attempt.run.caps.get("backup_max_age_seconds") or deps.settings.backup_max_age_minutes * 60
     asked = {"run_id": attempt.run_id, "batch_id": attempt.run.batch_id, "seconds": float(limit) * SHARE_OF_AGE}
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        pins = BACKUP.first(connection, asked)
+        sealed = BACKUP.first(connection, asked)
         connection.rollback()
-    if pins is None:
+    if sealed is None:
         return None
     try:
-        record = read_record(deps.settings.artifacts, pins["backup_artifact"])
+        record = read_record(deps.settings.artifacts, sealed.artifact)
     except (NotFound, InvalidInput):
         return None
     if record.recipient != pinned:
         return None
     if deps.settings.backup_restore_point and record.restore_point is None:
         return None
-    return Shared(record=record, restored_fingerprint=str(pins["backup_fingerprint"]))
+    return Shared(record=record, restored_fingerprint=sealed.fingerprint)

@@ -18,11 +18,10 @@ from cutter.errors import NotFound
 from cutter.messages import GateInput
 from cutter.policy.rules import Permit
 from cutter.storage.approval_facts import OrderTaken
-from cutter.storage.gate_transaction import Attempt, OpenGate, Read
-from cutter.storage.records import Rows, values
-from cutter.types import Json
+from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
+from cutter.storage.records import parsed
 
-ORDERS: Rows[list[Json]] = values("orders_taken")
+ORDERS = parsed("orders_taken", OrderTaken.all_of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +32,14 @@ class Approved:
     `orders`: digests of the resumes and acknowledgements that were verified with them.
     """
 
-    offers: tuple[Json, ...]
+    offers: tuple[Offer, ...]
     orders: frozenset[str]
     statements: tuple[Statement, ...]
     threshold: int
 
     @property
     def sha256s(self) -> tuple[str, ...]:
-        return tuple(str(offer["approval_sha256"]) for offer in self.offers)
+        return tuple(offer.approval_sha256 for offer in self.offers)
 
 
 def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: Permit) -> Approved | GateRefused:
@@ -78,7 +77,10 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
     statements = tuple(slot.statement for slot in met.slots if slot.statement is not None)
     return Approved(
         offers=tuple(
-            {"approval_sha256": slot.approval_sha256, "challenge": slot.statement.challenge if slot.statement else None}
+            Offer(
+                approval_sha256=str(slot.approval_sha256),
+                challenge=slot.statement.challenge if slot.statement else None,
+            )
             for slot in met.slots
         ),
         orders=_digests(facts.orders),
@@ -97,7 +99,7 @@ def orders_read(attempt: Attempt) -> Read:
 def resumed_meanwhile(opened: OpenGate, approved: Approved) -> GateRefused | None:
     """The error if a further order resumed the run after the verification. The next attempt verifies that order too."""
     orders = opened.row(ORDERS)
-    if orders is not None and _digests(OrderTaken.all_of(orders)) == approved.orders:
+    if orders is not None and _digests(orders) == approved.orders:
         return None
     return GateRefused(
         status="ended", code="stale_attempt", reason="the run was resumed after its approvals were verified"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from activities.gates.cutplan import base_of, rebuilt_digest
-from activities.gates.leg_b_record import rows_changing, signature_payload
+from activities.gates.leg_b_record import signature_payload
 from activities.gates.pinned_source import mark_pinned, pinned_in
 from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.gates.structural_verify import structural_evidence, structural_reads
@@ -16,6 +16,7 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
+from cutter.domain.pinned_counts import PinnedCounts
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gates import structural_verify
 from cutter.gates import write_verify as gate
@@ -75,7 +76,7 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
             stored_writer_digest=stored.stored_writer_digest,
             pinned_writer_digest=pins["writer_digest"],
             affected_rows=stored.affected_rows,
-            units=rows_changing(pins),
+            units=PinnedCounts.of(pins).changing,
             results_before=stored.results_before,
         )
         if not all(item.ok for item in gate.checks(evidence)):

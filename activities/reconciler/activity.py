@@ -17,9 +17,9 @@ def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
     run whose workflow is open.
     """
     del input  # a stranger may schedule this activity with any input
-    if deps.look_after is None:
+    if deps.reconcile_once is None:
         raise ProgrammingError("this process has no Temporal client to look with")
-    report = deps.look_after()
+    report = deps.reconcile_once()
     _verify_segments(deps)
     return report
 

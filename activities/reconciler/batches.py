@@ -13,6 +13,7 @@ from psycopg import Connection
 from temporalio.client import Client
 
 from activities.batch.advance import publish_batch
+from activities.reconciler.report import BatchWaits, Drained, LostBatch, PutOfBatch
 from activities.worker.dependencies import Deps
 from cutter.batch import batch_step
 from cutter.catalogue import Role
@@ -23,8 +24,6 @@ from cutter.storage.pools import session
 from cutter.storage.records import records
 from temporal import names
 from temporal.executions import is_ours
-
-View = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,25 +38,27 @@ class OpenBatch:
 NOT_ENDED = records("batches_not_ended", OpenBatch)
 
 
-def drain(deps: Deps) -> tuple[list[View], list[View]]:
-    """Put every document about a batch that waits in the outbox. Returns the documents that were put, and those that
-    still wait.
-    """
+def drain(deps: Deps) -> Drained:
+    """Put every document about a batch that waits in the outbox."""
     before = _waiting(deps.settings)
     for batch_id in dict.fromkeys(document.batch_id for document in before):
         publish_batch(deps, batch_id)
     after = set(_waiting(deps.settings))
-    put = [{"batch_id": document.batch_id, "kb_id": document.kb_id} for document in before if document not in after]
-    still = [
-        {
-            "batch_id": document.batch_id,
-            "code": "kb_waiting",
-            "reason": f"the knowledge base does not take {document.kb_id}",
-        }
-        for document in before
-        if document in after
-    ]
-    return put, still
+    return Drained(
+        put=tuple(
+            PutOfBatch(batch_id=document.batch_id, kb_id=document.kb_id)
+            for document in before
+            if document not in after
+        ),
+        waiting=tuple(
+            BatchWaits(
+                batch_id=document.batch_id, code="kb_waiting",
+                reason=f"the knowledge base does not take {document.kb_id}",
+            )
+            for document in before
+            if document in after
+        ),
+    )  # fmt: skip
 
 
 def _waiting(settings: Settings) -> list[WaitingDocument]:
@@ -65,14 +66,14 @@ def _waiting(settings: Settings) -> list[WaitingDocument]:
         return WAITING_OF_BATCHES.all(connection)
 
 
-async def without_workflow(settings: Settings, client: Client, grace_seconds: float) -> list[View]:
+async def without_workflow(settings: Settings, client: Client, grace_seconds: float) -> list[LostBatch]:
     """Batches that have something left to do and no open workflow, each with its command."""
-    views = []
+    lost = []
     for batch in await asyncio.to_thread(_with_work, settings, grace_seconds):
         if not await is_ours(client, names.batch_workflow_id(batch.batch_id)):
             command = f"cutter orchestrate resume-batch --batch-id {batch.batch_id}"
-            views.append({"batch_id": batch.batch_id, "state": batch.state, "next": command})
-    return views
+            lost.append(LostBatch(batch_id=batch.batch_id, state=batch.state, next=command))
+    return lost
 
 
 def _with_work(settings: Settings, grace_seconds: float) -> list[OpenBatch]:

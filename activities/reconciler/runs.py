@@ -15,12 +15,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from temporalio.client import Client
 
 from activities.outbox import publish
 from activities.reconciler import batches as reconcile_batches
+from activities.reconciler.report import (
+    DifferingRun,
+    Drained,
+    ExaminedRun,
+    Kind,
+    LostBatch,
+    MarkedRun,
+    PutOfRun,
+    RunWaits,
+    ToldRun,
+)
 from activities.run.approval_requests import resume_run
 from activities.run.escalate import escalate
 from activities.worker.dependencies import Deps
@@ -34,6 +44,7 @@ from cutter.settings import Settings
 from cutter.storage.pools import session
 from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
+from cutter.types import Json
 from temporal import foreign_workflows as foreign
 from temporal.executions import Execution, is_ours, open_execution_of, tell
 from temporal.runs import resume
@@ -43,7 +54,6 @@ OUTAGE = "stopped_unavailable_"
 
 REASON = "its workflow is not open: terminated, failed, timed out, or lost with Temporal's data"
 NO_REASON = "no reason given"
-View = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,64 +89,82 @@ NOT_ENDED = records("runs_not_ended", OpenRun)
 WITH_DOCUMENTS: Rows[str] = values("runs_with_waiting_documents")
 
 
-def nothing() -> View:
-    """The answer if no run was examined."""
-    kinds = ("marked", "without_workflow", "told", "differs", "left_alone", "batches_without_workflow", "foreign")
-    return {kind: [] for kind in kinds}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciliation:
+    """The examined runs with the action that was taken, the lost batches, and the foreign workflows."""
+
+    runs: tuple[tuple[Kind, ExaminedRun], ...] = ()
+    batches_without_workflow: tuple[LostBatch, ...] = ()
+    foreign: tuple[foreign.Foreign, ...] = ()
+
+    def runs_of(self, kind: Kind) -> list[ExaminedRun]:
+        """The runs for which this action was taken, in the order of their examination."""
+        return [run for taken, run in self.runs if taken is kind]
+
+    def run_ids(self, kind: Kind) -> tuple[str, ...]:
+        """The ids of these runs."""
+        return tuple(run.run_id for run in self.runs_of(kind))
+
+    def as_json(self) -> Json:
+        """The result as `cutter reconcile` shows it: one list for each action, then the batches and the workflows."""
+        return {
+            **{kind.value: [asdict(run) for run in self.runs_of(kind)] for kind in Kind},
+            "batches_without_workflow": [asdict(batch) for batch in self.batches_without_workflow],
+            "foreign": [asdict(stranger) for stranger in self.foreign],
+        }
 
 
-def looking_after(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:
+def reconciler(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:
     """The function that the activity's thread calls. It asks Temporal on the worker's own event loop. Raises
     Unavailable.
     """
 
-    def look() -> Reconciled:
-        put, waiting = drain(deps)
+    def reconcile_once() -> Reconciled:
+        drained = drain(deps)
         asked = asyncio.run_coroutine_threadsafe(runs(client, deps, limits.START_GRACE_SECONDS), loop)
         try:
-            view = asked.result(limits.RECONCILE_SECONDS)
+            result = asked.result(limits.RECONCILE_SECONDS)
         except TimeoutError:
             asked.cancel()
             raise Unavailable("Temporal does not say in time which workflows are open", what="temporal") from None
         return Reconciled(
-            marked=tuple(str(run["run_id"]) for run in view["marked"]),
-            told=tuple(str(run["run_id"]) for run in view["told"]),
-            differs=tuple(str(run["run_id"]) for run in view["differs"]),
-            batches_without_workflow=tuple(str(batch["batch_id"]) for batch in view["batches_without_workflow"]),
-            left_alone=len(view["left_alone"]),
-            documents_put=len(put),
-            documents_waiting=len(waiting),
+            marked=result.run_ids(Kind.MARKED),
+            told=result.run_ids(Kind.TOLD),
+            differs=result.run_ids(Kind.DIFFERS),
+            batches_without_workflow=tuple(batch.batch_id for batch in result.batches_without_workflow),
+            left_alone=len(result.runs_of(Kind.LEFT_ALONE)),
+            documents_put=len(drained.put),
+            documents_waiting=len(drained.waiting),
         )
 
-    return look
+    return reconcile_once
 
 
-def drain(deps: Deps) -> tuple[list[View], list[View]]:
-    """Put every document that waits in the outbox. Returns the documents that were put, and those that still wait with
-    the reason.
-    """
+def drain(deps: Deps) -> Drained:
+    """Put every document that waits in the outbox."""
     with session(deps.settings, Role.READ) as connection:
         run_ids = WITH_DOCUMENTS.all(connection)
-    put, waiting = reconcile_batches.drain(deps)
+    batches = reconcile_batches.drain(deps)
+    put, waiting = [*batches.put], [*batches.waiting]
     for run_id in run_ids:
         try:
             documents = publish(deps, Role.READ, run_id)
         except CutterError as problem:
-            waiting.append({"run_id": run_id, "code": problem.code, "reason": str(problem)})
+            waiting.append(RunWaits(run_id=run_id, code=problem.code, reason=str(problem)))
             continue
-        put += [{"run_id": run_id, "kb_id": kb_id, "sha256": sha256} for kb_id, sha256 in documents.values()]
-    return put, waiting
+        put += [PutOfRun(run_id=run_id, kb_id=done.kb_id, sha256=done.sha256) for done in documents.values()]
+    return Drained(put=tuple(put), waiting=tuple(waiting))
 
 
-async def runs(client: Client, deps: Deps, grace_seconds: float) -> View:
-    """Examine each run and batch that is not over, and group them by the action that was taken. Raises Unavailable."""
-    view = nothing()
-    for run in await asyncio.to_thread(_not_ended, deps.settings):
-        kind, entry = await _look_after(client, deps, run, grace_seconds)
-        view[kind].append(entry)
-    view["foreign"] = [asdict(stranger) for stranger in await foreign.every(client)]
-    view["batches_without_workflow"] = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
-    return view
+async def runs(client: Client, deps: Deps, grace_seconds: float) -> Reconciliation:
+    """Examine each run and batch that is not over. Raises Unavailable."""
+    examined = [
+        await _reconciled(client, deps, run, grace_seconds)
+        for run in await asyncio.to_thread(_not_ended, deps.settings)
+    ]
+    strangers = await foreign.every(client)
+    lost = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
+    return Reconciliation(runs=tuple(examined), batches_without_workflow=tuple(lost), foreign=tuple(strangers))
 
 
 def _not_ended(settings: Settings) -> list[OpenRun]:
@@ -145,14 +173,14 @@ def _not_ended(settings: Settings) -> list[OpenRun]:
         return NOT_ENDED.all(connection)
 
 
-async def _look_after(client: Client, deps: Deps, run: OpenRun, grace_seconds: float) -> tuple[str, View]:
+async def _reconciled(client: Client, deps: Deps, run: OpenRun, grace_seconds: float) -> tuple[Kind, ExaminedRun]:
     execution = await _driven_by(client, run)
     if execution is not None:
         return await _with_workflow(client, run, execution)
     if run.stopped:
-        return "without_workflow", _entry(run, run.state)
+        return Kind.WITHOUT_WORKFLOW, _examined(run)
     if not run.attempted and (run.age_seconds < grace_seconds or await _batch_is_open(client, run)):
-        return "left_alone", _entry(run, run.state)
+        return Kind.LEFT_ALONE, _examined(run)
     cancelled = run.kind == "cancel" and run.latched and not run.wrote
     state = "voided_cancelled" if cancelled else "stopped_terminated"
     reason = run.stop_reason or NO_REASON if cancelled else REASON
@@ -160,8 +188,11 @@ async def _look_after(client: Client, deps: Deps, run: OpenRun, grace_seconds: f
     if done.state == "stopped_terminated" and await _driven_by(client, run) is not None:
         # Somebody started the run again at this moment. The run continues as if it had not been examined.
         await asyncio.to_thread(resume_run, deps, ResumeInput(run_id=run.run_id))
-        return "left_alone", _entry(run, run.state)
-    return "marked", {**_entry(run, done.state), "was": run.state, "report": done.kb_doc_id}
+        return Kind.LEFT_ALONE, _examined(run)
+    return Kind.MARKED, MarkedRun(
+        run_id=run.run_id, document_id=run.document_id, state=done.state, next=_next_command(run, done.state),
+        was=run.state, report=done.kb_doc_id,
+    )  # fmt: skip
 
 
 async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
@@ -172,7 +203,7 @@ async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
         return None
 
 
-async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> tuple[str, View]:
+async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> tuple[Kind, ExaminedRun]:
     """Leave an open workflow alone with three exceptions.
 
     It does not know of a latched stop, enough people approved, or it waits for the end of an outage that PostgreSQL has
@@ -180,16 +211,19 @@ async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> 
     """
     if execution.shown.startswith(OUTAGE) and not run.stopped:
         await execution.handle(client).signal("look")
-        return "differs", {**_entry(run, run.state), "temporal": execution.shown}
+        return Kind.DIFFERS, DifferingRun(
+            run_id=run.run_id, document_id=run.document_id, state=run.state, next=_next_command(run, run.state),
+            temporal=execution.shown,
+        )  # fmt: skip
     if run.approved and not run.latched:
-        answer = await resume(client, run.document_id, None)
-        return "told", {**_entry(run, run.state), "stop": "approved", "note": answer["status"]}
+        reply = await resume(client, run.document_id, None)
+        return Kind.TOLD, _told(run, "approved", reply.status)
     # A cancel ends even a stopped run if the run has written nothing.
     cancelled = run.kind == "cancel" and not run.wrote
     if not run.latched or (run.stopped and not cancelled):
-        return "left_alone", _entry(run, run.state)
+        return Kind.LEFT_ALONE, _examined(run)
     delivered, note = await tell(client, run, run.kind or "stop", run.stop_reason or NO_REASON)
-    return ("told" if delivered else "left_alone"), {**_entry(run, run.state), "stop": run.kind, "note": note}
+    return (Kind.TOLD if delivered else Kind.LEFT_ALONE), _told(run, run.kind, note)
 
 
 async def _batch_is_open(client: Client, run: OpenRun) -> bool:
@@ -199,6 +233,21 @@ async def _batch_is_open(client: Client, run: OpenRun) -> bool:
     return run.batch_id is not None and await is_ours(client, f"batch/{run.batch_id}")
 
 
-def _entry(run: OpenRun, state: str) -> View:
-    step = next_step(run_id=run.run_id, document_id=run.document_id, state=state, latched=run.latched, wrote=run.wrote)
-    return {"run_id": run.run_id, "document_id": run.document_id, "state": state, "next": step.command}
+def _examined(run: OpenRun) -> ExaminedRun:
+    return ExaminedRun(
+        run_id=run.run_id, document_id=run.document_id, state=run.state, next=_next_command(run, run.state)
+    )
+
+
+def _told(run: OpenRun, stop: str | None, note: str) -> ToldRun:
+    return ToldRun(
+        run_id=run.run_id, document_id=run.document_id, state=run.state, next=_next_command(run, run.state), stop=stop,
+        note=note,
+    )  # fmt: skip
+
+
+def _next_command(run: OpenRun, state: str) -> str:
+    """The command that continues the run from this state."""
+    return next_step(
+        run_id=run.run_id, document_id=run.document_id, state=state, latched=run.latched, wrote=run.wrote
+    ).command

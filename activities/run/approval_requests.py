@@ -41,12 +41,12 @@ from cutter.messages import (
 )
 from cutter.policy.command import KB_PUT, write_of
 from cutter.policy.rules import Permit, permit
+from cutter.storage.answers import LatchSet, Noted, NotOpened, ResumeDecided
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import single
 from cutter.storage.records import Rows, records, values
 from cutter.storage.request_transaction import Asked, ask, bind
-from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,22 +70,22 @@ def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
     put: tuple[str, bytes] | None = None
     with translated(), deps.pool(Role.READ).connection() as connection:
         asked = ask(connection, input.run_id, input.gate, ids.derived(input.run_id, "change_set"))
-        if asked.answer["status"] not in ("opened", "requested"):
+        if isinstance(asked, NotOpened):
             connection.rollback()
-            return _not_requested(input, asked.answer)
-        request, policy = asked.answer["request"], asked.policy
-        context = effects.of_run(asked.run, asked.facts.pins, asked.facts.now, input.gate)
-        tier = approval_judge.tier_asked(request["tier"], _writes_ahead(asked, Sovereign(input.gate)))
+            return _not_requested(input, asked)
+        request, policy = asked.request, asked.policy
+        context = effects.of_run(asked.facts.run, asked.facts.pins, asked.facts.now, input.gate)
+        tier = approval_judge.tier_asked(request.tier, _writes_ahead(asked, Sovereign(input.gate)))
         try:
             effects.require(context, effects.decided(deps, context, (KB_PUT,), asked.policy))
-            if asked.answer["status"] == "opened":
+            if asked.new:
                 document, snapshot = request_document(deps, asked, context, tier)
                 put = (document.kb_id, render_request(document))
                 policy = bind(
-                    connection, request["request_id"], put[0], put[1].decode(), tier=tier.value if tier else None,
+                    connection, request.request_id, put[0], put[1].decode(), tier=tier.value if tier else None,
                     receipts=[effects.receipt_of_put(context, snapshot, "snapshot")],
                 )  # fmt: skip
-                request |= {"kb_id": document.kb_id, "tier": tier.value if tier else None}
+                request = replace(request, tier=tier.value if tier else None)
             else:
                 connection.commit()
         except PolicyDenied as problem:
@@ -95,12 +95,11 @@ def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
                 (input.run_id, f"{problem.code}: {problem}"),
             )
             return OpenedRequest(status="denied", gate=input.gate, code=problem.code, reason=str(problem)[:500])
-    approval_judge.raise_tier(deps, Role.READ, input.run_id, input.gate, request["tier"], tier)
+    approval_judge.raise_tier(deps, Role.READ, input.run_id, input.gate, request.tier, tier)
     sidecar = publish_now(deps, Role.READ, context, put, policy)
     # The knowledge base may have stored the document under another name.
-    names = {request.request_id: request.kb_id for request in sidecar.requests}
-    request |= {"kb_id": names[request["request_id"]]}
-    return _view(deps, input, asked, sidecar, tier)
+    names = {known.request_id: known.kb_id for known in sidecar.requests}
+    return _view(deps, input, asked, sidecar, tier, names[request.request_id] or "")
 
 
 def _writes_ahead(asked: Asked, sovereign: Sovereign) -> Permit:
@@ -109,33 +108,34 @@ def _writes_ahead(asked: Asked, sovereign: Sovereign) -> Permit:
     """
     writes = [(gate.name, write) for gate in GATES if stands_on(gate) is sovereign and (write := write_of(gate.name))]
     facts = asked.facts
-    contexts = ((effects.of_run(asked.run, facts.pins, facts.now, gate), write) for gate, write in writes)
+    contexts = ((effects.of_run(facts.run, facts.pins, facts.now, gate), write) for gate, write in writes)
     return permit(asked.policy, [context.proposed(write) for context, write in contexts])
 
 
-def _not_requested(input: RequestInput, answer: Json) -> OpenedRequest:
-    if answer["status"] == "drift":
-        drift = answer["drift"]
-        reason = f"fingerprint {drift['fingerprint']}: " + "; ".join(drift["diff"])[:400]
-        return OpenedRequest(status="drift", gate=input.gate, code=drift["dimension"], reason=reason)
-    if answer["status"] == "stopped":
-        return OpenedRequest(status="stopped", gate=input.gate, code=answer["kind"], reason=answer["reason"] or "")
-    return OpenedRequest(status="refused", gate=input.gate, code=answer["code"], reason=answer["code"])
+def _not_requested(input: RequestInput, answer: NotOpened) -> OpenedRequest:
+    if answer.drift is not None:
+        drift = answer.drift
+        return OpenedRequest(status="drift", gate=input.gate, code=drift.dimension, reason=drift.reason)
+    if answer.status == "stopped":
+        return OpenedRequest(status="stopped", gate=input.gate, code=answer.code, reason=answer.reason)
+    return OpenedRequest(status="refused", gate=input.gate, code=answer.code, reason=answer.code)
 
 
-def _view(deps: Deps, input: RequestInput, asked: Asked, sidecar: RunSidecar, tier: Tier | None) -> OpenedRequest:
-    request, run = asked.answer["request"], sidecar.run
-    policy, _ = approval_judge.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
+def _view(
+    deps: Deps, input: RequestInput, asked: Asked, sidecar: RunSidecar, tier: Tier | None, kb_id: str
+) -> OpenedRequest:
+    request, run = asked.request, sidecar.run
+    policy, _ = approval_judge.policy_of(deps, asked.facts.epoch_sha256)
     in_advance = run.batch_id if run.mode == "live" else None
     return OpenedRequest(
         status="requested",
         gate=input.gate,
-        kb_id=request["kb_id"],
-        approval_kb_id=request["kb_id"].replace("-request-", "-approval-"),
-        challenge=request["challenge"],
-        expires_utc=datetime.fromisoformat(request["expires_at"]).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        kb_id=kb_id,
+        approval_kb_id=kb_id.replace("-request-", "-approval-"),
+        challenge=request.challenge,
+        expires_utc=datetime.fromisoformat(request.expires_at).strftime("%Y-%m-%dT%H:%M:%SZ"),
         approvers_needed=policy.needed(input.gate, tier),
-        review_decision_id=request["review_decision_id"] or "",
+        review_decision_id=request.review_decision_id or "",
         accepted=asked.facts.accepted,
         offered=approval_judge.signed_before(deps, in_advance, run.document_id, input.gate),
     )
@@ -173,12 +173,13 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
         deps, Role.READ, input.run_id, input.gate, input.kb_id, authentication=authentication
     )
     with translated(), deps.pool(Role.READ).connection() as connection:
-        answer = call(
+        noted = call(
             connection,
+            Noted.of,
             "select cutter_governance.fn_verdict_record(%s, %s, %s, %s)",
             (input.run_id, input.gate, input.kb_id[:512], Jsonb(verdict_record(verdict))),
         )
-    if answer["status"] == "duplicate" and verdict.decision == schema.APPROVE:
+    if noted.status == "duplicate" and verdict.decision == schema.APPROVE:
         verdict = _as_recorded(deps, input, verdict)
     if verdict.accepted and verdict.decision == schema.REVOKE and verdict.statement is not None:
         # The revocation has its own transaction, because it waits for an open gate and must not hold anything that the
@@ -186,14 +187,15 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
         with single(deps.pool(Role.READ)) as connection:
             revoked = call(
                 connection,
+                Noted.of,
                 "select cutter_governance.fn_revocation_record(%s, %s, %s, %s)",
                 (input.run_id, verdict.statement.approval_sha256, verdict.approval_sha256, input.kb_id),
-            )["status"]
+            ).status
         if revoked != "revoked":
             # The person who revokes must learn that the revocation came too late, because the approval was already
             # used.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
-    return _result(verdict, input.kb_id, facts.run.state, duplicate=answer["status"] == "duplicate")
+    return _result(verdict, input.kb_id, facts.run.state, duplicate=noted.status == "duplicate")
 
 
 def _as_recorded(deps: Deps, input: JudgeInput, verdict: Verdict) -> Verdict:
@@ -255,19 +257,21 @@ def set_stop(deps: Deps, input: StopInput) -> StopSet:
     with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(
             connection,
+            LatchSet.of,
             "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
             (input.run_id, input.kind, input.reason, input.by),
         )
-    return StopSet(state=answer.get("state", ""), code="wrote" if answer.get("wrote") else "")
+    return StopSet(state=answer.state, code="wrote" if answer.wrote else "")
 
 
 def resume_run(deps: Deps, input: ResumeInput) -> Resumed:
     """Resume a stopped run. If the resume needs a signature, consume the signed statement."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(
-            connection, "select cutter_governance.fn_run_resume(%s, %s)", (input.run_id, input.statement_sha256)
-        )
-    if answer["status"] == "more_needed":
-        reason = f"{answer['have']} of {answer['needed']} people have signed a resume"
-        return Resumed(state=answer["state"], code="more_needed", reason=reason)
-    return Resumed(state=answer.get("state", ""), code=answer["status"], reason=answer.get("decision", ""))
+            connection, ResumeDecided.of, "select cutter_governance.fn_run_resume(%s, %s)",
+            (input.run_id, input.statement_sha256),
+        )  # fmt: skip
+    if answer.status == "more_needed":
+        reason = f"{answer.have} of {answer.needed} people have signed a resume"
+        return Resumed(state=answer.state, code="more_needed", reason=reason)
+    return Resumed(state=answer.state, code=answer.status, reason=answer.decision)

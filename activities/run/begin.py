@@ -18,7 +18,7 @@ from cutter.domain import ids
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict
 from cutter.messages import BeginInput, Caps, RunView
-from cutter.registration import caps_of, mint_run_id, registered
+from cutter.registration import Registration, caps_of, mint_run_id
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 
@@ -35,20 +35,22 @@ def begin_run(deps: Deps, input: BeginInput) -> RunView:
         raise Conflict(f"{document_id} is driven by the workflow document/{document_id} alone")
     run_id = ids.run_id(run.run_id) if run.run_id else mint_run_id()
     with translated(), deps.pool(Role.READ).connection() as connection:
-        answer = call(
+        registration = call(
             connection,
+            Registration.of,
             "select cutter_governance.fn_run_register(%s, %s, %s, %s, %s, %s, %s, %s)",
             (
                 run_id, document_id, run.mode, run.starter[:100], Jsonb(asdict(caps_of(deps.settings))),
                 input.first_execution_id if run.run_id is None else None, run.batch_id, run.amends,
             ),
         )  # fmt: skip
-        answer = call(
+        sidecar = call(
             connection,
+            RunSidecar.of,
             "select cutter_governance.fn_run_sidecar(cutter_governance.fn_run_version(%s, %s))",
-            (registered(answer), deps.build_id),
+            (registration.require_run(), deps.build_id),
         )
-    return view_of(RunSidecar.of(answer))
+    return view_of(sidecar)
 
 
 def view_of(sidecar: RunSidecar) -> RunView:

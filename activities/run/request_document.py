@@ -31,7 +31,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
 
     `tier` is the tier that the policy asks for. The gate's own tier may be higher. Raises PolicyDenied.
     """
-    run, pins, request = asked.run, asked.facts.pins, asked.answer["request"]
+    run, pins, request = asked.facts.run, asked.facts.pins, asked.request
     folder, day = folder_of(run, pins["content_sha256"]), day_of(run).date()
     pinned = require_pinned(asked.snapshot, pins["source_version_id"])
     marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates)
@@ -46,17 +46,17 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
     )  # fmt: skip
     wanted = kb_folder.snapshot_copy(folder, pins["content_sha256"])
     snapshot = effects.put_free(deps, context, wanted, pinned.data, asked.policy)
-    gate = request["gate"]
-    policy, _ = approval_judge.policy_of(deps, asked.facts.epoch["sha256"] if asked.facts.epoch else None)
+    gate = request.gate
+    policy, _ = approval_judge.policy_of(deps, asked.facts.epoch_sha256)
     caps = run.caps
-    kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request["n"]), request["challenge"])
+    kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request.n), request.challenge)
     # An approval that is signed after a rehearsal is for the live batch.
     batch_id = run.batch_id.removesuffix("-dryrun") if run.batch_id else None
     document = RequestDocument(
-        request=RequestTuple(**request["tuple"]),
+        request=RequestTuple(**request.tuple),
         mode=run.mode,
-        created_utc=_seconds(request["requested_at"]),
-        expires_utc=_seconds(request["expires_at"]),
+        created_utc=_seconds(request.requested_at),
+        expires_utc=_seconds(request.expires_at),
         ttl_seconds=_life(run, gate, caps),
         kb_id=kb_id,
         approval_kb_id=documents.pre_batched(batch_id, gate, run.document_id)

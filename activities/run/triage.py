@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cutter.batch import triage, ways
 from cutter.batch.disposition import Failure, disposition
-from cutter.batch.triage import Triage
+from cutter.batch.triage import Source, Triage
 from cutter.batch.view import ItemRun
 from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
@@ -76,7 +76,7 @@ def code_of(error: Json) -> str:
     return str(violated[0]["name"]) if violated else str(error.get("reason") or "").partition(":")[0]
 
 
-def _source(connection: Connection, run_id: str, max_candidates: int) -> Json | None:
+def _source(connection: Connection, run_id: str, max_candidates: int) -> Source | None:
     """How the run's text was registered. None if its profile is not a shipped one."""
     marked = MARKED_BY.first(connection, {"run_id": run_id})
     if marked is None or marked.profile not in PROFILES:
@@ -84,7 +84,7 @@ def _source(connection: Connection, run_id: str, max_candidates: int) -> Json | 
     options = marked.options or {}
     if "max_candidates" in options:
         options = {**options, "max_candidates": min(options["max_candidates"], max_candidates)}
-    return {
-        "profile": marked.profile, "docprefix": marked.docprefix, "options": options,
-        "forbidden": marked.forbidden_ids or (),
-    }  # fmt: skip
+    return Source(
+        profile=marked.profile, docprefix=marked.docprefix, options=options,
+        forbidden=tuple(marked.forbidden_ids or ()),
+    )  # fmt: skip

@@ -15,6 +15,7 @@ from cutter.errors import CutterError, PolicyDenied
 from cutter.messages import VoidInput, VoidResult
 from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
 from cutter.storage import effect_policy
+from cutter.storage.answers import VoidClosed, VoidOpened
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 
@@ -31,7 +32,7 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
         return VoidResult(state="", code=verdict.code, reason=verdict.reason)
     state = void_state(verdict.statement.reason or "")
     with translated(), deps.pool(Role.EXEC).connection() as connection:
-        pins = call(connection, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
+        pins = call(connection, dict, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
         context = effects.of_run(facts.run, pins, facts.now, None)
         permit = effects.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), effect_policy.in_force(connection))
         if permit.denied is not None:
@@ -39,15 +40,17 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
             return VoidResult(state="", code=PolicyDenied.code, reason=permit.denied.why)
         opened = call(
             connection,
+            VoidOpened.of,
             "select cutter_governance.fn_void_open(%s, %s, %s)",
             (input.run_id, verdict.approval_sha256, Jsonb(permit.record())),
         )
-        if opened["status"] != "opened":
+        if opened.status != "opened":
             connection.rollback()
-            return VoidResult(state=opened.get("state", ""), code=str(opened.get("code") or opened["status"]))
-        call(connection, "select public.fn_iu_withdraw_drafts(%s)", (input.run_id,))
+            return VoidResult(state=opened.state, code=opened.code or opened.status)
+        call(connection, dict, "select public.fn_iu_withdraw_drafts(%s)", (input.run_id,))
         closed = call(
             connection,
+            VoidClosed.of,
             "select cutter_governance.fn_void_close(%s, %s)",
             (input.run_id, state),
         )
@@ -57,4 +60,4 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
     except CutterError as problem:
         # The void is recorded, so an unavailable knowledge base must not hide it from the open run.
         log.warning("outbox.waiting", run_id=input.run_id, code=problem.code)
-    return VoidResult(state=closed["state"], code="voided", reason=f"{closed['withdrawn']} drafts withdrawn")
+    return VoidResult(state=closed.state, code="voided", reason=f"{closed.withdrawn} drafts withdrawn")

@@ -182,6 +182,6 @@ def _end(watches: Iterable[tuple[Watch, threading.Timer]]) -> None:
 
 
 def _opened(settings: Settings, batch_id: str) -> Watch:
-    connection = connect(settings, Role.READ.value)
+    connection = connect(settings, Role.READ)
     connection.execute("listen cutter_batch")
     return Watch(batch_id=batch_id, connection=connection)

@@ -14,6 +14,7 @@ from cutter.approvals import approver_store
 from cutter.approvals.policy import ApproverPolicy
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.catalogue import Role, WorkerRole
+from cutter.domain.frozen_history import FrozenHistory
 from cutter.domain.run_record import RunRecord
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gpg import Gpg
@@ -51,8 +52,8 @@ class Deps:
 
     `build_id` names the code that the worker runs; it is empty if the process drives no workflow. `history` freezes the
     digest of the history of the workflow that called an activity (`activities.worker.history_digest`). It is None
-    outside a workflow. `look_after` runs the reconciler; it needs a Temporal client. `take_backup` and `restore_check`
-    make and prove a backup (`cutter.backup`).
+    outside a workflow. `reconcile_once` runs the reconciler once; it needs a Temporal client. `take_backup` and
+    `restore_check` make and prove a backup (`cutter.backup`).
     """
 
     settings: Settings
@@ -63,8 +64,8 @@ class Deps:
     kb: Store
     signer: Callable[[], Signer]
     build_id: str = ""
-    history: Callable[[], dict[str, Any] | None] = lambda: None
-    look_after: Callable[[], Reconciled] | None = None
+    history: Callable[[], FrozenHistory | None] = lambda: None
+    reconcile_once: Callable[[], Reconciled] | None = None
     take_backup: Callable[..., BackupRecord | BackupRefusal] = _makes_no_backup
     restore_check: Callable[..., RestoreReport | BackupRefusal] = _makes_no_backup
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
@@ -84,7 +85,7 @@ class Deps:
 
 def open_pools(settings: Settings, worker_role: WorkerRole) -> dict[Role, Pool]:
     """One pool for each role of this worker."""
-    return {role: open_pool(settings, role.value) for role in ROLES_OF[worker_role]}
+    return {role: open_pool(settings, role) for role in ROLES_OF[worker_role]}
 
 
 def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:

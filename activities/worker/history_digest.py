@@ -20,6 +20,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from cutter import limits
+from cutter.domain.frozen_history import FrozenHistory
 from cutter.errors import Unavailable
 from cutter.evidence.offline import canonical
 from cutter.types import Json
@@ -27,14 +28,13 @@ from cutter.types import Json
 SCHEDULED = "activityTaskScheduledEventAttributes"
 
 
-def freezing(client: Client, loop: asyncio.AbstractEventLoop) -> Callable[[], Json | None]:
-    """The function that an activity's thread calls. Returns {workflow_id, execution_id, events, sha256} of its own
-    workflow's history.
+def freezing(client: Client, loop: asyncio.AbstractEventLoop) -> Callable[[], FrozenHistory | None]:
+    """The function that an activity's thread calls. Returns the digest of its own workflow's history.
 
     Returns None outside an activity. Raises Unavailable(what="temporal") if the history cannot be read or has no end.
     """
 
-    def freeze() -> Json | None:
+    def freeze() -> FrozenHistory | None:
         if not activity.in_activity():
             return None
         asked = _frozen(client, activity.info())
@@ -48,7 +48,7 @@ def freezing(client: Client, loop: asyncio.AbstractEventLoop) -> Callable[[], Js
     return freeze
 
 
-async def _frozen(client: Client, info: activity.Info) -> Json:
+async def _frozen(client: Client, info: activity.Info) -> FrozenHistory:
     handle = client.get_workflow_handle(str(info.workflow_id), run_id=info.workflow_run_id)
     digest, count = hashlib.sha256(), 0
     async for event in handle.fetch_history_events(rpc_timeout=timedelta(seconds=limits.HISTORY_SECONDS)):
@@ -57,10 +57,9 @@ async def _frozen(client: Client, info: activity.Info) -> Json:
         count += 1
         if fields.get(SCHEDULED, {}).get("activityId") == info.activity_id or count == limits.HISTORY_EVENTS_MAX:
             break
-    return {
-        "workflow_id": info.workflow_id, "execution_id": info.workflow_run_id, "events": count,
-        "sha256": digest.hexdigest(),
-    }  # fmt: skip
+    return FrozenHistory(
+        workflow_id=str(info.workflow_id), execution_id=info.workflow_run_id, events=count, sha256=digest.hexdigest()
+    )
 
 
 def canonical_event(event: Json) -> str:

@@ -23,6 +23,7 @@ NAMES = {
 """Each gauge with its description. The query `gauges` gives (name, labels, value)."""
 
 Labels = tuple[tuple[str, str], ...]
+"""Pairs of a label and its value, sorted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +31,16 @@ class Gauge:
     """A value of a metric, by its labels."""
 
     name: str
-    labels: Json
+    labels: Labels
     value: int
 
+    @classmethod
+    def of(cls, name: str, labels: Json, value: int) -> Gauge:
+        """A row of the query `gauges`."""
+        return cls(name=name, labels=tuple(sorted((key, str(label)) for key, label in labels.items())), value=value)
 
-GAUGES = records("gauges", Gauge)
+
+GAUGES = records("gauges", Gauge.of)
 
 
 class Gauges:
@@ -49,13 +55,9 @@ class Gauges:
         """Read the values and set the gauges. Raises the errors of `single`."""
         with single(self._pool) as connection:
             rows = GAUGES.all(connection)
-        values = {(row.name, _labels(row.labels)): row.value for row in rows}
+        values = {(row.name, row.labels): row.value for row in rows}
         for key in self._told - set(values):
             values[key] = 0
         for (name, labels), value in values.items():
             self._gauges[name].set(value, dict(labels))
         self._told = set(values)
-
-
-def _labels(labels: Json) -> Labels:
-    return tuple(sorted((key, str(value)) for key, value in labels.items()))

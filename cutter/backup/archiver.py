@@ -55,7 +55,28 @@ PROBLEMS: Final[dict[str, Problem]] = {
 """The problem of each code that the database gives."""
 
 
-def problem_of(answer: Json) -> Problem | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archive:
+    """The state of the server's archive. `problem` is None if the archive is in order.
+
+    `archived_wal` is the last file of the log that was archived, and `archived_utc` the time. Both are None if no file
+    was archived.
+    """
+
+    problem: Problem | None
+    archived_wal: str | None
+    archived_utc: str | None
+
+    @classmethod
+    def of(cls, answer: Json) -> Archive:
+        """The state from an answer of `fn_archiver`."""
+        return cls(
+            problem=_problem_of(answer), archived_wal=answer.get("archived_wal"),
+            archived_utc=answer.get("archived_utc"),
+        )  # fmt: skip
+
+
+def _problem_of(answer: Json) -> Problem | None:
     """The problem with the archive, or None if it is in order."""
     code = answer.get("problem")
     if code is None:
@@ -66,7 +87,7 @@ def problem_of(answer: Json) -> Problem | None:
 
 def judged(answer: Json) -> RestorePoint | BackupRefusal:
     """The restore point, or the refusal. Raises Unavailable(what="backup") if the problem can end by itself."""
-    problem = problem_of(answer)
+    problem = _problem_of(answer)
     if problem is None:
         return restore_point.from_json(answer)
     code, message = answer["problem"], f"{problem.found}: {problem.remedy}"

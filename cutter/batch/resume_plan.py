@@ -5,23 +5,32 @@ If a batch has nothing left to do, a resume must write nothing. So cutter asks t
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cutter import limits
 from cutter.batch import batch_step
 from cutter.batch.state import ENDS
 from cutter.batch.view import BatchView, ItemRecord
-from cutter.types import Json
 
-ASKED_ANEW = ("busy", "blocked", "voided")
+ASKED_AGAIN = ("busy", "blocked", "voided")
 """Decisions that a resume takes back, because their reason may no longer exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsignedFailure:
+    """A failed document with its failed run. `sign` is the command that makes the document run again."""
+
+    document_id: str
+    run_id: str
+    state: str
+    sign: str
 
 
 def moves(view: BatchView) -> bool:
     """True if a resume would change anything: start or adopt an item, lift a halt, or change the batch's state."""
     if view.batch.state not in ENDS or any(_open(item) for item in view.items):
         return True
-    asked = asked_anew(view)
+    asked = asked_again(view)
     orders = batch_step.decide(asked, window=limits.BATCH_WINDOW)
     halted = orders.halt.kind if orders.halt else None
     if orders.starts or halted != view.batch.halted:
@@ -30,16 +39,16 @@ def moves(view: BatchView) -> bool:
     return bool(summary.state.value != view.batch.state)
 
 
-def unsigned_failures(view: BatchView) -> list[Json]:
+def unsigned_failures(view: BatchView) -> list[UnsignedFailure]:
     """The items whose run failed and that nobody has included again, each with the command that includes it."""
     batch_id = view.batch.batch_id
     return [
-        {
-            "document_id": item.document_id,
-            "run_id": item.run_id,
-            "state": item.state,
-            "sign": include_command(batch_id, item.document_id),
-        }
+        UnsignedFailure(
+            document_id=item.document_id,
+            run_id=item.run_id or "",
+            state=item.state or "",
+            sign=include_command(batch_id, item.document_id),
+        )
         for item in view.items
         if item.failed and not item.included
     ]
@@ -55,7 +64,7 @@ def _open(item: ItemRecord) -> bool:
     return bool(item.run_id) and not item.ended and not item.stopped
 
 
-def asked_anew(view: BatchView) -> BatchView:
+def asked_again(view: BatchView) -> BatchView:
     """The view that a resume would produce: without the halt, and without decisions whose reason may no longer exist.
 
     A document that another run holds up stays busy until that run has ended.
@@ -63,7 +72,7 @@ def asked_anew(view: BatchView) -> BatchView:
     batch = replace(view.batch, halted=None, halted_reason=None)
     items = tuple(
         replace(item, decided=None, reason=None)
-        if item.decided in ASKED_ANEW and not item.kept_out and not item.open_run
+        if item.decided in ASKED_AGAIN and not item.kept_out and not item.open_run
         else item
         for item in view.items
     )

@@ -28,6 +28,16 @@ _REHEARSED = tuple(f"failed_{gate.phase}" for gate in REHEARSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The terms by which a text was registered: its shipped profile, its prefix, its options, and forbidden ids."""
+
+    profile: str
+    docprefix: str
+    options: Mapping[str, object]
+    forbidden: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Triage:
     """A failed or stopped run. `error` is its last_error, `sidecar` its state.json as text."""
 
@@ -96,14 +106,14 @@ def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
         yield f"+{_line(error.get('reason') or 'nothing was recorded')}"
 
 
-def reproduction(*, run_id: str, document_id: str, state: str, source: Mapping[str, Any] | None) -> str:
+def reproduction(*, run_id: str, document_id: str, state: str, source: Source | None) -> str:
     """The command that reproduces the failure without writing anything.
 
-    `source` says how the text was registered: `profile`, `docprefix`, `options`, `forbidden`. It is None for a profile
-    that is not shipped. Then the command is a rehearsal, which reads the profile from the database.
+    `source` is None for a profile that is not shipped. Then the command is a rehearsal, which reads the profile from
+    the database.
     """
     if state == "failed_mark" and source is not None:
-        return preview(source["profile"], source["options"], source["forbidden"], docprefix=source["docprefix"])
+        return preview(source.profile, source.options, source.forbidden, docprefix=source.docprefix)
     if state in _REHEARSED:
         return f"cutter run {document_id} --mode dryrun"
     return f"cutter report {run_id}" if run_id else f"cutter status {document_id}"

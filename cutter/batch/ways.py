@@ -102,7 +102,7 @@ def _without_run(item: ItemRecord) -> Step | None:
 
 def _cause(view: BatchView) -> Step | None:
     """The step for the document that would halt the batch again at once. None if no document would."""
-    halt = batch_step.decide(resume_plan.asked_anew(view), window=limits.BATCH_WINDOW).halt
+    halt = batch_step.decide(resume_plan.asked_again(view), window=limits.BATCH_WINDOW).halt
     if halt is None:
         return None
     item = next(item for item in view.items if item.document_id == halt.document_id)

@@ -32,6 +32,11 @@ def record(kind: type[T], row: Json) -> T:
     return kind(**{field.name: row[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
 
+def sparse(kind: type[T], row: Json) -> T:
+    """The fields of a row that a frozen record names. A field that the row lacks keeps its default."""
+    return kind(**{field.name: row[field.name] for field in fields(kind) if field.name in row})  # type: ignore[arg-type]
+
+
 def shown(value: object) -> str:
     """A malformed value as text, in at most a hundred characters."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,15 +1,16 @@
-"""Pure: describes in words what a tenant may use and what it uses (seed 003 §3.4; spec 05 "Caps and fairness").
+"""Pure: a tenant's caps and what it uses, and words for them (seed 003 §3.4; spec 05 "Caps and fairness").
 
-The database counts and decides (`fn_tenant_room`). Its answer holds `tenant`, `workflow`, `weight`, the caps (None if
-there is no cap), `at_work`, `last_minute`, `room`, `code` and `again_utc`.
+The database counts and decides (`fn_tenant_room`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from cutter import limits
+from cutter.domain.recorded_values import record
 from cutter.types import Json
 
 NAME = re.compile(rf"[A-Za-z0-9._@-]{{1,{limits.TENANT_CHARACTERS_MAX}}}")
@@ -30,47 +31,88 @@ CONCURRENCY = "STOP_TENANT_CONCURRENCY"
 RATE = "STOP_TENANT_RATE"
 
 
-def held(room: Json) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much a tenant may begin now in a workflow. A cap is None if there is no cap.
+
+    `at_work` counts the runs at work, and `last_minute` those that began in the last minute. `room` counts the runs
+    that may begin now, and is None without a cap. `code` is CONCURRENCY or RATE if that cap leaves no room, else None.
+    With RATE, `again_utc` is the time when there is room again.
+    """
+
+    tenant: str
+    workflow: str
+    weight: int
+    max_concurrency: int | None
+    max_runs_per_min: int | None
+    max_writes_per_run: int | None
+    at_work: int
+    last_minute: int
+    room: int | None
+    code: str | None
+    again_utc: str | None
+
+    @classmethod
+    def of(cls, answer: Json) -> Room:
+        """An answer of `fn_tenant_room`, also with further fields. Raises KeyError if a field is absent."""
+        return record(cls, answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantRooms:
+    """A tenant with its room for single runs (`document`) and for runs in batches (`batch`)."""
+
+    tenant: str
+    document: Room
+    batch: Room
+
+    @classmethod
+    def of(cls, tenant: str, document: Json, batch: Json) -> TenantRooms:
+        """A row with two answers of `fn_tenant_room`."""
+        return cls(tenant=tenant, document=Room.of(document), batch=Room.of(batch))
+
+
+def held(room: Room) -> str:
     """The cap that leaves no room, and how much of it is used."""
-    tenant = room["tenant"]
-    if room["code"] == CONCURRENCY:
-        return f"tenant {tenant} has {room['at_work']} of {room['max_concurrency']} runs at work (max_concurrency)"
-    begun = f"{room['last_minute']} of {room['max_runs_per_min']} runs in the last minute (max_runs_per_min)"
-    return f"tenant {tenant} began {begun}"
+    if room.code == CONCURRENCY:
+        return f"tenant {room.tenant} has {room.at_work} of {room.max_concurrency} runs at work (max_concurrency)"
+    begun = f"{room.last_minute} of {room.max_runs_per_min} runs in the last minute (max_runs_per_min)"
+    return f"tenant {room.tenant} began {begun}"
 
 
-def no_room(room: Json) -> str:
+def no_room(room: Room) -> str:
     """The reason why a run may not begin now, the time when it may begin, and the command that shows more."""
-    when = f"at {room['again_utc']}" if room["code"] == RATE else "when one of them has ended or waits for a person"
+    when = f"at {room.again_utc}" if room.code == RATE else "when one of them has ended or waits for a person"
     return f"{held(room)}: type the same command again {when}; see `cutter tenants`"
 
 
-def shown(rows: Sequence[Json]) -> list[Json]:
+def shown(rows: Sequence[TenantRooms]) -> list[TenantRooms]:
     """The tenants that `cutter status` shows: those with caps or a weight, and those with runs at work.
 
     The answer is empty if no tenant has caps or a weight, and fewer than two tenants have runs at work. So a deployment
     with one tenant need not know the word.
     """
-    capped = [row["tenant"] for row in rows if any(_is_set(row[workflow]) for workflow in WORKFLOWS[1:])]
-    working = [row["tenant"] for row in rows if row["document"]["at_work"]]
+    capped = [row.tenant for row in rows if _is_set(row.document) or _is_set(row.batch)]
+    working = [row.tenant for row in rows if row.document.at_work]
     if not capped and len(working) < 2:
         return []
-    return [row for row in rows if row["tenant"] in (*capped, *working)]
+    return [row for row in rows if row.tenant in (*capped, *working)]
 
 
-def _is_set(room: Json) -> bool:
-    return room["weight"] != 1 or any(room[cap] is not None for cap in CAPS if cap != "weight")
+def _is_set(room: Room) -> bool:
+    caps = (room.max_concurrency, room.max_runs_per_min, room.max_writes_per_run)
+    return room.weight != 1 or any(cap is not None for cap in caps)
 
 
-def cells(record: Json) -> tuple[str, ...]:
+def cells(rooms: TenantRooms) -> tuple[str, ...]:
     """A tenant as a row: weight, runs at work, runs of the last minute, writes of a run. An override is in brackets."""
-    alone = record["document"]
+    alone, batch = rooms.document, rooms.batch
     return (
-        record["tenant"],
-        _told(record, "weight"),
-        f"{alone['at_work']}{_of(_told(record, 'max_concurrency'))}",
-        f"{alone['last_minute']}{_of(_told(record, 'max_runs_per_min'))}",
-        _told(record, "max_writes_per_run"),
+        rooms.tenant,
+        _both(alone.weight, batch.weight),
+        f"{alone.at_work}{_of(_both(alone.max_concurrency, batch.max_concurrency))}",
+        f"{alone.last_minute}{_of(_both(alone.max_runs_per_min, batch.max_runs_per_min))}",
+        _both(alone.max_writes_per_run, batch.max_writes_per_run),
     )
 
 
@@ -81,9 +123,8 @@ def _of(cap: str) -> str:
     return f" of {cap}" if cap else ""
 
 
-def _told(record: Json, cap: str) -> str:
+def _both(alone: int | None, batch: int | None) -> str:
     """The number for single runs, and in brackets the number for runs in batches if it differs."""
-    alone, batch = record["document"][cap], record["batch"][cap]
     if alone == batch:
         return "" if alone is None else str(alone)
     return f"{_number(alone)} (in batches {_number(batch)})"

@@ -1,13 +1,16 @@
 """Pure: shows people the workers of the task queues: their own heartbeats, and the pollers of the queues.
 
-The rows are those of worker_heartbeat with `age_seconds` (since the last heartbeat) and `silent` (three were missed).
 The pollers come from Temporal: {queue: [identity]}, or None if it did not answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 
+from cutter.domain import recorded_values
+from cutter.domain.timestamps import utc
 from cutter.types import Json
 
 Pollers = Mapping[str, Sequence[str]] | None
@@ -18,39 +21,161 @@ UNREGISTERED = "unregistered"
 START = "cutter up"
 
 
-def crew(
-    rows: Iterable[Json], pollers: Pollers, queues: Sequence[str], builds: Mapping[str, str] | None = None
-) -> Json:
-    """Workers, queues, and problems: `unserved` queues, `unresponsive` workers, and the `next` command or None.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerQueue:
+    """A queue of a worker, with the number of its slots and of the used ones. Both are None if nobody knows them.
+
+    `polls` is true if the worker polls the queue, and None if this is unknown or the worker has ended. `others` are
+    further fields of the heartbeat, unchanged.
+    """
+
+    queue: str
+    slots: int | None
+    used: int | None
+    polls: bool | None = None
+    others: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def all_of(cls, claim: object) -> tuple[WorkerQueue, ...]:
+        """The queues that a worker's heartbeat names, in any form."""
+        return tuple(
+            cls(
+                queue=item["queue"], slots=item["slots"], used=item["used"],
+                others={name: value for name, value in item.items() if name not in ("queue", "slots", "used")},
+            )
+            for item in recorded_values.queues(claim)
+        )  # fmt: skip
+
+    def as_json(self) -> Json:
+        """The queue for programs."""
+        return {**self.others, "queue": self.queue, "slots": self.slots, "used": self.used, "polls": self.polls}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """The last heartbeat of a worker, which sends one every `beat_seconds`.
+
+    `age_seconds` is the time since the heartbeat. `silent` is true if three heartbeats were missed.
+    """
+
+    worker_id: str
+    role: str
+    state: str
+    build_id: str
+    queues: tuple[WorkerQueue, ...]
+    started_at: datetime
+    seen_at: datetime
+    beat_seconds: int
+    age_seconds: int
+    silent: bool
+
+    @classmethod
+    def of(
+        cls, worker_id: str, role: str, state: str, build_id: str, queues: object, started_at: datetime,
+        seen_at: datetime, beat_seconds: int, age_seconds: int, silent: bool,
+    ) -> Heartbeat:  # fmt: skip
+        """A row of the query `workers`. Its `queues` are what the worker claims, in any form."""
+        return cls(
+            worker_id=worker_id, role=role, state=state, build_id=build_id, queues=WorkerQueue.all_of(queues),
+            started_at=started_at, seen_at=seen_at, beat_seconds=beat_seconds, age_seconds=age_seconds, silent=silent,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownWorker:
+    """A worker, or a poller that never registered. Of such a poller only the id, the state and the queues are known.
+
+    `slots` and `used` are the sums over its queues. Times are UTC texts, and `age_seconds` is since the last heartbeat.
+    """
+
+    worker_id: str
+    role: str
+    state: str
+    queues: tuple[WorkerQueue, ...]
+    slots: int | None
+    used: int | None
+    build_id: str
+    started_utc: str | None
+    seen_utc: str | None
+    age_seconds: int | None
+
+    @property
+    def live(self) -> bool:
+        """True if the worker serves its queues."""
+        return self.state in LIVE
+
+    def as_json(self) -> Json:
+        """The worker for programs."""
+        return {
+            "worker_id": self.worker_id, "role": self.role, "state": self.state,
+            "queues": [queue.as_json() for queue in self.queues], "slots": self.slots, "used": self.used,
+            "build_id": self.build_id, "started_utc": self.started_utc, "seen_utc": self.seen_utc,
+            "age_seconds": self.age_seconds,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedQueue:
+    """A queue with the number of live workers that serve it."""
+
+    queue: str
+    workers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerReport:
+    """Workers, queues and problems. `builds` maps the builds to which runs are pinned to their status.
+
+    `unserved` names queues without a live worker, and `unresponsive` the ids of workers. `next` is the command that a
+    person types next, or None. `unavailable` says why the pollers are unknown, or is None.
+    """
+
+    workers: tuple[ShownWorker, ...]
+    queues: tuple[ServedQueue, ...]
+    builds: Mapping[str, str]
+    unserved: tuple[str, ...]
+    unresponsive: tuple[str, ...]
+    next: str | None
+    unavailable: str | None = None
+
+    def as_json(self) -> Json:
+        """The report for programs."""
+        return {
+            "workers": [worker.as_json() for worker in self.workers],
+            "queues": [asdict(queue) for queue in self.queues], "builds": dict(self.builds),
+            "unserved": list(self.unserved), "unresponsive": list(self.unresponsive), "next": self.next,
+            "unavailable": self.unavailable,
+        }  # fmt: skip
+
+
+def worker_report(
+    heartbeats: Iterable[Heartbeat], pollers: Pollers, queues: Sequence[str], builds: Mapping[str, str] | None = None
+) -> WorkerReport:
+    """The workers of these heartbeats and pollers, and their problems.
 
     `builds` are the builds to which runs are pinned, with their status. A queue must be served for each build that
     still has runs.
     """
     builds = builds or {}
-    rows = list(rows)
-    workers = [_worker(row, pollers) for row in rows] + _strangers(rows, pollers)
+    known = list(heartbeats)
+    workers = [_worker(heartbeat, pollers) for heartbeat in known] + _strangers(known, pollers)
     serving = {
-        queue: sum(
-            worker["state"] in LIVE and any(its["queue"] == queue for its in worker["queues"]) for worker in workers
-        )
+        queue: sum(worker.live and any(its.queue == queue for its in worker.queues) for worker in workers)
         for queue in queues
     }
     unserved = [queue for queue, count in serving.items() if not count]
-    served = {
-        (worker["build_id"], its["queue"]) for worker in workers if worker["state"] in LIVE for its in worker["queues"]
-    }
+    served = {(worker.build_id, its.queue) for worker in workers if worker.live for its in worker.queues}
     for build, status in builds.items():
         needed = queues if status in WITH_RUNS else ()
         unserved += [f"{queue} of build {build}" for queue in needed if (build, queue) not in served]
-    unresponsive = [worker["worker_id"] for worker in workers if worker["state"] == "unresponsive"]
-    return {
-        "workers": workers,
-        "queues": [{"queue": queue, "workers": count} for queue, count in serving.items()],
-        "builds": dict(builds),
-        "unserved": unserved,
-        "unresponsive": unresponsive,
-        "next": START if unserved else None,
-    }
+    return WorkerReport(
+        workers=tuple(workers),
+        queues=tuple(ServedQueue(queue=queue, workers=count) for queue, count in serving.items()),
+        builds=builds,
+        unserved=tuple(unserved),
+        unresponsive=tuple(worker.worker_id for worker in workers if worker.state == "unresponsive"),
+        next=START if unserved else None,
+    )
 
 
 def identity(worker_id: str) -> str:
@@ -58,40 +183,43 @@ def identity(worker_id: str) -> str:
     return worker_id.partition(".")[0]
 
 
-def _worker(row: Json, pollers: Pollers) -> Json:
-    state = "unresponsive" if row["state"] == "initializing" and row["silent"] else row["state"]
+def _worker(heartbeat: Heartbeat, pollers: Pollers) -> ShownWorker:
+    silent = heartbeat.state == "initializing" and heartbeat.silent
+    state = "unresponsive" if silent else heartbeat.state
     ended = state == "shutdown"
-    return {
-        "worker_id": row["worker_id"],
-        "role": row["role"],
-        "state": state,
-        "queues": [{**its, "polls": None if ended else _polls(row, its["queue"], pollers)} for its in row["queues"]],
-        "slots": sum(its["slots"] for its in row["queues"]),
-        "used": 0 if ended else sum(its["used"] for its in row["queues"]),
-        "build_id": row["build_id"],
-        "started_utc": row["started_at"],
-        "seen_utc": row["seen_at"],
-        "age_seconds": row["age_seconds"],
-    }
+    return ShownWorker(
+        worker_id=heartbeat.worker_id,
+        role=heartbeat.role,
+        state=state,
+        queues=tuple(
+            replace(its, polls=None if ended else _polls(heartbeat, its.queue, pollers)) for its in heartbeat.queues
+        ),
+        slots=sum(its.slots or 0 for its in heartbeat.queues),
+        used=0 if ended else sum(its.used or 0 for its in heartbeat.queues),
+        build_id=heartbeat.build_id,
+        started_utc=utc(heartbeat.started_at),
+        seen_utc=utc(heartbeat.seen_at),
+        age_seconds=heartbeat.age_seconds,
+    )
 
 
-def _polls(row: Json, queue: str, pollers: Pollers) -> bool | None:
-    return None if pollers is None else identity(row["worker_id"]) in pollers.get(queue, ())
+def _polls(heartbeat: Heartbeat, queue: str, pollers: Pollers) -> bool | None:
+    return None if pollers is None else identity(heartbeat.worker_id) in pollers.get(queue, ())
 
 
-def _strangers(rows: Sequence[Json], pollers: Pollers) -> list[Json]:
+def _strangers(heartbeats: Sequence[Heartbeat], pollers: Pollers) -> list[ShownWorker]:
     """Pollers of our queues that never registered: foreign programs, or workers that do not reach the database."""
-    known = {identity(row["worker_id"]) for row in rows}
+    known = {identity(heartbeat.worker_id) for heartbeat in heartbeats}
     queues_of: dict[str, list[str]] = {}
     for queue, names in (pollers or {}).items():
         for name in names:
             if name not in known:
                 queues_of.setdefault(name, []).append(queue)
     return [
-        {
-            "worker_id": name, "role": "", "state": UNREGISTERED, "slots": None, "used": None, "build_id": "",
-            "queues": [{"queue": queue, "slots": None, "used": None, "polls": True} for queue in queues],
-            "started_utc": None, "seen_utc": None, "age_seconds": None,
-        }
+        ShownWorker(
+            worker_id=name, role="", state=UNREGISTERED, slots=None, used=None, build_id="",
+            queues=tuple(WorkerQueue(queue=queue, slots=None, used=None, polls=True) for queue in queues),
+            started_utc=None, seen_utc=None, age_seconds=None,
+        )
         for name, queues in sorted(queues_of.items())
     ]  # fmt: skip

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cutter.catalogue import Role
 from cutter.gates.report import GateReport, Invariant, equal, holds
 
 GATE = "IG_write_verify"
 
-VERIFIER = "cutter_verify"
+VERIFIER = Role.VERIFY.value
 STRUCTURAL = 11
 """Booleans of the structural probe."""
 

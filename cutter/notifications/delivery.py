@@ -7,20 +7,22 @@ card. If the sender dies after sending and before recording, the message is in d
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from cutter import limits
+from cutter.catalogue import Role
+from cutter.domain.recorded_values import record
 from cutter.notifications import facts
 from cutter.notifications.card import from_json
 from cutter.notifications.channel import Channel, Message, Trouble
 from cutter.notifications.channels import kinds_of
-from cutter.notifications.health import undelivered
+from cutter.notifications.health import Undelivered, undelivered
 from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.settings import Settings
 from cutter.storage import effect_policy
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import Connection, session
 from cutter.storage.records import answer
 from cutter.types import Json
 
@@ -32,12 +34,74 @@ _DONE = "select cutter_governance.fn_notification_done(%s, %s)"
 _FAILED = "select cutter_governance.fn_notification_failed(%s, %s, %s, %s)"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """The run or the batch of a message, as the effect policy sees it. A field is None if it does not apply.
+
+    A message about a batch has only a mode, and a test message has no value at all.
+    """
+
+    document_id: str | None = None
+    tenant: str | None = None
+    mode: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueMessage:
+    """A message that a pass has taken for NOTIFICATION_LEASE_SECONDS.
+
+    `card` is the JSON of the card. `attempts` counts the earlier tries. `in_doubt` is true if one of them may have
+    arrived. `question` is the channel's own name of the question with this subject, or None. `created` is in Unix
+    seconds, and `now` is the database's clock. One of `run_id` and `batch_id` is None.
+    """
+
+    id: int
+    kind: str
+    phase: str
+    subject: str
+    place: str
+    run_id: str | None
+    batch_id: str | None
+    card: str
+    attempts: int
+    in_doubt: bool
+    question: str | None
+    created: int
+    now: datetime
+    about: About
+
+    @classmethod
+    def of(cls, answer: Json) -> DueMessage:
+        """The answer of `fn_notification_take`. Raises KeyError if a field is absent."""
+        now, about = datetime.fromisoformat(answer["now"]), record(About, answer["about"])
+        return record(cls, {**answer, "now": now, "about": about})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentMessage:
+    """A message that arrived. `of` is the id of its run or batch, and `place` is a gate or a state."""
+
+    channel: str
+    of: str | None
+    kind: str
+    phase: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Span:
+    """The moments between which a pass looks for notifications, as PostgreSQL wrote them."""
+
+    since: str
+    until: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Pass:
     """The result of one pass: the messages that arrived, those that still wait, and the pause before the next pass."""
 
-    sent: list[Json] = field(default_factory=list)
-    waiting: list[Json] = field(default_factory=list)
+    sent: list[SentMessage] = field(default_factory=list)
+    waiting: list[Undelivered] = field(default_factory=list)
     pause_seconds: float = 0.0
 
 
@@ -47,69 +111,77 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
     The pass ends early if a trouble would also meet the next message.
     """
     done = Pass()
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         policy = effect_policy.in_force(connection)
         _enter(connection, channel.name, kinds_of(settings, channel.name), policy)
         for _ in range(limits.NOTIFICATIONS_A_PASS):
-            entry = answer(connection, _TAKE, (channel.name, limits.NOTIFICATION_LEASE_SECONDS))
-            if entry is None or not _send(connection, channel, policy, entry, done):
+            message = _take(connection, channel.name)
+            if message is None or not _send(connection, channel, policy, message, done):
                 break
-        done.waiting = [asdict(message) for message in undelivered(connection, channel.name) if message.outcome is None]
+        done.waiting = [message for message in undelivered(connection, channel.name) if message.outcome is None]
     return done
 
 
 def _enter(connection: Connection, channel: str, kinds: tuple[str, ...], policy: EffectPolicy | InvalidPolicy) -> None:
     """Put in line what is new for a channel; if that is all there is, the next pass looks only for what comes later."""
-    span = answer(connection, _CHANNEL, (channel, list(kinds), limits.NOTIFICATION_DAYS))
+    span = record(_Span, answer(connection, _CHANNEL, (channel, list(kinds), limits.NOTIFICATION_DAYS)))
     entered = 0
-    for number, card in facts.new_cards(connection, channel, kinds, policy, span["since"]):
+    for number, card in facts.new_cards(connection, channel, kinds, policy, span.since):
         connection.execute(_ENTER, (number, channel, card and card.to_json()))
         entered += 1
     if entered < limits.NOTIFICATIONS_A_PASS:
-        connection.execute(_CAUGHT_UP, (channel, span["until"]))
+        connection.execute(_CAUGHT_UP, (channel, span.until))
 
 
-def denied(policy: EffectPolicy | InvalidPolicy, about: Json, at: datetime, gate: str | None) -> str | None:
+def _take(connection: Connection, channel: str) -> DueMessage | None:
+    """The next due message of a channel, or None."""
+    taken = answer(connection, _TAKE, (channel, limits.NOTIFICATION_LEASE_SECONDS))
+    return None if taken is None else DueMessage.of(taken)
+
+
+def denied(policy: EffectPolicy | InvalidPolicy, about: About, at: datetime, gate: str | None) -> str | None:
     """The reason why the policy denies a message, or None if the policy allows it."""
     action = ProposedAction(
         connector=NOTIFICATION_POST.connector.value, operation=NOTIFICATION_POST.name, at=at, gate=gate,
-        document_id=about.get("document_id"), tenant=about.get("tenant"), mode=about.get("mode"),
+        document_id=about.document_id, tenant=about.tenant, mode=about.mode,
     )  # fmt: skip
     decision = decide(policy, action)
     return None if decision.verdict is Verdict.ALLOW else decision.why
 
 
 def _send(
-    connection: Connection, channel: Channel, policy: EffectPolicy | InvalidPolicy, entry: Json, done: Pass
+    connection: Connection, channel: Channel, policy: EffectPolicy | InvalidPolicy, message: DueMessage, done: Pass
 ) -> bool:
     """Send one message and record the result. False means that the next message would fail too."""
-    gate = entry["place"] if entry["phase"] != "told" else None
-    if denied(policy, entry["about"], datetime.fromisoformat(entry["now"]), gate) is not None:
-        _note(connection, entry, Trouble(code="policy_denied", in_doubt=entry["in_doubt"], everywhere=False))
+    gate = message.place if message.phase != "told" else None
+    if denied(policy, message.about, message.now, gate) is not None:
+        _note(connection, message, Trouble(code="policy_denied", in_doubt=message.in_doubt, everywhere=False))
         return True
-    receipt = channel.send(_message(entry))
+    receipt = channel.send(_to_send(message))
     if isinstance(receipt, Trouble):
-        seconds = _note(connection, entry, receipt)
+        seconds = _note(connection, message, receipt)
         if receipt.everywhere:
             done.pause_seconds = seconds
         return not receipt.everywhere
-    connection.execute(_DONE, (entry["id"], receipt))
-    done.sent.append({"channel": channel.name, "of": entry["run_id"] or entry["batch_id"], "kind": entry["kind"],
-                      "phase": entry["phase"], "place": entry["place"]})  # fmt: skip
+    connection.execute(_DONE, (message.id, receipt))
+    done.sent.append(SentMessage(
+        channel=channel.name, of=message.run_id or message.batch_id, kind=message.kind, phase=message.phase,
+        place=message.place,
+    ))  # fmt: skip
     return True
 
 
-def _message(entry: Json) -> Message:
+def _to_send(message: DueMessage) -> Message:
     return Message(
-        key=f"{entry['subject']}/{entry['phase']}", card=from_json(entry["card"]), created=entry["created"],
-        in_doubt=entry["in_doubt"], question=entry["question"] if entry["phase"] == "answered" else None,
+        key=f"{message.subject}/{message.phase}", card=from_json(message.card), created=message.created,
+        in_doubt=message.in_doubt, question=message.question if message.phase == "answered" else None,
     )  # fmt: skip
 
 
-def _note(connection: Connection, entry: Json, trouble: Trouble) -> float:
+def _note(connection: Connection, message: DueMessage, trouble: Trouble) -> float:
     """Record why a message did not arrive and when the next try is due. Return the seconds until the next try."""
     delays = limits.NOTIFICATION_RETRY_SECONDS
-    seconds = trouble.retry_seconds or delays[min(entry["attempts"], len(delays) - 1)]
-    over = trouble.final or entry["attempts"] + 1 >= limits.NOTIFICATION_TRIES
-    connection.execute(_FAILED, (entry["id"], trouble.code, trouble.in_doubt, None if over else max(1, round(seconds))))
+    seconds = trouble.retry_seconds or delays[min(message.attempts, len(delays) - 1)]
+    over = trouble.final or message.attempts + 1 >= limits.NOTIFICATION_TRIES
+    connection.execute(_FAILED, (message.id, trouble.code, trouble.in_doubt, None if over else max(1, round(seconds))))
     return seconds

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cutter.backup import programs
 from cutter.backup.pipeline import answer
+from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, bad, ok, unseen
@@ -25,7 +26,7 @@ def needed(settings: Settings) -> Check:
         return ok(checks.BACKUP_PROGRAMS, "none is needed: backups are segments, and only gpg makes them")
     try:
         versions = {name: programs.version(backup_program(settings, name)) for name in PROGRAMS}
-        with session(settings, "cutter_backup") as connection:
+        with session(settings, Role.BACKUP) as connection:
             server = programs.server_version(connection)
             encrypted = bool(connection.pgconn.ssl_in_use)
     except CutterError as problem:

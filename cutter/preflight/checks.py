@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cutter.catalogue import WorkerRole
+from cutter.catalogue import Role, WorkerRole
 
 
 class Host(StrEnum):
@@ -32,10 +32,10 @@ WORKERS = frozenset(OF_WORKER.values())
 EVERY_HOST = WORKERS | {Host.OPERATOR}
 
 ROLES = {
-    Host.CUTTER: ("cutter_read", "cutter_backup"),
-    Host.EXEC: ("cutter_exec",),
-    Host.VERIFY: ("cutter_verify",),
-    Host.OPERATOR: ("cutter_operator",),
+    Host.CUTTER: (Role.READ, Role.BACKUP),
+    Host.EXEC: (Role.EXEC,),
+    Host.VERIFY: (Role.VERIFY,),
+    Host.OPERATOR: (Role.OPERATOR,),
 }
 """The database roles whose passwords a host needs. The keys of the workers are in `cutter.stack.key_homes`."""
 

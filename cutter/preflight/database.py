@@ -11,6 +11,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits, versions
+from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.policy.rules import EffectPolicy
 from cutter.preflight import checks
@@ -63,7 +64,7 @@ def _unseen(hosts: frozenset[Host]) -> Iterator[Check]:
     )
 
 
-def passwords(settings: Settings, roles: list[str]) -> Check:
+def passwords(settings: Settings, roles: list[Role]) -> Check:
     """Each password of the host is a file that only our own account may read."""
     for role in roles:
         path = settings.secrets / f"{role}.password"

@@ -11,7 +11,7 @@ from pathlib import Path
 from cutter import limits
 from cutter.approvals import approver_store
 from cutter.backup import keyring
-from cutter.catalogue import WorkerRole
+from cutter.catalogue import Role, WorkerRole
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError
 from cutter.gpg import Gpg
@@ -28,7 +28,7 @@ GPG_MIN = (2, 2)
 INSTALL_GPG = "install GnuPG 2.2 or newer: `apt-get install gnupg` (Debian), `brew install gnupg` (macOS)"
 
 
-def approvers(settings: Settings, role: str) -> Check:
+def approvers(settings: Settings, role: Role) -> Check:
     """The folder of approvers has the epoch that the database names, with its keys. `role` reads the database."""
     try:
         with session(settings, role) as connection:

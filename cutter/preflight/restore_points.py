@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from cutter import limits
 from cutter.backup import archiver
+from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, bad, ok, unseen, warned
 from cutter.settings import Settings
 from cutter.storage.pools import session
-from cutter.storage.records import Rows, values
-from cutter.types import Json
+from cutter.storage.records import parsed
 
-ARCHIVER: Rows[Json] = values("archiver")
+ARCHIVER = parsed("archiver", archiver.Archive.of)
 
 
 def needed(settings: Settings) -> Check:
@@ -20,13 +20,13 @@ def needed(settings: Settings) -> Check:
     if not settings.backup_restore_point:
         return ok(checks.RESTORE_POINTS, "none is asked for")
     try:
-        with session(settings, "cutter_backup") as connection:
-            answer = ARCHIVER.one(connection, {"late_seconds": float(limits.ARCHIVER_LATE_SECONDS)})
+        with session(settings, Role.BACKUP) as connection:
+            archive = ARCHIVER.one(connection, {"late_seconds": float(limits.ARCHIVER_LATE_SECONDS)})
     except CutterError:
         return unseen(checks.RESTORE_POINTS, "the database does not answer")
-    problem = archiver.problem_of(answer)
+    problem = archive.problem
     if problem is None:
-        until = f"{answer['archived_wal']} at {answer['archived_utc']}"
+        until = f"{archive.archived_wal} at {archive.archived_utc}"
         return ok(checks.RESTORE_POINTS, f"the log is archived, up to {until}")
     judge = bad if problem.lasting else warned
     return judge(checks.RESTORE_POINTS, problem.found, problem.remedy)

@@ -1,4 +1,4 @@
-"""Pure: a batch at a glance: one line for each document, the totals and the progress. `cutter status` shows it.
+"""Pure: a batch as people see it: one line for each document, the totals and the progress. `cutter status` shows it.
 
 The values come from `fn_batch_seen`, and from one small query for the number of sealed receipts of each run.
 """
@@ -6,6 +6,7 @@ The values come from `fn_batch_seen`, and from one small query for the number of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from cutter.batch import batch_step, ways
 from cutter.batch.item import Item, Outcome, Stage
@@ -14,67 +15,139 @@ from cutter.batch.view import BatchView, ItemRecord
 from cutter.catalogue import GATES
 from cutter.domain import tenants
 from cutter.domain.next_step import Needs
+from cutter.domain.tenants import Room
 from cutter.projections.batch_view import gates_of
+from cutter.projections.json_form import json_form
+from cutter.projections.run_view import ShownRejection
 from cutter.types import Json
 
 
-def glance(
-    view: BatchView, sealed: Mapping[str, int], now_utc: str, *, rejections: Mapping[str, Json],
-    rooms: Sequence[Json] = (),
-) -> Json:  # fmt: skip
-    """The batch at a glance. `sealed` counts the receipts of each run, and `now_utc` is the database's clock.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLine:
+    """A document of a batch in one line. Times are UTC texts. `commands` are what a person types next, in order.
+
+    `shown` is its outcome, or else its stage, and `state` the recorded state of its run. `gate` is empty, or the gate
+    that the document passes next, or at which it waits, failed or stopped.
+    """
+
+    position: int
+    document_id: str
+    run_id: str | None
+    shown: str
+    state: str
+    gate: str
+    gates_passed: int
+    since_utc: str | None
+    ended_utc: str | None
+    queue: str | None
+    actor: str | None
+    code: str | None
+    reason: str | None
+    rejected: ShownRejection | None
+    needs: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapHold:
+    """A tenant whose cap holds the batch up: the code of the cap, and one sentence."""
+
+    tenant: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownBatch:
+    """A batch as people see it. Times are UTC texts.
+
+    `totals` counts the documents by outcome. `gates_done` of `gates` are done, over all documents. `over` is true after
+    the batch has recorded its end. `awaits` is the sovereign gate at which the batch waits for people, or empty. `next`
+    is the command that a person types next.
+    """
+
+    batch_id: str
+    mode: str
+    policy: str
+    state: str
+    state_utc: str
+    partial: bool
+    halted: str | None
+    halted_reason: str | None
+    totals: Mapping[str, int]
+    held: tuple[CapHold, ...]
+    gates_done: int
+    gates: int
+    over: bool
+    awaits: str
+    now_utc: str
+    ended_utc: str | None
+    documents: tuple[BatchLine, ...]
+    next: str
+
+    def as_json(self) -> Json:
+        """The batch for programs."""
+        shown: Json = json_form(self)
+        return shown
+
+
+def shown_batch(
+    view: BatchView, sealed: Mapping[str, int], now_utc: str, *, rejections: Mapping[str, ShownRejection],
+    rooms: Sequence[Room] = (),
+) -> ShownBatch:  # fmt: skip
+    """The batch as people see it. `sealed` counts the receipts of each run, and `now_utc` is the database's clock.
 
     `rejections` has the gate, the approver and the reason of each rejected run.
 
-    `rooms` are the answers of `fn_tenant_room` about the batch's tenants. The result names the tenants whose cap holds
+    `rooms` say how much the batch's tenants may begin now. The result names the tenants whose cap holds
     the batch up.
     """
     batch, items = view.batch, batch_step.items_of(view)
     summary = batch_step.summarise(view, attended=view.attended)
     all_gates = gates_of(batch.mode)
-    rows = [
-        _row(batch.batch_id, record, item, sealed.get(record.run_id or "", 0), rejections.get(record.run_id or ""))
+    rows = tuple(
+        _line(batch.batch_id, record, item, sealed.get(record.run_id or "", 0), rejections.get(record.run_id or ""))
         for record, item in zip(view.items, items, strict=True)
-    ]
-    return {
-        "batch_id": batch.batch_id,
-        "mode": batch.mode,
-        "policy": batch.policy,
-        "state": batch.state,
-        "state_utc": batch.state_at,
-        "partial": summary.partial,
-        "halted": batch.halted,
-        "halted_reason": batch.halted_reason,
-        "totals": summary.totals,
-        "held": _held(items, rooms),
-        "gates_done": sum(_done(row, all_gates) for row in rows),
-        "gates": all_gates * len(rows),
+    )
+    return ShownBatch(
+        batch_id=batch.batch_id,
+        mode=batch.mode,
+        policy=batch.policy,
+        state=batch.state,
+        state_utc=batch.state_at,
+        partial=summary.partial,
+        halted=batch.halted,
+        halted_reason=batch.halted_reason,
+        totals=summary.totals,
+        held=_held(items, rooms),
+        gates_done=sum(_done(row, all_gates) for row in rows),
+        gates=all_gates * len(rows),
         # For people, a batch is over after its state is recorded, because its report exists only then.
-        "over": summary.over and batch.state == summary.state.value,
-        "awaits": summary.gate if batch.state == summary.state.value else "",
-        "now_utc": now_utc,
-        "ended_utc": batch.ended_at,
-        "documents": rows,
-        "next": ways.next_command(view, summary),
-    }
+        over=summary.over and batch.state == summary.state.value,
+        awaits=summary.gate if batch.state == summary.state.value else "",
+        now_utc=now_utc,
+        ended_utc=batch.ended_at,
+        documents=rows,
+        next=ways.next_command(view, summary),
+    )
 
 
-def _held(items: Sequence[Item], rooms: Sequence[Json]) -> list[Json]:
+def _held(items: Sequence[Item], rooms: Sequence[Room]) -> tuple[CapHold, ...]:
     """The tenants at a cap that have a document which could begin."""
     could = {item.tenant for item in startable(items)}
-    return [
-        {"tenant": room["tenant"], "code": room["code"], "reason": tenants.held(room)}
+    return tuple(
+        CapHold(tenant=room.tenant, code=room.code, reason=tenants.held(room))
         for room in rooms
-        if room["code"] and room["tenant"] in could
-    ]
+        if room.code and room.tenant in could
+    )
 
 
-def by_need(rows: Sequence[Json]) -> list[Json]:
+def by_need(rows: Sequence[BatchLine]) -> list[BatchLine]:
     """The rows in this order: documents in motion, documents that need a person, then the others. See `_ORDER`.
 
     Rows of the same kind keep the order of the queue.
     """
-    return sorted(rows, key=lambda row: (_RANK.get(row["shown"], len(_ORDER)), row["position"]))
+    return sorted(rows, key=lambda row: (_RANK.get(row.shown, len(_ORDER)), row.position))
 
 
 _ORDER = (
@@ -84,27 +157,29 @@ _ORDER = (
 _RANK = {word.value: number for number, word in enumerate(_ORDER)}
 
 
-def _row(batch_id: str, item_record: ItemRecord, item: Item, sealed: int, rejected: Json | None) -> Json:
+def _line(
+    batch_id: str, item_record: ItemRecord, item: Item, sealed: int, rejected: ShownRejection | None
+) -> BatchLine:
     shown = (item.outcome or item.stage).value
     step = ways.item_step(batch_id, item_record)
-    return {
-        "position": item_record.position,
-        "document_id": item_record.document_id,
-        "run_id": item_record.run_id,
-        "shown": shown,
-        "state": item_record.state or item_record.decided or Stage.PENDING.value,
-        "gate": rejected["gate"] if rejected else _gate(item_record, item, sealed),
-        "gates_passed": sealed,
-        "since_utc": item_record.ended_at or item_record.state_at,
-        "ended_utc": item_record.ended_at,
-        "queue": item_record.queue,
-        "actor": item_record.actor,
-        "code": item_record.queue_code or _stop_code(item_record.reason),
-        "reason": item_record.reason if item.outcome is not None and not item.good else None,
-        "rejected": rejected,
-        "needs": step.needs.value if step else Needs.NOTHING.value,
-        "commands": list(step.commands) if step else [],
-    }
+    return BatchLine(
+        position=item_record.position,
+        document_id=item_record.document_id,
+        run_id=item_record.run_id,
+        shown=shown,
+        state=item_record.state or item_record.decided or Stage.PENDING.value,
+        gate=rejected.gate if rejected else _gate(item_record, item, sealed),
+        gates_passed=sealed,
+        since_utc=item_record.ended_at or item_record.state_at,
+        ended_utc=item_record.ended_at,
+        queue=item_record.queue,
+        actor=item_record.actor,
+        code=item_record.queue_code or _stop_code(item_record.reason),
+        reason=item_record.reason if item.outcome is not None and not item.good else None,
+        rejected=rejected,
+        needs=step.needs.value if step else Needs.NOTHING.value,
+        commands=tuple(step.commands) if step else (),
+    )
 
 
 def _gate(item_record: ItemRecord, item: Item, sealed: int) -> str:
@@ -122,7 +197,7 @@ def _stop_code(reason: str | None) -> str | None:
     return code if code.startswith("STOP_") else None
 
 
-def _done(row: Json, all_gates: int) -> int:
+def _done(row: BatchLine, all_gates: int) -> int:
     """The number of gates that a document has done. A settled document has done all, because none is left to do."""
-    settled = row["shown"] in tuple(Outcome) and row["shown"] != Outcome.STOPPED
-    return all_gates if settled else min(int(row["gates_passed"]), all_gates)
+    settled = row.shown in tuple(Outcome) and row.shown != Outcome.STOPPED
+    return all_gates if settled else min(row.gates_passed, all_gates)

@@ -10,11 +10,14 @@ Costs are whole milliseconds, bytes, rows and counts. A run calls no provider an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from cutter.catalogue import GATES
 from cutter.domain import recorded_values
+from cutter.domain.recorded_values import record
 from cutter.types import Json
 
 ROWS = {"cut_leg_a": "units_created", "lifecycle_enact": "units_enacted"}
@@ -23,48 +26,95 @@ ROWS = {"cut_leg_a": "units_created", "lifecycle_enact": "units_enacted"}
 SUMMED = ("wall_ms", "active_ms", "waiting_ms", "cpu_ms", "attempts", "actions", "bytes", "rows")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Receipt:
+    """A sealed receipt. `sealed_body` is its JSON text."""
+
+    gate: str
+    sealed_at: str
+    sealed_body: Any
+
+    @property
+    def result(self) -> Json:
+        """The report of the gate, or an empty one if the receipt has none."""
+        return recorded_values.report(recorded_values.parsed(self.sealed_body).get("result")) or {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attempt:
+    """An attempt of a gate. `finished_at` is None if its end was not recorded."""
+
+    gate: str
+    started_at: str
+    finished_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Action:
+    """A side effect. `response_metadata` is what its receiver answered, in any form."""
+
+    gate: str | None
+    response_metadata: Any
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes that were stored, as far as they are known."""
+        return recorded_values.count(recorded_values.mapping(self.response_metadata).get("size_bytes"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Costs:
+    """The costs of a phase, as the member of an evidence bundle names them. `cpu_ms` is None if it is unknown."""
+
+    phase: str
+    wall_ms: int
+    active_ms: int
+    waiting_ms: int
+    cpu_ms: int | None
+    attempts: int
+    actions: int
+    bytes: int
+    rows: int
+
+
 def rollup(facts: Json) -> Json:
     """The costs of each phase that began, and of the run. `facts` is the answer of `fn_run_evidence`."""
-    receipts = {receipt["gate"]: receipt for receipt in facts["receipts"]}
+    receipts = {row["gate"]: record(_Receipt, row) for row in facts["receipts"]}
+    all_attempts = [record(_Attempt, row) for row in facts["attempts"]]
+    all_actions = [record(_Action, row) for row in facts["actions"]]
     began = facts["run"]["created_at"]
     phases = []
     for gate in GATES:
-        attempts = [attempt for attempt in facts["attempts"] if attempt["gate"] == gate.name]
+        attempts = [attempt for attempt in all_attempts if attempt.gate == gate.name]
         receipt = receipts.get(gate.name)
         if attempts or receipt:
             places = {gate.name, gate.sovereign.value if gate.sovereign else None}
-            actions = [action for action in facts["actions"] if action["gate"] in places]
-            phases.append(_phase(gate.phase, began, receipt, attempts, actions))
-        began = receipt["sealed_at"] if receipt else began
+            actions = [action for action in all_actions if action.gate in places]
+            phases.append(asdict(_phase(gate.phase, began, receipt, attempts, actions)))
+        began = receipt.sealed_at if receipt else began
     total = {name: sum(phase[name] or 0 for phase in phases) for name in SUMMED}
     return {"phases": phases, "total": total, "providers": []}
 
 
-def _phase(name: str, began: str, receipt: Json | None, attempts: list[Json], actions: Iterable[Json]) -> Json:
-    actions = list(actions)
-    ends = [attempt["finished_at"] for attempt in attempts if attempt["finished_at"]]
-    end = receipt["sealed_at"] if receipt else max(ends, default=None)
-    result = (
-        recorded_values.report(recorded_values.parsed(receipt["sealed_body"]).get("result")) or {} if receipt else {}
-    )
+def _phase(
+    name: str, began: str, receipt: _Receipt | None, attempts: Sequence[_Attempt], actions: Sequence[_Action]
+) -> _Costs:
+    ended = [(attempt.started_at, attempt.finished_at) for attempt in attempts if attempt.finished_at]
+    end = receipt.sealed_at if receipt else max((finished for _, finished in ended), default=None)
+    result = receipt.result if receipt else {}
     wall = _between(began, end) if end else 0
-    active = sum(
-        _between(attempt["started_at"], attempt["finished_at"]) for attempt in attempts if attempt["finished_at"]
+    active = sum(_between(started, finished) for started, finished in ended)
+    return _Costs(
+        phase=name,
+        wall_ms=wall,
+        active_ms=active,
+        waiting_ms=max(wall - active, 0),
+        cpu_ms=recorded_values.count(result["cpu_ms"]) if "cpu_ms" in result else None,
+        attempts=len(attempts),
+        actions=len(actions),
+        bytes=sum(action.size_bytes for action in actions),
+        rows=recorded_values.count(result.get("pins", {}).get(ROWS.get(name), 0)),
     )
-    return {
-        "phase": name,
-        "wall_ms": wall,
-        "active_ms": active,
-        "waiting_ms": max(wall - active, 0),
-        "cpu_ms": recorded_values.count(result["cpu_ms"]) if "cpu_ms" in result else None,
-        "attempts": len(attempts),
-        "actions": len(actions),
-        "bytes": sum(
-            recorded_values.count(recorded_values.mapping(action["response_metadata"]).get("size_bytes"))
-            for action in actions
-        ),
-        "rows": recorded_values.count(result.get("pins", {}).get(ROWS.get(name), 0)),
-    }
 
 
 def _between(start: str, end: str) -> int:

@@ -123,6 +123,15 @@ class ShownRefusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRejection:
+    """The signed rejection of a run: its sovereign gate, the name of the approver, and the reason on one line."""
+
+    gate: str
+    approver: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRetry:
     """An attempt that did not pass, or an attempt after such an attempt."""
 
@@ -174,7 +183,7 @@ class ShownRun:
     needs: str
     first: str | None
     next: str
-    rejected: Json | None = None
+    rejected: ShownRejection | None = None
     lane: str | None = None
     request_flaw: str | None = None
     blocked: str | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cutter.domain import recorded_values
 from cutter.domain.run_record import RunRecord
-from cutter.storage.records import Connection, Rows, values
+from cutter.storage.records import Connection, parsed
 from cutter.types import Json
 
 
@@ -109,11 +109,10 @@ class ApprovalFacts:
         return recorded_values.record(cls, {**answer, **parts})
 
 
-FACTS: Rows[Json] = values("approval_facts")
-"""The query whose answer `ApprovalFacts.of` reads."""
+FACTS = parsed("approval_facts", ApprovalFacts.of)
+"""Takes `run_id` and `gate`."""
 
 
 def read(connection: Connection, run_id: str, gate: str) -> ApprovalFacts | None:
     """The facts, in one round trip. None if the run is unknown."""
-    answer = FACTS.first(connection, {"run_id": run_id, "gate": gate})
-    return None if answer is None else ApprovalFacts.of(answer)
+    return FACTS.first(connection, {"run_id": run_id, "gate": gate})

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from cutter import limits
 from cutter.batch.facts import BatchFacts
 from cutter.batch.view import BatchView
+from cutter.domain.tenants import Room
 from cutter.errors import NotFound
 from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Rows, parsed, records, values
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
@@ -23,20 +24,27 @@ class BatchMoment:
     mode: str
 
 
-FACTS: Rows[Json] = values("batch_facts")
 FEW_FACTS: Rows[Json] = values("batch_facts_without_history")
 SIZE: Rows[int] = values("batch_size")
 DOCUMENTS: Rows[str] = values("batch_documents")
-ROOMS: Rows[Json] = values("tenant_rooms")
+ROOMS = parsed("tenant_rooms", Room.of)
 MOMENT = records("batch_state", BatchMoment)
+
+
+def _facts_of(answer: Json) -> BatchFacts | None:
+    """The facts from an answer of the query. None if the database has no such batch."""
+    return None if answer["view"] is None else BatchFacts.of(answer)
+
+
+FACTS = parsed("batch_facts", _facts_of)
 
 
 def facts(connection: Connection, batch_id: str) -> BatchFacts:
     """Every shown fact of a batch, in one answer. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    answer = FACTS.one(connection, {"batch_id": batch_id})
-    if answer["view"] is None:
+    known = FACTS.first(connection, {"batch_id": batch_id})
+    if known is None:
         raise unknown(batch_id)
-    return BatchFacts.of(answer)
+    return known
 
 
 def shown_facts(connection: Connection, batch_id: str, last_view: BatchView | None = None) -> BatchFacts:
@@ -84,8 +92,8 @@ def unknown(batch_id: str) -> NotFound:
     )
 
 
-def rooms(connection: Connection, tenants: Sequence[str]) -> list[Json]:
-    """For each of these tenants the answer of `fn_tenant_room`: how much it may begin now in batches."""
+def rooms(connection: Connection, tenants: Sequence[str]) -> list[Room]:
+    """How much each of these tenants may begin now in batches."""
     return ROOMS.all(connection, {"tenants": list(tenants)})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -13,8 +13,9 @@ from cutter.approvals.policy_file import parse_policy
 from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Item
 from cutter.batch.queue import Queue, QueueItem, QueueRefused, load_queue
-from cutter.batch.resume_plan import include_command
+from cutter.batch.resume_plan import UnsignedFailure, include_command
 from cutter.batch.view import FailurePolicy
+from cutter.domain import recorded_values
 from cutter.errors import Conflict
 from cutter.marking import parse_profile
 from cutter.messages import Mode
@@ -74,6 +75,19 @@ FAILED = records("failed_runs", _FailedRun)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Registered:
+    """The status of a batch that is being registered. A batch that exists has the digest of its own queue."""
+
+    status: str
+    queue_sha256: str = ""
+
+    @classmethod
+    def of(cls, answer: Json) -> _Registered:
+        """The status from an answer of `fn_batch_register`."""
+        return recorded_values.sparse(cls, answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The options of a batch (seed 001 §2, §6, §7).
 
@@ -98,6 +112,28 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRow:
+    """An item of a batch in the form in which the database registers it.
+
+    `position` counts from the top of the queue, and a higher `priority` comes first. `decided` says why the item gets
+    no run, with its `reason`. Both are None for an item that may start.
+    """
+
+    document_id: str
+    position: int
+    priority: int
+    depends_on: tuple[str, ...]
+    critical: bool
+    tenant: str
+    source_uri: str | None
+    marking_profile: str | None
+    decided: str | None
+    reason: str | None
+    scope: str | None
+    actor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
     """The items that a batch would start: in the form of the database (`rows`), and in the form of the planner.
 
@@ -105,7 +141,7 @@ class Admission:
     """
 
     queue: Queue
-    rows: tuple[Json, ...]
+    rows: tuple[ItemRow, ...]
     items: tuple[Item, ...]
     law_by: Mapping[str, str]
 
@@ -161,14 +197,13 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)), law_by=law_by)
 
 
-def _row(queue: Queue, item: QueueItem, there: Known, decision: Decision | None) -> Json:
-    return {
-        "document_id": item.document_id, "position": item.position, "priority": item.priority,
-        "depends_on": list(item.depends_on), "critical": item.critical, "tenant": there.tenant,
-        "source_uri": item.source_uri, "marking_profile": item.marking_profile,
-        "decided": decision.outcome.value if decision else None, "reason": decision.reason if decision else None,
-        "scope": item.scope or queue.default_scope, "actor": item.actor,
-    }  # fmt: skip
+def _row(queue: Queue, item: QueueItem, there: Known, decision: Decision | None) -> ItemRow:
+    return ItemRow(
+        document_id=item.document_id, position=item.position, priority=item.priority,
+        depends_on=tuple(item.depends_on), critical=item.critical, tenant=there.tenant, source_uri=item.source_uri,
+        marking_profile=item.marking_profile, decided=decision.outcome.value if decision else None,
+        reason=decision.reason if decision else None, scope=item.scope or queue.default_scope, actor=item.actor,
+    )  # fmt: skip
 
 
 def name_of(queue: Queue, options: Options) -> str:
@@ -190,6 +225,7 @@ def register(
     caps = {**run_caps, "hard_seconds": min(run_caps["hard_seconds"], hard_seconds)}
     answer = call(
         connection,
+        _Registered.of,
         "select cutter_governance.fn_batch_register(%s, %s)",
         (
             Jsonb({
@@ -198,26 +234,26 @@ def register(
                 "hard_cap_seconds": hard_seconds, "caps": caps, "created_by": queue.created_by,
                 "starter": starter, "default_scope": queue.default_scope, "default_actor": queue.default_actor,
             }),
-            Jsonb(list(admission.rows)),
+            Jsonb([asdict(row) for row in admission.rows]),
         ),
     )  # fmt: skip
-    if answer["status"] == "conflict":
+    if answer.status == "conflict":
         raise Conflict(
-            f"batch {batch_id} was made from another queue (sha256 {answer['queue_sha256'][:16]}, this one is "
+            f"batch {batch_id} was made from another queue (sha256 {answer.queue_sha256[:16]}, this one is "
             f"{queue.sha256[:16]}): give the changed queue a batch_id of its own",
             code="STOP_BATCH_CONFLICT",
         )
-    return batch_id, bool(answer["status"] == "registered")
+    return batch_id, answer.status == "registered"
 
 
-def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[Json]:
+def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[UnsignedFailure]:
     """The newest failed run of each of these documents, with the command that continues it."""
     return [
-        {
-            "document_id": run.document_id, "run_id": run.run_id, "state": run.state,
-            "sign": include_command(run.batch_id, run.document_id)
+        UnsignedFailure(
+            document_id=run.document_id, run_id=run.run_id, state=run.state,
+            sign=include_command(run.batch_id, run.document_id)
             if run.batch_id else f"cutter run {run.document_id} --amends {run.run_id}",
-        }
+        )
         for run in FAILED.all(connection, {"document_ids": list(document_ids)})
     ]  # fmt: skip
 

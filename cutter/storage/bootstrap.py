@@ -17,28 +17,26 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from cutter import limits, versions
+from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.storage.guards import CONNECTIONS, GUARDED
 from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
 from cutter.storage.records import answer
 
-OWNER = "cutter_owner"
-BACKUP = "cutter_backup"
-READERS = ("directus", "cutter_api", "cutter_desk")
+READERS = (Role.DIRECTUS, Role.API, Role.DESK)
 """The roles that only read, and whose sessions are bounded more tightly."""
 
-ROLES = (OWNER, "cutter_read", BACKUP, "cutter_exec", "cutter_verify", "cutter_operator", *READERS)
-DATABASES = {"cutter": OWNER, "cutter_scratch": BACKUP}
+DATABASES = {"cutter": Role.OWNER, "cutter_scratch": Role.BACKUP}
 """Each database with its owner."""
 
-MAY_CALL: dict[str, dict[str, tuple[str, ...]]] = {
-    "cutter": {OWNER: ("pg_advisory_", "pg_try_advisory_", "pg_notify("), BACKUP: ("pg_export_snapshot(",)},
-    "cutter_scratch": {BACKUP: ("pg_try_advisory_xact_lock(", "pg_terminate_backend(")},
+MAY_CALL: dict[str, dict[Role, tuple[str, ...]]] = {
+    "cutter": {Role.OWNER: ("pg_advisory_", "pg_try_advisory_", "pg_notify("), Role.BACKUP: ("pg_export_snapshot(",)},
+    "cutter_scratch": {Role.BACKUP: ("pg_try_advisory_xact_lock(", "pg_terminate_backend(")},
 }
 """For each database and role, the prefixes of the guarded functions that the role may call. Others may call none."""
 
-SET_BY_THE_SUPERUSER: dict[str, dict[str, str]] = {
-    **{role: {"temp_file_limit": f"{limits.TEMP_FILES_MIB}MB"} for role in ROLES if role != OWNER},
+SET_BY_THE_SUPERUSER: dict[Role, dict[str, str]] = {
+    **{role: {"temp_file_limit": f"{limits.TEMP_FILES_MIB}MB"} for role in Role if role is not Role.OWNER},
     **{
         role: {
             "temp_file_limit": f"{limits.READER_TEMP_FILES_MIB}MB",
@@ -56,7 +54,7 @@ A role cannot change `temp_file_limit`. It can change the timeouts, see sessions
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
-CONNECT = {"cutter": ROLES, "cutter_scratch": (BACKUP,)}
+CONNECT = {"cutter": tuple(Role), "cutter_scratch": (Role.BACKUP,)}
 PASSWORD_BYTES = 32
 _LOCK = 6_117_205_001
 """The advisory lock of a bootstrap, because two bootstraps at once would update the same catalogue rows."""
@@ -64,7 +62,7 @@ _LOCK = 6_117_205_001
 _ATTRIBUTES = sql.SQL("LOGIN NOSUPERUSER NOINHERIT NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS")
 
 
-def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False) -> tuple[str, ...]:
+def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False) -> tuple[Role, ...]:
     """Make the missing roles, passwords and databases. Returns the roles that got a new password.
 
     The passwords are in `<secrets_dir>/<role>.password`, mode 0600. A role without a file gets a new password. If
@@ -77,8 +75,8 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
             superuser_dsn, autocommit=True, connect_timeout=limits.DATABASE_CONNECT_SECONDS
         ) as connection:
             _check(connection)
-            renewed = tuple(role for role in ROLES if not (secrets_dir / f"{role}.password").exists())
-            passwords = {role: password_file(secrets_dir, role) for role in ROLES}
+            renewed = tuple(role for role in Role if not (secrets_dir / f"{role}.password").exists())
+            passwords = {role: password_file(secrets_dir, role) for role in Role}
             connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
             room = CONNECTIONS.one(connection)
             for role, password in passwords.items():
@@ -139,7 +137,7 @@ def _check(connection: Connection) -> None:
         )
 
 
-def _make_role(connection: Connection, role: str, password: str) -> None:
+def _make_role(connection: Connection, role: Role, password: str) -> None:
     """Make a role.
 
     The statement has a SCRAM verifier of the password, so no statement and no log shows the password.
@@ -151,7 +149,7 @@ def _make_role(connection: Connection, role: str, password: str) -> None:
     connection.execute(sql.SQL("ALTER ROLE {} WITH {} PASSWORD {}").format(name, _ATTRIBUTES, sql.Literal(verifier)))
 
 
-def _limit_role(connection: Connection, role: str, room: int) -> None:
+def _limit_role(connection: Connection, role: Role, room: int) -> None:
     """Give a role its share of the server's connections, so that it takes no other role's, and its session settings."""
     name = sql.Identifier(role)
     most = max(CONNECTIONS_MIN, room * PERCENT_OF_CONNECTIONS[role] // 100)
@@ -181,7 +179,7 @@ def guard(superuser_dsn: str, database: str) -> None:
             connection.execute(text.encode())
 
 
-def _make_database(connection: Connection, database: str, owner: str) -> None:
+def _make_database(connection: Connection, database: str, owner: Role) -> None:
     name = sql.Identifier(database)
     if answer(connection, "SELECT 1 FROM pg_database WHERE datname = %s", (database,)) is None:
         connection.execute(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from cutter.catalogue import Role
 from cutter.errors import Refused
 from cutter.settings import Settings
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import records
 
 
@@ -25,7 +26,7 @@ NEWEST = records("enacted_version", EnactedVersion)
 
 def enacted(settings: Settings, document_id: str) -> EnactedVersion | None:
     """The last enacted version of a document, or None."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return NEWEST.first(connection, {"document_id": document_id})
 
 

@@ -5,9 +5,9 @@ The functions in the database decide. This module calls them with the fewest rou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, LiteralString
 
 import psycopg
@@ -23,6 +23,7 @@ from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.storage import effect_policy
+from cutter.storage.answers import NotOpened
 from cutter.storage.approval_facts import FACTS, ApprovalFacts
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection, Pool, single
@@ -92,11 +93,11 @@ class RunClosed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateNotOpened:
-    """The database did not open or seal the gate. `status` is the database's word, and `detail` has the details."""
+class Offer:
+    """An approval that a gate consumes: the sha256 of the signed document, and the challenge that it answers."""
 
-    status: str
-    detail: Json
+    approval_sha256: str
+    challenge: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ class GateTerms:
     """
 
     policy: Json | None = None
-    approvals: Sequence[Json] = ()
+    approvals: Sequence[Offer] = ()
     rehearse: bool = False
     cap_seconds: float
     reads: Sequence[Read] = ()
@@ -160,7 +161,7 @@ def begin_attempt(
             prev_hash=answer["prev_hash"],
             now=answer["now"],
             policy=effect_policy.of(policy),
-            approval_facts=ApprovalFacts.of(_json(facts.fetchone())) if facts else None,
+            approval_facts=the_row(FACTS.name, facts) if facts else None,
             approvers=answer["approvers"],
             needed=answer["needed"],
         )
@@ -188,7 +189,7 @@ select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s, %s) as answer, ses
 
 
 @contextmanager
-def gate_transaction(pool: Pool, attempt: Attempt, terms: GateTerms) -> Iterator[OpenGate | GateNotOpened | Sealed]:
+def gate_transaction(pool: Pool, attempt: Attempt, terms: GateTerms) -> Iterator[OpenGate | NotOpened | Sealed]:
     """Open the gate's transaction.
 
     Only `seal` commits it. If it is still open at the end of the block, it rolls back.
@@ -206,7 +207,7 @@ def margin_seconds(cap_seconds: float) -> float:
     return min(limits.CAP_MARGIN_SECONDS, cap_seconds / 4)
 
 
-def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGate | GateNotOpened | Sealed:
+def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGate | NotOpened | Sealed:
     if connection.autocommit:
         raise ProgrammingError("a gate's transaction needs autocommit off")
     limit = f"{int((terms.cap_seconds - margin_seconds(terms.cap_seconds)) * 1000)}ms"
@@ -223,7 +224,7 @@ def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGat
                 gate,
                 attempt.number,
                 attempt.payload_sha256,
-                Jsonb(list(terms.approvals)),
+                Jsonb([asdict(offer) for offer in terms.approvals]),
                 terms.rehearse,
                 Jsonb(terms.policy) if terms.policy is not None else None,
             ),
@@ -240,7 +241,7 @@ def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGat
         if answer["status"] == "sealed":
             return Sealed(receipt=receipt, run=attempt.run, pins=attempt.pins)
     if answer["status"] != "opened":
-        return GateNotOpened(status=answer["status"], detail=answer)
+        return NotOpened.of(answer)
     return OpenGate(
         connection=connection,
         attempt=attempt,
@@ -250,9 +251,7 @@ def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGat
     )
 
 
-def seal(
-    opened: OpenGate, report: GateReport, *, extra: Mapping[str, Any], kb_id: str | None
-) -> Sealed | GateNotOpened:
+def seal(opened: OpenGate, report: GateReport, *, extra: Mapping[str, Any], kb_id: str | None) -> Sealed | NotOpened:
     """Make the second survey, seal the gate, read the effect policy and COMMIT, in one round trip. Only a passed report
     may be sealed.
 
@@ -271,7 +270,7 @@ def seal(
         connection.execute("commit")
     answer = the_row("fn_gate_close", cursor).answer
     if answer["status"] != "sealed":
-        return GateNotOpened(status=answer["status"], detail=answer)
+        return NotOpened.of(answer)
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the gate is sealed, but its transaction is still open")
     pins = {**attempt.pins, **report.pins}
@@ -320,9 +319,9 @@ def refuse(
         )
 
 
-def call(connection: Connection, statement: LiteralString, parameters: Sequence[Any]) -> Json:
-    """Call a security-definer function that answers with JSON."""
-    return _json(value_of(connection, statement, parameters))
+def call(connection: Connection, read: Callable[[Json], T], statement: LiteralString, parameters: Sequence[Any]) -> T:
+    """Call a security-definer function that answers with JSON. `read` makes the answer a record."""
+    return read(_json(value_of(connection, statement, parameters)))
 
 
 def _json(answer: Any) -> Json:

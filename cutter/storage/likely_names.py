@@ -5,9 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.errors import CutterError, InvalidInput, NotFound
 from cutter.settings import Settings
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, values
 
 UNKNOWN_DOCUMENT = "STOP_DOCUMENT_UNKNOWN"
@@ -38,7 +39,7 @@ def require_tenant(settings: Settings) -> None:
     """Refuse an undeclared tenant in CUTTER_TENANT, if any tenants are declared."""
     if "tenant" not in settings.model_fields_set:
         return
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         declared = _names(connection, TENANTS)
     if declared and settings.tenant not in declared:
         meant = _meant(settings.tenant, declared)

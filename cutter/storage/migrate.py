@@ -17,6 +17,7 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import tuple_row
 
+from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused, Unavailable
 from cutter.settings import Settings, dsn
@@ -26,7 +27,6 @@ from cutter.storage.queries import query
 from cutter.storage.records import Rows, answer, records, values
 from cutter.storage.sql_files import Migration, SchemaFiles, shipped
 
-OWNER = "cutter_owner"
 _LOCK_KEY = 0x63757474
 
 
@@ -58,7 +58,7 @@ class Outcome:
 
 def migrate(settings: Settings) -> Outcome:
     """Bring the database of the settings to this version's schema. A second call does nothing."""
-    return migrate_url(dsn(settings, OWNER))
+    return migrate_url(dsn(settings, Role.OWNER))
 
 
 def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
@@ -82,7 +82,7 @@ def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ..
     """
     files = files or shipped()
     with (
-        psycopg.connect(dsn(settings, OWNER), autocommit=True, row_factory=tuple_row) as connection,
+        psycopg.connect(dsn(settings, Role.OWNER), autocommit=True, row_factory=tuple_row) as connection,
         connection.transaction(force_rollback=True),
     ):
         _make_ledger(connection)

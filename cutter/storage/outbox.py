@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from cutter.domain.run_record import RunSidecar
 from cutter.storage.records import records
 from cutter.types import Json
 
@@ -33,10 +34,15 @@ class RunAndClock:
     waiting document only the run itself.
     """
 
-    sidecar: Json
+    sidecar: RunSidecar
     now: datetime
+
+    @classmethod
+    def of(cls, sidecar: Json, now: datetime) -> RunAndClock:
+        """The facts from the columns of the query."""
+        return cls(sidecar=RunSidecar.published(sidecar), now=now)
 
 
 WAITING = records("waiting_run_documents", WaitingOfRun)
-STATE = records("run_sidecar_now", RunAndClock)
+STATE = records("run_sidecar_now", RunAndClock.of)
 WAITING_OF_BATCHES = records("waiting_batch_documents", WaitingDocument)

@@ -17,16 +17,11 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.domain import recorded_values
 from cutter.settings import Settings, dsn
 from cutter.storage.faults import pooled, translated
 from cutter.storage.records import answer
-
-OPERATOR = "cutter_operator"
-"""The role of the commands that people type. The roles of workers are in the catalogue."""
-
-DESK = "cutter_desk"
-"""The role of `cutter desk`: it reads what the commands of people read, and may write nothing."""
 
 Connection = psycopg.Connection[tuple[object, ...]]
 Pool = ConnectionPool[Connection]
@@ -58,15 +53,15 @@ With them, PostgreSQL frees a killed worker's locks in half a second, not eight 
 """
 
 PERCENT_OF_CONNECTIONS = {
-    "cutter_owner": 3,
-    "cutter_read": 35,
-    "cutter_backup": 20,
-    "cutter_exec": 14,
-    "cutter_verify": 8,
-    "cutter_operator": 10,
-    "directus": 3,
-    "cutter_api": 3,
-    "cutter_desk": 3,
+    Role.OWNER: 3,
+    Role.READ: 35,
+    Role.BACKUP: 20,
+    Role.EXEC: 14,
+    Role.VERIFY: 8,
+    Role.OPERATOR: 10,
+    Role.DIRECTUS: 3,
+    Role.API: 3,
+    Role.DESK: 3,
 }
 """The percentage of the server's connections that each role may hold. The superuser and monitoring get the rest.
 
@@ -107,7 +102,7 @@ class _Session(psycopg.Connection[tuple[object, ...]]):
                 made._fetch_gen = lambda *, flush: fetch(flush=False)  # type: ignore[method-assign]  # noqa: ARG005
 
 
-def open_pool(settings: Settings, role: str, *, size: int = 4, timeout: float = 10) -> Pool:
+def open_pool(settings: Settings, role: Role, *, size: int = 4, timeout: float = 10) -> Pool:
     """A pool of at most `size` connections. It opens them lazily, so that a worker can start before the database.
 
     Each new connection reads the password's file, so that a running worker takes a changed password. A caller that
@@ -162,7 +157,7 @@ def single(pool: Pool) -> Iterator[Connection]:
                 connection.autocommit = False
 
 
-def connect(settings: Settings, role: str) -> Connection:
+def connect(settings: Settings, role: Role) -> Connection:
     """A new connection outside the pool, for example to read back the written rows."""
     with translated():
         return _Session.connect(
@@ -175,13 +170,13 @@ def connect(settings: Settings, role: str) -> Connection:
 
 
 @contextmanager
-def session(settings: Settings, role: str) -> Iterator[Connection]:
+def session(settings: Settings, role: Role) -> Iterator[Connection]:
     """One connection as that role for a block. Errors of psycopg become cutter's errors (`storage.faults`)."""
     with translated(), connect(settings, role) as connection:
         yield connection
 
 
-def check_direct(settings: Settings, role: str) -> None:
+def check_direct(settings: Settings, role: Role) -> None:
     """Raise Unavailable if a pooler is between cutter and PostgreSQL.
 
     It may refuse the connection's options, change the server process between two transactions, or hide its number.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from inspect import signature
 from typing import Any, Generic, LiteralString, TypeVar
 
 import psycopg
-from psycopg.rows import RowFactory, class_row, scalar_row
+from psycopg.rows import RowFactory, args_row, kwargs_row, scalar_row
 
 from cutter.errors import ProgrammingError
 from cutter.storage.queries import query
@@ -24,7 +24,7 @@ NONE: Parameters = {}
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[T]):
-    """A named query with the type of its rows. Make it with `records` or `values`."""
+    """A named query with the type of its rows. Make it with `records`, `values` or `parsed`."""
 
     name: str
     factory: RowFactory[T]
@@ -49,15 +49,28 @@ class Rows(Generic[T]):
         return the_row(self.name, self.sent(connection, parameters))
 
 
-def records(name: str, kind: type[T], *, named: Named = query) -> Rows[T]:
-    """A query whose columns are the fields of `kind`. If one does not fit, psycopg's error names it."""
+def records(name: str, kind: Callable[..., T], *, named: Named = query) -> Rows[T]:
+    """A query whose columns are the fields of `kind`. If one does not fit, psycopg's error names it.
+
+    `kind` is a record, or a function that makes a record from the columns.
+    """
     columns = tuple(signature(kind).parameters)
-    return Rows(name, class_row(kind), named, columns)
+    return Rows(name, kwargs_row(kind), named, columns)
 
 
 def values(name: str, *, named: Named = query) -> Rows[Any]:
     """A query with one column. Annotate the constant with the column's type, such as `Rows[int]`."""
     return Rows(name, scalar_row, named, None)
+
+
+def parsed(name: str, of: Callable[[Any], T], *, named: Named = query) -> Rows[T]:
+    """A query with one column. `of` makes a record from each value. If it can answer None, read the row by `first`."""
+    return Rows(name, args_row(of), named, None)
+
+
+def parameters(record: Any) -> dict[str, Any]:
+    """The fields of a frozen record as the parameters of a query."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def together(connection: Connection, reads: Sequence[tuple[Rows[Any], Mapping[str, Any]]]) -> list[list[Any]]:

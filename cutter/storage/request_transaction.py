@@ -14,15 +14,16 @@ from uuid import UUID
 from psycopg.pq import TransactionStatus
 
 from cutter.catalogue import Sovereign
-from cutter.domain.run_record import RunRecord
+from cutter.domain.run_record import RequestRecord, RunRecord
 from cutter.errors import NotFound, ProgrammingError
 from cutter.marking.revision import UnitInForce
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.request_view import SealedGate, StoredUnit
 from cutter.storage import effect_policy
+from cutter.storage.answers import NotOpened
 from cutter.storage.law_in_force import LAW, TERMS, Terms
 from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, the_row, values
+from cutter.storage.records import parsed, records, the_row
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.storage.snapshots import Snapshot
 from cutter.types import Json
@@ -35,15 +36,38 @@ Receipt = tuple[LiteralString, Sequence[Any]]
 class Facts:
     """The facts for a request's document.
 
-    `epoch` is the approver policy in force (sha256, thresholds) or None. `now` is the database's clock. `accepted` maps
+    `epoch_sha256` names the approver policy in force, or is None. `now` is the database's clock. `accepted` maps
     an approver to the KB id of an approval of this request that is still valid. So an approver need not send it again.
     """
 
-    run: Json
+    run: RunRecord
     pins: Json
-    epoch: Json | None
+    epoch_sha256: str | None
     now: str
     accepted: dict[str, str]
+
+    @classmethod
+    def of(cls, run: Json, pins: Json, epoch: Json | None, now: str, accepted: dict[str, str]) -> Facts:
+        """The facts from the columns of the query."""
+        return cls(
+            run=RunRecord.of(run), pins=pins, epoch_sha256=epoch["sha256"] if epoch else None, now=now,
+            accepted=accepted,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The open request. `new` is true if its document must be written."""
+
+    request: RequestRecord
+    new: bool
+
+    @classmethod
+    def of(cls, answer: Json) -> Opened | NotOpened:
+        """The request, or why there is none, from an answer of `fn_request_open`."""
+        if answer["status"] not in ("opened", "requested"):
+            return NotOpened.of(answer)
+        return cls(request=RequestRecord.of(answer["request"]), new=answer["status"] == "opened")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +81,16 @@ class EnactedUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The `answer` of fn_request_open, and the facts that were read in its transaction.
+    """The open request, and the facts that were read in its transaction. `new` is as in `Opened`.
 
     `snapshot` and `enacted` are present only if a document must be written. `stored` and `sealed` are present only for
     the request to enact. `law` is the law in force that the run changes by its `terms`. `policy` is the effect
     policy in force.
     """
 
-    answer: Json
+    request: RequestRecord
+    new: bool
     facts: Facts
-    run: RunRecord
     snapshot: Snapshot | None
     enacted: tuple[EnactedUnit, ...]
     stored: tuple[StoredUnit, ...]
@@ -76,14 +100,17 @@ class Asked:
     policy: EffectPolicy | InvalidPolicy
 
 
-OPENED: Rows[Json] = values("request_open")
-FACTS = records("request_facts", Facts)
+OPENED = parsed("request_open", Opened.of)
+FACTS = records("request_facts", Facts.of)
 SNAPSHOT = records("request_snapshot", Snapshot)
 ENACTED = records("units_enacted_last", EnactedUnit)
 
 
-def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> Asked:
-    """Open a run's request at a sovereign gate, or find the open one. The transaction stays open."""
+def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> Asked | NotOpened:
+    """Open a run's request at a sovereign gate, or find the open one. The transaction stays open.
+
+    Raises STOP_RUN_NOT_FOUND.
+    """
     ttl = "ttl_cut_seconds" if gate == Sovereign.CUT else "ttl_lifecycle_seconds"
     named = {"run_id": run_id, "gate": gate}
     with connection.pipeline():
@@ -96,11 +123,13 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         terms = TERMS.sent(connection, named)
         law = LAW.sent(connection, named)
         policy = effect_policy.TEXT.sent(connection)
-    row, answer = facts.fetchone(), opened.fetchone()
-    if row is None or answer is None:
+    known, answer = facts.fetchone(), opened.fetchone()
+    if known is None or answer is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+    if isinstance(answer, NotOpened):
+        return answer
     return Asked(
-        answer=answer, facts=row, run=RunRecord.of(row.run), snapshot=snapshot.fetchone(),
+        request=answer.request, new=answer.new, facts=known, snapshot=snapshot.fetchone(),
         enacted=tuple(enacted.fetchall()),
         stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),

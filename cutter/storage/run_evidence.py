@@ -7,23 +7,67 @@ from dataclasses import dataclass
 from cutter.domain.run_record import RunSidecar
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import parsed, records
 from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvidence:
+    """The evidence of a run. `document` is the whole answer of `fn_run_evidence`, from which a bundle is made."""
+
+    document: Json
+
+    @classmethod
+    def of(cls, answer: Json | None) -> RunEvidence | None:
+        """The evidence from the answer. None if the run is unknown."""
+        return None if answer is None else cls(answer)
+
+    @property
+    def chain(self) -> list[tuple[str, str, str]]:
+        """The run's audit chain: (previous hash, body, hash) of each event."""
+        return [(event["prev_hash"], event["body"], event["hash"]) for event in self.document["events"]]
+
+    @property
+    def accepted(self) -> list[Json]:
+        """The accepted verdicts, as they are stored."""
+        return [verdict for verdict in self.document["verdicts"] if verdict["accepted"]]
+
+    @property
+    def closing_pins(self) -> Json | None:
+        """The pins of the closeout's receipt. None before the closeout."""
+        pins: Json | None = self.document["closed"]
+        return pins
+
+    @property
+    def history(self) -> Json | None:
+        """The history that the closeout sealed, as its receipt names it."""
+        history: Json | None = self.document["history"]
+        return history
+
+
+def _sidecar_of(answer: Json | None) -> RunSidecar | None:
+    """The run from an answer of `fn_run_sidecar`. None if the run is unknown."""
+    return None if answer is None else RunSidecar.of(answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneMoment:
     """The evidence and the sidecar of a run from one moment. Both are None if the run is unknown."""
 
-    evidence: Json | None
-    sidecar: Json | None
+    evidence: RunEvidence | None
+    sidecar: RunSidecar | None
+
+    @classmethod
+    def of(cls, evidence: Json | None, sidecar: Json | None) -> OneMoment:
+        """Both from the columns of the query."""
+        return cls(evidence=RunEvidence.of(evidence), sidecar=_sidecar_of(sidecar))
 
 
-EVIDENCE: Rows[Json | None] = values("run_evidence")
-SIDECAR: Rows[Json | None] = values("run_sidecar")
-BOTH = records("run_evidence_and_sidecar", OneMoment)
+EVIDENCE = parsed("run_evidence", RunEvidence.of)
+SIDECAR = parsed("run_sidecar", _sidecar_of)
+BOTH = records("run_evidence_and_sidecar", OneMoment.of)
 
 
 def sidecar_now(connection: Connection, run_id: str) -> RunSidecar:
     """The sidecar of a run that a workflow drives. Raises Unavailable if the database has no such run."""
-    return RunSidecar.of(call(connection, "select cutter_governance.fn_run_sidecar(%s)", (run_id,)))
+    return call(connection, RunSidecar.of, "select cutter_governance.fn_run_sidecar(%s)", (run_id,))

@@ -8,23 +8,24 @@ from dataclasses import asdict
 from psycopg.types.json import Jsonb
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.lanes import Lane, lanes_of
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import NotFound
 from cutter.messages import Mode
-from cutter.registration import caps_of, mint_run_id, registered
+from cutter.registration import Registration, caps_of, mint_run_id
 from cutter.settings import Settings
 from cutter.storage import likely_names
+from cutter.storage.answers import Drift
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, Connection, session
-from cutter.storage.records import Rows, values
+from cutter.storage.pools import Connection, session
+from cutter.storage.records import Rows, parsed, values
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
 KNOWN: Rows[bool] = values("document_known")
-LANES: Rows[list[Json]] = values("lanes")
-"""The query whose answer `lanes_of` reads."""
+LANES = parsed("lanes", lanes_of)
 RUN_OF_DOCUMENT: Rows[str] = values("run_of_document")
 ENACTING: Rows[str] = values("enacting_run")
 OPEN_RUN: Rows[str] = values("open_run_of_document")
@@ -37,22 +38,23 @@ def register_run(
 ) -> str:  # fmt: skip
     """Make a run id and the run's row, before the workflow starts. An open live run of the document is a refusal."""
     run_id = mint_run_id()
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         if not KNOWN.one(connection, {"document_id": ids.document_id(document_id)}):
             raise likely_names.unknown_document(connection, document_id)
-        answer = call(
+        registration = call(
             connection,
+            Registration.of,
             "select cutter_governance.fn_run_register(%s, %s, %s, %s, %s, null, null, %s)",
             (run_id, document_id, mode, getpass.getuser(), Jsonb(asdict(caps_of(settings))), amends),
         )
-        if answer["status"] == "registered" and priority != limits.PRIORITY_DEFAULT:
+        if registration.status == "registered" and priority != limits.PRIORITY_DEFAULT:
             connection.execute("select cutter_governance.fn_run_prioritise(%s, %s)", (run_id, priority))
-    return registered(answer)
+    return registration.require_run()
 
 
 def sidecar(settings: Settings, run_id: str) -> RunSidecar:
     """All facts of a run from the database. Raises STOP_RUN_NOT_FOUND if the database has no such run."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return sidecar_of(connection, run_id)
 
 
@@ -66,22 +68,22 @@ def sidecar_of(connection: Connection, run_id: str) -> RunSidecar:
 
 def lanes(settings: Settings) -> list[Lane]:
     """The lanes of leg A and of the enactment, with the run that holds each lane and the runs that wait for it."""
-    with session(settings, OPERATOR) as connection:
-        return lanes_of(LANES.one(connection))
+    with session(settings, Role.OPERATOR) as connection:
+        return LANES.one(connection)
 
 
-def drift(settings: Settings, run_id: str) -> Json | None:
+def drift(settings: Settings, run_id: str) -> Drift | None:
     """The present drift of a run that drift has stopped, and its fingerprint. None for any other run."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         answer: Json | None = value_of(connection, "select cutter_governance.fn_drift_look(%s)", (ids.run_id(run_id),))
-    return answer
+    return None if answer is None else Drift.of(answer)
 
 
 def run_of_document(settings: Settings, document_id: str) -> str:
     """The id of one run of a document: the open run, else the newest run if it failed, else the run that enacted the
     document, else the newest run.
     """
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return _run_of_document(connection, document_id)
 
 
@@ -104,11 +106,11 @@ def run_meant(connection: Connection, name: str) -> str:
 
 def enacting_run(settings: Settings, document_id: str) -> str | None:
     """The id of the run that enacted the document, or None."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return ENACTING.first(connection, {"document_id": document_id})
 
 
 def open_run_of_document(settings: Settings, document_id: str) -> str | None:
     """The id of a document's open live run, or None."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return OPEN_RUN.first(connection, {"document_id": document_id})

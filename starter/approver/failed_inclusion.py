@@ -10,6 +10,7 @@ import uuid_utils
 
 from cutter.approvals import schema
 from cutter.batch import documents, resume_plan
+from cutter.batch.resume_plan import UnsignedFailure
 from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
 from cutter.errors import NotFound, Refused
@@ -35,9 +36,9 @@ def include(
     failed = [
         unsigned_failure
         for unsigned_failure in resume_plan.unsigned_failures(view)
-        if not only or unsigned_failure["document_id"] in only
+        if not only or unsigned_failure.document_id in only
     ]
-    others = sorted(set(only) - {failure["document_id"] for failure in failed})
+    others = sorted(set(only) - {failure.document_id for failure in failed})
     if others or not failed:
         raise NotFound(
             f"{', '.join(others) or 'no document'} of batch {batch_id} failed without being signed in again: "
@@ -45,7 +46,7 @@ def include(
             code="nothing_failed",
         )
     err().print(Listing(columns=("document", "state", "run"), title=counted(len(failed), "failed document"),
-                        rows=[(row["document_id"], row["state"], row["run_id"]) for row in failed]))  # fmt: skip
+                        rows=[(failure.document_id, failure.state, failure.run_id) for failure in failed]))  # fmt: skip
     ready, left_out = _prepared(settings, failed, keys, reason, yes=yes)
     folder = f"{documents.folder(batch_id)}/include-failed-{uuid_utils.uuid7()}"
     with progress(f"signing {len(ready)}") as _:
@@ -54,18 +55,19 @@ def include(
             for order, file in zip(part, files, strict=True):
                 signing_desk.upload(settings, file, f"{folder}/{order.statement.document_id}.md")
     folder, listing = batches.upload_set(settings, batch_id, folder)
-    answer = batch_resume.hand_over(settings, view, folder, listing)
-    if answer["status"] == "accepted" and view.batch.halted in LIFTED:
-        answer |= batch_resume.go_on(settings, batches.view(settings, batch_id))
+    reply = batch_resume.hand_over(settings, view, folder, listing)
     # Only the batch's halt is reported, because the person who includes a failed document knows that others wait for
     # their own approvals.
-    answer.pop("missing", None)
-    step = {"next": f"cutter status {batch_id} --watch"} if answer["status"] == "accepted" else {}
+    answer = {name: value for name, value in reply.as_json().items() if name != "missing"}
+    accepted = reply.status == "accepted"
+    if accepted and view.batch.halted in LIFTED:
+        answer |= batch_resume.go_on(settings, batches.view(settings, batch_id))
+    step = {"next": f"cutter status {batch_id} --watch"} if accepted else {}
     return {"batch_id": batch_id, "signed": len(ready), "left_out": left_out, "folder": folder, **answer, **step}
 
 
 def _prepared(
-    settings: Settings, failed: Sequence[Json], keys: orders.Keys, reason: str, *, yes: bool
+    settings: Settings, failed: Sequence[UnsignedFailure], keys: orders.Keys, reason: str, *, yes: bool
 ) -> tuple[list[orders.Order], list[str]]:
     """(Orders to sign, left-out documents with the reason). Each document gets its own question."""
     ready, left_out = [], []
@@ -77,17 +79,17 @@ def _prepared(
         except Refused as problem:
             if problem.code not in ("not_confirmed", "drafts_stand"):
                 raise
-            left_out.append(f"{failure['document_id']} ({problem})")
+            left_out.append(f"{failure.document_id} ({problem})")
     if not ready:
         raise Refused("; ".join(["nothing was signed", *left_out]), code="not_confirmed")
     return ready, left_out
 
 
-def _order(settings: Settings, record: Json, keys: orders.Keys, reason: str) -> orders.Order:
-    sidecar = run_rows.sidecar(settings, record["run_id"])
+def _order(settings: Settings, failure: UnsignedFailure, keys: orders.Keys, reason: str) -> orders.Order:
+    sidecar = run_rows.sidecar(settings, failure.run_id)
     if sidecar.wrote:
         raise Refused(
-            f"its drafts exist: type `cutter void {record['run_id']} --reason TEXT`, then resume the queue with "
+            f"its drafts exist: type `cutter void {failure.run_id} --reason TEXT`, then resume the queue with "
             "--skip-completed",
             code="drafts_stand",
         )

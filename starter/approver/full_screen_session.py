@@ -8,15 +8,16 @@ same place.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError, Refused
-from cutter.types import Json
 from starter.approver import signing_desk
 from starter.approver.decisions import Choice, Signed
 from starter.approver.full_screen import Session, decide
 from starter.approver.session_journal import open_journal
 from starter.approver.session_requests import Asked
+from starter.approver.session_result import SessionResult, SignedOnScreen
 from starter.approver.session_signatures import Answer, Signatures
 from starter.approver.signing_sequel import after
 from starter.console.terminal import progress_bar
@@ -25,9 +26,10 @@ TAKEN = ("accepted", "duplicate", "queued")
 """The answers of a run that accepted a statement."""
 
 
-def sit(signatures: Signatures, requests: Sequence[Asked]) -> Json:
-    """Let the approver decide on the screen, then sign and hand over. Returns the counts, the rejections and the
-    left-out documents.
+def hold(signatures: Signatures, requests: Sequence[Asked]) -> SessionResult:
+    """Let the approver decide on the screen, then sign and hand over.
+
+    Raises Refused if the approver left the session, or signed nothing.
     """
     approver, batch_id = signatures.signer.approver, signatures.batch_id
     keys = {request.key for request in requests}
@@ -43,10 +45,10 @@ def sit(signatures: Signatures, requests: Sequence[Asked]) -> Json:
                 code="session_left",
             )
         failed = sign(signatures, shown)
-        answer = _hand_over(signatures, shown)
+        result = _hand_over(signatures, shown)
         left = [f"{request.name} (undecided)" for request in shown.undecided()]
         left += [f"{request.name} ({_reason(shown, request)})" for request in shown.with_choice(Choice.SKIP)]
-    return {"batch_id": batch_id, **answer, "left_out": [*left, *failed]}
+    return replace(result, left_out=(*left, *failed))
 
 
 def _reason(shown: Session, asked: Asked) -> str:
@@ -102,8 +104,10 @@ def _sign(signatures: Signatures, shown: Session, answers: Sequence[Answer]) -> 
     return failed
 
 
-def _hand_over(signatures: Signatures, shown: Session) -> Json:
-    """Give every signed statement to its run or its batch, including statements of an earlier session."""
+def _hand_over(signatures: Signatures, shown: Session) -> SessionResult:
+    """Give every signed statement to its run or its batch, including statements of an earlier session. The result does
+    not know yet what was left out.
+    """
     ledger, statements = shown.journal.ledger, shown.journal.ledger.to_hand_over
     signed = [request for request in shown.requests if request.key in statements]
     rejected = [request for request in signed if ledger.decisions[request.key].choice is Choice.REJECT]
@@ -112,20 +116,22 @@ def _hand_over(signatures: Signatures, shown: Session) -> Json:
             f"nothing was signed; `cutter approve --batch {signatures.batch_id}` asks again", code="not_confirmed"
         )
     approved = [request for request in signed if request not in rejected]
-    summary: Json = {
-        "signed": len(signed), "approvals": len(approved), "rejections": len(rejected), "status": "accepted",
-    }  # fmt: skip
-    answers = []
+    replies = []
     for asked in rejected:
-        answer = signatures.hand_over_rejection(asked, statements[asked.key].kb_ids[0])
-        answers.append(f"{asked.name}: {'handed to its run' if answer['status'] in TAKEN else answer['status']}")
+        reply = signatures.hand_over_rejection(asked, statements[asked.key].kb_ids[0])
+        replies.append(f"{asked.name}: {'handed to its run' if reply.status in TAKEN else reply.status}")
         _handed_over(shown, asked)
+    handover = None
     if approved:
         signatures.uploaded = [name for request in approved for name in statements[request.key].kb_ids]
-        summary |= signatures.hand_over()
+        handover = signatures.hand_over()
         for asked in approved:
             _handed_over(shown, asked)
-    return {**summary, **({"rejected": answers} if answers else {}), **after(signatures, approved)}
+    return SessionResult(
+        batch_id=signatures.batch_id, signed=len(signed), left_out=(), handover=handover,
+        sequel=after(signatures, approved),
+        on_screen=SignedOnScreen(approvals=len(approved), rejections=tuple(replies)),
+    )  # fmt: skip
 
 
 def _handed_over(shown: Session, asked: Asked) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from temporal import foreign_workflows as foreign
 from temporal import names, runs
 from temporal.client import connect, unanswered
 from temporal.executions import open_execution_of
+from temporal.runs import OrderReply
 
 
 class Keys(NamedTuple):
@@ -47,6 +48,23 @@ class Order:
 
     statement: Statement
     signer: signing_desk.Signing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoidReply:
+    """The reply to a signed void. `status` is voided, duplicate or refused, and `state` is the run's state.
+
+    `code` is a stable snake_case word, and `reason` a sentence that says why the run was not voided.
+    """
+
+    status: str
+    state: str
+    code: str
+    reason: str
+
+    def as_json(self) -> Json:
+        """The fields of the reply, in the order of a command's answer."""
+        return asdict(self)
 
 
 def prepare(
@@ -88,8 +106,11 @@ def sign(settings: Settings, order: Order) -> str:
     return signing_desk.sign_and_upload(settings, statement, order.signer, wanted)
 
 
-def hand_over(settings: Settings, run: RunRecord, kb_id: str) -> Json:
-    """Give a signed document to its run and wait for the verdict. If the run's workflow was lost, start it again."""
+def hand_over(settings: Settings, run: RunRecord, kb_id: str) -> OrderReply:
+    """Give a signed document to its run and wait for the reply. If the run's workflow was lost, start it again.
+
+    Raises Unavailable if no worker answers within `limits.ORDER_ANSWER_SECONDS`.
+    """
     try:
         return asyncio.run(asyncio.wait_for(_hand_over(settings, run, kb_id), limits.ORDER_ANSWER_SECONDS))
     except (Unavailable, TimeoutError):
@@ -100,7 +121,7 @@ def hand_over(settings: Settings, run: RunRecord, kb_id: str) -> Json:
         ) from None
 
 
-async def _hand_over(settings: Settings, run: RunRecord, kb_id: str) -> Json:
+async def _hand_over(settings: Settings, run: RunRecord, kb_id: str) -> OrderReply:
     client = await connect(settings)
     await ensure_open(settings, client, run)
     return await runs.resume(client, run.document_id, kb_id)
@@ -120,13 +141,13 @@ async def ensure_open(settings: Settings, client: Client, run: RunRecord) -> boo
     return True
 
 
-async def through_void_workflow(settings: Settings, run: RunRecord, kb_id: str) -> Json:
+async def through_void_workflow(settings: Settings, run: RunRecord, kb_id: str) -> VoidReply:
     """Carry out a signed void by the short workflow `void/<run_id>`, which tells an open run that it is over."""
     order = VoidInput(run_id=run.run_id, kb_id=kb_id, document_id=run.document_id)
     short = _Short(names.VOID_RUN, names.void_workflow_id(run.run_id), "void", VoidResult)
     done: VoidResult = await _carried_out(settings, run, order, short)
     status = "duplicate" if done.code == VOIDED_BEFORE else "voided" if done.voided else "refused"
-    return {"status": status, "state": done.state, "code": done.code, "reason": done.reason}
+    return VoidReply(status=status, state=done.state, code=done.code, reason=done.reason)
 
 
 async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
@@ -143,9 +164,9 @@ async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
             await execution.handle(client).signal("void", voids[-1])
 
 
-def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str) -> Json:
+def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str) -> OrderReply:
     """Revoke an approval by the short workflow `revoke/<approval>`, because the run may be busy with the gate that the
-    approval opens.
+    approval opens. The reply is accepted or refused.
     """
     order = RevokeInput(run_id=run.run_id, kb_id=kb_id)
     short = _Short(names.REVOKE_APPROVAL, names.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
@@ -159,7 +180,8 @@ def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str)
             f"`cutter stop {run.run_id} --reason TEXT` holds the run",
             what="worker",
         ) from None
-    return {"status": "accepted" if done.accepted else "refused", "code": done.code, "reason": done.reason}
+    status = "accepted" if done.accepted else "refused"
+    return OrderReply(status=status, code=done.code, reason=done.reason)
 
 
 class _Short(NamedTuple):

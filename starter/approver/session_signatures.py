@@ -10,19 +10,22 @@ import uuid_utils
 from cutter.approvals import schema
 from cutter.approvals.statement import Statement
 from cutter.batch import documents
+from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.settings import Settings
 from cutter.storage import runs as run_rows
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.types import Json
 from starter.approver import orders, signing_desk
 from starter.approver.session_requests import Asked
 from starter.approver.signing_desk import SignedStatement, Signing
 from starter.operator import batch_resume
 from temporal import batches
+from temporal.batches import SetReply
+from temporal.runs import OrderReply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,35 @@ class Answer:
     one: Asked
     statements: tuple[tuple[Statement, str], ...]
     approves: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handover:
+    """The handover of a session's approvals.
+
+    `folder` holds the set in the knowledge base, and `reply` is the batch's reply to it. Approvals for a night are not
+    handed over, because the night looks for them: `pre_batched` has their KB ids, and `reply` is None.
+    """
+
+    folder: str = ""
+    reply: SetReply | None = None
+    pre_batched: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """accepted or refused."""
+        return "accepted" if self.reply is None else self.reply.status
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The documents whose approval the batch accepted. Empty for a night, which judges the approvals later."""
+        return () if self.reply is None else self.reply.accepted
+
+    def as_json(self) -> Json:
+        """The fields of the handover, in the order of a command's answer."""
+        if self.reply is None:
+            return {"status": self.status, "pre_batched": list(self.pre_batched)}
+        return {"folder": self.folder, **self.reply.as_json()}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,7 +87,7 @@ class Signatures:
         """The approval of one request, or after a rehearsal of both of its gates. It is not signed yet."""
         if self.before:
             return Answer(one=asked, approves=True, statements=tuple(self._in_advance(asked, note)))
-        self.folder = self.folder or f"{documents.folder(self.batch_id)}/sitting-{uuid_utils.uuid7()}"
+        self.folder = self.folder or f"{documents.folder(self.batch_id)}/session-{uuid_utils.uuid7()}"
         statement = signing_desk.answer(asked.document, asked.data, self.signer, schema.APPROVE, text=note)
         return Answer(one=asked, approves=True, statements=((statement, f"{self.folder}/{asked.name}.md"),))
 
@@ -98,9 +130,9 @@ class Signatures:
 
     def _in_advance(self, asked: Asked, note: str) -> Iterator[tuple[Statement, str]]:
         """The statements for both gates of a document, with the KB ids where the batch looks for them."""
-        with session(self.settings, OPERATOR) as connection:
+        with session(self.settings, Role.OPERATOR) as connection:
             prepared = (self.batch_id, [asked.name])
-            decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", prepared)
+            decisions = call(connection, dict, "select cutter_governance.fn_decisions_prepare(%s, %s)", prepared)
         store = Store(self.settings.kb)
         for gate in documents.GATE_STEMS:
             statement = signing_desk.answer_before(
@@ -112,17 +144,15 @@ class Signatures:
                 kb_id = f"{kb_id.removesuffix('md')}{self.signer.approver}-{uuid_utils.uuid7()}.md"
             yield statement, kb_id
 
-    def hand_over_rejection(self, asked: Asked, kb_id: str) -> Json:
-        """The run's answer to a signed rejection."""
+    def hand_over_rejection(self, asked: Asked, kb_id: str) -> OrderReply:
+        """Give a signed rejection to its run, and return the run's reply."""
         run = run_rows.sidecar(self.settings, asked.document.request.run_id).run
         return orders.hand_over(self.settings, run, kb_id)
 
-    def hand_over(self) -> Json:
-        """Hand the approvals over and return the answer of the batch. Approvals for a night are already where the night
-        looks for them.
-        """
+    def hand_over(self) -> Handover:
+        """Hand the approvals over to the batch. Approvals for a night are already where the night looks for them."""
         if self.before:
-            return {"status": "accepted", "pre_batched": self.uploaded}
+            return Handover(pre_batched=tuple(self.uploaded))
         folder, listing = batches.upload_set(self.settings, self.batch_id, self.folder)
         view = batches.view(self.settings, self.batch_id)
-        return {"folder": folder, **batch_resume.hand_over(self.settings, view, folder, listing)}
+        return Handover(folder=folder, reply=batch_resume.hand_over(self.settings, view, folder, listing))

@@ -14,7 +14,7 @@ from cutter.approvals.policy_file import parse_policy
 from cutter.approvals.request import RequestDocument, parse_request, request_sha256
 from cutter.approvals.signed_list import head_and_places, render_signature
 from cutter.approvals.statement import Statement, render
-from cutter.catalogue import Sovereign
+from cutter.catalogue import Role, Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunRecord
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused
@@ -28,7 +28,7 @@ from cutter.request_view.markdown import markdown
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW, TERMS
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.types import Json, Refusal
@@ -76,7 +76,9 @@ class SignedStatement:
     signature: bytes
 
 
-def read_request(settings: Settings, run_id: str, kb_id: str, *, role: str = OPERATOR) -> tuple[RequestDocument, bytes]:
+def read_request(
+    settings: Settings, run_id: str, kb_id: str, *, role: Role = Role.OPERATOR
+) -> tuple[RequestDocument, bytes]:
     """A run's request document from the knowledge base. Refuses if a single byte has changed, or if the request is of
     another run. `role` is the database role that reads.
     """
@@ -101,7 +103,7 @@ def read_request(settings: Settings, run_id: str, kb_id: str, *, role: str = OPE
     return document, data
 
 
-def recompute(settings: Settings, document: RequestDocument, *, role: str = OPERATOR) -> RequestView:
+def recompute(settings: Settings, document: RequestDocument, *, role: Role = Role.OPERATOR) -> RequestView:
     """The content of the request, built from the snapshot's bytes on this machine. Raises Refused if the request
     differs.
 
@@ -112,7 +114,7 @@ def recompute(settings: Settings, document: RequestDocument, *, role: str = OPER
     return view
 
 
-def build_of(settings: Settings, document: RequestDocument, *, role: str = OPERATOR) -> RequestView:
+def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role.OPERATOR) -> RequestView:
     """The view of a request from the snapshot, the registered profile and the stored rows, before any comparison."""
     snapshot = Store(settings.kb).get(document.snapshot_kb_id)
     if sha256_hex(snapshot) != document.snapshot_sha256:
@@ -162,7 +164,7 @@ def _require_same(view: RequestView, document: RequestDocument) -> None:
         )
 
 
-def read_newest(settings: Settings, run_id: str, *, role: str = OPERATOR) -> tuple[RequestDocument, bytes, bool]:
+def read_newest(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> tuple[RequestDocument, bytes, bool]:
     """A run's open request, else its newest one: the document, its bytes, and whether it waits for an answer."""
     with session(settings, role) as connection:
         newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
@@ -172,7 +174,9 @@ def read_newest(settings: Settings, run_id: str, *, role: str = OPERATOR) -> tup
     return document, data, newest.is_open
 
 
-def read_view(settings: Settings, run_id: str, *, role: str = OPERATOR) -> tuple[RequestDocument, bytes, RequestView]:
+def read_view(
+    settings: Settings, run_id: str, *, role: Role = Role.OPERATOR
+) -> tuple[RequestDocument, bytes, RequestView]:
     """A run's open request, else its newest one: the document, its bytes, and the view that was built here."""
     document, data, is_open = read_newest(settings, run_id, role=role)
     try:
@@ -278,7 +282,7 @@ def upload(settings: Settings, signed: SignedStatement, kb_id: str) -> str:
 
 def open_request(settings: Settings, run_id: str) -> str:
     """KB id of the request with which a run waits."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         kb_id = OPEN_REQUEST.first(connection, {"run_id": run_id})
     if kb_id is None:
         raise NotFound(f"{run_id} waits for no approval: see `cutter status {run_id}`")
@@ -287,14 +291,14 @@ def open_request(settings: Settings, run_id: str) -> str:
 
 def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
     """(deployment id, next sovereign gate of the run). A signed order names both."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         wrote = WROTE.one(connection, {"run_id": run_id})
     return policy_in_force(settings).deployment_id, "SG_lifecycle_authz" if wrote else "SG_cut_authz"
 
 
 def policy_in_force(settings: Settings) -> ApproverPolicy:
     """The newest epoch according to the database."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         epoch = IN_FORCE.first(connection)
     if epoch is None:
         raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")

@@ -7,6 +7,7 @@ the same session signs both gates of each document in advance, for the night.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import typer
@@ -19,13 +20,13 @@ from cutter.domain.amounts import counted
 from cutter.errors import CutterError, NotFound, Refused
 from cutter.request_view import RequestView
 from cutter.settings import Settings
-from cutter.types import Json
 from starter.approver import signing_desk
 from starter.approver.orders import Keys
 from starter.approver.session_requests import Asked, listing, view_of, waiting
+from starter.approver.session_result import ACCEPTED, SessionResult
 from starter.approver.session_signatures import Signatures
 from starter.approver.signing_desk import Signing
-from starter.approver.signing_sequel import after
+from starter.approver.signing_sequel import Sequel, after
 from starter.console.confirmation import confirmed
 from starter.console.terminal import err, progress_bar, say
 
@@ -43,15 +44,15 @@ _OTHERS = (
 )
 
 
-def sit(
+def hold(
     settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], show: Show, yes: bool,
     on_screen: bool = False, each: bool = False,
-) -> Json:  # fmt: skip
+) -> SessionResult:  # fmt: skip
     """Show each waiting request, sign the chosen ones and hand them over. With `each`, each gets its own signature.
 
-    Returns the signed, refused and left-out documents.
+    Raises NotFound if no request waits for this signer, and Refused if nothing was signed.
     """
-    requests = waiting(settings, batch_id, only, signer.approver)
+    requests = waiting(settings, batch_id, only, signer)
     before, wanted, skipped = requests.before, requests.asked, list(requests.left_out)
     if not wanted:
         status_id = f"{batch_id}-dryrun" if before else batch_id
@@ -70,21 +71,29 @@ def sit(
         signing_desk.require_fit(
             settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
         )
-    then = {"next": f"cutter approve --batch {batch_id}"} if requests.others else {}
+    again = f"cutter approve --batch {batch_id}" if requests.others else ""
     signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
     if on_screen:
         # Only here, because the library for screens takes longer to import than most commands take.
         from starter.approver import full_screen_session
 
-        summary = full_screen_session.sit(signatures, wanted)
-        return {**summary, "left_out": [*skipped, *summary["left_out"]], **then}
+        result = full_screen_session.hold(signatures, wanted)
+        return replace(result, left_out=(*skipped, *result.left_out), sequel=_continued(result.sequel, again))
     skipped += _walk(signatures, wanted, None if yes else show)
     if not signatures.signed:
         raise Refused(f"nothing was signed; `cutter approve --batch {batch_id}` asks again", code="not_confirmed")
-    answer = signatures.hand_over()
-    approved = [request for request in wanted if request.name in answer.get("accepted", ())]
-    step = after(signatures, approved) if answer.get("status") == "accepted" else {}
-    return {"batch_id": batch_id, "signed": signatures.signed, "left_out": skipped, **answer, **step, **then}
+    handover = signatures.hand_over()
+    approved = [request for request in wanted if request.name in handover.accepted]
+    sequel = after(signatures, approved) if handover.status == ACCEPTED else Sequel()
+    return SessionResult(
+        batch_id=batch_id, signed=signatures.signed, left_out=tuple(skipped), handover=handover,
+        sequel=_continued(sequel, again),
+    )  # fmt: skip
+
+
+def _continued(sequel: Sequel, command: str) -> Sequel:
+    """The sequel with this next command, if there is one."""
+    return replace(sequel, next=command) if command else sequel
 
 
 def _walk(signatures: Signatures, wanted: Sequence[Asked], show: Show | None) -> list[str]:

@@ -21,8 +21,9 @@ from starter.approver import failed_inclusion, orders, signing_desk, signing_ses
 from starter.approver.request_summary import summary
 from starter.console.confirmation import confirmed
 from starter.console.failures import of_answer
-from starter.console.terminal import ExitCode, Json, end, err, fields, fills_the_screen, progress, show, table
+from starter.console.terminal import AsJson, ExitCode, end, err, fields, fills_the_screen, progress, show, table
 from starter.operator.run_steps import moves, step_of, wait_while_it_moves
+from temporal.runs import OrderReply
 
 Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
 Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
@@ -40,7 +41,7 @@ def approve(
     ] = schema.APPROVE,
     reason: Annotated[str | None, typer.Option(help="Why the run may continue; for resume and include_failed")] = None,
     approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
     plain: Annotated[bool, typer.Option("--plain", help="Of a batch, ask line by line on a terminal too")] = False,
     sign_each: Annotated[
         bool, typer.Option("--sign-each", help="Of a batch, make a signature for each document, not one for all")
@@ -68,7 +69,7 @@ def approve(
             _show_set(answer, as_json=as_json)
         elif decision == schema.APPROVE:
             on_screen = fills_the_screen() and not (yes or plain or as_json)
-            _sit(batch, only or (), keys, yes=yes, on_screen=on_screen, each=sign_each, as_json=as_json)
+            _hold_session(batch, only or (), keys, yes=yes, on_screen=on_screen, each=sign_each, as_json=as_json)
         else:
             raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
         return
@@ -95,7 +96,7 @@ _ELSEWHERE = {
 }
 
 
-def _sit(
+def _hold_session(
     batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, on_screen: bool, each: bool, as_json: bool
 ) -> None:
     settings = load()
@@ -104,10 +105,10 @@ def _sit(
     def shown(document: RequestDocument, view: RequestView) -> None:
         err().print(summary(document, view), soft_wrap=True)
 
-    answer = signing_session.sit(
+    result = signing_session.hold(
         settings, batch_id, signer, only=only, show=shown, yes=yes, on_screen=on_screen, each=each
     )
-    _show_set(answer, as_json=as_json)
+    _show_set(result.as_json(), as_json=as_json)
 
 
 def _show_set(answer: dict[str, Any], *, as_json: bool) -> None:
@@ -123,7 +124,7 @@ def reject(
     key: Key = None,
     gpg_home: Home = None,
     yes: Yes = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Refuse the request with a signature; the run ends as failed_rejected.
 
@@ -139,7 +140,7 @@ def revoke(
     approver: Approver = None,
     key: Key = None,
     gpg_home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Take back an approval that no gate has consumed yet; the run then asks again.
 
@@ -231,9 +232,9 @@ def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: b
     _show(record.run_id, decision, name, orders.hand_over(settings, record, name), as_json=as_json)
 
 
-def _show(run_id: str, decision: str, kb_id: str, answer: dict[str, Any], *, as_json: bool) -> None:
-    answered = {"run_id": run_id, "decision": decision, "approval_kb_id": kb_id, **answer}
-    if answer.get("status") in ACCEPTED:
+def _show(run_id: str, decision: str, kb_id: str, reply: OrderReply, *, as_json: bool) -> None:
+    answered = {"run_id": run_id, "decision": decision, "approval_kb_id": kb_id, **reply.as_json()}
+    if reply.status in ACCEPTED:
         answered["next"] = step_of(load(), run_id).command
     outcome = of_answer(answered, ACCEPTED)
     _print(outcome, answered, as_json=as_json, done=outcome.get("status") in ACCEPTED)

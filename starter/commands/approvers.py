@@ -14,15 +14,15 @@ import typer
 from cutter.approvals import approver_store
 from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.policy import Signing as SigningRule
+from cutter.catalogue import Role
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
 from cutter.settings import Settings, load
 from cutter.storage.clock import CLOCK
-from cutter.storage.migrate import OWNER
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.approver import signing_desk
-from starter.console.terminal import Json, say, show, table
+from starter.console.terminal import AsJson, say, show, table
 
 app = typer.Typer(help="Who may approve: numbered, signed policy epochs.", no_args_is_help=True, add_completion=False)
 
@@ -40,7 +40,7 @@ SigningOption = Annotated[
 
 def install(settings: Settings, policy: ApproverPolicy) -> None:
     """Write an epoch's row, as the database's owner."""
-    with session(settings, OWNER) as connection:
+    with session(settings, Role.OWNER) as connection:
         connection.execute(
             "select cutter_governance.fn_policy_install(%s, %s, %s, %s::jsonb, %s::jsonb, %s)",
             (
@@ -54,7 +54,7 @@ def install(settings: Settings, policy: ApproverPolicy) -> None:
         )
 
 
-def in_force(settings: Settings, *, role: str = OPERATOR) -> str:
+def in_force(settings: Settings, *, role: Role = Role.OPERATOR) -> str:
     """sha256 of the epoch that the database names. `role` is the database role that reads."""
     with session(settings, role) as connection:
         epoch = IN_FORCE.first(connection)
@@ -79,7 +79,7 @@ def new_approvers(entries: list[str]) -> list[approver_store.NewApprover]:
 
 
 @app.command()
-def init(approver: Approvers, signing_rule: SigningOption = None, as_json: Json = False) -> None:
+def init(approver: Approvers, signing_rule: SigningOption = None, as_json: AsJson = False) -> None:
     """Make epoch 1 with a new deployment id, and install it as the database's owner.
 
     Example: cutter approvers init --approver an=an.asc
@@ -107,7 +107,7 @@ def init(approver: Approvers, signing_rule: SigningOption = None, as_json: Json 
 
 
 @app.command()
-def propose(approver: Approvers, signing_rule: SigningOption = None, as_json: Json = False) -> None:
+def propose(approver: Approvers, signing_rule: SigningOption = None, as_json: AsJson = False) -> None:
     """Write the next epoch, unsigned; the approvers of the present one then sign it with `approvers sign`.
 
     Example: cutter approvers propose --approver an=an.asc --approver binh=binh.asc
@@ -127,7 +127,7 @@ def sign(
     approver: Annotated[str | None, typer.Option(help="Your name in the policy in force")] = None,
     key: Annotated[str | None, typer.Option(help="Primary fingerprint of your key")] = None,
     gpg_home: Annotated[Path | None, typer.Option(help="GnuPG home; default: your own")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Sign a proposed epoch with your own key; only approvers of the epoch in force may.
 
@@ -155,28 +155,30 @@ def sign(
 def _missing(settings: Settings, present: ApproverPolicy, following: ApproverPolicy) -> str | None:
     """What the next epoch still lacks. None if it may be installed."""
     try:
-        approver_store.check_succession(settings.approvers, present, following, now=_database_clock(settings, OPERATOR))
+        approver_store.check_succession(
+            settings.approvers, present, following, now=_database_clock(settings, Role.OPERATOR)
+        )
     except Refused as problem:
         return str(problem)
     return None
 
 
 @app.command(name="install")
-def install_command(number: Annotated[int, typer.Argument(help="The epoch's number")], as_json: Json = False) -> None:
+def install_command(number: Annotated[int, typer.Argument(help="The epoch's number")], as_json: AsJson = False) -> None:
     """Install a proposed epoch after enough approvers of the present one have signed it.
 
     Example: cutter approvers install 2
     """
     settings = load()
-    previous, _ = approver_store.load_current(settings.approvers, in_force(settings, role=OWNER))
+    previous, _ = approver_store.load_current(settings.approvers, in_force(settings, role=Role.OWNER))
     following = approver_store.read_epoch(settings.approvers, number)
-    approver_store.check_succession(settings.approvers, previous, following, now=_database_clock(settings, OWNER))
+    approver_store.check_succession(settings.approvers, previous, following, now=_database_clock(settings, Role.OWNER))
     install(settings, following)
     _show(following, as_json=as_json)
 
 
 @app.command(name="show")
-def show_command(as_json: Json = False) -> None:
+def show_command(as_json: AsJson = False) -> None:
     """Show the policy in force.
 
     Example: cutter approvers show
@@ -184,7 +186,7 @@ def show_command(as_json: Json = False) -> None:
     _show(signing_desk.policy_in_force(load()), as_json=as_json)
 
 
-def _database_clock(settings: Settings, role: str) -> datetime:
+def _database_clock(settings: Settings, role: Role) -> datetime:
     with session(settings, role) as connection:
         return CLOCK.one(connection)
 

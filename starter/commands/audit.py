@@ -10,16 +10,17 @@ from typing import Annotated
 
 import typer
 
+from cutter.catalogue import Role
 from cutter.domain.digests import is_digest, sha256_hex
 from cutter.errors import InvalidInput, NotFound
 from cutter.evidence import audit
 from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as run_rows
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, show, table
+from starter.console.terminal import AsJson, ExitCode, end, show, table
 
 app = typer.Typer(help="The audit chain: export it, verify it offline.", no_args_is_help=True, add_completion=False)
 
@@ -43,7 +44,7 @@ EVENTS = records("audit_events", AuditEvent)
 def export(
     out: Annotated[Path, typer.Option(help="File to write, such as audit.jsonl", dir_okay=False)],
     run: Annotated[str | None, typer.Option(help="One run, or a document's newest; default: all")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the audit events of one run or of all, and print the head to keep elsewhere.
 
@@ -69,7 +70,7 @@ def export(
 
 def exported(settings: Settings, run_id: str | None) -> bytes:
     """The export's bytes; NotFound when there is no event."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         events = EVENTS.all(connection, {"chain": run_id})
     if not events:
         raise NotFound(f"no audit events{f' of {run_id}' if run_id else ''}: see `cutter status`")
@@ -80,7 +81,7 @@ def exported(settings: Settings, run_id: str | None) -> bytes:
 def verify(
     file: Annotated[Path, typer.Argument(help="An export", exists=True, dir_okay=False)],
     head: Annotated[str | None, typer.Option(help="A head that was kept elsewhere: 64 hex characters")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check an export offline for deleted, altered, inserted and reordered events; exit 1 if there is one.
 

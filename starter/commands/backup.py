@@ -40,11 +40,8 @@ from cutter.stack.postgres_programs import backup_programs
 from cutter.storage import runs as run_rows
 from cutter.storage.backups import LISTED, NEWEST, WANTED
 from cutter.storage.clock import CLOCK
-from cutter.storage.migrate import OWNER
-from cutter.storage.pools import OPERATOR, session
-from starter.console.terminal import Json, Listing, counted_progress, progress, show, table
-
-BACKUP_ROLE = Role.BACKUP.value
+from cutter.storage.pools import session
+from starter.console.terminal import AsJson, Listing, counted_progress, progress, show, table
 
 T = TypeVar("T")
 
@@ -64,7 +61,7 @@ GpgHome = Annotated[
 
 @app.command()
 def verify(
-    artifact: Annotated[str, Artifact], sha256: Sha256 = None, gpg_home: GpgHome = None, as_json: Json = False
+    artifact: Annotated[str, Artifact], sha256: Sha256 = None, gpg_home: GpgHome = None, as_json: AsJson = False
 ) -> None:
     """Decrypt a backup, restore it into the scratch database, compare every row, and leave no row there.
 
@@ -76,7 +73,7 @@ def verify(
         outcome = restore_check(
             record=record,
             artifacts_url=store,
-            scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
+            scratch_dsn=dsn(settings, Role.BACKUP, database="cutter_scratch"),
             pg_bin=backup_programs(settings),
             gpg_home=gpg_home or settings.key_home("backup"),
         )
@@ -101,7 +98,7 @@ def restore(
     ] = limits.RESTORE_JOBS,
     sha256: Sha256 = None,
     gpg_home: GpgHome = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Restore a backup's tables into an empty database, without triggers and foreign keys. It has every document.
 
@@ -161,13 +158,13 @@ def _rebuild(
 
 
 @app.command(name="list")
-def list_backups(as_json: Json = False) -> None:
+def list_backups(as_json: AsJson = False) -> None:
     """List the backups, newest first, each with the documents whose writes it protects; a batch's runs share one.
 
     Example: cutter backup list
     """
     settings = load()
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         backups = [asdict(backup) for backup in LISTED.all(connection, {"limit": limits.BACKUPS_LISTED_MAX})]
         wrong = list(health.sentences(health.health(connection), settings.backup_verified_max_days))
     columns = ["artifact", "taken_utc", "size_bytes", "documents"]
@@ -187,7 +184,7 @@ def take(
         bool, typer.Option("--whole", help="Also take its companion, the rows of all other tables, for a rebuild.")
     ] = False,
     gpg_home: GpgHome = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Back up the documents that changed, prove the backup, and let later backups build on it. No gate waits for it.
 
@@ -210,7 +207,7 @@ def take(
 def _with_companion(settings: Settings, home: Path) -> tuple[BackupRecord, CompanionRecord] | None:
     """A backup and its companion. None after a part of a backup, because the next one must see that it is sealed."""
     with companion_take.moment(
-        dsn(settings, BACKUP_ROLE), dsn(settings, OWNER), limits.RESTORE_DEADLINE_SECONDS
+        dsn(settings, Role.BACKUP), dsn(settings, Role.OWNER), limits.RESTORE_DEADLINE_SECONDS
     ) as moment:
         record, _ = _taken(settings, home, moment.snapshot)
         if not record.whole:
@@ -227,7 +224,7 @@ def _taken(settings: Settings, home: Path, snapshot: str | None) -> tuple[Backup
     """Take a backup as a segment, or a part of one; restore it, and let it cover its documents."""
     with progress("backing up the documents that changed"):
         record = good(segment_take.take(
-            dsn=dsn(settings, BACKUP_ROLE), pg_bin=backup_programs(settings), gpg_home=home,
+            dsn=dsn(settings, Role.BACKUP), pg_bin=backup_programs(settings), gpg_home=home,
             artifacts_url=settings.artifacts,
             recipient_fingerprint=_pinned(settings), artifact_id=f"{BY_HAND}{uuid_utils.uuid7()}.gpg",
             deadline_seconds=limits.RESTORE_DEADLINE_SECONDS, snapshot=snapshot,
@@ -236,7 +233,7 @@ def _taken(settings: Settings, home: Path, snapshot: str | None) -> tuple[Backup
     with progress(f"restoring {record.artifact_id}"):
         outcome = good(restore_check(
             record=record, artifacts_url=settings.artifacts, pg_bin=backup_programs(settings), gpg_home=home,
-            scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
+            scratch_dsn=dsn(settings, Role.BACKUP, database="cutter_scratch"),
             deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
         ))  # fmt: skip
     if isinstance(outcome, SegmentReport):
@@ -251,7 +248,7 @@ def _tell_companion(
     with progress(f"restoring {companion.artifact_id}"):
         header = good(companion_restore.restore_check(
             record=companion, artifacts_url=settings.artifacts, gpg_home=home,
-            scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
+            scratch_dsn=dsn(settings, Role.BACKUP, database="cutter_scratch"),
         ))  # fmt: skip
     rows = [(name, entry.rows) for name, entry in header.tables.items() if entry.rows]
     answer = asdict(companion) | {"artifact": record.artifact_id, "row_counts": dict(rows)}
@@ -290,7 +287,7 @@ def scrub(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Verify every document.")] = False,
     gpg_home: GpgHome = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Verify sealed segments again: decrypt, restore, and compare with the tree and the live rows.
 
@@ -303,7 +300,7 @@ def scrub(
         documents = each_pass(sealed, settings.backup_verified_max_days, 1, least=limits.SCRUB_DOCUMENTS)
     with progress("verifying segments"):
         report = scrub_segments(
-            dsn=dsn(settings, BACKUP_ROLE), scratch_dsn=dsn(settings, BACKUP_ROLE, database="cutter_scratch"),
+            dsn=dsn(settings, Role.BACKUP), scratch_dsn=dsn(settings, Role.BACKUP, database="cutter_scratch"),
             gpg_home=gpg_home or settings.key_home("backup"), artifacts_url=settings.artifacts,
             documents=limits.SCRUB_EVERYTHING if everything else documents,
             deadline_seconds=limits.RESTORE_DEADLINE_SECONDS,
@@ -324,7 +321,7 @@ def scrub(
 def again(
     document: Annotated[str | None, typer.Argument(help="Document id.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every document.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Let the next backup dump a document again, such as after its segment was damaged.
 
@@ -344,7 +341,7 @@ def again(
 @app.command()
 def collect(
     delete: Annotated[bool, typer.Option("--delete", help="Delete what is listed.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the artifacts that no backup of the retention needs (CUTTER_BACKUP_RETENTION_DAYS), or delete them.
 
@@ -369,7 +366,7 @@ def collect(
 
 
 def _garbage(settings: Settings, days: int) -> Garbage:
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         now, wanted = CLOCK.one(connection), set(WANTED.all(connection, {"days": days}))
     with session(settings, Role.BACKUP) as connection:
         newest = coverage.head_of(connection).tree or EMPTY
@@ -396,7 +393,7 @@ def _pinned(settings: Settings) -> str:
 
 def _newest(settings: Settings) -> str:
     """The newest backup: of a run, which the database lists, or of a person, which only the store has."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         listed = LISTED.first(connection, {"limit": 1})
     by_hand = newest_by_hand(settings.artifacts)
     if by_hand is not None and (listed is None or by_hand.taken_utc >= (listed.taken_utc or "")):
@@ -411,7 +408,7 @@ def _artifact_of(settings: Settings, name: str) -> str:
     if "/" in name or name.endswith(".gpg"):
         return name
     run_id = run_rows.run_id_of(settings, name)
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
     if newest is None:
         raise NotFound(f"{run_id} has no backup: type `cutter backup list`")

@@ -14,6 +14,7 @@ from rich.console import Console
 from cutter import limits, sources
 from cutter.batch import plan, resume_plan, scheduled_batches
 from cutter.batch.view import BatchRecord, FailurePolicy
+from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused
 from cutter.messages import Mode
@@ -23,10 +24,10 @@ from cutter.registration import caps_of
 from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Admission, Options
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.commands import batch_options, text_options
 from starter.commands.resume_batch import Wait, Watch
-from starter.console.terminal import Json, Listing, show
+from starter.console.terminal import AsJson, Listing, show
 from starter.operator import batch_check
 from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, resting
@@ -56,7 +57,7 @@ def batch(
     remove_direction_marks: text_options.RemoveDirectionMarks = False,
     wait: Wait = False,
     watch: Watch = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Start a batch: plan its documents in parallel, collect their requests, write one document at a time.
 
@@ -111,7 +112,7 @@ def _check(
     settings: Settings, data: bytes, options: Options, wanted: sources.Wanted, *, by_name: bool, as_json: bool
 ) -> None:
     """Show what the batch would start. Nothing is registered."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, data, options)
         marked = batch_check.mark_all(settings, connection, admission, wanted)
         weights = batch_rows.weights(connection, admission.items)
@@ -121,7 +122,7 @@ def _check(
 def _register(settings: Settings, data: bytes, options: Options, *, resume: bool) -> dict[str, Any]:
     """Register the batch, or find the batch of this queue, which only a resume continues."""
     caps = asdict(caps_of(settings))
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, data, options)
         batch_id, new = batch_rows.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
         if not new and not resume:
@@ -176,9 +177,9 @@ def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
     """The failed documents that only a signature includes again, in this batch or in the batch in which they failed."""
     view = batches.view(settings, batch_id)
     kept_out = [item.document_id for item in view.items if item.kept_out]
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         needed = resume_plan.unsigned_failures(view) + batch_rows.failed_runs(connection, kept_out)
-    return {"needs_signature": needed} if needed else {}
+    return {"needs_signature": [asdict(failure) for failure in needed]} if needed else {}
 
 
 def _options(
@@ -215,10 +216,10 @@ def _show_check(
     as_json: bool,
 ) -> None:
     placed = plan.order(admission.items, weights=weights)
-    by_id = {row["document_id"]: row for row in admission.rows}
+    by_id = {row.document_id: row for row in admission.rows}
     rows = [
-        (place.number or "–", place.document_id, by_id[place.document_id]["tenant"],
-         by_id[place.document_id]["reason"] or _law_already(admission, place.document_id) or place.reason)
+        (place.number or "–", place.document_id, by_id[place.document_id].tenant,
+         by_id[place.document_id].reason or _law_already(admission, place.document_id) or place.reason)
         for place in placed
     ]  # fmt: skip
     columns = ("place", "document_id", "tenant", "why", "units", "findings")

@@ -33,12 +33,15 @@ from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.storage import private
 from cutter.storage import runs as run_rows
+from cutter.types import Json
 from starter.approver import signing_desk
 from starter.approver.request_summary import summary as request_summary
 from starter.approver.request_summary import unit_at_its_place
 from starter.commands import approvers, demo_amendment, demo_batch, evidence, up
+from starter.commands.demo_amendment import Amendment
+from starter.commands.demo_batch import DemoBatch
 from starter.commands.request import Form, saved
-from starter.console.terminal import ExitCode, Json, Listing, end, err, progress, say, show, table
+from starter.console.terminal import AsJson, ExitCode, Listing, end, err, progress, say, show, table
 from starter.operator.run_watch import Tell, by_state, wait_for_people
 from temporal import runs
 from temporal.client import connect
@@ -52,7 +55,7 @@ FIRST = ("reading-rooms-act", "us-constitution")
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the stack up.")] = False,
     laws: Annotated[str | None, typer.Option(help="A folder of laws to cut instead of the model laws.")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Cut laws on the real servers: one law with approvals by the temporal CLI, then a batch in two signing sessions.
 
@@ -70,8 +73,9 @@ def demo(
         sidecar = run_rows.sidecar(settings, asyncio.run(_story(settings, home, document_id)))
         batch = demo_batch.play(settings, signing_desk.who(settings, APPROVER, None, home), others) if others else None
         amended = _amended(settings, home, document_id, first)
-        answer = summary(settings, sidecar) | {"batch": batch, "amended": demo_amendment.answer(amended)}
-        show(answer, as_json=as_json, render=lambda console: _closeout(answer, amended, console))
+        story = summary(settings, sidecar)
+        answer = story | {"batch": batch and batch.as_json(), "amended": amended and amended.as_json()}
+        show(answer, as_json=as_json, render=lambda console: _closeout(story, batch, amended, console))
     finally:
         if keep:
             say(f"left up: Web UI {ui_url(settings)}; `cutter down` stops it")
@@ -131,7 +135,7 @@ def _registered(settings: Settings, law: Path) -> str:
     return document_id
 
 
-def _amended(settings: Settings, home: Path, document_id: str, law: Path) -> dict[str, Any] | None:
+def _amended(settings: Settings, home: Path, document_id: str, law: Path) -> Amendment | None:
     """Enact the second version of the law in the same way, and look at both; None if it has no second text."""
     day = demo_amendment.registered(settings, document_id, law)
     if day is None:
@@ -257,7 +261,7 @@ def _gate(receipt: Receipt, attempts: Sequence[AttemptRecord]) -> dict[str, Any]
     }
 
 
-def _closeout(answer: dict[str, Any], amended: dict[str, Any] | None, console: Console) -> None:
+def _closeout(answer: Json, batch: DemoBatch | None, amended: Amendment | None, console: Console) -> None:
     gates = [
         (gate["gate"], f"{gate['milliseconds']} ms", gate["attempts"], gate["receipt"][:16]) for gate in answer["gates"]
     ]
@@ -276,8 +280,8 @@ def _closeout(answer: dict[str, Any], amended: dict[str, Any] | None, console: C
         console.print(f"{label}: {answer[name]}", soft_wrap=True)
     if answer["evidence"] is not None:
         _show_evidence(answer["evidence"], console)
-    if answer["batch"] is not None:
-        demo_batch.show(answer["batch"], console)
+    if batch is not None:
+        demo_batch.show(batch, console)
     if amended is not None:
         demo_amendment.show(amended, console)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -11,17 +12,48 @@ from rich.text import Text
 
 from cutter import sources
 from cutter.approvals.request import Changes
-from cutter.law.comparison import compare
+from cutter.catalogue import Role
+from cutter.law.comparison import Comparison, compare
 from cutter.law.law_text import LawText, Unit
 from cutter.settings import Settings
 from cutter.storage import enacted_law
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.types import Json
 from starter.commands import demo_batch, law, law_site
 from starter.console.terminal import line, plain, quoted, say
 
 DAYS_AHEAD = 30
 """So many days after the demo the amended law takes effect, so that both versions can be asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment:
+    """A law with its amended version, as people read both.
+
+    `unit` is the address of the shortest revised unit. `versions` and `days` have two entries: the text in force on the
+    day of the demo, and the text that follows. `site` is the path of the static site's first page, and `pages` counts
+    the pages.
+    """
+
+    document: str
+    run_id: str
+    unit: str
+    comparison: Comparison
+    versions: tuple[LawText, LawText]
+    days: tuple[date, date]
+    site: str
+    pages: int
+
+    def as_json(self) -> Json:
+        """The fields that are plain values, for the answer of `cutter demo`."""
+        versions = [
+            {"version": text.version.version, "effective_from": str(text.version.effective_from)}
+            for text in self.versions
+        ]
+        return {
+            "document": self.document, "run_id": self.run_id, "counts": self.comparison.counts, "versions": versions,
+            "site": self.site,
+        }  # fmt: skip
 
 
 def registered(settings: Settings, document_id: str, first: Path) -> date | None:
@@ -45,9 +77,9 @@ def changes_shown(changes: Changes) -> Iterator[Text]:
         yield from (line(f"  {sign} {unit.title}") for unit in units)
 
 
-def looked_at(settings: Settings, document_id: str, run_id: str, day: date) -> Json:
-    """Both versions as the commands of `cutter law` show them, and the law as a static site."""
-    with session(settings, OPERATOR) as connection:
+def looked_at(settings: Settings, document_id: str, run_id: str, day: date) -> Amendment:
+    """Read both versions as the commands of `cutter law` do, and write the law as a static site."""
+    with session(settings, Role.OPERATOR) as connection:
         known = enacted_law.versions(connection, document_id)
         old, new = (enacted_law.text_of(connection, version) for version in known)
     comparison = compare(old.units, new.units)
@@ -55,40 +87,27 @@ def looked_at(settings: Settings, document_id: str, run_id: str, day: date) -> J
     unit = min(revised, key=lambda unit: unit.words).address
     site = settings.state / "site"
     written = law_site.write(site, {document_id: [old, new]})
-    return {
-        "document": document_id, "run_id": run_id, "unit": unit, "comparison": comparison, "versions": [old, new],
-        "days": [datetime.now(UTC).date(), day], "site": str(site / "index.html"), "pages": written,
-    }  # fmt: skip
+    return Amendment(
+        document=document_id, run_id=run_id, unit=unit, comparison=comparison, versions=(old, new),
+        days=(datetime.now(UTC).date(), day), site=str(site / "index.html"), pages=written,
+    )  # fmt: skip
 
 
-def answer(amendment: Json | None) -> Json | None:
-    """The same as plain values."""
-    if amendment is None:
-        return None
-    comparison, versions = amendment["comparison"], amendment["versions"]
-    return {
-        "document": amendment["document"], "run_id": amendment["run_id"], "counts": comparison.counts,
-        "versions": [{"version": version.version.version, "effective_from": str(version.version.effective_from)}
-                     for version in versions],
-        "site": amendment["site"],
-    }  # fmt: skip
-
-
-def show(amendment: Json, console: Console) -> None:
+def show(amendment: Amendment, console: Console) -> None:
     """The word diff, the law on both days, and the path of the site; each below the command that shows it."""
-    document, unit = amendment["document"], amendment["unit"].partition("/")[2]
-    old, new = amendment["versions"]
+    document, unit = amendment.document, amendment.unit.partition("/")[2]
+    old, new = amendment.versions
     console.print()
     console.print(line(f"amended law {document}", "bold"), soft_wrap=True)
     console.print(line(f"$ cutter law diff {document}", "dim"), soft_wrap=True)
-    law.print_comparison(console, old.version, new.version, amendment["comparison"])
-    for day, text in zip(amendment["days"], (old, new), strict=True):
+    law.print_comparison(console, old.version, new.version, amendment.comparison)
+    for day, text in zip(amendment.days, amendment.versions, strict=True):
         console.print()
         console.print(line(f"$ cutter law show {document} {unit} --at {day}", "dim"), soft_wrap=True)
-        console.print(quoted(plain(_unit(text, amendment["unit"]).body.rstrip("\n"))))
+        console.print(quoted(plain(_unit(text, amendment.unit).body.rstrip("\n"))))
         console.print(line(f"$ cutter law tree {document} --at {day}", "dim"), soft_wrap=True)
         console.print(line(_tree_line(text)))
-    console.print(f"\nsite: {amendment['site']} ({amendment['pages']} pages)", soft_wrap=True)
+    console.print(f"\nsite: {amendment.site} ({amendment.pages} pages)", soft_wrap=True)
 
 
 def _unit(text: LawText, address: str) -> Unit:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,17 +13,20 @@ import uuid_utils
 from rich.console import Console
 
 from cutter import sources
+from cutter.catalogue import Role
 from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.messages import BatchResult
 from cutter.projections import batch_queue_file
+from cutter.projections.batch_summary import BatchLine
 from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.types import Json
 from starter.approver import signing_session
+from starter.approver.session_result import ACCEPTED
 from starter.approver.signing_desk import Signing
 from starter.console.terminal import Listing, progress, say
 from starter.operator import batch_status
@@ -46,24 +49,56 @@ def profile_of(name: str) -> str:
     return next((profile for begin, profile in PROFILES if name.startswith(begin)), "generic-markdown")
 
 
-def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> Json:
-    """Register the laws, run them as a batch and sign its requests. Prints each document's outcome and the report's
-    path.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoDocument:
+    """A document of the demo's batch, as `cutter status` shows it, and the name of its law's file."""
+
+    line: BatchLine
+    law: str
+
+    def as_json(self) -> Json:
+        """The document for the answer of `cutter demo`."""
+        shown = {name: getattr(self.line, name) for name in ("document_id", "shown", "state", "queue", "reason")}
+        return {**shown, "commands": list(self.line.commands), "law": self.law}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoBatch:
+    """The demo's batch after its end. `totals` counts the documents by outcome.
+
+    `not_registered` maps the file of a law to the reason why it was not registered. `report` is the path of the batch's
+    report, and `next` the command that a person types next.
     """
+
+    batch_id: str
+    state: str
+    totals: Mapping[str, int]
+    documents: tuple[DemoDocument, ...]
+    not_registered: Mapping[str, str]
+    report: str
+    next: str
+
+    def as_json(self) -> Json:
+        """The batch for the answer of `cutter demo`."""
+        return {
+            "batch_id": self.batch_id, "state": self.state, "totals": dict(self.totals),
+            "documents": [document.as_json() for document in self.documents],
+            "not_registered": dict(self.not_registered), "report": self.report, "next": self.next,
+        }  # fmt: skip
+
+
+def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> DemoBatch:
+    """Register the laws, run them as a batch and sign its requests, until the batch has ended."""
     names, refused = _registered(settings, laws)
     batch_id = _begun(settings, list(names))
     say(f"batch {batch_id}: {len(names)} documents, set aside what fails (--quarantine)")
     _through(settings, batch_id, signer)
     view = batch_status.look(settings, batch_id)
-    return {
-        "batch_id": batch_id,
-        "state": view["state"],
-        "totals": view["totals"],
-        "documents": [{**_row(document), "law": names[document["document_id"]]} for document in view["documents"]],
-        "not_registered": refused,
-        "report": str(_report(settings, batch_id)),
-        "next": view["next"],
-    }
+    return DemoBatch(
+        batch_id=batch_id, state=view.state, totals=view.totals,
+        documents=tuple(DemoDocument(line=line, law=names[line.document_id]) for line in view.documents),
+        not_registered=refused, report=str(_report(settings, batch_id)), next=view.next,
+    )  # fmt: skip
 
 
 def _registered(settings: Settings, laws: Sequence[Path]) -> tuple[dict[str, str], dict[str, str]]:
@@ -92,7 +127,7 @@ def _begun(settings: Settings, document_ids: Sequence[str]) -> str:
     ]  # fmt: skip
     data = ("\n".join(lines) + "\n").encode()
     options = Options(policy="quarantine")
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, data, options)
         caps = asdict(caps_of(settings))
         batch_id, _ = batch_rows.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
@@ -109,15 +144,15 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
     """Hold a signing session whenever the batch waits for people, until its workflow has ended."""
     while True:
         view = until_people_or_end(settings, batch_id)
-        if view["over"]:
+        if view.over:
             break
         try:
-            answer = signing_session.sit(settings, batch_id, signer, only=(), show=lambda *_: None, yes=True)
+            result = signing_session.hold(settings, batch_id, signer, only=(), show=lambda *_: None, yes=True)
         except NotFound:
             continue  # the batch waited a moment ago and has continued
-        if answer["status"] != "accepted":
+        if result.status != ACCEPTED:
             raise Refused(f"the demo's batch refused what was signed: see `cutter status {batch_id}`", code="refused")
-        say(f"one signing session: {answer['signed']} documents signed, one signature each")
+        say(f"one signing session: {result.signed} documents signed, one signature each")
     with progress("writing the report") as _:
         asyncio.run(_ended(settings, batch_id))
 
@@ -128,33 +163,26 @@ async def _ended(settings: Settings, batch_id: str) -> None:
     await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
 
 
-def _row(record: Json) -> Json:
-    return {name: record[name] for name in ("document_id", "shown", "state", "queue", "reason", "commands")}
-
-
 def _report(settings: Settings, batch_id: str) -> Path:
     """The path of report.html in the batch's folder."""
     return batch_queue_file.find(settings.batches, batch_id) / "report.html"
 
 
-def show(batch: Json, console: Console) -> None:
+def show(batch: DemoBatch, console: Console) -> None:
     """Print one line for each document, with queue and reason if it failed, and the report."""
     rows = [
-        (document["document_id"], document["law"], document["shown"], document["queue"] or "")
-        for document in batch["documents"]
+        (document.line.document_id, document.law, document.line.shown, document.line.queue or "")
+        for document in batch.documents
     ]
     console.print(Listing(columns=("document", "law", "outcome", "queue"), rows=rows,
-                          title=f"\nbatch {batch['batch_id']}"))  # fmt: skip
-    for document in batch["documents"]:
-        if document["shown"] not in DONE:
-            console.print(
-                f"\n{document['document_id']} {document['state']}: {visible_line(str(document['reason']))}",
-                soft_wrap=True,
-            )
-            for command in document["commands"]:
+                          title=f"\nbatch {batch.batch_id}"))  # fmt: skip
+    for line in (document.line for document in batch.documents):
+        if line.shown not in DONE:
+            console.print(f"\n{line.document_id} {line.state}: {visible_line(str(line.reason))}", soft_wrap=True)
+            for command in line.commands:
                 console.print(f"  {command}", soft_wrap=True)
-    for law, reason in batch["not_registered"].items():
+    for law, reason in batch.not_registered.items():
         console.print(f"\n{law} was not registered: {visible_line(str(reason))}", soft_wrap=True)
-    counts = " · ".join(f"{name} {count}" for name, count in batch["totals"].items())
-    console.print(f"\nbatch state: {batch['state']} · {counts}", soft_wrap=True)
-    console.print(f"report: {batch['report']}", soft_wrap=True)
+    counts = " · ".join(f"{name} {count}" for name, count in batch.totals.items())
+    console.print(f"\nbatch state: {batch.state} · {counts}", soft_wrap=True)
+    console.print(f"report: {batch.report}", soft_wrap=True)

@@ -11,7 +11,7 @@ import typer
 
 from cutter.errors import InvalidInput
 from cutter.settings import load
-from starter.console.terminal import Json, fields, show
+from starter.console.terminal import AsJson, fields, show
 
 EXTRA = ("fastapi", "uvicorn")
 
@@ -21,7 +21,7 @@ def desk(
     host: Annotated[
         str, typer.Option(help="Address to listen on; other than loopback only after a reverse proxy with a login")
     ] = "127.0.0.1",
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Serve web pages of what waits, laws, runs, batches and queues until you interrupt it; they change nothing.
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from cutter.catalogue import Role
 from cutter.domain.digests import is_digest
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound
@@ -24,10 +25,10 @@ from cutter.projections.state_file import render_transitions
 from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as run_rows
-from cutter.storage.pools import OPERATOR, session
-from cutter.storage.run_evidence import BOTH
+from cutter.storage.pools import session
+from cutter.storage.run_evidence import BOTH, RunEvidence
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, fields, show, table
+from starter.console.terminal import AsJson, ExitCode, end, fields, show, table
 
 app = typer.Typer(
     help="The evidence bundle of a run: export it, verify it offline.", no_args_is_help=True, add_completion=False
@@ -52,7 +53,7 @@ def export(
     law: Annotated[
         bool, typer.Option("--with-law", help="Add the enacted text, which the signed digests cover")
     ] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a run's evidence bundle, as its closeout sealed it or, before that, of the present state.
 
@@ -90,12 +91,12 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     A sealed bundle comes from the artifact store. If it is missing there, it is made again, which must give the same
     bytes. Raises Conflict if the stored or remade bundle differs from the one that the closeout sealed.
     """
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         read = BOTH.one(connection, {"run_id": run_id})
     facts, sidecar = read.evidence, read.sidecar
     if facts is None or sidecar is None:
         raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
-    pins, store = facts["closed"], bundle.artifacts(settings.artifacts)
+    pins, store = facts.closing_pins, bundle.artifacts(settings.artifacts)
     if pins is None:
         return _made(settings, facts, sidecar), False, None
     sealed, name = str(pins["evidence_sha256"]), str(pins["evidence_artifact"])
@@ -111,13 +112,13 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
 
 def _with_law(settings: Settings, made: Bundle) -> bytes:
     document = str(offline.Bundle(made.data).run["document_id"])
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return enacted_members.with_law(made.data, enacted_members.law_members(connection, document, made.run_id))
 
 
-def _made(settings: Settings, facts: View, sidecar: View) -> Bundle:
-    signed = bundle.gathered(facts, Store(settings.kb), settings.approvers)
-    return bundle.built(facts, signed, render_transitions(RunSidecar.of(sidecar)), facts["history"])
+def _made(settings: Settings, facts: RunEvidence, sidecar: RunSidecar) -> Bundle:
+    signed = bundle.gathered(facts.document, Store(settings.kb), settings.approvers)
+    return bundle.built(facts.document, signed, render_transitions(sidecar), facts.history)
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -142,7 +143,7 @@ def verify(
     epoch: Annotated[
         list[str] | None, typer.Option(help="The sha256 of a policy epoch that was in force; may be repeated")
     ] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a bundle offline; each check prints OK, FAILED or NOT CHECKED; exit 1 if one failed.
 

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
 
 from cutter.approvals.eligibility import signer_mismatch
+from cutter.catalogue import Role
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.approver import signing_desk
-from starter.console.terminal import Json, Listing, line, show
+from starter.console.terminal import AsJson, Listing, line, show
 from starter.operator import inbox_entries
-from starter.operator.inbox_entries import Person
+from starter.operator.inbox_entries import HostRepair, InboxEntry, Person
 
 COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
 
 
-def waiting(settings: Settings, person: Person | None = None) -> list[dict[str, Any]]:
+def waiting(settings: Settings, person: Person | None = None) -> list[InboxEntry]:
     """The entries of the inbox, read by an operator."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return inbox_entries.entries(connection, person)
 
 
 def inbox(
     approver: Annotated[str | None, typer.Option(help="Your name in the policy; default: by your GnuPG keys")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the requests to sign and the stopped runs, oldest first, each with its next command.
 
@@ -42,32 +44,32 @@ def inbox(
     entries = waiting(settings, _person(settings, approver))
     stuck = _blocked(settings)
     show(
-        {"waiting": entries, "blocked": stuck},
+        {"waiting": [asdict(entry) for entry in entries], "blocked": [asdict(repair) for repair in stuck]},
         as_json=as_json,
         render=lambda console: console.print(_with_blocked(_rendered(entries), stuck), soft_wrap=True),
     )
 
 
-def _blocked(settings: Settings) -> list[dict[str, str]]:
-    with session(settings, OPERATOR) as connection:
+def _blocked(settings: Settings) -> list[HostRepair]:
+    with session(settings, Role.OPERATOR) as connection:
         return inbox_entries.blocked(connection)
 
 
-def _with_blocked(shown: RenderableType, stuck: list[dict[str, str]]) -> RenderableType:
+def _with_blocked(shown: RenderableType, stuck: list[HostRepair]) -> RenderableType:
     if not stuck:
         return shown
-    return Group(shown, "", *(line(f"{worker['reason']}; next: {worker['command']}") for worker in stuck))
+    return Group(shown, "", *(line(f"{repair.reason}; next: {repair.command}") for repair in stuck))
 
 
-def _rendered(entries: list[dict[str, Any]]) -> RenderableType:
+def _rendered(entries: list[InboxEntry]) -> RenderableType:
     if not entries:
         return "nothing waits"
     rows = [_line(entry) for entry in entries]
     # Most people may sign every waiting request, and an empty column would only take width.
-    shown = len(COLUMNS) if any(entry["you_may_not"] for entry in entries) else len(COLUMNS) - 1
-    commands = [entry["command"] for entry in entries]
+    shown = len(COLUMNS) if any(entry.you_may_not for entry in entries) else len(COLUMNS) - 1
+    commands = [entry.command for entry in entries]
     listing = Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
-    return Group(listing, *(line(f"{entry['document_id']} {entry['lane']}") for entry in entries if entry.get("lane")))
+    return Group(listing, *(line(f"{entry.document_id} {entry.lane}") for entry in entries if entry.lane))
 
 
 def _person(settings: Settings, approver: str | None) -> Person | None:
@@ -93,10 +95,10 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
     return (policy, mine[0]) if len(mine) == 1 else None
 
 
-def _line(entry: dict[str, Any]) -> tuple[object, ...]:
-    accepted = f"{len(entry['approvers_accepted'])} of {entry['approvers_needed']}" if entry["gate"] else ""
-    names = f" ({', '.join(entry['approvers_accepted'])})" if entry["approvers_accepted"] else ""
+def _line(entry: InboxEntry) -> tuple[object, ...]:
+    accepted = f"{len(entry.approvers_accepted)} of {entry.approvers_needed}" if entry.gate else ""
+    names = f" ({', '.join(entry.approvers_accepted)})" if entry.approvers_accepted else ""
     return (
-        entry["document_id"], entry["gate"] or entry["state"], entry["needs"], short_time(entry["since_utc"]),
-        accepted + names, short_time(entry["expires_utc"]), entry["you_may_not"] or "",
+        entry.document_id, entry.gate or entry.state, entry.needs, short_time(entry.since_utc),
+        accepted + names, short_time(entry.expires_utc), entry.you_may_not or "",
     )  # fmt: skip

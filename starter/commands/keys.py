@@ -11,7 +11,7 @@ import typer
 from cutter.errors import InvalidInput
 from cutter.gpg import Gpg
 from cutter.settings import load
-from starter.console.terminal import Json, fields, show
+from starter.console.terminal import AsJson, fields, show
 from starter.local import deployment_keys
 from starter.local.deployment_keys import KeyRole
 
@@ -33,7 +33,7 @@ def make(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the approver, such as 'An <an@example.org>'")] = None,
     gpg_home: Annotated[Path | None, typer.Option(help="GnuPG home of the approver; default: your own")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a worker's key as files without a passphrase, or an approver's key in their own GnuPG home with one.
 
@@ -59,7 +59,7 @@ def make(
 def install(
     role: Role,
     folder: Annotated[Path, typer.Argument(help="Folder with the files that `cutter keys make` wrote")],
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Put a worker's key into its GnuPG home in CUTTER_KEYS_DIR, and its passwords into CUTTER_SECRETS_DIR.
 

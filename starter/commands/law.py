@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.errors import InvalidInput, NotFound
 from cutter.law import views
 from cutter.law.comparison import Comparison, UnitChange, compare
@@ -22,8 +23,8 @@ from cutter.law.word_diff import Piece, shortened
 from cutter.settings import load
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import Hit, Law, UnitVersion
-from cutter.storage.pools import OPERATOR, Connection, session
-from starter.console.terminal import Json, Listing, fields, line, plain, quoted, show
+from cutter.storage.pools import Connection, session
+from starter.console.terminal import AsJson, Listing, fields, line, plain, quoted, show
 
 Document = Annotated[str, typer.Argument(help="Document id of the law, such as ICX-LAW-2026-001")]
 UnitName = Annotated[str | None, typer.Argument(help="Address of a unit, or the end of one, such as ARTICLE-3")]
@@ -40,7 +41,7 @@ SIGNS = {"removed": ("[-", "-]"), "added": ("{+", "+}"), "same": ("", "")}
 """What is written around a piece, as other programs do it: colours alone are lost in a file."""
 
 
-def list_laws(at: At = None, recorded: Recorded = None, as_json: Json = False) -> None:
+def list_laws(at: At = None, recorded: Recorded = None, as_json: AsJson = False) -> None:
     """List the laws that are enacted, each with its version in force today or on a day.
 
     Example: cutter law list --at 2026-07-01
@@ -53,7 +54,7 @@ def list_laws(at: At = None, recorded: Recorded = None, as_json: Json = False) -
 
 def show_law(
     document: Document, unit: UnitName = None, at: At = None, version: Version = None, recorded: Recorded = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Print a law, or one unit with everything below it: the text in force today, on a day, or of a version.
 
@@ -69,7 +70,7 @@ def show_law(
 
 
 def tree(
-    document: Document, at: At = None, version: Version = None, recorded: Recorded = None, as_json: Json = False
+    document: Document, at: At = None, version: Version = None, recorded: Recorded = None, as_json: AsJson = False
 ) -> None:
     """Print the outline of a law: each unit's address and title, in the order of the source.
 
@@ -81,7 +82,7 @@ def tree(
 
 
 def history(
-    document: Document, unit: UnitName = None, at: At = None, version: Version = None, as_json: Json = False
+    document: Document, unit: UnitName = None, at: At = None, version: Version = None, as_json: AsJson = False
 ) -> None:
     """Print the versions of a law, or of one unit: what enacted each, its time in force, and who signed it.
 
@@ -112,7 +113,7 @@ def search(
     limit: Annotated[
         int, typer.Option("--limit", help="At most so many units", min=1, max=limits.SEARCH_HITS_MAX)
     ] = limits.SEARCH_HITS_DEFAULT,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find units by words of their title or text, in every language: case and accents do not count.
 
@@ -137,7 +138,7 @@ def diff(
     at: At = None,
     version: Version = None,
     recorded: Recorded = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare two versions of a law by word, with the units that were created, repealed and moved.
 
@@ -204,7 +205,7 @@ def read(
 
 @contextmanager
 def _reading() -> Iterator[Connection]:
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         yield connection
 
 

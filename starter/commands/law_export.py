@@ -13,6 +13,7 @@ import typer
 from rich.console import Group
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.law import export_check
@@ -20,11 +21,11 @@ from cutter.law.export_record import LawExport
 from cutter.settings import load
 from cutter.storage import enacted_law, private
 from cutter.storage.law_export import export_of_version
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.commands import law_in_bundle
 from starter.commands.law import At, Document, Recorded, Version, day, moment
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, fields, line, show, table
+from starter.console.terminal import AsJson, ExitCode, end, fields, line, show, table
 
 EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
 ENDINGS = {"markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld"}
@@ -63,7 +64,7 @@ def export(
     language: Annotated[
         str | None, typer.Option(help="Language for akn and jsonld, such as vie; default: likewise, else und")
     ] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a version of a law with its digests, its run and the fingerprints of its signers.
 
@@ -113,7 +114,7 @@ def verify(
         Path,
         typer.Argument(help="An export, or an evidence bundle with its law", exists=True, dir_okay=False),
     ],
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check an export with the database: every unit, digest and signer; exit 1 if anything differs.
 
@@ -155,7 +156,7 @@ def _export(
     document: str, *, at: str | None = None, version: int | None = None, country: str | None, language: str | None,
     recorded: datetime = enacted_law.NEWEST,
 ) -> LawExport:  # fmt: skip
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         known = enacted_law.versions(connection, document, recorded=recorded)
         meant = enacted_law.version_meant(known, at=day(at), version=version)
         return export_of_version(

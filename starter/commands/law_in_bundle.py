@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cutter.catalogue import Role
 from cutter.errors import InvalidInput
 from cutter.evidence import enacted_members, offline
 from cutter.evidence.enacted_members import ROWS, TEXT
 from cutter.settings import load
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.commands import evidence
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, end, fields, show
@@ -27,7 +28,7 @@ def verify(file: Path, data: bytes, *, as_json: bool) -> None:
     lines = evidence.checks_of([data])[0]
     run = offline.Bundle(data).run
     document, run_id = str(run["document_id"]), str(run["run_id"])
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         stored = enacted_members.law_members(connection, document, run_id)
     problems = [f"{what}: {why}" for what, verdict, why in lines if verdict == offline.FAILED]
     problems += differences(given, stored)

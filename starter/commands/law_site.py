@@ -7,25 +7,26 @@ from typing import Annotated
 
 import typer
 
+from cutter.catalogue import Role
 from cutter.errors import InvalidInput
 from cutter.law.law_text import LawText
 from cutter.projections.law_site import pages
 from cutter.settings import load
 from cutter.storage import enacted_law
-from cutter.storage.pools import OPERATOR, Connection, session
-from starter.console.terminal import Json, fields, show
+from cutter.storage.pools import Connection, session
+from starter.console.terminal import AsJson, fields, show
 
 
 def site(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder; it is made, and files in it are replaced")],
     documents: Annotated[list[str] | None, typer.Argument(help="Only these laws; default: all")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write enacted law as static pages: one a version, with outline, text, versions and signers.
 
     Example: cutter law site -o site
     """
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         wanted = documents or [law.document for law in enacted_law.laws(connection)]
         laws = {document: _versions(connection, document) for document in wanted}
     written = write(out, laws)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 
+from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.errors import InvalidInput
 from cutter.projections.lifecycle_view import BATCH_VIEW, RUN_VIEWS, batch_as_workstream, run_as
@@ -14,7 +15,7 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.console.terminal import Listing, table
 from starter.console.watch import follow
 
@@ -42,7 +43,7 @@ def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View
 
 
 def _workstream(settings: Settings, batch_id: str) -> View:
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return batch_as_workstream(batch_views.facts(connection, ids.batch_id(batch_id)))
 
 

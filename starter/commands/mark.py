@@ -25,7 +25,7 @@ from cutter.marking import PROFILES, Finding, Marking, MarkRefusal
 from cutter.settings import load
 from starter.commands import text_options
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, line, say, show
+from starter.console.terminal import AsJson, ExitCode, end, line, say, show
 from starter.operator import explanations
 
 
@@ -48,7 +48,7 @@ def mark_command(
     explain: Annotated[
         list[int] | None, typer.Option("--explain", help="Say why a line is a heading or not; may be repeated")
     ] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost.
 

@@ -13,7 +13,7 @@ from cutter.settings import Settings, load
 from cutter.storage import bootstrap as roles
 from cutter.storage import migrate as storage
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, say, show
+from starter.console.terminal import AsJson, ExitCode, end, say, show
 
 NAMES_MAX = 12
 
@@ -24,7 +24,7 @@ def migrate(
         str | None,
         typer.Option(help="First make roles and databases: a superuser's URL without password (that is PGPASSWORD)"),
     ] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Bring the database to this version's schema; a second call does nothing.
 

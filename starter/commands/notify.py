@@ -17,6 +17,7 @@ from rich.console import Console
 
 from cutter import limits
 from cutter import log_lines as logs
+from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.notifications import card_text, channels, delivery, health
@@ -25,10 +26,10 @@ from cutter.notifications.secret_file import secret
 from cutter.notifications.slack_answer import SIGNING_SECRET_FILE
 from cutter.settings import Settings, load
 from cutter.storage import effect_policy
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import answer
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, show, table
+from starter.console.terminal import AsJson, ExitCode, end, show, table
 from starter.slack_app.decisions import resolve
 from starter.slack_app.server import Server
 
@@ -44,7 +45,7 @@ Name = Annotated[str, typer.Argument(help=f"One of {', '.join(channels.CHANNELS)
 
 
 @app.command()
-def deliver(as_json: Json = False) -> None:
+def deliver(as_json: AsJson = False) -> None:
     """Send all due messages once by every channel that is on, as `cutter reconcile` does too.
 
     Example: cutter notify deliver
@@ -60,7 +61,7 @@ def deliver(as_json: Json = False) -> None:
 
 
 @app.command("test")
-def send_test(name: Name, as_json: Json = False) -> None:
+def send_test(name: Name, as_json: AsJson = False) -> None:
     """Send a test message by one channel now, and show the outcome.
 
     Example: cutter notify test email
@@ -70,8 +71,8 @@ def send_test(name: Name, as_json: Json = False) -> None:
     if channel is None:
         raise InvalidInput(_how_to_switch_on(name))
     now = datetime.now(UTC)
-    with session(settings, OPERATOR) as connection:
-        why = delivery.denied(effect_policy.in_force(connection), {}, now, None)
+    with session(settings, Role.OPERATOR) as connection:
+        why = delivery.denied(effect_policy.in_force(connection), delivery.About(), now, None)
     if why is not None:
         raise InvalidInput(f"policy.yaml denies it: {why}. See `cutter policy check --current`")
     card = card_text.test_card(name, now)
@@ -88,12 +89,12 @@ def send_test(name: Name, as_json: Json = False) -> None:
 
 
 @app.command("list")
-def undelivered(as_json: Json = False) -> None:
+def undelivered(as_json: AsJson = False) -> None:
     """List the messages that wait for another try, and the messages that were given up within a week.
 
     Example: cutter notify list
     """
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         channels_served, messages = health.health(connection), health.undelivered(connection)
     view = {
         "channels": [asdict(channel) for channel in channels_served],
@@ -103,12 +104,12 @@ def undelivered(as_json: Json = False) -> None:
 
 
 @app.command()
-def again(name: Name, as_json: Json = False) -> None:
+def again(name: Name, as_json: AsJson = False) -> None:
     """Make a channel try its given-up messages again.
 
     Example: cutter notify again email
     """
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         count = answer(connection, "select cutter_governance.fn_notification_again(%s)", (name,))
     view = {"channel": name, "again": count, "next": "cutter notify deliver"}
     show(
@@ -124,7 +125,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; an address other than loopback needs TLS")] = (
         "127.0.0.1"
     ),
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Deliver by every channel that is on, and receive Slack's buttons if Slack is on, until you interrupt it.
 
@@ -166,7 +167,7 @@ def _keep_in_step(settings: Settings, channel: Channel) -> None:
         else:
             pause = max(pause, done.pause_seconds)
             for message in done.sent:
-                log.info("notify.sent", **message)
+                log.info("notify.sent", **asdict(message))
             if done.pause_seconds:
                 log.warning("notify.paused", channel=channel.name, seconds=pause, waiting=len(done.waiting))
         sleep(pause)
@@ -182,8 +183,8 @@ def drain(settings: Settings) -> View:
         except CutterError as problem:
             waiting.append({"channel": name, "of": "all", "kind": "all", "last_error": str(problem)})
         else:
-            sent += done.sent
-            waiting += map(_shown, done.waiting)
+            sent += map(asdict, done.sent)
+            waiting += (_shown(asdict(message)) for message in done.waiting)
     return {"messages_sent": sent, "messages_waiting": waiting}
 
 

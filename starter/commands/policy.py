@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from cutter.catalogue import BY_NAME, GATES, Sovereign, stands_on
+from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, stands_on
 from cutter.domain import ids
 from cutter.domain.timestamps import EXAMPLE, parse_instant
 from cutter.errors import InvalidInput, NotFound
@@ -19,9 +19,9 @@ from cutter.policy.rules_file import parse_rules
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings, load
 from cutter.storage import effect_policy
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, fields, show, table
+from starter.console.terminal import AsJson, ExitCode, end, fields, show, table
 
 app = typer.Typer(help="What side effects are allowed: policy.yaml.", no_args_is_help=True, add_completion=False)
 
@@ -33,14 +33,14 @@ IN_FORCE = "the policy in force"
 def install(
     file: Annotated[Path | None, typer.Argument(help="A policy.yaml; default: the shipped one")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the policy that is in force.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Put a policy in force; without a file, the shipped policy, which allows every side effect of the product.
 
     Example: cutter policy install policy.yaml
     """
     data = _read(file) if file else shipped()
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         made = effect_policy.install(connection, data, replace=replace)
     _show(made, IN_FORCE, as_json=as_json)
 
@@ -49,7 +49,7 @@ def install(
 def check(
     file: Annotated[Path | None, typer.Argument(help="A policy.yaml")] = None,
     in_force: Annotated[bool, typer.Option("--current", help="Check the one in force.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read a policy as the workers would, and list everything that is wrong with it; exit 1 if it denies everything.
 
@@ -81,7 +81,7 @@ def explain_command(
     candidates: Annotated[int | None, typer.Option(help="Units of the law; not given: not known yet")] = None,
     at: Annotated[str | None, typer.Option(help=f"A time such as {EXAMPLE}; default: now")] = None,
     file: Annotated[Path | None, typer.Option(help="A policy.yaml; default: the one in force")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say for each side effect of a gate which rule decides, with its line, and why the rules above it do not.
 
@@ -101,7 +101,7 @@ def explain_command(
 
 
 def _in_force(settings: Settings) -> EffectPolicy | InvalidPolicy:
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return effect_policy.in_force(connection)
 
 

@@ -23,7 +23,7 @@ from cutter.marking import Marking, MarkRefusal
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.settings import load
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, line, say, show, table
+from starter.console.terminal import AsJson, ExitCode, end, line, say, show, table
 
 app = typer.Typer(
     help="Marking profiles: suggest one for a text, add words.", no_args_is_help=True, add_completion=False
@@ -56,7 +56,7 @@ def suggest_command(
     ] = None,
     docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a profile that fits a text; show the tree, the left-out headings, the confidence and alternative profiles.
 
@@ -79,7 +79,7 @@ def suggest_command(
 @app.command("words")
 def words_command(
     file: Annotated[Path, typer.Argument(help="A YAML file with the lists owner, publication_type and unit_kind.")],
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Add owners, publication types and unit kinds that profiles may use. A word can never be removed.
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import zip_longest
 from textwrap import shorten
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console, RenderableType
 
 from cutter.batch.batch_step import QUEUES
+from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.errors import NotFound
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
-from cutter.storage.pools import OPERATOR, session
-from starter.console.terminal import Json, Listing, show
+from cutter.storage.pools import session
+from starter.console.terminal import AsJson, Listing, show
 from starter.operator import queue_entries
-
-View = dict[str, Any]
+from starter.operator.queue_entries import QueueEntry
 
 WHY_WIDTH = 60
 """The width of a reason in the list. `cutter queues show` prints the whole reason."""
@@ -30,7 +32,7 @@ app = typer.Typer(add_completion=False)
 def queues(
     context: typer.Context,
     batch: Annotated[str | None, typer.Option(help="Only this batch's entries")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the documents in the error, quarantine and human review queues, oldest first, each with its command.
 
@@ -39,13 +41,14 @@ def queues(
     if context.invoked_subcommand is not None:
         return
     entries = waiting(load(), batch_id=ids.batch_id(batch) if batch else None)
-    show({"waiting": entries}, as_json=as_json, render=lambda out: out.print(_listing(entries), soft_wrap=True))
+    view = {"waiting": [asdict(entry) for entry in entries]}
+    show(view, as_json=as_json, render=lambda out: out.print(_listing(entries), soft_wrap=True))
 
 
 @app.command("show")
 def show_entry(
     run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print the document about one run in a queue, and the one command that continues the run.
 
@@ -57,42 +60,43 @@ def show_entry(
     if not entries:
         raise NotFound(f"{run_id} is in no queue: see `cutter queues`, or `cutter status {run_id}`", code="NOT_QUEUED")
     entry = entries[-1]
-    entry["document"] = _document(settings, entry["kb_id"])
-    show(entry, as_json=as_json, render=lambda out: _print(out, entry))
+    document = _document(settings, entry.kb_id)
+    view = {**asdict(entry), "document": document}
+    show(view, as_json=as_json, render=lambda out: _print(out, document, entry.commands))
 
 
-def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[View]:
+def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[QueueEntry]:
     """The open entries, read by an operator."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return queue_entries.entries(settings, connection, batch_id=batch_id, run_id=run_id)
 
 
-def _listing(entries: list[View]) -> RenderableType:
+def _listing(entries: Sequence[QueueEntry]) -> RenderableType:
     if not entries:
         return "no document is in a queue; requests that wait for a signature: cutter inbox"
-    ordered = sorted(entries, key=lambda entry: QUEUES.index(entry["queue"]))
+    ordered = sorted(entries, key=lambda entry: QUEUES.index(entry.queue))
     return Listing(
         columns=("document", "queue", "age", "state", "why"),
         rows=[
             (
-                entry["document_id"],
-                entry["queue"].removesuffix("_queue"),
-                entry["age"],
-                entry["state"],
-                shorten(entry["reason"] or entry["code"], WHY_WIDTH, placeholder="…"),
+                entry.document_id,
+                entry.queue.removesuffix("_queue"),
+                entry.age,
+                entry.state,
+                shorten(entry.reason or entry.code, WHY_WIDTH, placeholder="…"),
             )
             for entry in ordered
         ],
-        commands=[entry["commands"][0] for entry in ordered],
+        commands=[entry.commands[0] for entry in ordered],
     )
 
 
 def _document(settings: Settings, kb_id: str) -> str:
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return queue_entries.document(connection, kb_id)
 
 
-def _print(out: Console, entry: View) -> None:
-    out.print(entry["document"], soft_wrap=True)
-    for word, command in zip_longest(("next",), entry["commands"], fillvalue="then"):
+def _print(out: Console, document: str, commands: Sequence[str]) -> None:
+    out.print(document, soft_wrap=True)
+    for word, command in zip_longest(("next",), commands, fillvalue="then"):
         out.print(f"{word}: {command}", soft_wrap=True)

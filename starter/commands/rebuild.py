@@ -39,7 +39,7 @@ from cutter.storage.pools import session, single
 from cutter.storage.records import Rows, records, values
 from starter.commands.reconcile import reading_deps
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, progress, show, table
+from starter.console.terminal import AsJson, ExitCode, end, progress, show, table
 
 View = dict[str, Any]
 
@@ -87,7 +87,7 @@ def rebuild(
         str | None, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest)")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every run and batch of the database.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write folders and documents of runs or a batch again from the database; exit 4 if a name holds other bytes.
 

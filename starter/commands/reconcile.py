@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.reconciler import runs as reconciler_runs
-from activities.reconciler.runs import View, nothing
+from activities.reconciler.runs import Reconciliation
 from activities.worker.dependencies import Deps, Signer
 from cutter import __version__, limits
 from cutter import log_lines as logs
@@ -35,9 +36,10 @@ from cutter.errors import ProgrammingError, Unavailable
 from cutter.kb.store import Store
 from cutter.settings import Settings, load
 from cutter.storage.pools import open_pool
+from cutter.types import Json
 from starter.commands import notify, reconcile_stores
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, fields, say, show, table
+from starter.console.terminal import AsJson, ExitCode, end, fields, say, show, table
 from temporal import names
 from temporal.client import connect, unanswered
 
@@ -56,7 +58,7 @@ def reconcile(
     aside: Annotated[
         str | None, typer.Option("--set-aside", metavar="RUN", help="Move the objects of this run that --stores lists")
     ] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Mark runs whose workflow is gone, name such batches, deliver missed stops and messages, put waiting documents.
 
@@ -85,18 +87,21 @@ def reconcile(
     end(ExitCode.UNAVAILABLE if waits else ExitCode.DONE)
 
 
-def _look(settings: Settings, grace_seconds: float) -> View:
+def _look(settings: Settings, grace_seconds: float) -> Json:
     with reading_deps(settings) as deps:
-        put, waiting = reconciler_runs.drain(deps)
+        drained = reconciler_runs.drain(deps)
         messages = notify.drain(settings)
         try:
-            view = asyncio.run(_runs(settings, deps, grace_seconds))
+            view = asyncio.run(_runs(settings, deps, grace_seconds)).as_json()
         except Unavailable as problem:
-            view = {**nothing(), "unavailable": str(problem)}
-    return {**view, **messages, "documents_put": put, "documents_waiting": waiting}
+            view = {**Reconciliation().as_json(), "unavailable": str(problem)}
+    return {
+        **view, **messages, "documents_put": [asdict(document) for document in drained.put],
+        "documents_waiting": [asdict(document) for document in drained.waiting],
+    }  # fmt: skip
 
 
-async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> View:
+async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> Reconciliation:
     return await reconciler_runs.runs(await connect(settings), deps, grace_seconds)
 
 
@@ -107,7 +112,7 @@ def reading_deps(settings: Settings) -> Iterator[Deps]:
     """
     # Activities write logs, but a command's standard output must hold only its answer.
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-    pool = open_pool(settings, Role.READ.value)
+    pool = open_pool(settings, Role.READ)
     try:
         yield Deps(
             settings=settings,
@@ -136,7 +141,7 @@ def ensure_schedule(settings: Settings) -> None:
     asyncio.run(_schedule(settings, limits.RECONCILE_MINUTES, keep=True))
 
 
-async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> View:
+async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> Json:
     """Make the schedule, or change the existing one unless `keep` is set. Repeating the command leaves one schedule."""
     client = await connect(settings)
     schedule = Schedule(
@@ -159,7 +164,7 @@ async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> 
     return {"schedule_id": names.RECONCILE_SCHEDULE, "every_minutes": minutes, "next": "cutter reconcile --every 0"}
 
 
-async def _unschedule(settings: Settings) -> View:
+async def _unschedule(settings: Settings) -> Json:
     client = await connect(settings)
     status = "removed"
     try:
@@ -171,7 +176,7 @@ async def _unschedule(settings: Settings) -> View:
     return {"schedule_id": names.RECONCILE_SCHEDULE, "status": status, "next": "cutter reconcile --every 10"}
 
 
-def _render(out: Any, answer: View) -> None:
+def _render(out: Any, answer: Json) -> None:
     titles = {
         "marked": "marked: nobody drove them",
         "without_workflow": "stopped, and their workflow is closed",

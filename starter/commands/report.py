@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
@@ -18,10 +19,10 @@ from cutter.projections.report import render
 from cutter.settings import Settings, load
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.commands.status import view_of
 from starter.console.output_file import write_out
-from starter.console.terminal import Json, say, show
+from starter.console.terminal import AsJson, say, show
 from starter.operator import rejections
 from starter.operator.pinned_law import pinned_law
 
@@ -39,7 +40,7 @@ def report(
             dir_okay=False,
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the report of a run or a batch: one page for a browser, a phone or paper; print its path.
 
@@ -68,7 +69,7 @@ def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, byt
 
 
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         view = batch_view(batch_views.shown_facts(connection, batch_id))
         named = [document.run_id for document in view.documents]
         named += [entry.run_id for waiting in view.queues.values() for entry in waiting]

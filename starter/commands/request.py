@@ -22,7 +22,7 @@ from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
 from starter.approver import signing_desk
 from starter.console.output_file import write_out
-from starter.console.terminal import Json, say, show, write
+from starter.console.terminal import AsJson, say, show, write
 from starter.operator import request_state
 
 
@@ -42,7 +42,7 @@ def request(
         Path | None, typer.Option(help="File; a page's default is below <state_dir>/requests", dir_okay=False)
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in your browser.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Compute every digest of a request again on this machine, then show its findings, tree and text.
 

@@ -10,7 +10,7 @@ import typer
 
 from cutter.batch import resume_plan
 from cutter.settings import load
-from starter.console.terminal import Json
+from starter.console.terminal import AsJson
 from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, hand_over
 from temporal import batches
@@ -29,7 +29,7 @@ def resume_batch(
     approval_set: Annotated[str | None, typer.Option(help="Folder of signed approvals, here or in the KB")] = None,
     wait: Wait = False,
     watch: Watch = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Continue a batch: hand over approvals of a signing session, or start its workflow again.
 
@@ -40,7 +40,7 @@ def resume_batch(
     answer: dict[str, Any] = {"batch_id": batch_id}
     if approval_set is not None and (resume_plan.moves(view) or any(item.failed for item in view.items)):
         folder, listing = batches.upload_set(settings, batch_id, approval_set)
-        answer |= {"folder": folder, **hand_over(settings, view, folder, listing)}
+        answer |= {"folder": folder, **hand_over(settings, view, folder, listing).as_json()}
     else:
         answer |= go_on(settings, view)
     outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)

@@ -29,7 +29,7 @@ from starter.approver import orders
 from starter.commands.resume_batch import resume_batch
 from starter.commands.status import lines_of_run, render_run
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, fields, show
+from starter.console.terminal import AsJson, ExitCode, end, fields, show
 from starter.console.watch import following
 from starter.operator.run_steps import step_of
 from starter.operator.run_watch import WAITING_STATES, Moment, Shown, Tell, said, wait_for_people
@@ -38,6 +38,7 @@ from temporal import runs
 from temporal.client import connect
 from temporal.executions import open_execution_of
 from temporal.names import document_workflow_id
+from temporal.runs import OrderReply
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")]
 
@@ -55,7 +56,7 @@ def run(
         int,
         typer.Option(help=f"0 to {limits.PRIORITY_MAX} as in a queue, lower first; large numbers come after batches"),
     ] = limits.PRIORITY_DEFAULT,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Start one document run.
 
@@ -83,7 +84,7 @@ def resume(
     batch_id: Annotated[str | None, typer.Option(help="Or a whole batch: see resume-batch")] = None,
     approval_set: Annotated[str | None, typer.Option(help="Of a batch: folder of signed approvals")] = None,
     wait: Wait = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Continue a run or a batch: hand over approvals, resume a stop, or restart a lost workflow.
 
@@ -126,16 +127,16 @@ async def _resume(settings: Settings, record: RunRecord, kb_id: str | None, show
         await _say_that_it_is_over(client, record)
         return {"run_id": run_id, "document_id": document_id, "state": record.state, "outcome": record.outcome}
     handle = client.get_workflow_handle(document_workflow_id(document_id), result_type=RunResult)
-    answer: dict[str, Any] = {}
+    reply: OrderReply | None = None
     if await orders.ensure_open(settings, client, record):
-        answer = {"status": "accepted", "code": "started_again", "reason": "the run had no open workflow"}
+        reply = OrderReply(status="accepted", code="started_again", reason="the run had no open workflow")
     # A new execution of a stopped run waits as the old one did. So the resume is sent too, because one command must be
     # enough.
-    if kb_id is not None or not answer or RunState(record.state).stopped:
-        answer = await runs.resume(client, document_id, kb_id)
-    accepted = answer.get("status") in ("accepted", "queued")
+    if kb_id is not None or reply is None or RunState(record.state).stopped:
+        reply = await runs.resume(client, document_id, kb_id)
+    accepted = reply.status in ("accepted", "queued")
     left = (str(record.state), str(record.state_at)) if accepted else None
-    return {**await _outcome(settings, handle, run_id, document_id, shown, left=left), "answer": answer}
+    return {**await _outcome(settings, handle, run_id, document_id, shown, left=left), "answer": reply.as_json()}
 
 
 async def _say_that_it_is_over(client: Client, run: RunRecord) -> None:
@@ -168,7 +169,9 @@ def watched() -> Iterator[Tell]:
 
 def _report(settings: Settings, outcome: dict[str, Any], *, as_json: bool, wait: bool) -> None:
     state, goes_on = outcome["state"], outcome.pop("goes_on", False)
-    step = step_of(settings, outcome["run_id"], answer=outcome)
+    step = step_of(
+        settings, outcome["run_id"], state=state, outcome=outcome.get("outcome"), law_by=outcome.get("law_by")
+    )
     # A run that continues is about to leave its state, unless no worker is there to take it.
     watches = goes_on and step.needs is not Needs.WORKER
     outcome["next"] = f"cutter status {outcome['run_id']} --watch" if watches else step.command

@@ -32,6 +32,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
 from cutter.batch import documents, scheduled_batches
+from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.kb.store import Store
@@ -41,8 +42,8 @@ from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
 from cutter.storage import private
 from cutter.storage.batches import Options
-from cutter.storage.pools import OPERATOR, session
-from starter.console.terminal import Json, fields, show
+from cutter.storage.pools import session
+from starter.console.terminal import AsJson, fields, show
 from temporal import batches, names
 from temporal.client import connect, unanswered
 
@@ -70,7 +71,7 @@ def install(
     name: Name = NIGHTLY,
     max_concurrent: Annotated[int, typer.Option(help="Documents planned at once", min=1, max=limits.BATCH_LANES_MAX)]
     = limits.OVERNIGHT_LANES,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Install a schedule, and show the crontab line that does the same.
 
@@ -97,7 +98,7 @@ def show_schedule(
     write_next: Annotated[
         Path | None, typer.Option(help="Write the next night's queue.yaml here, to rehearse and sign it beforehand")
     ] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the next night with its batch_id, the last nights, and whether the schedule is paused.
 
@@ -115,7 +116,7 @@ def show_schedule(
 
 
 @app.command()
-def remove(name: Name = NIGHTLY, as_json: Json = False) -> None:
+def remove(name: Name = NIGHTLY, as_json: AsJson = False) -> None:
     """Remove a schedule; the batches that it started continue.
 
     Example: cutter schedule remove
@@ -154,7 +155,7 @@ def _pattern(settings: Settings, path: Path) -> bytes:
     """The queue's bytes. Raises now every error that would refuse the queue at night."""
     data = batches.read_queue(path)
     night = replace(Options.overnight(items_max=settings.batch_items_max), skip_completed=True)
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         batch_rows.admit(connection, data, night)
     return data
 

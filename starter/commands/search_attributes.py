@@ -11,7 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.errors import CutterError, Refused
 from cutter.settings import Settings, load
-from starter.console.terminal import Json, say, show, table
+from starter.console.terminal import AsJson, say, show, table
 from temporal.client import connect
 from temporal.names import SEARCH_ATTRIBUTE_TYPES
 
@@ -89,7 +89,7 @@ def refused(problem: RPCError, namespace: str, missing: Mapping[str, str] | None
     )
 
 
-def search_attributes(as_json: Json = False) -> None:
+def search_attributes(as_json: AsJson = False) -> None:
     """Create the missing search attributes for the filters of the Web UI.
 
     Example: cutter search-attributes

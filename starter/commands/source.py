@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from cutter import sources
+from cutter.catalogue import Role
 from cutter.settings import Settings, load
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.commands import text_options
-from starter.console.terminal import Json, fields, say, show, table
+from starter.console.terminal import AsJson, fields, say, show, table
 
 
 def add(
@@ -42,7 +43,7 @@ def add(
     ] = False,
     reason: text_options.Reason = None,
     force: Annotated[bool, typer.Option("--force", help="Register the text even if a run would refuse it.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Register a document and its pinned snapshot, after marking it as a run would.
 
@@ -64,7 +65,7 @@ def add(
     if not force:
         sources.require_allowed(settings, max_candidates)
         sources.require_runnable(settings, data, registration)
-    answer = sources.register(settings, data, **asdict(registration))
+    answer = asdict(sources.register(settings, data, **asdict(registration)))
     shown = as_read(answer, document_id, profile, len(data))
     show(answer, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
 
@@ -120,12 +121,12 @@ SOURCES = records("sources", Source)
 COLUMNS = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
 
 
-def list_sources(as_json: Json = False) -> None:
+def list_sources(as_json: AsJson = False) -> None:
     """List the registered documents with their newest version.
 
     Example: cutter source list
     """
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         entries = [source.as_shown() for source in SOURCES.all(connection)]
     rows = [list({**entry, "sha256": str(entry["sha256"])[:16]}.values()) for entry in entries]
     show(entries, as_json=as_json, render=lambda out: out.print(table(COLUMNS, rows)))

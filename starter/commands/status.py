@@ -5,15 +5,17 @@ Temporal is down.
 from __future__ import annotations
 
 import importlib
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 from rich.console import Group, RenderableType
 
 from cutter.backup import health as backup_health
-from cutter.catalogue import GATES
+from cutter.catalogue import GATES, Role
 from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
+from cutter.domain.tenants import TenantRooms
 from cutter.errors import NotFound
 from cutter.notifications import health
 from cutter.projections.run_view import ShownGate, ShownMove, ShownRetry, ShownRun, short_time
@@ -22,15 +24,38 @@ from cutter.storage import blocked_workers
 from cutter.storage import runs as run_rows
 from cutter.storage.likely_names import DOCUMENTS
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import Connection, session
 from starter.commands import tenants
 from starter.commands.lifecycle_view import status_as
-from starter.console.terminal import Json, Listing, line, table
+from starter.console.terminal import AsJson, Listing, line, table
 from starter.console.watch import follow
 from starter.operator import run_status
-from starter.operator.batch_status import open_batches, status_of_batch, table_of_batches
+from starter.operator.batch_status import ListedBatch, open_batches, status_of_batch, table_of_batches
+from starter.operator.run_status import RunLine
 
 View = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """All that `cutter status` shows without a name: rows of runs and open batches, tenants, and one sentence for each
+    lane in use, undelivered message, blocked worker and damaged backup.
+
+    `next` is the first command of a deployment without a run, else None.
+    """
+
+    runs: list[RunLine]
+    next: str | None
+    batches: list[ListedBatch]
+    tenants: list[TenantRooms]
+    lanes: list[str]
+    messages: list[str]
+    blocked: list[str]
+    backups: list[str]
+
+    def as_json(self) -> View:
+        """The form of `cutter status --json`."""
+        return {**asdict(self), "runs": [run.as_json() for run in self.runs]}
 
 
 def status(
@@ -41,7 +66,7 @@ def status(
         str | None, typer.Option("--as", help="In a seed's terms: request, run or task; for a batch: workstream")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show one run or one batch; or all open batches, the newest run of every document, and tenants with their caps.
 
@@ -71,30 +96,30 @@ def _run_id_of(settings: Settings, name: str) -> str:
 
 def view_of(settings: Settings, run_id: str) -> ShownRun:
     """One run in the form for people, read by an operator. Raises STOP_RUN_NOT_FOUND if there is none."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return run_status.view_of(settings, connection, run_id)
 
 
-def newest(settings: Settings) -> View:
+def newest(settings: Settings) -> Overview:
     """The open batches, one run of each document (the open run, else the newest one), newest first, and the tenants'
     caps.
     """
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         runs = run_status.newest_runs(connection)
         undelivered = list(health.sentences(health.health(connection)))
         stuck = [worker.sentence for worker in blocked_workers.blocked(connection)]
         damaged = list(backup_health.sentences(backup_health.health(connection), settings.backup_verified_max_days))
         first = None if runs else _first_step(connection)
-    return {
-        "runs": runs,
-        "next": first,
-        "batches": open_batches(settings),
-        "tenants": tenants.apart(settings),
-        "lanes": list(lanes.sentences(run_rows.lanes(settings))),
-        "messages": undelivered,
-        "blocked": stuck,
-        "backups": damaged,
-    }
+    return Overview(
+        runs=runs,
+        next=first,
+        batches=open_batches(settings),
+        tenants=tenants.apart(settings),
+        lanes=list(lanes.sentences(run_rows.lanes(settings))),
+        messages=undelivered,
+        blocked=stuck,
+        backups=damaged,
+    )
 
 
 def _first_step(connection: Connection) -> str:
@@ -107,18 +132,18 @@ def _first_step(connection: Connection) -> str:
     return f"cutter run {document_id}"
 
 
-def _over(view: View) -> bool:
-    return all(run["ended_utc"] is not None for run in view["runs"])
+def _over(view: Overview) -> bool:
+    return all(run.ended_utc is not None for run in view.runs)
 
 
 def _ended(view: ShownRun) -> bool:
     return view.ended_utc is not None
 
 
-def _lines_of_runs(view: View) -> list[str]:
+def _lines_of_runs(view: Overview) -> list[str]:
     return [
-        f"{short_time(run['since_utc'])} {run['document_id']} {run['state']}{_ended_as(run['outcome'])}"
-        for run in reversed(view["runs"])
+        f"{short_time(run.since_utc)} {run.document_id} {run.state}{_ended_as(run.outcome)}"
+        for run in reversed(view.runs)
     ]
 
 
@@ -147,29 +172,29 @@ def _ended_as(outcome: str | None) -> str:
     return f" ({outcome})" if outcome else ""
 
 
-def _table_of_all(view: View) -> RenderableType:
-    above: list[RenderableType] = [table_of_batches(view["batches"]), ""] if view["batches"] else []
-    below = ["", tenants.listing(view["tenants"])] if view["tenants"] else []
-    held: list[RenderableType] = ["", *map(line, view["lanes"])] if view.get("lanes") else []
-    unheard: list[RenderableType] = ["", *map(line, view["messages"])] if view.get("messages") else []
+def _table_of_all(view: Overview) -> RenderableType:
+    above: list[RenderableType] = [table_of_batches(view.batches), ""] if view.batches else []
+    below = ["", tenants.listing(view.tenants)] if view.tenants else []
+    held: list[RenderableType] = ["", *map(line, view.lanes)] if view.lanes else []
+    unheard: list[RenderableType] = ["", *map(line, view.messages)] if view.messages else []
     unheard += [line("next: cutter notify list")] if unheard else []
-    stuck: list[RenderableType] = ["", *map(line, view["blocked"])] if view.get("blocked") else []
-    damaged: list[RenderableType] = ["", *map(line, view["backups"])] if view.get("backups") else []
+    stuck: list[RenderableType] = ["", *map(line, view.blocked)] if view.blocked else []
+    damaged: list[RenderableType] = ["", *map(line, view.backups)] if view.backups else []
     damaged += [line("next: cutter backup scrub")] if damaged else []
     return Group(*above, _table_of_runs(view), *below, *held, *stuck, *unheard, *damaged)
 
 
-def _table_of_runs(view: View) -> RenderableType:
-    if not view["runs"]:
-        return f"no runs yet\nnext: {view['next']}"
+def _table_of_runs(view: Overview) -> RenderableType:
+    if not view.runs:
+        return f"no runs yet\nnext: {view.next}"
     return Listing(
         columns=("document", "state", "gates", "since", "expires"),
         rows=[
-            (run["document_id"], run["state"] + _ended_as(run["outcome"]), f"{run['gates_passed']}/{len(GATES)}",
-             short_time(run["since_utc"]), short_time(run["expires_utc"]))
-            for run in view["runs"]
+            (run.document_id, run.state + _ended_as(run.outcome), f"{run.gates_passed}/{len(GATES)}",
+             short_time(run.since_utc), short_time(run.expires_utc))
+            for run in view.runs
         ],
-        commands=[run["next"] for run in view["runs"]],
+        commands=[run.next for run in view.runs],
     )  # fmt: skip
 
 

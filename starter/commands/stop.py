@@ -16,7 +16,7 @@ import typer
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch.state import ENDS
-from cutter.catalogue import GATES
+from cutter.catalogue import GATES, Role
 from cutter.domain import ids
 from cutter.domain.next_step import next_step
 from cutter.domain.run_record import RunRecord, RunSidecar
@@ -24,12 +24,13 @@ from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
+from cutter.storage.answers import Drift, LatchSet
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.approver import orders
 from starter.commands.approve import ACCEPTED, Approver, Home, Key, Run, Yes
 from starter.console.failures import of_answer
-from starter.console.terminal import ExitCode, Json, end, err, fields, progress, show, table
+from starter.console.terminal import AsJson, ExitCode, end, err, fields, progress, show, table
 from temporal import batches
 from temporal import foreign_workflows as foreign
 from temporal.client import connect
@@ -39,7 +40,7 @@ Reason = Annotated[str, typer.Option(help="Why, in one line; it is recorded")]
 Kind = Literal["stop", "cancel"]
 
 
-def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
+def stop(run: Run, reason: Reason, as_json: AsJson = False) -> None:
     """Stop a run before its next gate, or a batch with all its runs. Only continuing a stopped run needs a signature.
 
     Example: cutter stop ICX-LAW-2026-001 --reason "the text is wrong"
@@ -47,7 +48,7 @@ def stop(run: Run, reason: Reason, as_json: Json = False) -> None:
     _stop(run, "stop", reason, as_json=as_json)
 
 
-def cancel(run: Run, reason: Reason, as_json: Json = False) -> None:
+def cancel(run: Run, reason: Reason, as_json: AsJson = False) -> None:
     """Cancel a run, or a batch with all its runs, without a signature.
 
     A run that has written nothing ends. A run that has written units stops until it is voided.
@@ -59,7 +60,7 @@ def cancel(run: Run, reason: Reason, as_json: Json = False) -> None:
 
 def void(
     run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Void an open or failed run with a signature, and withdraw its drafts. Enacted law is never voided.
 
@@ -81,13 +82,13 @@ def void(
         err().print(table(("void", run_id), _void_rows(sidecar)))
     orders.confirm(order, yes=yes)
     name = orders.sign(settings, order)
-    answer = asyncio.run(orders.through_void_workflow(settings, sidecar.run, name))
-    _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **answer}, as_json=as_json)
+    reply = asyncio.run(orders.through_void_workflow(settings, sidecar.run, name))
+    _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **reply.as_json()}, as_json=as_json)
 
 
 def acknowledge_drift(
     run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Show what differs in the database now, and accept exactly that state with a signature; the run then continues.
 
@@ -103,25 +104,25 @@ def acknowledge_drift(
         )
     order = orders.prepare(
         settings, record, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
-        fingerprint=drift["fingerprint"],
+        fingerprint=drift.fingerprint,
     )  # fmt: skip
     if not as_json:
         err().print(table(("drift", run_id), drift_rows(drift)))
     orders.confirm(order, yes=yes)
     name = orders.sign(settings, order)
-    answer = orders.hand_over(settings, record, name)
-    outcome = {"run_id": run_id, "decision": schema.ACKNOWLEDGE_DRIFT, "kb_id": name, "drift": drift["diff"], **answer}
-    _show(outcome, as_json=as_json)
+    reply = orders.hand_over(settings, record, name)
+    order_names = {"run_id": run_id, "decision": schema.ACKNOWLEDGE_DRIFT, "kb_id": name}
+    _show({**order_names, "drift": list(drift.lines), **reply.as_json()}, as_json=as_json)
 
 
-def drift_rows(drift: dict[str, Any]) -> list[tuple[str, str]]:
+def drift_rows(drift: Drift) -> list[tuple[str, str]]:
     """The readable diff: the dimension, then one line for each object, then the fingerprint that is signed."""
-    lines = [str(line).partition(": ") for line in drift.get("diff") or []]
+    lines = [line.partition(": ") for line in drift.lines]
     return [
-        ("dimension", str(drift.get("dimension", ""))),
+        ("dimension", drift.dimension),
         *([] if lines else [("", "nothing differs any more")]),
         *((name, "\n".join(textwrap.wrap(rest, 120)) or name) for name, _, rest in lines),
-        ("fingerprint", str(drift["fingerprint"])),
+        ("fingerprint", drift.fingerprint),
     ]
 
 
@@ -138,22 +139,19 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     if record.ended_at is not None:
         raise Refused(f"{run_id} is over as {record.outcome or record.state}: nothing to {kind}", code="run_ended")
     answer = set_latch(settings, run_id, kind, text)
-    if answer["status"] != "stopped":
-        raise Refused(
-            f"{run_id} ended meanwhile as {answer.get('state', 'unknown')}: nothing to {kind}", code="run_ended"
-        )
+    if answer.status != "stopped":
+        raise Refused(f"{run_id} ended meanwhile as {answer.state or 'unknown'}: nothing to {kind}", code="run_ended")
     delivered, note = asyncio.run(_deliver(settings, record, kind, text))
-    wrote = bool(answer["wrote"])
     outcome = {
         "run_id": run_id,
         "document_id": record.document_id,
         "latch": kind,
         "reason": text,
-        "wrote": wrote,
-        "units": "draft units of this run are in the database" if wrote else "nothing was written",
+        "wrote": answer.wrote,
+        "units": "draft units of this run are in the database" if answer.wrote else "nothing was written",
         "workflow_told": delivered,
         "note": note,
-        "next": _after(record, kind, wrote=wrote, delivered=delivered),
+        "next": _after(record, kind, wrote=answer.wrote, delivered=delivered),
     }
     show(outcome, as_json=as_json, render=lambda out: out.print(fields(outcome), soft_wrap=True))
 
@@ -170,16 +168,17 @@ def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, a
     _show(outcome, as_json=as_json)
 
 
-def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> dict[str, Any]:
+def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> LatchSet:
     """Set the stop latch as the operator. If a gate is writing now, wait for it, at most until its cap."""
     longest = max(settings.cap_seconds(gate.phase) for gate in GATES)
     with (
         progress("setting the stop latch, after any gate that is writing now") as _,
-        session(settings, OPERATOR) as connection,
+        session(settings, Role.OPERATOR) as connection,
     ):
         connection.execute("select set_config('lock_timeout', %s, false)", (f"{int(longest * 1000)}ms",))
         return call(
             connection,
+            LatchSet.of,
             "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
             (run_id, kind, reason, getpass.getuser()),
         )

@@ -11,12 +11,14 @@ import typer
 from psycopg.types.json import Jsonb
 from rich.console import RenderableType
 
+from cutter.catalogue import Role
 from cutter.domain import tenants as words
+from cutter.domain.tenants import Room, TenantRooms
 from cutter.errors import InvalidInput
 from cutter.settings import Settings, load
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
-from starter.console.terminal import Json, Listing, fields, show
+from starter.console.terminal import AsJson, Listing, fields, show
 
 View = dict[str, Any]
 
@@ -24,23 +26,19 @@ app = typer.Typer(add_completion=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rooms:
-    """A tenant with its room for single runs (`document`) and for runs in batches (`batch`)."""
-
-    tenant: str
-    document: View
-    batch: View
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tenant(Rooms):
+class Tenant(TenantRooms):
     """A tenant with the number of its documents."""
 
     documents: int
 
+    @classmethod
+    def of_row(cls, tenant: str, documents: int, document: View, batch: View) -> Tenant:
+        """A row of the query `tenants`."""
+        return cls(tenant=tenant, documents=documents, document=Room.of(document), batch=Room.of(batch))
 
-TENANTS = records("tenants", Tenant)
-AT_WORK = records("tenants_at_work", Rooms)
+
+TENANTS = records("tenants", Tenant.of_row)
+AT_WORK = records("tenants_at_work", TenantRooms.of)
 SEVERAL: Rows[bool] = values("tenants_several")
 SET: Rows[View] = values("tenant_set")
 
@@ -49,7 +47,7 @@ Cap = Annotated[str | None, typer.Option(help="A number; none removes the cap")]
 
 
 @app.callback(invoke_without_command=True)
-def tenants(context: typer.Context, as_json: Json = False) -> None:
+def tenants(context: typer.Context, as_json: AsJson = False) -> None:
     """List the tenants: weight, running runs, runs of the last minute and units in a run, each with its cap.
 
     Example: cutter tenants
@@ -57,7 +55,8 @@ def tenants(context: typer.Context, as_json: Json = False) -> None:
     if context.invoked_subcommand is not None:
         return
     entries = look(load())
-    show({"tenants": entries}, as_json=as_json, render=lambda out: out.print(listing(entries), soft_wrap=True))
+    document = {"tenants": [asdict(tenant) for tenant in entries]}
+    show(document, as_json=as_json, render=lambda out: out.print(listing(entries), soft_wrap=True))
 
 
 @app.command("set")
@@ -70,7 +69,7 @@ def set_caps(
     workflow: Annotated[
         str, typer.Option(help="any, or only for single runs: document, or for runs in batches: batch")
     ] = "any",
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Set caps or the weight of a tenant; other values stay. By default a tenant has weight 1 and no cap.
 
@@ -92,29 +91,29 @@ def set_caps(
     if not caps:
         raise InvalidInput(f"nothing to set: name at least one of --{', --'.join(given).replace('_', '-')}")
     asked = {"tenant": name, "workflow": workflow, "caps": Jsonb(caps), "by": getpass.getuser()}
-    with session(load(), OPERATOR) as connection:
+    with session(load(), Role.OPERATOR) as connection:
         made = SET.one(connection, asked)
     show(
         made, as_json=as_json, render=lambda out: out.print(fields({**made, "next": "cutter tenants"}), soft_wrap=True)
     )
 
 
-def look(settings: Settings) -> list[View]:
+def look(settings: Settings) -> list[Tenant]:
     """Every tenant that has caps or documents: its room for single runs (`document`) and for runs in batches."""
-    with session(settings, OPERATOR) as connection:
-        return [asdict(tenant) for tenant in TENANTS.all(connection)]
+    with session(settings, Role.OPERATOR) as connection:
+        return TENANTS.all(connection)
 
 
-def apart(settings: Settings) -> list[dict[str, Any]]:
+def apart(settings: Settings) -> list[TenantRooms]:
     """The tenants that `cutter status` shows, if any tenant has its own cap or weight."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         if not SEVERAL.one(connection):
             return []
         # The list does not show how many documents a tenant has, and to count them would read all documents.
-        return words.shown([asdict(tenant) for tenant in AT_WORK.all(connection)])
+        return words.shown(AT_WORK.all(connection))
 
 
-def listing(entries: Sequence[dict[str, Any]]) -> RenderableType:
+def listing(entries: Sequence[TenantRooms]) -> RenderableType:
     """Tenants as a table."""
     if not entries:
         return "no tenants yet: they come with `cutter source add`"

@@ -13,12 +13,13 @@ from typing import Annotated, TextIO
 import typer
 from psycopg import IsolationLevel
 
+from cutter.catalogue import Role
 from cutter.errors import InvalidInput
 from cutter.projections.transitions_corpus import Spool, gathered
 from cutter.projections.transitions_file import told
 from cutter.settings import Settings, load
-from cutter.storage.pools import OPERATOR, session
-from starter.console.terminal import ExitCode, Json, end, say, show, write
+from cutter.storage.pools import session
+from starter.console.terminal import AsJson, ExitCode, end, say, show, write
 
 app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
 
@@ -30,7 +31,7 @@ def transitions() -> None:
 
 @app.command()
 def validate(
-    file: Annotated[str, typer.Argument(help="A transitions.jsonl; - is the standard input")], as_json: Json = False
+    file: Annotated[str, typer.Argument(help="A transitions.jsonl; - is the standard input")], as_json: AsJson = False
 ) -> None:
     """Check schema, legality, invariants and time of every transition; exit 1 if there is a finding.
 
@@ -43,7 +44,7 @@ def validate(
 @app.command()
 def export(
     out: Annotated[Path | None, typer.Option(help="A file; default: standard output")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write every transition of all runs, batches, tasks and workers as one stream, in the order of time.
 
@@ -64,7 +65,7 @@ def export(
 
 
 def _gathered(settings: Settings) -> Spool:
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         with connection.transaction():

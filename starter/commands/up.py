@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import Host
@@ -24,16 +25,16 @@ from cutter.stack.detached_process import last_line
 from cutter.stack.records import Service
 from cutter.storage import effect_policy
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, end, progress, say, show, table
+from starter.console.terminal import AsJson, ExitCode, end, progress, say, show, table
 from starter.local import doctor_checks
 
 Answer = TypeVar("Answer")
 Say = Callable[[str], None]
 
 
-def up(as_json: Json = False) -> None:
+def up(as_json: AsJson = False) -> None:
     """Start the local stack: database, Temporal, three workers. Parts that already run stay as they are.
 
     Example: cutter up
@@ -72,14 +73,14 @@ def up(as_json: Json = False) -> None:
 
 def _next(settings: Settings) -> str:
     """The command after the start: the approvers first, because nobody may sign without them."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         named = IN_FORCE.first(connection) is not None
     return "cutter inbox" if named else "cutter approvers init --approver NAME=KEY.asc"
 
 
 def down(
     drain: bool = typer.Option(False, "--drain", help="Let the workers finish what they run, up to the longest cap."),
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Stop only what `cutter up` started or a demo left running. Data stays.
 
@@ -100,7 +101,7 @@ def down(
 
 
 def doctor(
-    as_json: Json = False,
+    as_json: AsJson = False,
     fetch: bool = typer.Option(False, "--fetch", help="Get the Temporal server now, if it is missing, and end."),
     host: Annotated[
         list[Host] | None,
@@ -226,7 +227,7 @@ def _ensure_policy(settings: Settings) -> None:
     """Install the shipped policy, which allows every side effect of the product, in a new stack. An existing policy is
     not changed.
     """
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         if effect_policy.in_force(connection) is effect_policy.NONE:
             effect_policy.install(connection, shipped())
             say("installed the shipped effect policy; `cutter policy check --current` shows its rules")

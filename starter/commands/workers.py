@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
-from typing import Annotated, Any
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -16,47 +16,26 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from cutter.domain import recorded_values
+from cutter.catalogue import Role
 from cutter.domain.amounts import counted
-from cutter.domain.timestamps import utc
-from cutter.domain.worker_status import crew
+from cutter.domain.worker_status import Heartbeat, ShownWorker, WorkerReport, worker_report
 from cutter.errors import Unavailable
 from cutter.lifecycle.history import of_audit
 from cutter.settings import Settings, load
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import Connection, session
 from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, Json, Listing, end, say, show, write
+from starter.console.terminal import AsJson, ExitCode, Listing, end, say, show, write
 from starter.local import worker_versions
 from temporal import names
 from temporal.client import connect, unanswered
-
-View = dict[str, Any]
 
 QUEUES = (*names.TASK_QUEUES.values(), names.BATCH_QUEUE)
 KINDS = (TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat:
-    """A worker's row. `queues` is the worker's own claim, in any form. `silent` says that it missed three
-    heartbeats.
-    """
-
-    worker_id: str
-    role: str
-    state: str
-    build_id: str
-    queues: Any
-    started_at: datetime
-    seen_at: datetime
-    beat_seconds: int
-    age_seconds: int
-    silent: bool
-
-
-WORKERS = records("workers", Heartbeat)
+WORKERS = records("workers", Heartbeat.of)
 EVENTS: Rows[str] = values("worker_events")
 
 
@@ -65,7 +44,7 @@ def workers(
     transitions: Annotated[
         bool, typer.Option("--transitions", help="Print every worker's transitions instead, one JSON object a line")
     ] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the workers of the task queues: state, slots, last heartbeat, build id.
 
@@ -78,58 +57,55 @@ def workers(
     if transitions:
         write(*events(settings))
         return
-    view = look(settings)
+    report = look(settings)
     if not gone:
-        view["workers"] = [worker for worker in view["workers"] if worker["state"] != "shutdown"]
-    failed = bool(view["unserved"] or view["unavailable"] or view["unresponsive"])
-    answer = as_failure(view, code=_code(view), message=_message(view), next_command="cutter up") if failed else view
-    show(answer, as_json=as_json, render=lambda out: _print(out, view))
-    if view["unavailable"]:
-        say(view["unavailable"])
-    if view["unserved"] or view["unavailable"]:
+        report = replace(report, workers=tuple(worker for worker in report.workers if worker.state != "shutdown"))
+    answer = report.as_json()
+    if report.unserved or report.unavailable or report.unresponsive:
+        answer = as_failure(answer, code=_code(report), message=_message(report), next_command="cutter up")
+    show(answer, as_json=as_json, render=lambda out: _print(out, report))
+    if report.unavailable:
+        say(report.unavailable)
+    if report.unserved or report.unavailable:
         end(ExitCode.UNAVAILABLE)
-    end(ExitCode.FAILED if view["unresponsive"] else ExitCode.DONE)
+    end(ExitCode.FAILED if report.unresponsive else ExitCode.DONE)
 
 
-def _code(view: View) -> str:
-    return "UNAVAILABLE" if view["unserved"] or view["unavailable"] else "worker_unresponsive"
+def _code(report: WorkerReport) -> str:
+    return "UNAVAILABLE" if report.unserved or report.unavailable else "worker_unresponsive"
 
 
-def _message(view: View) -> str:
+def _message(report: WorkerReport) -> str:
     """The problem with the workers in one sentence."""
-    if view["unavailable"]:
-        return str(view["unavailable"])
-    if view["unserved"]:
-        return f"no worker polls {', '.join(view['unserved'])}"
-    return f"{counted(len(view['unresponsive']), 'worker')} missed three heartbeats"
+    if report.unavailable:
+        return report.unavailable
+    if report.unserved:
+        return f"no worker polls {', '.join(report.unserved)}"
+    return f"{counted(len(report.unresponsive), 'worker')} missed three heartbeats"
 
 
-def look(settings: Settings) -> View:
+def look(settings: Settings) -> WorkerReport:
     """The present workers, after silent ones were recorded. `unavailable` says why the pollers are unknown."""
-    with session(settings, OPERATOR) as connection:
-        rows = rows_of(connection)
+    with session(settings, Role.OPERATOR) as connection:
+        heartbeats = heartbeats_of(connection)
     pollers, unavailable = None, None
     builds: dict[str, str] = {}
     try:
         pollers, builds = asyncio.run(_asked(settings))
     except Unavailable as problem:
         unavailable = str(problem)
-    return {**crew(rows, pollers, QUEUES, builds), "unavailable": unavailable}
+    return replace(worker_report(heartbeats, pollers, QUEUES, builds), unavailable=unavailable)
 
 
-def rows_of(connection: Connection) -> list[View]:
-    """The rows of the workers with their present states."""
+def heartbeats_of(connection: Connection) -> list[Heartbeat]:
+    """The last heartbeats of the workers with their present states."""
     connection.execute(query("judge_workers"))
-    return [
-        {**asdict(worker), "queues": recorded_values.queues(worker.queues), "started_at": utc(worker.started_at),
-         "seen_at": utc(worker.seen_at)}
-        for worker in WORKERS.all(connection)
-    ]  # fmt: skip
+    return WORKERS.all(connection)
 
 
 def events(settings: Settings) -> Iterator[str]:
     """The transitions of all workers in their order, as lines of a transitions.jsonl (seed 004 "Event Schema")."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         for body in EVENTS.sent(connection):
             event = of_audit(str(body))
             if event is not None:
@@ -157,25 +133,22 @@ async def _pollers_of(client: Client, queue: str) -> list[str]:
     return list(identities)
 
 
-def _print(out: Console, view: View) -> None:
+def _print(out: Console, report: WorkerReport) -> None:
     columns = ("worker", "state", "queue: used/slots", "last heartbeat", "build", "note")
-    out.print(Listing(columns=columns, rows=[_row(worker) for worker in view["workers"]]), soft_wrap=True)
-    for build, status in view["builds"].items():
+    out.print(Listing(columns=columns, rows=[_row(worker) for worker in report.workers]), soft_wrap=True)
+    for build, status in report.builds.items():
         out.print(f"build {build}: {status}")
-    for queue in view["unserved"]:
+    for queue in report.unserved:
         out.print(f"{queue} has no worker")
-    if view["unresponsive"] and not view["unserved"]:
+    if report.unresponsive and not report.unserved:
         out.print("others do the work of those that are unresponsive; after ten minutes of silence they are closed")
-    if view["next"]:
-        out.print(f"next: {view['next']}")
+    if report.next:
+        out.print(f"next: {report.next}")
 
 
-def _row(view: View) -> tuple[str, ...]:
-    slots = (
-        f"{its['queue']}: {its['used']}/{its['slots']}" if its["slots"] is not None else its["queue"]
-        for its in view["queues"]
-    )
-    silent = [its["queue"] for its in view["queues"] if its["polls"] is False]
-    age = f"{timedelta(seconds=view['age_seconds'])} ago" if view["age_seconds"] is not None else ""
+def _row(worker: ShownWorker) -> tuple[str, ...]:
+    slots = (f"{its.queue}: {its.used}/{its.slots}" if its.slots is not None else its.queue for its in worker.queues)
+    silent = [its.queue for its in worker.queues if its.polls is False]
+    age = f"{timedelta(seconds=worker.age_seconds)} ago" if worker.age_seconds is not None else ""
     note = f"does not poll {', '.join(silent)}" if silent else ""
-    return (view["worker_id"], view["state"], ", ".join(slots), age, view["build_id"], note)
+    return (worker.worker_id, worker.state, ", ".join(slots), age, worker.build_id, note)

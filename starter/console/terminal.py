@@ -29,7 +29,7 @@ from rich.text import Text
 
 from cutter.domain.visible import json_text, visible, visible_line
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 """The option that every command has."""
 
 

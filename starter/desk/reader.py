@@ -10,9 +10,10 @@ from psycopg import IsolationLevel
 from starlette.requests import Request
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.settings import Settings
 from cutter.storage.faults import translated
-from cutter.storage.pools import DESK, Connection, Pool, open_pool
+from cutter.storage.pools import Connection, Pool, open_pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class Reader:
 
 def open_reader(settings: Settings) -> Reader:
     """A reader with its own pool of connections."""
-    return Reader(settings=settings, pool=open_pool(settings, DESK, size=limits.DESK_CONNECTIONS))
+    return Reader(settings=settings, pool=open_pool(settings, Role.DESK, size=limits.DESK_CONNECTIONS))
 
 
 def reader_of(request: Request) -> Reader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -10,7 +11,7 @@ from starlette.responses import RedirectResponse
 
 from cutter import limits
 from cutter.approvals.policy_file import parse_policy
-from cutter.catalogue import GATES
+from cutter.catalogue import GATES, Role
 from cutter.domain import ids
 from cutter.errors import NotFound
 from cutter.projections import batch_report, desk_pages, report, request_page
@@ -21,13 +22,13 @@ from cutter.request_view import request_record
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import DESK, Connection
+from cutter.storage.pools import Connection
 from starter.approver import signing_desk
 from starter.desk.answers import answer, forms, place_of
 from starter.desk.reader import reader_of
 from starter.operator import inbox_entries, queue_entries, request_state, run_status
 from starter.operator.batch_status import newest_batches
-from starter.operator.inbox_entries import Person
+from starter.operator.inbox_entries import HostRepair, InboxEntry, Person
 from starter.operator.pinned_law import read_pinned_law
 
 router = APIRouter(tags=["work"])
@@ -56,7 +57,7 @@ def inbox(request: Request, part: PartNumber = 1) -> Response:
 @router.get("/requests", responses=forms())
 def requests(request: Request, part: PartNumber = 1) -> Response:
     """The open requests."""
-    return _waiting(request, part, "Requests", ASKING, [row for row in _inbox(request) if row["gate"]])
+    return _waiting(request, part, "Requests", ASKING, [row for row in _inbox(request) if row.gate])
 
 
 @router.get("/requests/{run}", responses=forms())
@@ -65,8 +66,8 @@ def one_request(request: Request, run: str) -> Response:
     reader = reader_of(request)
     with reader.moment() as connection:
         run_id = run_rows.run_meant(connection, run)
-    document, _, view = signing_desk.read_view(reader.settings, run_id, role=DESK)
-    over = request_state.over(reader.settings, run_id, role=DESK)
+    document, _, view = signing_desk.read_view(reader.settings, run_id, role=Role.DESK)
+    over = request_state.over(reader.settings, run_id, role=Role.DESK)
     return answer(request, lambda: request_record(document, view), lambda: request_page.render(
         document, view, over=over, bar=bar(place_of(request))))  # fmt: skip
 
@@ -76,7 +77,7 @@ def runs(request: Request, part: PartNumber = 1) -> Response:
     """The run that stands for each document, the newest first."""
     with reader_of(request).moment() as connection:
         rows = run_status.newest_runs(connection)
-    return _listed(request, "runs", "Runs", {"runs": rows}, rows, part, gates=len(GATES))
+    return _listed(request, "runs", "Runs", {"runs": [row.as_json() for row in rows]}, rows, part, gates=len(GATES))
 
 
 @router.get("/runs/{run}", responses=forms())
@@ -95,7 +96,7 @@ def batches(request: Request, part: PartNumber = 1) -> Response:
     """All batches, the newest first."""
     with reader_of(request).moment() as connection:
         rows = newest_batches(connection, ended=True)
-    return _listed(request, "batches", "Batches", {"batches": rows}, rows, part)
+    return _listed(request, "batches", "Batches", {"batches": [asdict(row) for row in rows]}, rows, part)
 
 
 @router.get("/batches/{batch}", responses=forms())
@@ -111,7 +112,7 @@ def queues(request: Request, part: PartNumber = 1) -> Response:
     """The documents in the error, quarantine and human review queues, the longest waiting first."""
     with reader_of(request).moment() as connection:
         rows = queue_entries.entries(reader_of(request).settings, connection)
-    return _listed(request, "queues", "Queues", {"waiting": rows}, rows, part)
+    return _listed(request, "queues", "Queues", {"waiting": [asdict(row) for row in rows]}, rows, part)
 
 
 @router.get("/queues/{run}", responses=forms())
@@ -122,12 +123,12 @@ def one_entry(request: Request, run: str) -> Response:
         entries = queue_entries.entries(reader_of(request).settings, connection, run_id=run_id)
         if not entries:
             raise NotFound(f"{run_id} is in no queue: see `cutter status {run_id}`", code="NOT_QUEUED")
-        entry = {**entries[-1], "document": queue_entries.document(connection, entries[-1]["kb_id"])}
+        entry = {**asdict(entries[-1]), "document": queue_entries.document(connection, entries[-1].kb_id)}
     return answer(request, lambda: entry, lambda: desk_pages.page(
         "queue_entry", place_of(request), title=f"{entry['document_id']} in a queue", entry=entry))  # fmt: skip
 
 
-def _inbox(request: Request) -> list[View]:
+def _inbox(request: Request) -> list[InboxEntry]:
     with reader_of(request).moment() as connection:
         return inbox_entries.entries(connection, _person(connection, request.state.user))
 
@@ -142,12 +143,17 @@ def _person(connection: Connection, user: str | None) -> Person | None:
     return (policy, approver) if approver else None
 
 
-def _waiting(request: Request, part: int, title: str, intro: str, rows: list[View], **more: list[View]) -> Response:
-    return _listed(request, "inbox", title, {"waiting": rows, **more}, rows, part, intro=intro, **more)
+def _waiting(
+    request: Request, part: int, title: str, intro: str, rows: list[InboxEntry], blocked: list[HostRepair] | None = None
+) -> Response:
+    """Entries of the inbox as a list. A list of requests alone has no `blocked`."""
+    more = {} if blocked is None else {"blocked": [asdict(repair) for repair in blocked]}
+    value = {"waiting": [asdict(row) for row in rows], **more}
+    return _listed(request, "inbox", title, value, rows, part, intro=intro, **more)
 
 
 def _listed(
-    request: Request, name: str, title: str, value: View, rows: Sequence[View], number: int, **more: Any
+    request: Request, name: str, title: str, value: View, rows: Sequence[Any], number: int, **more: Any
 ) -> Response:
     """A list as a page of at most DESK_ROWS rows; as JSON it is whole."""
     part: Part = part_of(

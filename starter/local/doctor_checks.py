@@ -18,7 +18,7 @@ import psycopg
 
 from cutter import limits
 from cutter.backup import health as backup_health
-from cutter.catalogue import WorkerRole
+from cutter.catalogue import Role, WorkerRole
 from cutter.domain import lanes
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError, NotFound, Unavailable
@@ -42,7 +42,6 @@ from cutter.settings import Settings
 from cutter.stack import folders, key_homes, ports, postgres, records, supervisor, temporal, workers
 from cutter.stack.records import Service
 from cutter.storage import blocked_workers, effect_policy
-from cutter.storage import bootstrap as roles
 from cutter.storage.guards import GUARDED
 from cutter.storage.pools import Connection, check_direct, session
 from cutter.storage.records import Rows, values
@@ -220,8 +219,8 @@ def database(settings: Settings) -> Check:
             name="postgres", verdict=verdict, found=description, remedy="" if verdict is Verdict.OK else "cutter up"
         )
     try:
-        check_direct(settings, "cutter_operator")
-        with session(settings, "cutter_operator") as connection:
+        check_direct(settings, Role.OPERATOR)
+        with session(settings, Role.OPERATOR) as connection:
             version = connection.info.server_version // 10_000
     except (psycopg.Error, CutterError) as problem:
         return Check(name="postgres", verdict=Verdict.BAD, found=first_line(problem), remedy=remedy_of(problem))
@@ -267,7 +266,7 @@ def guards(settings: Settings) -> Check:
     try:
         with _asked(settings) as connection:
             open_to_all = [guard.function for guard in GUARDED.all(connection) if guard.open_to_all]
-            free = ROLES_WITHOUT_LIMIT.all(connection, {"roles": list(roles.ROLES)})
+            free = ROLES_WITHOUT_LIMIT.all(connection, {"roles": [role.value for role in Role]})
             bounded = BOUNDED.one(connection)
     except CutterError as problem:
         return _unseen("database guards", problem)
@@ -283,7 +282,7 @@ def held_lanes(settings: Settings) -> Check:
     """Names the holders of the lanes. A session without a run that holds a lane stops every run from writing."""
     try:
         with _asked(settings) as connection:
-            held = lanes.lanes_of(LANES.one(connection))
+            held = LANES.one(connection)
     except CutterError as problem:
         return _unseen("lanes", problem)
     description = "; ".join(lanes.sentences(held)) or "free"
@@ -347,7 +346,7 @@ def _asked(settings: Settings) -> Iterator[Connection]:
     if database(settings).verdict is not Verdict.OK:
         raise Unavailable("the database is not up", what="database")
     try:
-        with session(settings, "cutter_operator") as connection:
+        with session(settings, Role.OPERATOR) as connection:
             yield connection
     except psycopg.Error as problem:
         raise Unavailable(str(problem).strip().splitlines()[0], what="database") from None

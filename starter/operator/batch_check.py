@@ -43,7 +43,7 @@ def mark_all(
     """
     problems: list[Problem] = []
     marked: dict[str, Marked] = {}
-    starts = {row["document_id"] for row in admission.rows if row["decided"] is None}
+    starts = {row.document_id for row in admission.rows if row.decided is None}
     for item in (item for item in admission.queue.items if item.document_id in starts):
         result = sources.marking_of_registered(settings, connection, item.document_id, wanted)
         wrong = _wrong(result)

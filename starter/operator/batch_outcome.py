@@ -20,7 +20,9 @@ def outcome(settings: Settings, answer: dict[str, Any], *, wait: bool, watch: bo
     batch_id = answer["batch_id"]
     waited = wait or live or bool(watch)
     view = until_people_or_end(settings, batch_id, watch=live) if waited else batch_status.look(settings, batch_id)
-    answer |= {name: view[name] for name in ("state", "totals", "partial", "next")} | {"ui": ui_url(settings)}
+    answer |= {
+        "state": view.state, "totals": view.totals, "partial": view.partial, "next": view.next, "ui": ui_url(settings),
+    }  # fmt: skip
     code = exit_code(answer, waited=waited, asked=wait or bool(watch))
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
         answer = as_failure(answer, code=str(answer.get("code") or answer["state"]), message=_why(answer))

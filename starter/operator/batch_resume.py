@@ -10,6 +10,7 @@ from cutter.batch import resume_plan, ways
 from cutter.batch.view import BatchView
 from cutter.settings import Settings
 from temporal import batches
+from temporal.batches import SetReply
 from temporal.client import connect
 
 FINISHED = "it is finished: nothing was started, and nothing was written"
@@ -45,14 +46,14 @@ async def _opened(settings: Settings, batch_id: str, starter: str) -> str:
     return (await batches.start(client, batch_id, starter)).id
 
 
-def hand_over(settings: Settings, view: BatchView, folder: str, listing: str) -> dict[str, Any]:
-    """Give a set of approvals to the batch. If the batch's time had run out, it gets new time, because its people have
-    come.
+def hand_over(settings: Settings, view: BatchView, folder: str, listing: str) -> SetReply:
+    """Give a set of approvals to the batch, and return its reply. If the batch's time had run out, it gets new time,
+    because its people have come.
     """
     return asyncio.run(_hand_over(settings, view, folder, listing))
 
 
-async def _hand_over(settings: Settings, view: BatchView, folder: str, listing: str) -> dict[str, Any]:
+async def _hand_over(settings: Settings, view: BatchView, folder: str, listing: str) -> SetReply:
     client, batch_id, who = await connect(settings), view.batch_id, getpass.getuser()
     if view.batch.halted not in HELD_BY_A_DECISION:
         await asyncio.to_thread(batches.go_on, settings, batch_id, f"signed for by {who}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -15,22 +14,23 @@ from rich.table import Table
 from rich.text import Text
 
 from cutter.batch.view import BatchView
+from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.amounts import counted
 from cutter.domain.next_step import Needs
+from cutter.domain.recorded_values import record
+from cutter.domain.tenants import Room
 from cutter.domain.timestamps import utc
-from cutter.projections.batch_summary import by_need, glance
+from cutter.projections.batch_summary import BatchLine, ShownBatch, by_need, shown_batch
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import batch_views, likely_names
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import Connection, session
 from cutter.storage.records import records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
-from starter.operator.rejections import SHORT, sentence, with_reasons
-
-View = dict[str, Any]
+from starter.operator.rejections import SHORT, Rejected, sentence, with_reasons
 
 COLUMNS = ("document", "state", "gate", "passed", "age", "queue")
 
@@ -47,152 +47,175 @@ ROWS_MIN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Glance:
-    """A batch at one moment. `sealed` has the number of receipts of each run, and `rooms` what each tenant may begin.
+class BatchNow:
+    """A batch at one moment. The view is None if the batch is unknown. `sealed` has the number of receipts of each run.
 
-    `rejections` has the gate, the approver and the signed statement of each rejected run.
+    `rooms` has what each tenant may begin, and `rejections` the recorded rejection of each rejected run.
     """
 
-    view: Json | None
+    view: BatchView | None
     now: datetime
     sealed: dict[str, int]
-    rooms: list[Json]
-    rejections: dict[str, Json]
+    rooms: list[Room]
+    rejections: dict[str, Rejected]
+
+    @classmethod
+    def of(
+        cls, view: Json | None, now: datetime, sealed: dict[str, int], rooms: list[Json], rejections: dict[str, Json]
+    ) -> BatchNow:
+        """The answer of the query `batch_now`."""
+        return cls(
+            view=None if view is None else BatchView.of(view),
+            now=now,
+            sealed=sealed,
+            rooms=[Room.of(room) for room in rooms],
+            rejections={run_id: record(Rejected, rejection) for run_id, rejection in rejections.items()},
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchLine:
-    """A batch in the list, with the number of its items and of the entries in its queues."""
+class ListedBatch:
+    """A batch in a list, with the number of its documents and of those in its queues.
+
+    Times are UTC texts. `next` is the command that shows the batch.
+    """
 
     batch_id: str
     mode: str
     state: str
     policy: str
-    created_at: datetime
-    ended_at: datetime | None
     halted: str | None
-    items: int
+    documents: int
     queued: int
+    created_utc: str | None
+    ended_utc: str | None
+    next: str
+
+    @classmethod
+    def of(
+        cls, batch_id: str, mode: str, state: str, policy: str, created_at: datetime, ended_at: datetime | None,
+        halted: str | None, items: int, queued: int,
+    ) -> ListedBatch:  # fmt: skip
+        """A row of the query `batches`."""
+        return cls(
+            batch_id=batch_id, mode=mode, state=state, policy=policy, halted=halted, documents=items, queued=queued,
+            created_utc=utc(created_at), ended_utc=utc(ended_at), next=f"cutter status {batch_id}",
+        )  # fmt: skip
 
 
-GLANCE = records("batch_glance", Glance)
-BATCHES = records("batches", BatchLine)
+BATCH_NOW = records("batch_now", BatchNow.of)
+BATCHES = records("batches", ListedBatch.of)
 
 
-def look(settings: Settings, batch_id: str) -> View:
+def look(settings: Settings, batch_id: str) -> ShownBatch:
     """The batch now. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    with session(settings, OPERATOR) as connection:
-        row = GLANCE.one(connection, {"batch_id": ids.batch_id(batch_id)})
+    with session(settings, Role.OPERATOR) as connection:
+        row = BATCH_NOW.one(connection, {"batch_id": ids.batch_id(batch_id)})
         if row.view is None:
             raise likely_names.with_batches_meant(connection, batch_views.unknown(batch_id), batch_id)
-    batch, now = BatchView.of(row.view), row.now.isoformat()
     rejections = with_reasons(settings, row.rejections)
-    return glance(batch, row.sealed, now, rejections=rejections, rooms=row.rooms)
+    return shown_batch(row.view, row.sealed, row.now.isoformat(), rejections=rejections, rooms=row.rooms)
 
 
 def status_of_batch(settings: Settings, batch_id: str, *, watch: bool, as_json: bool) -> None:
     """Show a batch once, or until it is over."""
     render = live if watch else whole
-    follow(lambda: look(settings, batch_id), render, lines, lambda view: bool(view["over"]), watch=watch,
+    follow(lambda: look(settings, batch_id), render, lines, lambda view: view.over, watch=watch,
            as_json=as_json)  # fmt: skip
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------
 
 
-def whole(view: View) -> RenderableType:
+def whole(view: ShownBatch) -> RenderableType:
     """Every document, then the totals and the next commands."""
     terminal = out().is_terminal
-    rows = view["documents"]
-    commands = [next(iter(row["commands"]), "") for row in rows]
+    rows = view.documents
+    commands = [next(iter(row.commands), "") for row in rows]
     listing = Listing(columns=COLUMNS, rows=[_cells(view, row) for row in rows], commands=() if terminal else commands)
-    wanted = _wanted(view) if terminal else [line(_rejection(row)) for row in rows if row["rejected"]]
+    wanted = _wanted(view) if terminal else [line(_rejection(row)) for row in rows if row.rejected]
     return Group(_head(view), Text(), listing, *([Text(), *wanted] if wanted else []), Text(), _next(view))
 
 
-def live(view: View) -> RenderableType:
+def live(view: ShownBatch) -> RenderableType:
     """As many documents as the screen holds. Documents that move or need a person come first; the rest are counted."""
-    room = max(out().size.height - LINES_BESIDE - bool(view["held"]), ROWS_MIN)
-    ordered = by_need(view["documents"])
+    room = max(out().size.height - LINES_BESIDE - bool(view.held), ROWS_MIN)
+    ordered = by_need(view.documents)
     rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
     listing = _lines_of_table([_cells(view, row) for row in rows])
     more = [line(f"… and {len(rest)} more: {_counted(rest)}")] if rest else []
     return Group(_head(view), _bar(view), "", listing, *more, "", _next(view))
 
 
-def lines(view: View) -> list[str]:
+def lines(view: ShownBatch) -> list[str]:
     """A line for the state of the batch and one for each document. The printer leaves out lines that it has printed."""
-    moved = f"{short_time(view['state_utc'])} batch {view['batch_id']} {_state(view)}"
+    moved = f"{short_time(view.state_utc)} batch {view.batch_id} {_state(view)}"
     return [
-        *(
-            _line(view, document)
-            for document in view["documents"]
-            if document["since_utc"] or document["shown"] != "pending"
-        ),
+        *(_line(view, document) for document in view.documents if document.since_utc or document.shown != "pending"),
         moved,
     ]
 
 
-def _line(view: View, document: View) -> str:
-    queue = f" ({document['queue']})" if document["queue"] else ""
+def _line(view: ShownBatch, document: BatchLine) -> str:
+    queue = f" ({document.queue})" if document.queue else ""
     ended = (
-        f" ({document['shown']})"
-        if document["shown"] in ("rehearsed", "skipped") and document["state"] != document["shown"]
+        f" ({document.shown})"
+        if document.shown in ("rehearsed", "skipped") and document.state != document.shown
         else ""
     )
-    moment = short_time(document["since_utc"] or view["state_utc"])
-    text = _rejection(document) if document["rejected"] else f"{document['document_id']} {document['state']}"
+    moment = short_time(document.since_utc or view.state_utc)
+    text = _rejection(document) or f"{document.document_id} {document.state}"
     return f"{moment} {text}{ended}{queue}"
 
 
-def _rejection(view: View) -> str:
-    """The person who rejected a document, the gate and the reason."""
-    return f"{view['document_id']} was {sentence(view['rejected'])}"
+def _rejection(document: BatchLine) -> str:
+    """The person who rejected a document, the gate and the reason. Empty if nobody rejected it."""
+    return f"{document.document_id} was {sentence(document.rejected)}" if document.rejected else ""
 
 
-def _state(view: View) -> str:
-    return f"{view['state']}{' (partial)' if view['partial'] else ''}{' (halted)' if view['halted'] else ''}"
+def _state(view: ShownBatch) -> str:
+    return f"{view.state}{' (partial)' if view.partial else ''}{' (halted)' if view.halted else ''}"
 
 
-def _head(view: View) -> RenderableType:
-    mode = "" if view["mode"] == "live" else f" · {view['mode']}"
-    counts = " · ".join(f"{name} {count}" for name, count in view["totals"].items() if name != "settled")
-    halted = [line(f"halted: {view['halted_reason'] or view['halted']}")] if view["halted"] else []
-    held = [line(f"held by caps: {'; '.join(hold['reason'] for hold in view['held'])}")] if view["held"] else []
-    head = plain(f"batch {view['batch_id']}{mode}\n{_state(view)}", "bold")
-    return Group(head, *halted, line(f"{counted(len(view['documents']), 'document')}: {counts}"), *held)
+def _head(view: ShownBatch) -> RenderableType:
+    mode = "" if view.mode == "live" else f" · {view.mode}"
+    counts = " · ".join(f"{name} {count}" for name, count in view.totals.items() if name != "settled")
+    halted = [line(f"halted: {view.halted_reason or view.halted}")] if view.halted else []
+    held = [line(f"held by caps: {'; '.join(hold.reason for hold in view.held)}")] if view.held else []
+    head = plain(f"batch {view.batch_id}{mode}\n{_state(view)}", "bold")
+    return Group(head, *halted, line(f"{counted(len(view.documents), 'document')}: {counts}"), *held)
 
 
-def _bar(view: View) -> RenderableType:
-    done, gates = view["gates_done"], max(view["gates"], 1)
+def _bar(view: ShownBatch) -> RenderableType:
+    done, gates = view.gates_done, max(view.gates, 1)
     grid = Table.grid(padding=(0, 1), expand=True)
     grid.add_column(ratio=1)
     grid.add_column(no_wrap=True)
-    grid.add_row(ProgressBar(total=gates, completed=done), f"{100 * done // gates} %  {done} of {view['gates']} gates")
+    grid.add_row(ProgressBar(total=gates, completed=done), f"{100 * done // gates} %  {done} of {view.gates} gates")
     return grid
 
 
-def _next(view: View) -> Text:
-    return line(f"next: {view['next']}")
+def _next(view: ShownBatch) -> Text:
+    return line(f"next: {view.next}")
 
 
-def _wanted(view: View) -> list[Text]:
+def _wanted(view: ShownBatch) -> list[Text]:
     """The failures of documents, and the commands of documents that need a person, each to be copied whole.
 
     If the batch waits for signatures, one signing session gives them, by its own command.
     """
-    by_sitting = (Needs.NOTHING.value, *([Needs.APPROVAL.value] if view["awaits"] else []))
+    by_session = (Needs.NOTHING.value, *([Needs.APPROVAL.value] if view.awaits else []))
     texts = []
-    for document in view["documents"]:
-        commands = document["commands"] if document["needs"] not in by_sitting else []
-        if commands or document["reason"]:
+    for document in view.documents:
+        commands = document.commands if document.needs not in by_session else []
+        if commands or document.reason:
             texts += [line(_trouble(document)), *(line(f"  {each}") for each in commands)]
     return texts
 
 
-def _trouble(view: View) -> str:
-    reason = f": {view['reason']}" if view["reason"] else ""
-    return _rejection(view) if view["rejected"] else f"{view['document_id']} {view['state']}{reason}"
+def _trouble(document: BatchLine) -> str:
+    reason = f": {document.reason}" if document.reason else ""
+    return _rejection(document) or f"{document.document_id} {document.state}{reason}"
 
 
 def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
@@ -205,12 +228,12 @@ def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
     return made
 
 
-def _cells(view: View, document: View) -> tuple[object, ...]:
-    age = "" if document["ended_utc"] or not document["since_utc"] else age_text(document["since_utc"], view["now_utc"])
-    queue = (document["queue"] or "").removesuffix("_queue")
-    gate = SHORT.get(document["gate"], document["gate"])
-    shown = "rejected" if document["rejected"] else document["shown"]
-    return document["document_id"], shown, gate, document["gates_passed"] or "", age, queue
+def _cells(view: ShownBatch, document: BatchLine) -> tuple[object, ...]:
+    age = "" if document.ended_utc or not document.since_utc else age_text(document.since_utc, view.now_utc)
+    queue = (document.queue or "").removesuffix("_queue")
+    gate = SHORT.get(document.gate, document.gate)
+    shown = "rejected" if document.rejected else document.shown
+    return document.document_id, shown, gate, document.gates_passed or "", age, queue
 
 
 def age_text(since: str, now: str) -> str:
@@ -225,45 +248,30 @@ def age_text(since: str, now: str) -> str:
     return f"{minutes} min" if minutes else f"{seconds} s"
 
 
-def _counted(rows: Sequence[View]) -> str:
-    shown = [row["shown"] for row in rows]
+def _counted(rows: Sequence[BatchLine]) -> str:
+    shown = [row.shown for row in rows]
     return ", ".join(f"{shown.count(word)} {word}" for word in dict.fromkeys(shown))
 
 
 # --- all batches ------------------------------------------------------------------------------------------------------
 
 
-def open_batches(settings: Settings) -> list[View]:
+def open_batches(settings: Settings) -> list[ListedBatch]:
     """The batches that have not ended, newest first."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return newest_batches(connection)
 
 
-def newest_batches(connection: Connection, *, ended: bool = False) -> list[View]:
+def newest_batches(connection: Connection, *, ended: bool = False) -> list[ListedBatch]:
     """The newest batches that have not ended, or with `ended` the newest of all."""
-    return [_batch(batch) for batch in BATCHES.all(connection, {"limit": OPEN_MAX, "ended": ended})]
+    return BATCHES.all(connection, {"limit": OPEN_MAX, "ended": ended})
 
 
-def _batch(row: BatchLine) -> View:
-    return {
-        "batch_id": row.batch_id,
-        "mode": row.mode,
-        "state": row.state,
-        "policy": row.policy,
-        "halted": row.halted,
-        "documents": row.items,
-        "queued": row.queued,
-        "created_utc": utc(row.created_at),
-        "ended_utc": utc(row.ended_at),
-        "next": f"cutter status {row.batch_id}",
-    }
-
-
-def table_of_batches(batches: Sequence[View]) -> RenderableType:
+def table_of_batches(batches: Sequence[ListedBatch]) -> RenderableType:
     """The open batches as a table, with the command that shows each."""
     return Listing(
         columns=("batch", "state", "documents", "in queues"),
-        rows=[(batch["batch_id"], batch["state"], batch["documents"], batch["queued"] or "") for batch in batches],
-        commands=[batch["next"] for batch in batches],
+        rows=[(batch.batch_id, batch.state, batch.documents, batch.queued or "") for batch in batches],
+        commands=[batch.next for batch in batches],
         title="open batches",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from cutter.approvals.eligibility import ineligibility_reason
 from cutter.approvals.policy import Approver, ApproverPolicy
@@ -42,46 +41,79 @@ class Waiting:
     accepted: list[str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxEntry:
+    """An open request or a stopped run, as people and programs see it. Times are UTC texts.
+
+    `approvers_accepted` names the people whose approval counts. `you_may_not` says why the person who looks may not
+    sign, else it is None. `command` is the next command, and `lane` the run's place in a lane or None.
+    """
+
+    run_id: str
+    document_id: str
+    batch_id: str | None
+    state: str
+    gate: str | None
+    needs: str
+    reason: str | None
+    since_utc: str | None
+    expires_utc: str | None
+    approvers_needed: int
+    approvers_accepted: list[str]
+    request_kb_id: str | None
+    you_may_not: str | None
+    stop_latched: bool
+    command: str
+    lane: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRepair:
+    """A worker whose host needs a repair: the fault in one sentence, and the next command."""
+
+    reason: str
+    command: str
+
+
 INBOX = records("inbox", Waiting)
 
 Person = tuple[ApproverPolicy, Approver]
 """The person who looks at the inbox, if known, and the policy that names them."""
 
 
-def entries(connection: Connection, person: Person | None = None) -> list[dict[str, Any]]:
-    """Open requests and stopped runs, the longest waiting first. Times are UTC texts. `command` is the next command for
-    the entry.
-    """
+def entries(connection: Connection, person: Person | None = None) -> list[InboxEntry]:
+    """Open requests and stopped runs, the longest waiting first."""
     rows = INBOX.all(connection)
     people = answered(connection)
-    held = lanes.lanes_of(LANES.one(connection))
-    return [_entry(row, person, people) | {"lane": lanes.of_run(held, row.run_id)} for row in rows]
+    held = LANES.one(connection)
+    return [_entry(row, person, people, lanes.of_run(held, row.run_id)) for row in rows]
 
 
-def _entry(row: Waiting, person: Person | None, people: Answered) -> dict[str, Any]:
+def _entry(row: Waiting, person: Person | None, people: Answered, lane: str | None) -> InboxEntry:
     step = next_step(
         run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
         latched=row.latched, wrote=row.wrote, approved=row.run_id in people.runs,
         exec_worker=people.exec_worker,
     )  # fmt: skip
-    return {
-        "run_id": row.run_id,
-        "document_id": row.document_id,
-        "batch_id": row.batch_id,
-        "state": row.state,
-        "gate": row.gate,
-        "needs": "expired" if row.expired else step.needs.value,
-        "reason": row.reason if row.gate is None else None,
-        "since_utc": utc(row.since),
-        "expires_utc": utc(row.expires_at),
-        "approvers_needed": row.needed,
-        "approvers_accepted": row.accepted,
-        "request_kb_id": row.kb_id,
-        "you_may_not": _why_not(row, step.needs, person),
-        "stop_latched": row.latched,
+    return InboxEntry(
+        run_id=row.run_id,
+        document_id=row.document_id,
+        batch_id=row.batch_id,
+        state=row.state,
+        gate=row.gate,
+        needs="expired" if row.expired else step.needs.value,
+        reason=row.reason if row.gate is None else None,
+        since_utc=utc(row.since),
+        expires_utc=utc(row.expires_at),
+        approvers_needed=row.needed,
+        approvers_accepted=row.accepted,
+        request_kb_id=row.kb_id,
+        you_may_not=_why_not(row, step.needs, person),
+        stop_latched=row.latched,
         # A running workflow ends an expired request by itself.
-        "command": "cutter reconcile" if row.expired else step.command,
-    }
+        command="cutter reconcile" if row.expired else step.command,
+        lane=lane,
+    )
 
 
 SIGNED = (Needs.APPROVAL, Needs.SIGNED_RESUME, Needs.SIGNED_VOID, Needs.SIGNED_ACKNOWLEDGEMENT)
@@ -99,7 +131,7 @@ def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
     return ineligibility_reason(*person, gate, decision, starter=row.starter, now=datetime.now(UTC))
 
 
-def blocked(connection: Connection) -> list[dict[str, str]]:
+def blocked(connection: Connection) -> list[HostRepair]:
     """The workers whose host needs a repair. Runs wait for them as for a person."""
     workers = blocked_workers.blocked(connection)
-    return [{"reason": worker.sentence, "command": blocked_workers.next_command(worker)} for worker in workers]
+    return [HostRepair(reason=worker.sentence, command=blocked_workers.next_command(worker)) for worker in workers]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cutter import marking
-from cutter.catalogue import Sovereign
+from cutter.catalogue import Role, Sovereign
 from cutter.marking.law_title import law_title
 from cutter.projections.shown_law import PinnedLaw
 from cutter.request_view import build_view
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW, TERMS
-from cutter.storage.pools import OPERATOR, Connection, session
+from cutter.storage.pools import Connection, session
 from cutter.storage.records import records
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.types import Json
@@ -43,7 +43,7 @@ HELD = records("units_held", Held)
 
 def pinned_law(settings: Settings, run_id: str) -> PinnedLaw:
     """The law of a run: its cut if the text can be marked, and the rows that PostgreSQL holds if the run wrote."""
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return read_pinned_law(connection, run_id)
 
 

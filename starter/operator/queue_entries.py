@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from cutter.batch import ways
 from cutter.batch.view import ItemRecord
 from cutter.domain.timestamps import utc
+from cutter.projections.run_view import ShownRejection
 from cutter.settings import Settings
 from cutter.storage import batch_views
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from starter.operator import rejections
 from starter.operator.batch_status import age_text
-
-View = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +39,34 @@ class OpenEntry:
     enacted: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueEntry:
+    """An open entry of a queue, as people and programs see it. `since_utc` is a UTC text, and `age` is for people.
+
+    `kb_id` names the document about the entry. `commands` continue the entry's document, in the order to type them.
+    """
+
+    queue: str
+    document_id: str
+    run_id: str | None
+    batch_id: str
+    state: str | None
+    code: str
+    reason: str
+    since_utc: str | None
+    age: str
+    kb_id: str
+    commands: list[str]
+
+
 ENTRIES = records("queues", OpenEntry)
 DOCUMENT: Rows[str] = values("queue_document")
 
 
 def entries(
     settings: Settings, connection: Connection, *, batch_id: str | None = None, run_id: str | None = None
-) -> list[View]:
-    """Open entries, the longest waiting first. Times are UTC texts. `commands` continue the entry's document."""
+) -> list[QueueEntry]:
+    """Open entries, the longest waiting first."""
     rows = ENTRIES.all(connection, {"batch_id": batch_id, "run_id": run_id})
     rejected = rejections.read(settings, connection, (row.run_id for row in rows if row.run_id))
     views = {
@@ -63,20 +81,20 @@ def document(connection: Connection, kb_id: str) -> str:
     return DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
 
 
-def _entry(row: OpenEntry, item: ItemRecord, rejected: View | None) -> View:
-    return {
-        "queue": row.queue,
-        "document_id": row.document_id,
-        "run_id": row.run_id,
-        "batch_id": row.batch_id,
-        "state": row.state,
-        "code": row.code,
-        "reason": rejections.sentence(rejected) if rejected else row.reason,
-        "since_utc": utc(row.entered_at),
-        "age": age_text(row.entered_at.isoformat(), row.now.isoformat()),
-        "kb_id": row.kb_id,
-        "commands": _commands(row.batch_id, item),
-    }
+def _entry(row: OpenEntry, item: ItemRecord, rejected: ShownRejection | None) -> QueueEntry:
+    return QueueEntry(
+        queue=row.queue,
+        document_id=row.document_id,
+        run_id=row.run_id,
+        batch_id=row.batch_id,
+        state=row.state,
+        code=row.code,
+        reason=rejections.sentence(rejected) if rejected else row.reason,
+        since_utc=utc(row.entered_at),
+        age=age_text(row.entered_at.isoformat(), row.now.isoformat()),
+        kb_id=row.kb_id,
+        commands=_commands(row.batch_id, item),
+    )
 
 
 def _commands(batch_id: str, item: ItemRecord) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 
 from cutter import limits
@@ -13,10 +13,10 @@ from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
+from cutter.projections.run_view import ShownRejection
 from cutter.settings import Settings
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
-from cutter.types import Json
 
 SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
 """The short names of the sovereign gates."""
@@ -24,49 +24,48 @@ SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """A rejected run with the statement that was judged."""
+    """A recorded rejection: the gate, the approver, and the statement that was judged."""
 
-    run_id: str
     gate: str
     approver: str
     kb_id: str
     approval_sha256: str
 
 
-REJECTED = records("rejections", Rejected)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedRun(Rejected):
+    """A recorded rejection with its run."""
+
+    run_id: str
 
 
-def read(settings: Settings, connection: Connection, run_ids: Iterable[str]) -> dict[str, Json]:
+REJECTED = records("rejections", RejectedRun)
+
+
+def read(settings: Settings, connection: Connection, run_ids: Iterable[str]) -> dict[str, ShownRejection]:
     """The rejections of these runs by run: the gate, the approver and the reason. Other runs are left out."""
     rows = REJECTED.all(connection, {"run_ids": sorted(run_ids)})
-    return with_reasons(settings, {row.run_id: asdict(row) for row in rows})
+    return with_reasons(settings, {row.run_id: row for row in rows})
 
 
-def sentence(rejected: Json) -> str:
+def sentence(rejection: ShownRejection) -> str:
     """Such as `rejected at SG_1 by anna: article 4 is missing`."""
-    return (
-        f"rejected at {SHORT.get(rejected['gate'], rejected['gate'])} by {rejected['approver']}: {rejected['reason']}"
-    )
+    return f"rejected at {SHORT.get(rejection.gate, rejection.gate)} by {rejection.approver}: {rejection.reason}"
 
 
-def with_reasons(settings: Settings, recorded: Mapping[str, Json]) -> dict[str, Json]:
-    """Adds the reason to each recorded rejection, by run. `recorded` names the statement and its digest."""
+def with_reasons(settings: Settings, recorded: Mapping[str, Rejected]) -> dict[str, ShownRejection]:
+    """Each recorded rejection with the reason from its statement, by run."""
     return {
-        run_id: {
-            "gate": rejection["gate"],
-            "approver": rejection["approver"],
-            "reason": _reason(settings.kb, rejection),
-        }
+        run_id: ShownRejection(gate=rejection.gate, approver=rejection.approver, reason=_reason(settings.kb, rejection))
         for run_id, rejection in recorded.items()
     }
 
 
-def _reason(kb: str, rejection: Json) -> str:
-    kb_id = rejection["kb_id"]
+def _reason(kb: str, rejection: Rejected) -> str:
     try:
-        return _signed_reason(kb, kb_id, rejection["approval_sha256"]) or "no reason was given"
+        return _signed_reason(kb, rejection.kb_id, rejection.approval_sha256) or "no reason was given"
     except (NotFound, InvalidInput, Unavailable):
-        return f"the reason cannot be read; the signed statement was {kb_id}"
+        return f"the reason cannot be read; the signed statement was {rejection.kb_id}"
 
 
 @lru_cache(maxsize=1000)

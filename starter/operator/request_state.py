@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from cutter.catalogue import Role
 from cutter.domain.run_state import RunState
 from cutter.domain.timestamps import readable
 from cutter.settings import Settings
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.operator import rejections
 
@@ -27,7 +28,7 @@ class RequestState:
 STATE = records("state_of_newest_request", RequestState)
 
 
-def over(settings: Settings, run_id: str, *, role: str = OPERATOR) -> str:
+def over(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> str:
     """Why nobody can answer the request that is shown of a run. Empty while it is open, and for a rehearsal."""
     with session(settings, role) as connection:
         asked = STATE.first(connection, {"run_id": run_id})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from cutter.domain.run_record import RunSidecar
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
-from cutter.projections.run_view import ShownRefusal, ShownRun, run_view
+from cutter.projections.run_view import ShownRefusal, ShownRejection, ShownRun, run_view
 from cutter.settings import Settings
 from cutter.storage import blocked_workers
 from cutter.storage import runs as run_rows
@@ -66,20 +66,45 @@ class NewestRun:
     corrected: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLine:
+    """The run that represents a document, in one line. Times are UTC texts. `next` is the command to type next.
+
+    `gates_passed` counts sealed receipts. `blocked` says which worker holds the run up, or is None.
+    """
+
+    document_id: str
+    run_id: str
+    mode: str
+    state: str
+    outcome: str | None
+    law_by: str | None
+    batch_id: str | None
+    gates_passed: int
+    since_utc: str | None
+    ended_utc: str | None
+    expires_utc: str | None
+    needs: str
+    next: str
+    blocked: str | None = None
+
+    def as_json(self) -> View:
+        """The line for programs. It has `blocked` only for a run that a worker holds up."""
+        return {name: value for name, value in asdict(self).items() if name != "blocked" or value is not None}
+
+
 REFUSED = records("refusals_of_run", RefusedMessage)
 NEWEST = records("newest_runs", NewestRun)
 
 
-def newest_runs(connection: Connection) -> list[View]:
+def newest_runs(connection: Connection) -> list[RunLine]:
     """One run of each document (the open run, else the newest one), the newest first."""
     rows = NEWEST.all(connection, {"limit": RUNS_SHOWN})
     still = still_runs(connection)
     people = answered(connection)
     stuck = blocked_workers.blocked(connection)
-    lines = [{**_run_line(row, people), **_stillness(still.get(row.run_id))} for row in rows]
-    return [
-        {**line, **_blockage(stuck, line["state"], line["ended_utc"], line["needs"], line["next"])} for line in lines
-    ]
+    lines = [replace(_run_line(row, people), **_stillness(still.get(row.run_id))) for row in rows]
+    return [replace(line, **_blockage(stuck, line.state, line.ended_utc, line.needs, line.next)) for line in lines]
 
 
 def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun:
@@ -103,7 +128,7 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun
         sidecar, refused, law_by, corrected=run_rows.CORRECTED.one(connection, {"run_id": run_id}),
         approved=run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
-    held = lanes.lanes_of(run_rows.LANES.one(connection)) if run.ended_at is None else []
+    held = run_rows.LANES.one(connection) if run.ended_at is None else []
     flaw = request_flaw(settings, sidecar)
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
     shown = replace(_with_rejection(view, rejected), **_as_shown(step))
@@ -120,14 +145,14 @@ def _as_shown(step: Step | None) -> View:
     return {"needs": step.needs.value, "first": step.first or None, "next": step.command} if step else {}
 
 
-def _with_rejection(view: ShownRun, rejected: View | None) -> ShownRun:
+def _with_rejection(view: ShownRun, rejected: ShownRejection | None) -> ShownRun:
     """The view with the signed reason of the rejection, wherever it says that an approver rejected the run."""
     if rejected is None:
         return view
     sentence = rejections.sentence(rejected)
     timeline = [replace(entry, reason=sentence) if entry.to == view.state else entry for entry in view.timeline]
     signed = [
-        replace(approval, reason=rejected["reason"]) if approval.decision == schema.REJECT else approval
+        replace(approval, reason=rejected.reason) if approval.decision == schema.REJECT else approval
         for approval in view.approvals
     ]
     return replace(view, rejected=rejected, reason=sentence, timeline=timeline, approvals=signed)
@@ -182,25 +207,25 @@ def request_flaw(settings: Settings, sidecar: RunSidecar) -> str | None:
     return f"{differs[0]} is not the request that the run made" if differs else None
 
 
-def _run_line(row: NewestRun, people: Answered) -> View:
+def _run_line(row: NewestRun, people: Answered) -> RunLine:
     step = next_step(
         run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
         latched=row.latched, wrote=row.wrote, law_by=row.law_by, corrected=row.corrected,
         enacted=row.sealed >= BY_NAME["IG_lifecycle_enact_execute"].number,
         approved=row.run_id in people.runs, exec_worker=people.exec_worker,
     )  # fmt: skip
-    return {
-        "document_id": row.document_id,
-        "run_id": row.run_id,
-        "mode": row.mode,
-        "state": row.state,
-        "outcome": row.outcome,
-        "law_by": row.law_by,
-        "batch_id": row.batch_id,
-        "gates_passed": row.sealed,
-        "since_utc": utc(row.state_at),
-        "ended_utc": utc(row.ended_at),
-        "expires_utc": utc(row.expires_at),
-        "needs": step.needs.value,
-        "next": step.command,
-    }
+    return RunLine(
+        document_id=row.document_id,
+        run_id=row.run_id,
+        mode=row.mode,
+        state=row.state,
+        outcome=row.outcome,
+        law_by=row.law_by,
+        batch_id=row.batch_id,
+        gates_passed=row.sealed,
+        since_utc=utc(row.state_at),
+        ended_utc=utc(row.ended_at),
+        expires_utc=utc(row.expires_at),
+        needs=step.needs.value,
+        next=step.command,
+    )

@@ -9,13 +9,14 @@ from typing import Any
 
 from temporalio.client import WorkflowHandle
 
+from cutter.catalogue import Role
 from cutter.domain.run_record import RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.messages import RunResult
 from cutter.settings import Settings
 from cutter.storage import runs as run_rows
 from cutter.storage.answered_runs import answered
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.console.terminal import progress
 from temporal import runs
 
@@ -79,7 +80,7 @@ def _look(settings: Settings, run_id: str) -> tuple[RunSidecar, frozenset[str]]:
 
     An approval may be consumed, or recorded, between the two questions.
     """
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         before = answered(connection).runs
         sidecar = run_rows.sidecar(settings, run_id)
         return sidecar, before | answered(connection).runs

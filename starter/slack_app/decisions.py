@@ -15,14 +15,15 @@ import structlog
 
 from cutter.approvals import schema
 from cutter.approvals.eligibility import ineligibility_reason
-from cutter.catalogue import BY_NAME
+from cutter.catalogue import BY_NAME, Role
 from cutter.domain.next_step import next_step
 from cutter.errors import CutterError
 from cutter.notifications import slack_answer
 from cutter.notifications.slack_callback import Click
 from cutter.settings import Settings
+from cutter.storage.answers import UnsignedDecision
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.approver import signing_desk
 from starter.slack_app.server import Reply
@@ -68,7 +69,7 @@ def _card(settings: Settings, click: Click) -> PostedCard | None:
     """The pressed card as it was posted: in that channel, at that place, about that subject."""
     reference = f"{click.channel}/{click.message}"
     pressed = {"channel": "slack", "subject": click.subject, "reference": reference}
-    with session(settings, OPERATOR) as connection:
+    with session(settings, Role.OPERATOR) as connection:
         return CARD.first(connection, pressed)
 
 
@@ -78,17 +79,19 @@ def _decided(settings: Settings, click: Click, card: PostedCard, name: str) -> R
     if why is not None:
         return _told(settings, click, "may_not_decide", f"{why}. Nothing was changed.")
     word = "approve" if click.approve else "reject"
-    with session(settings, OPERATOR) as connection:
-        answer = call(connection, _DECIDE, (card.run_id, click.subject, word, name, f"slack:{click.user}"))
-    if answer["status"] != "recorded":
-        return _told(settings, click, answer["code"], _refusals(card)[answer["code"]])
+    with session(settings, Role.OPERATOR) as connection:
+        answer = call(
+            connection, UnsignedDecision.of, _DECIDE, (card.run_id, click.subject, word, name, f"slack:{click.user}")
+        )
+    if answer.status != "recorded":
+        return _told(settings, click, answer.code, _refusals(card)[answer.code])
     if not click.approve:
         text = f"{name} rejects it: the run is cancelled."
-    elif answer["have"] < answer["needed"]:
-        text = f"{name} approves it: {answer['have']} of {answer['needed']}. Another person must approve it too."
+    elif answer.have < answer.needed:
+        text = f"{name} approves it: {answer.have} of {answer.needed}. Another person must approve it too."
     else:
-        text = f"{name} approves it: {answer['have']} of {answer['needed']}. It continues."
-    enough = not click.approve or answer["have"] >= answer["needed"]
+        text = f"{name} approves it: {answer.have} of {answer.needed}. It continues."
+    enough = not click.approve or answer.have >= answer.needed
     return _told(settings, click, "recorded", text, card if enough else None)
 
 

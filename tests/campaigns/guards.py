@@ -1028,8 +1028,11 @@ BATCHES = (
         ("a session that offers what its approver has signed", "item.run_id in mine and item.signed > 0", "False",
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_leaves_out_what_its_approver_has_signed"),
         ("a rehearsal that offers what its approver has signed",
-         "approver in {_approver_of(store, name) for name in signed[item.document_id]}", "False",
+         "signer is not None and _has_signed(store, signer, signed[item.document_id])", "False",
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_leaves_out_what_its_approver_has_signed_in_advance"),
+        ("a session that believes what a statement says of its signer",
+         "signer.fingerprint in _keys_of(store, gpg, kb_id)", "True",
+         f"{_STORAGE}test_work_of_a_document.py::test_a_session_offers_what_only_another_key_has_signed_in_advance"),
     ),
     *_of(
         f"{_SQL}functions/batches/fn_batch_view.sql", _STORAGE,
@@ -1522,8 +1525,8 @@ EVIDENCE = (
     ),
     *_of(
         "cutter/notifications/delivery.py", f"{_STORAGE}test_notifications.py",
-        ("a message that the policy denies", 'if denied(policy, entry["about"]',
-         'if False and denied(policy, entry["about"]', "::test_the_policy_denies_each_channel_alike"),
+        ("a message that the policy denies", "if denied(policy, message.about",
+         "if False and denied(policy, message.about", "::test_the_policy_denies_each_channel_alike"),
     ),
     *_of(
         f"{_SQL}functions/notifications/fn_notification_take.sql", f"{_STORAGE}test_notifications.py",
@@ -2007,7 +2010,7 @@ BACKUPS = (
     ),
     *_of(
         "activities/gates/backup.py", _SEGMENTS,
-        ("a part that opens a gate", "isinstance(answer, BackupRefusal) or answer[0].whole:", "True:",
+        ("a part that opens a gate", "isinstance(answer, BackupRefusal) or answer.record.whole:", "True:",
          "::test_a_gate_seals_the_parts_of_a_large_backup_before_it_takes_its_own"),
     ),
     *_of(

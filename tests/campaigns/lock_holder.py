@@ -17,7 +17,7 @@ from typing import Any, LiteralString
 from cutter.catalogue import BY_NAME
 from cutter.settings import load
 from cutter.storage import pools
-from cutter.storage.gate_transaction import Attempt, GateTerms, OpenGate, begin_attempt, gate_transaction
+from cutter.storage.gate_transaction import Attempt, GateTerms, Offer, OpenGate, begin_attempt, gate_transaction
 from tests.support.gate_calls import allowed
 
 GATE = BY_NAME["IG_cut_leg_a_execute"]
@@ -35,11 +35,12 @@ def hold(order: dict[str, Any]) -> None:
     """Open the gate, say so, and stay."""
     if not order["check"]:
         pools.SESSION = re.sub(r"(client_connection_check_interval=)\S+", r"\g<1>0", pools.SESSION)
-    pool = pools.open_pool(load(), GATE.role.value, size=1)
+    pool = pools.open_pool(load(), GATE.role, size=1)
     attempt = begin_attempt(pool, GATE, order["run_id"], worker="a holder", lease_seconds=CAP_SECONDS)
     if not isinstance(attempt, Attempt):
         raise SystemExit(f"not held: {attempt}")
-    terms = GateTerms(policy=allowed(GATE.name), approvals=order["offers"], cap_seconds=CAP_SECONDS)
+    offers = [Offer(**offer) for offer in order["offers"]]
+    terms = GateTerms(policy=allowed(GATE.name), approvals=offers, cap_seconds=CAP_SECONDS)
     with gate_transaction(pool, attempt, terms) as opened:
         print("held" if isinstance(opened, OpenGate) else f"not held: {opened}", os.getpid(), flush=True)
         if isinstance(opened, OpenGate) and DOING[order["doing"]]:

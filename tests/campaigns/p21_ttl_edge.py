@@ -21,9 +21,10 @@ from pathlib import Path
 import uuid_utils
 
 from cutter.batch import documents
+from cutter.catalogue import Role
 from cutter.storage.batches import Options
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import connect
 from cutter.types import Json
 from starter.approver import signing_desk
 from tests.cases.trials import Dice, Summary, command_line, write_lines
@@ -64,8 +65,8 @@ where b.batch_id = %s
 def _sign(stack: Stack, batch_id: str, items: Sequence[Json], ends: dict[str, datetime]) -> None:
     """Both gates of each document; the cut's approval ends at its document's time."""
     names = [item["document_id"] for item in items]
-    with connect(stack.settings, OPERATOR) as connection:
-        decisions = call(connection, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, names))
+    with connect(stack.settings, Role.OPERATOR) as connection:
+        decisions = call(connection, dict, "select cutter_governance.fn_decisions_prepare(%s, %s)", (batch_id, names))
     for row in items:
         document, data = signing_desk.read_request(stack.settings, row["run_id"], row["request_kb_id"])
         for gate in (CUT, LIFECYCLE):

@@ -268,7 +268,7 @@ class Load:
                 sign_order, settings, bench.bench.signer, run_id, schema.RESUME, "it is right"
             )
             answer = await runs.resume(client, name, order)
-            assert answer["status"] == "accepted", answer
+            assert answer.status == "accepted", answer
             self.counts["runs stopped and resumed"] += 1
             await self._until_waits(run_id, "awaiting_cut_authorization")
             await handle.signal("cancel", {"reason": "a person changed their mind"})

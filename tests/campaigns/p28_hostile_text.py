@@ -36,7 +36,7 @@ from activities.run.escalate import escalate
 from cutter.batch import documents
 from cutter.batch.disposition import Failure, disposition
 from cutter.batch.triage import Triage
-from cutter.catalogue import WorkerRole
+from cutter.catalogue import Role, WorkerRole
 from cutter.domain.next_step import Needs, Step
 from cutter.messages import BeginInput, EscalateInput, RunInput
 from cutter.projections import phase_report
@@ -175,7 +175,7 @@ def batch(made: Deployment, text: str) -> Written:
     """A batch that was halted, whose document waits in a queue; both reasons and the code are the text."""
     name = made.register("Only words, and no heading.\n")
     options = Options(items_max=10)
-    with connect(made.settings, "cutter_operator") as connection:
+    with connect(made.settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, queue_yaml([{"document_id": name}]), options)
         caps = asdict(caps_of(made.settings))
         batch_id = batch_rows.register(connection, admission, options, run_caps=caps, starter=text[:100])[0]

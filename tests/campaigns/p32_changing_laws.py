@@ -267,7 +267,7 @@ def blindness(judge: Judge, connection: Connection) -> list[str]:
 
 
 @dataclass(slots=True, kw_only=True)
-class Crew:
+class ExecWorker:
     """The exec worker as a process, which can be killed and comes back."""
 
     stack: Stack
@@ -288,9 +288,9 @@ class Crew:
 
 
 @asynccontextmanager
-async def crew(stack: Stack) -> AsyncIterator[Crew]:
+async def running_workers(stack: Stack) -> AsyncIterator[ExecWorker]:
     async with stack.workers(WorkerRole.CUTTER, WorkerRole.VERIFY), AsyncExitStack() as exits:
-        made = Crew(stack=stack, exits=exits)
+        made = ExecWorker(stack=stack, exits=exits)
         await made.begin()
         yield made
 
@@ -300,7 +300,7 @@ class Course:
     """One database, its laws and its dice."""
 
     stack: Stack
-    crew: Crew
+    worker: ExecWorker
     dice: Dice
     judge: Judge
 
@@ -319,7 +319,7 @@ class Course:
         if not state.startswith(ends):
             problems.append(f"{law.document_id}: {change.kind} by way of {way} ended as {state}")
         return {
-            "document": law.document_id, "kind": change.kind, "way": way, "state": state, "kills": self.crew.kills,
+            "document": law.document_id, "kind": change.kind, "way": way, "state": state, "kills": self.worker.kills,
             "seconds": round(monotonic() - began, 1), "problems": problems,
         }  # fmt: skip
 
@@ -356,7 +356,7 @@ class Course:
 
     async def _kill(self) -> None:
         await asyncio.sleep(self.dice.between(1, KILLED_WITHIN_MS) / 1000)
-        await self.crew.kill()
+        await self.worker.kill()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -451,8 +451,8 @@ async def play(
     """One sequence on a stack; its steps, and the damages that its judge does not see at the end."""
     laws = {name: Law(document_id=name) for name in (f"ICX-P32-{n}" for n in range(documents))}
     judge = Judge(laws=laws)
-    async with crew(stack) as made:
-        course = Course(stack=stack, crew=made, dice=Dice(seed, number), judge=judge)
+    async with running_workers(stack) as made:
+        course = Course(stack=stack, worker=made, dice=Dice(seed, number), judge=judge)
         rows = []
         for _ in range(steps):
             rows.append({"sequence": number, **await course.step()})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cutter import sources
+from cutter.catalogue import Role
 from cutter.evidence import enacted_members
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.commands.evidence import exported
 from tests.integration.living_law.texts import FIRST, SECOND
 from tests.support.runs import OPTIONS, Deployment, Driven, drive
@@ -18,7 +19,7 @@ def bundle_of(made: Deployment, driven: Driven) -> bytes:
     """The sealed bundle of a run with the text that it enacted."""
     bundle, sealed, _ = exported(made.settings, driven.run_id)
     assert sealed, f"{driven.run_id} is {driven.state}"
-    with session(made.settings, OPERATOR) as connection:
+    with session(made.settings, Role.OPERATOR) as connection:
         members = enacted_members.law_members(connection, driven.document_id, driven.run_id)
     return enacted_members.with_law(bundle.data, members)
 

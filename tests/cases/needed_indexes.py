@@ -130,7 +130,7 @@ CASES = {
         text="select cutter_governance.fn_run_register(%(run_id)s, %(document_id)s, 'live', 'olga', '{}', %(request)s)"
     ),
     "run_newest": Case(query="newest_runs"),
-    "run_of_batch": Case(query="batch_glance"),
+    "run_of_batch": Case(query="batch_now"),
     "run_open_of_tenant": Case(query="inbox"),
     "run_pkey": Case(query="backups"),
     "search_word_pkey": Case(text="select cutter_governance.fn_search_corrected('text')"),

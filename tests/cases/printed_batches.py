@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import uuid_utils
 
 from cutter.batch import documents
+from cutter.catalogue import Role
 from cutter.storage.batches import Options
 from cutter.storage.pools import connect
-from cutter.storage.runs import OPERATOR
 from tests.acceptance.cli.conftest import NOBODY, Cutter
 from tests.cases.printed_states import DOCUMENTS, POISON, Ask, Builder, World, document
 from tests.support import batch as support
@@ -140,7 +140,7 @@ async def until_put(stack: Stack, batch_id: str) -> None:
     """Wait until every request of the batch stands in the knowledge base."""
 
     async def put() -> bool:
-        with connect(stack.settings, OPERATOR) as connection:
+        with connect(stack.settings, Role.OPERATOR) as connection:
             row = connection.execute(
                 "select count(*) from cutter_governance.outbox o join cutter_governance.run r using (run_id) "
                 "where r.batch_id = %s and o.done_at is null", (batch_id,)

@@ -338,8 +338,8 @@ async def parent(batch: Batch) -> WorkflowHistory:
 
 
 @scene()
-async def batch_sittings(stack: Stack) -> Recorded:
-    """Two sittings, the first with a document left out, and what is open in the states between."""
+async def batch_sessions(stack: Stack) -> Recorded:
+    """Two signing sessions, the first with a document left out, and what is open in the states between."""
     async with stack.workers():
         batch = await batches.start(stack, 3)
         await batch.until_state("batch_awaiting_cut_authz_set")

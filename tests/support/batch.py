@@ -1,4 +1,4 @@
-"""IO: batches in a stack: queues, sittings and what the database says of them, through the commands' own functions."""
+"""IO: batches in a stack: queues, signing sessions, and the database's facts, through the commands' own functions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from temporalio.service import RPCError, RPCStatusCode
 from cutter.batch import batch_step, documents
 from cutter.batch.batch_step import Summary
 from cutter.batch.view import BatchView, ItemRecord
+from cutter.catalogue import Role
 from cutter.kb.store import Store
 from cutter.messages import BatchResult
 from cutter.registration import caps_of
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
 from cutter.storage.batches import Options
-from cutter.storage.pools import OPERATOR
 from cutter.storage.pools import connect as connect_as
 from cutter.types import Json
 from starter.approver import signing_desk, signing_session
@@ -115,9 +115,9 @@ class Batch:
     async def sign(
         self, gate: str, *, leave_out: Sequence[str] = (), who: Signing | None = None, into: str = ""
     ) -> str:
-        """Sign what waits at a gate in one sitting; the set's folder in the knowledge base."""
+        """Sign what waits at a gate in one session; the set's folder in the knowledge base."""
         view = await self.seen()
-        folder = into or f"{documents.folder(self.batch_id)}/{documents.GATE_STEMS[gate]}-sitting-{uuid_utils.uuid7()}"
+        folder = into or f"{documents.folder(self.batch_id)}/{documents.GATE_STEMS[gate]}-session-{uuid_utils.uuid7()}"
         waiting = [item for item in batch_step.waiting_at(view, gate) if item.document_id not in leave_out]
         await until(lambda: asyncio.to_thread(self._are_put, waiting), what="the requests stand in the knowledge base")
         await asyncio.to_thread(self._sign, waiting, folder, who or self.stack.kit.alice)
@@ -134,19 +134,21 @@ class Batch:
             sign_answer(self.stack.settings, who, item.run_id or "", item.request_kb_id or "", kb_id=kb_id)
 
     async def sign_before(self, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> Json:
-        """The sitting after a rehearsal: both gates of its documents, for the live batch."""
+        """The session after a rehearsal: both gates of its documents, for the live batch."""
         names = [item.document_id for item in (await self.seen()).items if item.document_id not in leave_out]
-        return await asyncio.to_thread(
-            signing_session.sit, self.stack.settings, self.batch_id.removesuffix("-dryrun"),
+        result = await asyncio.to_thread(
+            signing_session.hold, self.stack.settings, self.batch_id.removesuffix("-dryrun"),
             who or self.stack.kit.alice, only=names, show=lambda _: None, yes=True,
         )  # fmt: skip
+        return result.as_json()
 
     async def hand_over(self, folder: str, listing: str = "") -> Json:
-        return await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)
+        return (await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)).as_json()
 
     async def hand_over_late(self, folder: str) -> Json:
         """The same as people do it when the batch's workflow is over, or about to be."""
-        return await asyncio.to_thread(batch_resume.hand_over, self.stack.settings, await self.seen(), folder, "")
+        reply = await asyncio.to_thread(batch_resume.hand_over, self.stack.settings, await self.seen(), folder, "")
+        return reply.as_json()
 
     async def complete(self, name: str, value: Any) -> None:
         """Answer the batch's open activity of that name in its worker's place, as a client of Temporal may."""
@@ -224,7 +226,7 @@ class Batch:
 def register(stack: Stack, items: Sequence[Json], options: Options | None = None, batch_id: str = "") -> str:
     """Register a queue as the command does; its batch id."""
     options = replace(options or Options(), items_max=1000)
-    with connect_as(stack.settings, OPERATOR) as connection:
+    with connect_as(stack.settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, queue_yaml(items, batch_id), options)
         caps = asdict(caps_of(stack.settings))
         return batch_rows.register(connection, admission, options, run_caps=caps, starter="olga")[0]

@@ -22,6 +22,7 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import tuple_row
 
+from cutter.catalogue import Role
 from cutter.limits import MIB
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
@@ -30,7 +31,7 @@ from cutter.stack.locks import held
 from cutter.storage import effect_policy
 from cutter.storage.bootstrap import CONNECT
 from cutter.storage.migrate import migrate_url
-from cutter.storage.pools import OPERATOR, SESSION
+from cutter.storage.pools import SESSION
 
 FOLDER_VARIABLE = "TEST_CLUSTER_FOLDER"
 TEMPLATE = "cutter"
@@ -223,7 +224,7 @@ def _started(folder: Path, settings: Mapping[str, str] = FAST) -> TestCluster:
     if not ready.exists():
         postgres.bootstrap(cluster, made.secrets)
         migrate_url(made.url(OWNER, TEMPLATE))
-        with psycopg.connect(made.url(OPERATOR, TEMPLATE)) as connection:
+        with psycopg.connect(made.url(Role.OPERATOR, TEMPLATE)) as connection:
             effect_policy.install(connection, shipped())
         ready.touch()
     return made

@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any, LiteralString, cast
 
@@ -25,7 +25,7 @@ from activities import outbox as publish
 from activities.run import begin
 from activities.run.escalate import step_of, stops_of
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
-from cutter.domain.worker_status import crew
+from cutter.domain.worker_status import worker_report
 from cutter.errors import CutterError
 from cutter.evidence import offline
 from cutter.law import views
@@ -36,7 +36,7 @@ from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
 from cutter.storage import batch_views, enacted_law
 from cutter.storage import runs as run_rows
-from cutter.storage.pools import OPERATOR, connect
+from cutter.storage.pools import connect
 from starter.commands import audit, evidence, inbox, status, workers
 from starter.operator import batch_status
 from starter.operator.pinned_law import pinned_law
@@ -305,13 +305,14 @@ def _begin(at: Ground, run_id: str) -> object:
 
 
 def _judge(at: Ground, run_id: str) -> object:
-    with connect(at.made.settings, Role.READ.value) as connection:
+    with connect(at.made.settings, Role.READ) as connection:
         facts = approval_judge.read_facts(connection, run_id, "SG_cut_authz")
         return approval_judge._expected_for(connection, facts, "SG_cut_authz")
 
 
 def _people(at: Ground, _run_id: str) -> object:
-    return _shown(inbox.waiting(at.made.settings)), _shown(status.newest(at.made.settings))
+    entries = [asdict(entry) for entry in inbox.waiting(at.made.settings)]
+    return _shown(entries), _shown(status.newest(at.made.settings).as_json())
 
 
 def _audit(at: Ground, run_id: str) -> object:
@@ -319,23 +320,24 @@ def _audit(at: Ground, run_id: str) -> object:
 
 
 def _workers(at: Ground, _run_id: str) -> object:
-    with connect(at.made.settings, OPERATOR) as connection:
-        rows = workers.rows_of(connection)
-    view = crew(rows, None, ("cutter-verify",))
-    return [workers._row(worker) for worker in view["workers"]], list(workers.events(at.made.settings))
+    with connect(at.made.settings, Role.OPERATOR) as connection:
+        heartbeats = workers.heartbeats_of(connection)
+    report = worker_report(heartbeats, None, ("cutter-verify",))
+    rows = [workers._row(worker) for worker in report.workers]
+    return rows, _shown(report.as_json()), list(workers.events(at.made.settings))
 
 
 def _batch(at: Ground, _run_id: str) -> object:
-    with connect(at.made.settings, OPERATOR) as connection:
+    with connect(at.made.settings, Role.OPERATOR) as connection:
         facts = batch_views.facts(connection, BATCH_ID)
         batch_folder.read_contents(connection, BATCH_ID)
     return batch_report.render(batch_view(facts)), _shown(batch_as_workstream(facts)), _shown(
-        batch_status.look(at.made.settings, BATCH_ID))  # fmt: skip
+        batch_status.look(at.made.settings, BATCH_ID).as_json())  # fmt: skip
 
 
 def _law(at: Ground, run_id: str) -> object:
     """What each command of `cutter law` reads."""
-    with connect(at.made.settings, OPERATOR) as connection:
+    with connect(at.made.settings, Role.OPERATOR) as connection:
         laws = enacted_law.laws(connection)
         known = enacted_law.versions(connection, _document(at, run_id))
         text = enacted_law.text_of(connection, known[-1])
@@ -349,7 +351,7 @@ def _law(at: Ground, run_id: str) -> object:
 
 def _api(at: Ground, _run_id: str) -> object:
     """Every view and function of the schema `api`, by the role that reads nothing else."""
-    with connect(at.made.settings, "cutter_api") as connection:
+    with connect(at.made.settings, Role.API) as connection:
         names = connection.execute(_API_VIEWS).fetchall()
         rows = [connection.execute(_text(f"select * from api.{name}")).fetchall() for (name,) in names]
         return rows, [connection.execute(_text(f"select * from {call}")).fetchall() for call in _API_CALLS]

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cutter.catalogue import Role
 from cutter.stack import ports, service_user
 from cutter.stack.detached_process import as_user
 from cutter.stack.processes import until
-from cutter.storage.bootstrap import ROLES
 from tests.support.database import TestCluster, short_folder
 
 PROGRAM = shutil.which("pgbouncer", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin")
@@ -42,7 +42,7 @@ def front(cluster: TestCluster, *, mode: str = "transaction", more: str = "") ->
 
 
 def _users(cluster: TestCluster) -> str:
-    passwords = ((role, (cluster.secrets / f"{role}.password").read_text().strip()) for role in ROLES)
+    passwords = ((role, (cluster.secrets / f"{role}.password").read_text().strip()) for role in Role)
     return "".join(f'"{role}" "{password}"\n' for role, password in passwords)
 
 

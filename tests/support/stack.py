@@ -320,11 +320,11 @@ class Run:
         settings = self.stack.settings
         approval = sha256_hex(Store(settings.kb).get(kb_id))
         order = sign_order(settings, who, self.run_id, schema.REVOKE, "taken back", approval_sha256=approval)
-        return orders.revoke(settings, run_rows.sidecar(settings, self.run_id).run, approval, order)
+        return orders.revoke(settings, run_rows.sidecar(settings, self.run_id).run, approval, order).as_json()
 
     async def resume(self, kb_id: str | None = None) -> Json:
         """The update `resume`; its answer."""
-        return await runs.resume(self.stack.client, self.document_id, kb_id)
+        return (await runs.resume(self.stack.client, self.document_id, kb_id)).as_json()
 
     async def approve(self, gate: str, *whos: Signing) -> str:
         """Wait for the gate's request, sign it by each, hand them over by signal; the last one's KB id."""

@@ -11,7 +11,7 @@ from tests.support.stack import Stack
 from tests.support.temporal import turns
 
 
-async def test_a_batch_goes_through_by_two_sittings(stack: Stack) -> None:
+async def test_a_batch_goes_through_by_two_sessions(stack: Stack) -> None:
     """Seeds 001 §1, 001 §4."""
     stack.database.run(
         "insert into cutter_governance.tenant_cap (tenant, workflow, weight) values ('default', 'any', 3)"

@@ -128,7 +128,7 @@ async def test_a_batch_that_meets_a_fault_in_each_state_ends_as_if_there_had_bee
             await fault(story)
         assert (await batch.view())["batch"]["state"] == "batch_pending"
         await story.workers_come()
-        for state, sitting in (
+        for state, gate_to_sign in (
             ("batch_planning", None),
             ("batch_awaiting_cut_authz_set", CUT),
             ("batch_writing", None),
@@ -139,8 +139,8 @@ async def test_a_batch_that_meets_a_fault_in_each_state_ends_as_if_there_had_bee
             await fault(story)
             runs = [item["run_id"] for item in view["items"]]
             stack.let_go()
-            if sitting is not None:
-                await sit(story, sitting)
+            if gate_to_sign is not None:
+                await sign_gate(story, gate_to_sign)
         result = await story.over("batch_closeout")
         assert result.totals == {"enacted": 2, "settled": 2}
         assert [item["run_id"] for item in (await batch.view())["items"]] == runs
@@ -154,7 +154,7 @@ async def test_a_batch_that_meets_a_fault_in_each_state_ends_as_if_there_had_bee
         assert stack.database.value(COUNTS) == expected
 
 
-async def sit(story: Story, gate: str) -> None:
+async def sign_gate(story: Story, gate: str) -> None:
     """Sign both and hand them over while the next gate is held, so that the state after it lasts."""
     (story.stack.take_write_lane if gate == CUT else story.stack.take_enact_lane)()
     await story.batch.until_stage("ICX-B-1", "at_sg1" if gate == CUT else "at_sg2")

@@ -19,6 +19,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
 from activities.reconciler import runs as reconciler_runs
+from activities.reconciler.report import Kind
 from activities.worker.shutdown import running
 from cutter import limits
 from cutter.approvals import schema
@@ -243,10 +244,11 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
         losing.names.remove("escalate")
         with reading_deps(stack.settings) as deps:
             report = await reconciler_runs.runs(stack.client, deps, 0)
-            assert [(entry["run_id"], entry["temporal"]) for entry in report["differs"]] == [(run.run_id, LOST)]
+            differing = report.as_json()["differs"]
+            assert [(entry["run_id"], entry["temporal"]) for entry in differing] == [(run.run_id, LOST)]
             await run.until_state(LOST)
             again = await reconciler_runs.runs(stack.client, deps, 0)
-        assert again["differs"] == []
+        assert again.runs_of(Kind.DIFFERS) == []
 
 
 @changed(outage_look_seconds=0.2, retry_delays_seconds=(0.05,))
@@ -359,7 +361,7 @@ async def _was_stopped(run: Run, times: int) -> bool:
 
 async def _void_by_command(run: Run) -> dict[str, object]:
     record, order = RunRecord.of((await run.sidecar())["run"]), await run.order(schema.VOID)
-    return await orders.through_void_workflow(run.stack.settings, record, order)
+    return (await orders.through_void_workflow(run.stack.settings, record, order)).as_json()
 
 
 async def _resume_by_command(run: Run) -> dict[str, object]:

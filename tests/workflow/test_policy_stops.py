@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from activities.reconciler.report import Drained
 from activities.reconciler.runs import drain
 from cutter.approvals import schema
 from cutter.storage import runs as run_rows
@@ -63,9 +64,9 @@ async def test_without_a_policy_the_run_ends_with_the_command_that_installs_one_
         waiting = [document for document in (await run.sidecar())["documents"] if document["sha256"] is None]
         assert [document["kind"] for document in waiting] == ["stop_route"]
     with reading_deps(stack.settings) as deps:
-        assert drain(deps) == ([], [])
+        assert drain(deps) == Drained()
         put_in_force(stack.settings)
-        assert [document["kb_id"] for document in drain(deps)[0]] == [waiting[0]["kb_id"]]
+        assert [document.kb_id for document in drain(deps).put] == [waiting[0]["kb_id"]]
 
 
 async def test_a_backup_that_two_people_must_allow_is_waited_for(stack: Stack) -> None:

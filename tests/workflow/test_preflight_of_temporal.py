@@ -14,13 +14,13 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.service import RPCError
 
-from cutter.catalogue import WorkerRole
+from cutter.catalogue import Role, WorkerRole
 from cutter.errors import Refused
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
 from cutter.stack import ports
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from starter.commands import inbox, search_attributes
 from starter.local import doctor_checks
 from starter.operator import run_status
@@ -145,7 +145,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         assert "knowledge base" in view.blocked
         assert view.needs.startswith("a repaired host")
         shown = inbox._blocked(stack.settings)
-        assert [entry["reason"] for entry in shown] == [view.blocked]
+        assert [repair.reason for repair in shown] == [view.blocked]
         workers = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
         assert next(worker for worker in workers if worker.name == "workers").failed
         obstacle.unlink()
@@ -156,7 +156,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
 
 async def _blocked_view(stack: Stack, run_id: str) -> ShownRun:
     for _ in range(100):
-        with session(stack.settings, OPERATOR) as connection:
+        with session(stack.settings, Role.OPERATOR) as connection:
             view = run_status.view_of(stack.settings, connection, run_id)
         if view.blocked:
             return view
@@ -165,5 +165,5 @@ async def _blocked_view(stack: Stack, run_id: str) -> ShownRun:
 
 
 async def _is_free(stack: Stack, run_id: str) -> bool:
-    with session(stack.settings, OPERATOR) as connection:
+    with session(stack.settings, Role.OPERATOR) as connection:
         return run_status.view_of(stack.settings, connection, run_id).blocked is None

@@ -32,7 +32,8 @@ from cutter.backup.segments.restore import base_parts, load_part
 from cutter.backup.segments.rows import live_rows
 from cutter.backup.segments.take import damaged_tree
 from cutter.backup.tables import SEGMENT_TABLES
-from cutter.storage.migrate import OWNER, migrate_url
+from cutter.catalogue import Role
+from cutter.storage.migrate import migrate_url
 from cutter.storage.records import Rows as RowsOf
 from cutter.storage.records import records, values
 
@@ -83,7 +84,7 @@ def rebuild(
     tools.gpg.start_agent()
     try:
         _require_new(dsn, tools)
-        migrate_url(make_conninfo(dsn, options=f"-c role={OWNER}"))
+        migrate_url(make_conninfo(dsn, options=f"-c role={Role.OWNER}"))
         return _filled(_Work(tools=tools, dsn=dsn, jobs=jobs, told=progress), record)
     except Refused as problem:
         return problem.refusal
@@ -115,8 +116,8 @@ def _require_new(dsn: str, tools: Tools) -> None:
         require(scratch.require_empty(connection))
         if not _SUPERUSER.one(connection):
             raise Refused(_unfit("only a superuser can rebuild it: name one in --into"))
-        if _OWNER.one(connection) != OWNER:
-            raise Refused(_unfit(f"{OWNER} must own it: `createdb --owner={OWNER} …`"))
+        if _OWNER.one(connection) != Role.OWNER:
+            raise Refused(_unfit(f"{Role.OWNER} must own it: `createdb --owner={Role.OWNER} …`"))
 
 
 def _filled(work: _Work, record: CompanionRecord) -> Rebuilt:

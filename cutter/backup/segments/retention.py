@@ -1,10 +1,10 @@
 """Pure: which artifacts and pages no backup needs that must stay restorable.
 
 A backup is kept for one of three reasons. It is younger than the retention, a run that is open or was active in that
-time has it, or it is the newest. Everything that the tree of a kept backup names is needed, also segments of documents that the
-backup holds itself. So a collection is safe while another backup is being taken. That one builds on the newest tree of
-some moment, and a segment leaves the newest tree only when a younger, kept backup replaces it. It takes hours at most,
-and the shortest retention is a day.
+time has it, or it is the newest. Everything that the tree of a kept backup names is needed, also segments of documents
+that the backup holds itself. So a collection is safe while another backup is being taken. That one builds on the newest
+tree of some moment, and a segment leaves the newest tree only when a younger, kept backup replaces it. It takes hours
+at most, and the shortest retention is a day.
 """
 
 from __future__ import annotations

@@ -38,11 +38,11 @@ async def test_a_state_that_leaves_its_deployment_changed_is_found_out(stack: St
     assert reasons == {"AssertionError: left behind: other definitions than the migrated ones"}
 
 
-async def test_a_sitting_keeps_what_was_signed_and_says_where_it_was_left(stack: Stack, cutter: Cutter) -> None:
+async def test_a_session_keeps_what_was_signed_and_says_where_it_was_left(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers():
         world = await batch_at_the_cut(stack, cutter)
-        sit = ("approve", "--batch", world.batch, "--approver", "alice", "--gpg-home", str(stack.kit.alice.home))
-        answer = await cutter(*sit, typed="perhaps\ny\n")
+        sign = ("approve", "--batch", world.batch, "--approver", "alice", "--gpg-home", str(stack.kit.alice.home))
+        answer = await cutter(*sign, typed="perhaps\ny\n")
         assert answer.code == 0, answer.err
         assert "1 of 2: approve" in answer.err
         assert "2 of 2: approve" in answer.err
@@ -50,8 +50,8 @@ async def test_a_sitting_keeps_what_was_signed_and_says_where_it_was_left(stack:
         assert "Error:" not in answer.err
         assert "stopped at 2 of 2: 1 document signed, the others wait" in answer.err
         assert "(not asked)" in answer.out
-        rest = await cutter(*sit, "--json", typed="y\n")
+        rest = await cutter(*sign, "--json", typed="y\n")
         assert (rest.code, rest.json["signed"]) == (0, 1)
         await batch_of(world).until_state("batch_awaiting_lifecycle_authz_set")
-        left = await cutter(*sit, typed="n\n\n")
+        left = await cutter(*sign, typed="n\n\n")
         assert (left.code, f"`cutter approve --batch {world.batch}` asks again" in left.err) == (4, True)

@@ -156,7 +156,7 @@ def signing(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int], 
 
 
 def statements(stack: Stack, batch_id: str) -> list[str]:
-    """The signed statements of the batch's sittings, in the order of their documents."""
+    """The signed statements of the batch's sessions, in the order of their documents."""
     folder = stack.settings.state / "kb"
-    paths = sorted(path for path in folder.rglob("*.md") if "/sitting-" in str(path) and batch_id in str(path))
+    paths = sorted(path for path in folder.rglob("*.md") if "/session-" in str(path) and batch_id in str(path))
     return [path.read_text() for path in paths if path.with_name(f"{path.name}.asc").exists()]

@@ -25,8 +25,8 @@ BEATING = {"worker_beat_seconds": 1}
 
 
 def states(stack: Stack) -> dict[str, str]:
-    crew = ours(workers.look(stack.settings))
-    return {worker["role"]: worker["state"] for worker in crew if worker["state"] != "shutdown"}
+    processes = ours(workers.look(stack.settings).as_json())
+    return {worker["role"]: worker["state"] for worker in processes if worker["state"] != "shutdown"}
 
 
 def ours(view: dict[str, Any]) -> list[dict[str, Any]]:
@@ -61,13 +61,13 @@ async def test_workers_are_idle_or_busy_by_what_really_runs_and_leave_when_they_
         answer = await cutter("workers", "--json")
         assert answer.code == 0
         view = answer.json
-        crew = ours(view)
-        assert [worker["role"] for worker in crew] == ["cutter", "exec", "verify"]
-        assert {worker["build_id"] for worker in crew} == {(await run.sidecar())["run"]["workflow_version_id"]}
-        assert all(its["polls"] for worker in crew for its in worker["queues"])
-        assert (crew[0]["used"], crew[0]["slots"]) == (0, 40)
+        processes = ours(view)
+        assert [worker["role"] for worker in processes] == ["cutter", "exec", "verify"]
+        assert {worker["build_id"] for worker in processes} == {(await run.sidecar())["run"]["workflow_version_id"]}
+        assert all(its["polls"] for worker in processes for its in worker["queues"])
+        assert (processes[0]["used"], processes[0]["slots"]) == (0, 40)
         leases = {attempt["lease_owner"] for attempt in (await run.sidecar())["attempts"]}
-        assert leases == {crew[0]["worker_id"]}, "attempts name the worker that made them"
+        assert leases == {processes[0]["worker_id"]}, "attempts name the worker that made them"
     gone = await cutter("workers", "--json")
     assert gone.code == 5
     assert gone.json["unserved"] == list(workers.QUEUES)

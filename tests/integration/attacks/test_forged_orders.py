@@ -231,7 +231,7 @@ def drift(made: Deployment, run_id: str, column: LiteralString) -> str:
     made.database.value("select cutter_governance.fn_drift_look(%s)", (run_id,), role="cutter_operator")
     row = run_rows.drift(made.settings, run_id)
     assert row is not None
-    return str(row["fingerprint"])
+    return row.fingerprint
 
 
 def test_the_epoch_that_is_in_force_counts_and_not_the_one_that_the_verdict_names(

@@ -71,7 +71,7 @@ def counted(made: Deployment, run_id: str) -> list[list[str]]:
     """Whose approvals the open request counts, as the run is told and as people are shown."""
     view = open_request(made.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
     (entry,) = inbox.waiting(made.settings)
-    return [sorted(view.accepted), entry["approvers_accepted"]]
+    return [sorted(view.accepted), entry.approvers_accepted]
 
 
 def of_a_batch(made: Deployment, run_id: str, kb_id: str) -> list[tuple[bool, str]]:

@@ -403,12 +403,12 @@ def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
     assert facts["Problem"] == report.problems[document]
     assert lines == [f"the segments of 2 documents failed their verification, such as {problem}; no run may change law"]
     settings = world.made.settings
-    assert newest(settings)["backups"] == lines
+    assert newest(settings).backups == lines
     assert cutter(world, "list", "--json")["problems"] == lines
     assert (backups(settings).verdict, backups(settings).found) == (Verdict.BAD, lines[0])
     world.scrub()
     assert backups(settings).verdict is Verdict.OK
-    assert newest(settings)["backups"] == []
+    assert newest(settings).backups == []
 
 
 def test_a_scrub_sees_a_row_that_changed_without_its_trigger(world: Laws) -> None:
@@ -473,7 +473,7 @@ def test_a_pass_of_the_reconciler_verifies_segments_if_the_worker_takes_them(wor
         deps = build_deps(settings.model_copy(update={"backup_form": form}), WorkerRole.CUTTER)
         try:
             assert (deps.take_backup is forms.TAKE["segments"]) is verified
-            outcome = reconcile(replace(deps, look_after=Reconciled), ReconcileInput())
+            outcome = reconcile(replace(deps, reconcile_once=Reconciled), ReconcileInput())
             assert outcome == Reconciled()
             assert world.database.value(fresh) is verified
         finally:
@@ -602,7 +602,7 @@ def test_a_gate_seals_the_parts_of_a_large_backup_before_it_takes_its_own(world:
     )
     answer = take_and_check(deps, context, "parts/pre_write.gpg", recipient(deps))
     assert not isinstance(answer, BackupRefusal), answer
-    record, report, _ = answer
+    record, report = answer.record, answer.report
     assert (record.artifact_id, record.whole) == ("parts/pre_write.gpg", True)
     assert isinstance(report, SegmentReport)
     assert list(report.header.documents) == names[-1:]
@@ -658,7 +658,7 @@ def test_people_are_warned_before_verifications_are_too_old(world: Laws, age: in
     world.database.run(f"update cutter_governance.backup_coverage set verified_at = now() - interval '{age} days'"
         " where verified_at is not null")  # fmt: skip
     settings = world.made.settings
-    check, listed = backups(settings), newest(settings)["backups"]
+    check, listed = backups(settings), newest(settings).backups
     if sentence is None:
         assert (check.verdict, listed) == (Verdict.OK, [])
         return

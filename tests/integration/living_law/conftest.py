@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from activities.gates.cut_leg_a import revision_rows_of, write_rows
+from activities.gates.cut_leg_a import revision_calls, write_rows
 from activities.gates.cutplan import base_of
 from activities.gates.lifecycle_enact import TO_ENACT
 from activities.gates.pinned_source import SNAPSHOT, mark_pinned
@@ -60,8 +60,8 @@ class At:
         cut = build_plan(pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"])
         law = base_of(pins, LAW.all(connection, {"run_id": self.run_id}))
         assert law is not None
-        rows = revision_rows_of(plan_revision(cut, law), self.run_id, "cutter_exec/DOT-991/test-cut")
-        sent = [{**row, **(changed if row["operation"] == "revise" else {})} for row in rows]
+        calls = revision_calls(plan_revision(cut, law), self.run_id, "cutter_exec/DOT-991/test-cut")
+        sent = [replace(call, **changed) if call.operation == "revise" else call for call in calls]
         return write_rows(connection, self.run_id, sent)
 
     def enact(self, connection: Connection, *, without: str = "") -> Sequence[str]:

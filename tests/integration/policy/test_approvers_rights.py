@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from cutter.storage.migrate import OWNER
-from cutter.storage.pools import OPERATOR
+from cutter.catalogue import Role
 from starter import cli
 from starter.commands import approvers
 from starter.console.terminal import ExitCode
@@ -23,7 +22,7 @@ def secrets(deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     given = deployment.settings
     made, folder = tmp_path / "secrets", tmp_path / "approvers"
     made.mkdir(mode=0o700)
-    share(deployment, made, OPERATOR)
+    share(deployment, made, Role.OPERATOR)
     shutil.copytree(given.approvers, folder)
     monkeypatch.setenv("CUTTER_STATE_DIR", str(given.state))
     monkeypatch.setenv("CUTTER_DATABASE_URL", str(given.database_url))
@@ -76,11 +75,11 @@ def test_only_the_owner_installs_what_the_approvers_signed(
     proposed(deployment, capsys, tmp_path)
     signed(deployment, capsys)
     sentence = said(capsys, "install", "2", code=ExitCode.UNAVAILABLE)
-    assert f"{OWNER}.password" in sentence
+    assert f"{Role.OWNER}.password" in sentence
     assert said(capsys, "show")["epoch"] == 1
 
-    share(deployment, secrets, OWNER)
-    (secrets / f"{OPERATOR}.password").unlink()
+    share(deployment, secrets, Role.OWNER)
+    (secrets / f"{Role.OPERATOR}.password").unlink()
     assert said(capsys, "install", "2")["epoch"] == 2
     assert approvers.in_force(deployment.settings) == deployment.database.value(
         "select sha256 from cutter_governance.policy_epoch where number = 2"

@@ -9,13 +9,14 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
+from cutter.catalogue import Role
 from cutter.errors import Refused
 from cutter.policy.rules import EffectPolicy
 from cutter.policy.rules_file import parse_rules
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.storage import effect_policy
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import answer
 from starter import cli
 from starter.console.terminal import ExitCode
@@ -161,7 +162,7 @@ def test_nobody_replaces_a_policy_that_they_did_not_see(settings: Settings) -> N
     """Two people install a policy at once: the second one saw the shipped policy, which is no longer in force."""
     sha256 = policy_of(settings).sha256
     put_in_force(settings, RULES.encode())
-    with pytest.raises(Refused) as refused, session(settings, OPERATOR) as connection:
+    with pytest.raises(Refused) as refused, session(settings, Role.OPERATOR) as connection:
         answer(connection, INSTALL, (RULES + "# mine\n", sha256))
     assert refused.value.code == "policy_changed"
     assert policy_of(settings).text == RULES

@@ -445,7 +445,7 @@ def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployme
         effects.put(deps, here(deployment), "a/b.md", b"two")
     assert sha256_hex(b"one") in str(caught.value)
     assert sha256_hex(b"two") in str(caught.value)
-    other = effects.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, policy={})
+    other = effects.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, rule=first.rule)
     again = [effects.receipt_of_put(here(deployment), put, "test") for put in (first, first, other)]
 
     def write() -> None:
@@ -480,10 +480,10 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_sam
     """Seeds 002 "Execution Command Boundary", 003 §4.2."""
     deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
     key = (deployment.settings.keys / "backup.fingerprint").read_text().strip()
-    taken, policy = effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
+    taken, rule = effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
     assert not isinstance(taken, BackupRefusal)
     with single(deps.pool(Role.BACKUP)) as connection:
-        assert effects.record_backup(connection, context, taken, policy)["sha256"] == taken.sha256
+        assert effects.record_backup(connection, context, taken, rule).sha256 == taken.sha256
     again, _ = effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
     assert again == taken
     with pytest.raises(Conflict) as caught:

@@ -10,9 +10,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.stack import postgres
-from cutter.storage.bootstrap import CONNECT, DATABASES, OWNER, ROLES, bootstrap, password_file
+from cutter.storage.bootstrap import CONNECT, DATABASES, bootstrap, password_file
 from cutter.storage.pools import CONNECTIONS_MIN
 from tests.integration.stack.conftest import FAST
 
@@ -44,11 +45,11 @@ def asked(cluster: postgres.Cluster, query: str) -> list[tuple[object, ...]]:
 def test_no_role_has_any_power_beyond_logging_in(cluster: postgres.Cluster) -> None:
     powers = "rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls"
     roles = asked(cluster, f"SELECT rolname, rolcanlogin, ARRAY[{powers}] FROM pg_roles WHERE oid >= 16384 ORDER BY 1")
-    assert roles == [(role, True, [False] * 6) for role in sorted(ROLES)]
+    assert roles == [(role, True, [False] * 6) for role in sorted(Role)]
     assert asked(cluster, "SELECT count(*) FROM pg_auth_members WHERE oid >= 16384") == [(0,)]
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("database", [*DATABASES, "postgres", "template1"])
 def test_a_role_enters_its_databases_only(cluster: postgres.Cluster, role: str, database: str) -> None:
     if role in CONNECT.get(database, ()):
@@ -61,7 +62,7 @@ def test_a_role_enters_its_databases_only(cluster: postgres.Cluster, role: str, 
 def test_the_roles_together_leave_connections_for_the_superuser(cluster: postgres.Cluster) -> None:
     limits = {str(role): int(str(most)) for role, most in asked(
         cluster, "SELECT rolname, rolconnlimit FROM pg_roles WHERE oid >= 16384")}  # fmt: skip
-    assert set(limits) == set(ROLES)
+    assert set(limits) == set(Role)
     assert all(most >= CONNECTIONS_MIN for most in limits.values())
     ((there,),) = asked(cluster, "SELECT current_setting('max_connections')::int")
     assert sum(limits.values()) < int(str(there)) - 3
@@ -100,9 +101,9 @@ def test_the_databases_sort_by_code_point_on_every_machine(cluster: postgres.Clu
 
 
 def test_passwords_are_random_closed_and_stored_as_scram(cluster: postgres.Cluster) -> None:
-    passwords = {role: password_file(secrets(cluster), role, make=False) for role in ROLES}
-    assert len(set(passwords.values())) == len(ROLES)
-    for role in ROLES:
+    passwords = {role: password_file(secrets(cluster), role, make=False) for role in Role}
+    assert len(set(passwords.values())) == len(Role)
+    for role in Role:
         assert stat.S_IMODE((secrets(cluster) / f"{role}.password").stat().st_mode) == 0o600
     for (stored,) in asked(cluster, "SELECT rolpassword FROM pg_authid WHERE rolname LIKE 'cutter%'"):
         assert str(stored).startswith("SCRAM-SHA-256$")
@@ -124,8 +125,8 @@ def test_again_keeps_the_passwords_and_repairs_what_was_changed(cluster: postgre
 
 
 def test_who_is_no_superuser_is_told(cluster: postgres.Cluster) -> None:
-    password = password_file(secrets(cluster), OWNER, make=False)
-    dsn = f"postgresql://{OWNER}:{password}@127.0.0.1:{cluster.port}/cutter"
+    password = password_file(secrets(cluster), Role.OWNER, make=False)
+    dsn = f"postgresql://{Role.OWNER}:{password}@127.0.0.1:{cluster.port}/cutter"
     with pytest.raises(Unavailable, match="cutter_owner is not a superuser"):
         bootstrap(dsn, secrets(cluster))
 

@@ -9,9 +9,9 @@ from tests.support.runs import Deployment, drive, law
 
 def shown(made: Deployment, run_id: str) -> set[str]:
     """The next command, as the page of the run, the list of all runs and the ends of other commands print it."""
-    line = next(run for run in status.newest(made.settings)["runs"] if run["run_id"] == run_id)
+    line = next(run for run in status.newest(made.settings).runs if run.run_id == run_id)
     view = status.view_of(made.settings, run_id)
-    return {view.next, line["next"], run_steps.step_of(made.settings, run_id).command}
+    return {view.next, line.next, run_steps.step_of(made.settings, run_id).command}
 
 
 def failed(made: Deployment, state: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from activities.gates.closeout import closeout
 from cutter.approvals.statement import Statement
 from cutter.catalogue import GATES, PLANNED, WorkerRole
 from cutter.domain.digests import canonical_json, chain, sha256_hex
+from cutter.domain.frozen_history import FrozenHistory
 from cutter.errors import Conflict, NotFound, Unavailable
 from cutter.evidence import audit, bundle, offline
 from cutter.evidence.bundle import Bundle
@@ -236,16 +237,16 @@ def test_a_closeout_waits_for_what_was_signed_the_store_and_its_own_workflow(clo
     with pytest.raises(Unavailable) as refusal:
         closeout(replace(deps, settings=nowhere), asked)
     assert refusal.value.what == "artifacts"
-    history = {"workflow_id": "document/ANOTHER", "execution_id": "e", "events": 3, "sha256": "0" * 64}
+    history = FrozenHistory(workflow_id="document/ANOTHER", execution_id="e", events=3, sha256="0" * 64)
     foreign = closeout(replace(deps, history=lambda: history), asked)
     assert (foreign.status, foreign.code) == ("out_of_order", "foreign_workflow")
     assert made.run_row(driven.run_id)["state"] == "lifecycle_enacted"
-    own = history | {"workflow_id": f"document/{driven.document_id}"}
+    own = replace(history, workflow_id=f"document/{driven.document_id}")
     assert closeout(replace(deps, history=lambda: own), asked).status == "passed"
     archive = offline.Bundle(exported(made.settings, driven.run_id)[0].data)
     tried = [row["outcome"] for row in archive.rows("attempts") if row["gate"] == "IG_closeout"]
     assert tried == [*["unavailable"] * 3, "out_of_order"]
-    assert json.loads(archive.members["history.json"]) == own
+    assert json.loads(archive.members["history.json"]) == own.as_json()
 
 
 def documents(made: Deployment, run_id: str) -> list[str]:

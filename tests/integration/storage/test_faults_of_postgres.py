@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.errors import OverCap, Unavailable
 from cutter.settings import Settings
 from cutter.stack.processes import until
@@ -70,7 +71,7 @@ def test_a_pool_replaces_connections_whose_server_side_ended_without_an_error(
     settings: Settings, database: Database
 ) -> None:
     """The look that costs no round trip sees what a terminated backend has left on the socket."""
-    with open_pool(settings, "cutter_read") as pool:
+    with open_pool(settings, Role.READ) as pool:
         with single(pool) as connection:
             pid = connection.info.backend_pid
         assert database.value("select pg_terminate_backend(%s, 5000)", (pid,))
@@ -87,7 +88,7 @@ def test_a_transaction_that_a_stopped_worker_left_open_is_ended(
     """Seed 004 "Worker State Machine" Invariants."""
     shorter = pools.SESSION.replace(f"{limits.IDLE_IN_TRANSACTION_SECONDS}s", "200ms", 1)
     monkeypatch.setattr(pools, "SESSION", shorter)
-    with open_pool(settings, "cutter_read") as pool, pool.connection() as connection:
+    with open_pool(settings, Role.READ) as pool, pool.connection() as connection:
         with connection.pipeline() if pipelined else nullcontext():
             connection.execute("select 1")
         pid = connection.info.backend_pid
@@ -101,7 +102,7 @@ def test_a_single_statement_is_committed_and_the_next_user_of_the_connection_is_
     settings: Settings, database: Database
 ) -> None:
     database.run("create table public.t (n int); grant insert, select on public.t to cutter_read", role=OWNER)
-    with open_pool(settings, "cutter_read", size=1) as pool:
+    with open_pool(settings, Role.READ, size=1) as pool:
         with single(pool) as connection:
             connection.execute("insert into public.t values (1)")
             assert database.value("select count(*) from public.t") == 1

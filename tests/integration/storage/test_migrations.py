@@ -14,11 +14,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from cutter.catalogue import GATES
+from cutter.catalogue import GATES, Role
 from cutter.errors import Conflict, Refused
 from cutter.policy.command import write_of
 from cutter.storage import migrate, sql_files
-from cutter.storage.bootstrap import ROLES
 from cutter.storage.queries import queries, queries_in
 from cutter.storage.records import Rows
 from cutter.storage.sql_files import Migration, SchemaFiles
@@ -258,7 +257,7 @@ def test_public_executes_nothing_and_every_object_is_the_owner_s(database: Datab
     assert (executable, foreign) == (None, None)
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", Role)
 def test_no_role_may_make_temporary_objects_or_set_what_switches_triggers_off(database: Database, role: str) -> None:
     row = database.value(
         "select array[has_database_privilege(%s, current_database(), 'TEMPORARY'),"

@@ -19,6 +19,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from cutter import limits
+from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.notifications import channels, delivery, email, health, slack, webhook
@@ -241,9 +242,9 @@ def test_a_channel_gets_the_kinds_that_the_settings_name(made: Deployment) -> No
 def test_a_channel_that_is_new_hears_what_waits_and_not_what_is_past(made: Deployment) -> None:
     made.move("stopped_drift_rows")
     made.move("awaiting_cut_authorization")
-    assert [(message["kind"], message["phase"]) for message in made.deliver("email").sent] == [("approval", "asked")]
+    assert [(message.kind, message.phase) for message in made.deliver("email").sent] == [("approval", "asked")]
     made.move("stopped_drift_other")
-    assert [(message["kind"], message["phase"]) for message in made.deliver("email").sent] == [("stop", "told")]
+    assert [(message.kind, message.phase) for message in made.deliver("email").sent] == [("stop", "told")]
 
 
 def test_a_setting_for_a_channel_or_a_kind_that_there_is_not_is_refused(made: Deployment) -> None:
@@ -304,7 +305,7 @@ def test_a_message_is_tried_again_later_each_time_and_given_up_after_the_last(ma
     assert made.deliver("webhook").waiting == []
     assert made.outcomes("webhook") == [["approval", "asked", "given_up"]]
     assert made.deliver("webhook").sent == []
-    with session(made.settings, "cutter_operator") as connection:
+    with session(made.settings, Role.OPERATOR) as connection:
         (row,) = health.undelivered(connection)
         assert (row.outcome, row.last_error, row.attempts) == ("given_up", "http_500", 150)
         assert list(health.sentences(health.health(connection))) == ["webhook: 1 message given up within 7 days"]
@@ -479,7 +480,7 @@ def test_old_messages_cost_a_pass_and_a_look_nothing(made: Deployment) -> None:
     made.database.run("analyze")
     with counted(made.database) as step:
         delivery.make_pass(made.settings, made.channel("webhook"))
-        with session(made.settings, "cutter_operator") as connection:
+        with session(made.settings, Role.OPERATOR) as connection:
             assert health.undelivered(connection) == []
             assert len(health.health(connection)) == 1
     assert made.outcomes("webhook")[0] == ["approval", "asked", "delivered"]

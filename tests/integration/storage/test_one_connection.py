@@ -23,7 +23,7 @@ def narrow(deployment: runs.Deployment) -> runs.Deployment:
     for role, deps in deployment.deps.items():
         for pool in deps.pools.values():
             pool.close()
-        pools = {name: open_pool(deps.settings, name.value, size=1, timeout=SECONDS) for name in deps.pools}
+        pools = {name: open_pool(deps.settings, name, size=1, timeout=SECONDS) for name in deps.pools}
         deployment.deps[role] = replace(deps, pools=pools)
     return deployment
 

@@ -187,7 +187,7 @@ def test_drift_that_was_undone_is_acknowledged_once_as_the_state_that_is(deploym
     deployment.database.run("drop function public.more()")
     now = run_rows.drift(deployment.settings, run_id)
     assert now is not None
-    assert (now["dimension"], now["diff"]) == ("none", [])
+    assert (now.dimension, now.lines) == ("none", ())
     assert ("", "nothing differs any more") in drift_rows(now)
     assert acknowledge(deployment, run_id)["status"] == "resumed"
     assert deployment.gate("IG_mark", run_id).status == "passed"
@@ -198,7 +198,8 @@ def test_looking_at_drift_again_changes_nothing_of_what_is_recorded(deployment: 
     run_id = drifted(deployment)
     before = deployment.run_row(run_id)
     now = run_rows.drift(deployment.settings, run_id)
-    assert now == before["last_error"]["report"]
+    assert now is not None
+    assert now.report == before["last_error"]["report"]
     assert deployment.run_row(run_id) == before
 
 
@@ -311,7 +312,7 @@ def add(deployment: Deployment, document_id: str, docprefix: str | None = None) 
         deployment.settings, law(2).encode(), document_id=document_id, docprefix=docprefix, profile="generic-markdown",
         options={},
     )  # fmt: skip
-    return str(answer["docprefix"])
+    return answer.docprefix
 
 
 LONG = "ICX-LAW-2026-WITH-A-NAME-LONGER-THAN-A-PREFIX"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.preflight import database as preflight
 from cutter.preflight.checks import DATABASE, Host
@@ -49,7 +50,7 @@ def pooled(
 
 def test_a_pooler_is_refused_with_what_to_change(pooled: Settings) -> None:
     with pytest.raises(Unavailable) as refused:
-        check_direct(pooled, "cutter_exec")
+        check_direct(pooled, Role.EXEC)
     assert str(refused.value) == f"{POOLED}: {DIRECT}"
     checks = {entry.name: entry for entry in preflight.probe(pooled, frozenset({Host.EXEC}))}
     of_doctor = doctor_checks.database(pooled)
@@ -70,5 +71,5 @@ def test_a_worker_ends_with_the_same_sentence(pooled: Settings) -> None:
 
 
 def test_without_a_pooler_the_same_address_passes(settings: Settings) -> None:
-    check_direct(settings, "cutter_exec")
+    check_direct(settings, Role.EXEC)
     assert not doctor_checks.database(settings).failed

@@ -22,7 +22,7 @@ SWALLOWED = b"# Act\n\n## Article 1. Scope\n\nOne.\n\nArticle 2.\n\nTwo.\n\n## A
 ACCEPTED = {RED: "quoted from the act of 1911"}
 
 
-def registered(made: Deployment, **options: Any) -> dict[str, Any]:
+def registered(made: Deployment, **options: Any) -> sources.RegisteredVersion:
     return sources.register(
         made.settings, SWALLOWED, document_id="ICX-RED", docprefix="ICX-RED", profile="generic-markdown",
         options=options,
@@ -135,9 +135,9 @@ def test_the_signers_machine_refuses_once_the_acceptance_is_gone(
 
 def test_an_acceptance_makes_a_version_of_its_own(deployment: Deployment) -> None:
     first, second = registered(deployment), registered(deployment, accept=ACCEPTED)
-    assert (first["status"], second["status"]) == ("registered", "registered")
-    assert first["source_version_id"] != second["source_version_id"]
-    assert registered(deployment, accept=ACCEPTED)["status"] == "registered_before"
+    assert (first.status, second.status) == ("registered", "registered")
+    assert first.source_version_id != second.source_version_id
+    assert registered(deployment, accept=ACCEPTED).status == "registered_before"
 
 
 def test_a_run_of_an_older_text_does_not_take_the_acceptance_of_a_newer_one(deployment: Deployment) -> None:

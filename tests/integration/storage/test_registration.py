@@ -130,8 +130,8 @@ def test_a_batch_starts_no_run_beside_an_open_one_whatever_the_modes(
         options = batch_rows.Options(mode=mode)
         admitted = batch_rows.admit(connection, data, options)
         batch_rows.register(connection, admitted, options, run_caps={"hard_seconds": 60.0}, starter="olga")
-    assert [row["decided"] for row in admitted.rows] == ["busy", None]
-    assert held in admitted.rows[0]["reason"]
+    assert [row.decided for row in admitted.rows] == ["busy", None]
+    assert held in str(admitted.rows[0].reason)
     opened = register(deployment, late, mode=other)["run_id"]
     start = "select cutter_governance.fn_batch_item_start(%s, %s, %s, 'olga')"
     refused = deployment.database.value(start, (batch_id, late, mint_run_id()), role="cutter_read")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from cutter.catalogue import Role
 from cutter.settings import Settings
 from cutter.storage.pools import connect, open_pool
 from tests.support.database import OWNER, ROLES, Database, TestCluster
@@ -23,7 +24,7 @@ def test_a_clone_is_apart_from_every_other(cluster: TestCluster, database: Datab
 
 
 def test_pools_work_with_the_settings(settings: Settings, database: Database) -> None:
-    with open_pool(settings, "cutter_read") as pool, pool.connection() as connection:
+    with open_pool(settings, Role.READ) as pool, pool.connection() as connection:
         row = connection.execute("select current_database()").fetchone()
         connection.rollback()
     assert row == (database.name,)
@@ -35,5 +36,5 @@ def test_the_scratch_database_is_the_backup_roles_own(settings: Settings, scratc
             "select pg_get_userbyid(datdba) from pg_database where datname = current_database()"
         ).fetchone()
     assert row == ("cutter_backup",)
-    with connect(settings, "cutter_backup") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+    with connect(settings, Role.BACKUP) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute("create table public.mine ()")

@@ -14,7 +14,7 @@ import pytest
 from cutter import limits
 from cutter.notifications import slack
 from cutter.notifications import slack_callback as callback
-from cutter.notifications.delivery import Pass, make_pass
+from cutter.notifications.delivery import Pass, SentMessage, make_pass
 from cutter.notifications.slack import TOKEN_FILE, SlackChannel, client
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
@@ -78,7 +78,7 @@ def channel(at_cut: At, tmp_path: Path) -> Iterator[Channel]:
 def test_a_gate_that_waits_gets_one_card_with_its_receipt(channel: Channel) -> None:
     """Seed 003 §7."""
     assert channel.make_pass().sent == [
-        {"channel": "slack", "of": channel.at.run_id, "kind": "approval", "phase": "asked", "place": "SG_cut_authz"}
+        SentMessage(channel="slack", of=channel.at.run_id, kind="approval", phase="asked", place="SG_cut_authz")
     ]
     (message,) = channel.slack.posted
     text = json.dumps(message["blocks"])
@@ -95,7 +95,7 @@ def test_a_gate_that_waits_gets_one_card_with_its_receipt(channel: Channel) -> N
 def test_the_card_is_changed_when_it_is_decided_and_says_by_whom(channel: Channel) -> None:
     channel.make_pass()
     channel.approve()
-    assert [delivery["phase"] for delivery in channel.make_pass().sent] == ["answered"]
+    assert [message.phase for message in channel.make_pass().sent] == ["answered"]
     (message,) = channel.slack.posted
     text = json.dumps(message)
     assert "approved by alice" in text
@@ -126,7 +126,7 @@ def test_what_slack_refused_waits_for_a_later_pass(channel: Channel, failure: Fa
     channel.slack.fail(failure)
     tried = channel.make_pass()
     assert (tried.sent, tried.pause_seconds) == ([], pause)
-    assert [message["attempts"] for message in tried.waiting] == [1]
+    assert [message.attempts for message in tried.waiting] == [1]
     # The delay is the database's: another pass at once has nothing to send.
     assert make_pass(channel.settings, caller(channel.slack)).sent == []
     assert len(channel.make_pass().sent) == 1
@@ -179,7 +179,7 @@ def test_two_senders_never_take_the_same_message(channel: Channel) -> None:
 
 def test_a_message_that_is_refused_again_and_again_is_given_up(channel: Channel) -> None:
     channel.slack.fail(Failure(error="invalid_blocks"), Failure(error="invalid_blocks"))
-    assert [message["last_error"] for message in channel.make_pass().waiting] == ["invalid_blocks"]
+    assert [message.last_error for message in channel.make_pass().waiting] == ["invalid_blocks"]
     channel.at.database.run(
         "update cutter_governance.notification_delivery set attempts = %s", (limits.NOTIFICATION_TRIES - 1,)
     )
@@ -213,7 +213,7 @@ def test_the_policy_is_asked_before_every_message(channel: Channel) -> None:
         b"    connector: notification\n    verdict: allow", b"    connector: notification\n    verdict: deny"
     )
     put_in_force(channel.settings, denying)
-    assert [message["last_error"] for message in channel.make_pass().waiting] == ["policy_denied"]
+    assert [message.last_error for message in channel.make_pass().waiting] == ["policy_denied"]
     assert channel.slack.calls == []
 
 

@@ -162,8 +162,8 @@ def test_an_override_holds_for_its_workflow_instead_of_the_tenant_s_own_number(d
     assert start(deployment, second, "a batch")["status"] == "registered"
     assert start(deployment, third, "a batch")["status"] == "waits"
     (tenant,) = look(deployment.settings)
-    assert (tenant["document"]["max_concurrency"], tenant["batch"]["max_concurrency"]) == (1, 2)
-    assert (tenant["document"]["weight"], tenant["batch"]["weight"]) == (3, 3)
+    assert (tenant.document.max_concurrency, tenant.batch.max_concurrency) == (1, 2)
+    assert (tenant.document.weight, tenant.batch.weight) == (3, 3)
 
 
 @pytest.mark.parametrize("workflow", ["any", "document"])

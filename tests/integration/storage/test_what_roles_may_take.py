@@ -175,8 +175,8 @@ def test_status_inbox_and_doctor_say_who_holds_the_lane(at_cut: At, state: Path)
     holder = at_cut.connect()
     at_cut.opened(holder)
     for shown in (
-        str(status.view_of(settings, at_cut.run_id).lane), " ".join(status.newest(settings)["lanes"]),
-        str(inbox.waiting(settings)[0]["lane"]), doctor_checks.held_lanes(settings).found,
+        str(status.view_of(settings, at_cut.run_id).lane), " ".join(status.newest(settings).lanes),
+        str(inbox.waiting(settings)[0].lane), doctor_checks.held_lanes(settings).found,
     ):  # fmt: skip
         assert "write lane" in shown
         assert f"process {holder.info.backend_pid} of cutter_exec, since 2" in shown

@@ -50,7 +50,7 @@ def test_failed_documents_are_named_with_their_command_until_they_are_signed_in(
     """Seed 001 §9."""
     batch_view = view(LAW, FAILED, item("C", "failed_rejected", included=True))
     (needed,) = resume_plan.unsigned_failures(batch_view)
-    assert needed["sign"] == f"cutter approve --batch {BATCH_ID} --decision include_failed --only B --reason TEXT"
+    assert needed.sign == f"cutter approve --batch {BATCH_ID} --decision include_failed --only B --reason TEXT"
 
 
 def test_a_failed_document_that_is_signed_in_halts_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +13,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from cutter.batch.disposition import Failure, disposition
-from cutter.batch.triage import SIDECAR_LINES, Triage, invariant_diff, reproduction, sections
+from cutter.batch.triage import SIDECAR_LINES, Source, Triage, invariant_diff, reproduction, sections
 from cutter.domain.next_step import Needs, Step
 from cutter.domain.stop_codes import stop_code
-from cutter.types import Json
 
-SOURCE = {"profile": "generic-markdown", "docprefix": "ICX-1", "options": {}, "forbidden": ()}
+SOURCE = Source(profile="generic-markdown", docprefix="ICX-1", options={}, forbidden=())
 
 
 def case(**changed: Any) -> Triage:
@@ -58,13 +58,13 @@ def test_a_failure_without_invariants_shows_its_reason_as_observed() -> None:
         ("stopped_drift_units", SOURCE, "cutter report ictr-x"),
     ],
 )
-def test_each_failure_has_a_command_that_shows_it_again(state: str, source: Json | None, command: str) -> None:
+def test_each_failure_has_a_command_that_shows_it_again(state: str, source: Source | None, command: str) -> None:
     """Seed 001 §10."""
     assert reproduction(run_id="ictr-x", document_id="ICX-1", state=state, source=source) == command
 
 
 def test_the_options_of_a_registration_are_options_of_the_reproduction() -> None:
-    source = {**SOURCE, "options": {"max_candidates": 7, "empty": "heading_only"}, "forbidden": ("DIEU-4",)}
+    source = replace(SOURCE, options={"max_candidates": 7, "empty": "heading_only"}, forbidden=("DIEU-4",))
     command = reproduction(run_id="r", document_id="ICX-1", state="failed_mark", source=source)
     assert command.endswith("--empty heading_only --max-candidates 7 --forbid DIEU-4")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
+from activities.worker.dependencies import ROLES_OF
 from cutter import limits
-from cutter.catalogue import GATES, OURS, Sovereign, State, seed_state
+from cutter.catalogue import GATES, OURS, GateRole, Sovereign, State, seed_state
 from cutter.lifecycle.declarations import DOCUMENT_RUN
 from docs.trace import as_the_seed
 
@@ -56,3 +59,8 @@ def test_the_table_has_the_seeds_totals() -> None:
     assert (len({*map(seed_state, State)}), len(Sovereign), len(seeds)) == (14, 2, 11)
     assert sum(gate.cap_minutes for gate in seeds) == 65
     assert limits.HARD_CAP_MINUTES == 60
+
+
+def test_every_gate_connects_with_a_role_that_a_worker_holds() -> None:
+    roles = {role for held in ROLES_OF.values() for role in held}
+    assert {gate.role for gate in GATES} == roles == set(get_args(GateRole))

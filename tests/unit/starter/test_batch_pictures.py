@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from cutter.batch.view import BatchView
-from cutter.projections.batch_summary import glance
+from cutter.domain.tenants import Room
+from cutter.projections.batch_summary import ShownBatch, shown_batch
+from cutter.projections.run_view import ShownRejection
 from starter.console import terminal
 from starter.console.terminal import ExitCode
 from starter.console.watch import _compact
@@ -23,11 +26,11 @@ NAMES = [f"ICX-LAW-2026-{number:03d}" for number in range(1, 11)]
 
 
 def view(
-    facts: made.Facts | None = None, rooms: Sequence[dict[str, Any]] = (), rejections: dict[str, Any] | None = None
-) -> dict[str, Any]:
+    facts: made.Facts | None = None, rooms: Sequence[Room] = (), rejections: dict[str, ShownRejection] | None = None
+) -> ShownBatch:
     whole = (facts or made.night(NAMES)).whole()
     sealed = {run_id: len(receipts) for run_id, receipts in whole["receipts"].items()}
-    return glance(BatchView.of(whole["view"]), sealed, made.at(3600), rejections=rejections or {}, rooms=rooms)
+    return shown_batch(BatchView.of(whole["view"]), sealed, made.at(3600), rejections=rejections or {}, rooms=rooms)
 
 
 @pytest.fixture
@@ -48,19 +51,22 @@ def test_the_table_fits_eighty_columns_one_row_a_document(screen: Console) -> No
     lines = printed(screen, batch_status.whole(view()))
     rows = lines[lines.index("") + 2 :][:10]
     assert [line.split()[:2] for line in rows] == [
-        [document["document_id"], document["shown"]] for document in view()["documents"]
+        [document.document_id, document.shown] for document in view().documents
     ]
     assert max(len(line) for line in rows) <= 80
     assert rows[2].split()[2:] == ["SG_2", str(made.AT_SG2), "49", "min"]
 
 
 def test_the_cap_that_holds_a_batch_up_is_named_while_something_waits_for_it(screen: Console) -> None:
-    room = {"tenant": "default", "code": "STOP_TENANT_CONCURRENCY", "at_work": 2, "max_concurrency": 2}
+    room = Room(
+        tenant="default", workflow="batch", weight=1, max_concurrency=2, max_runs_per_min=None, max_writes_per_run=None,
+        at_work=2, last_minute=2, room=0, code="STOP_TENANT_CONCURRENCY", again_utc=None,
+    )  # fmt: skip
     sentence = "held by caps: tenant default has 2 of 2 runs at work (max_concurrency)"
     assert sentence in printed(screen, batch_status.whole(view(rooms=[room])))
-    assert view(rooms=[room])["held"][0]["code"] == "STOP_TENANT_CONCURRENCY"
-    assert view(rooms=[{**room, "code": None}])["held"] == []
-    assert view(rooms=[{**room, "tenant": "other"}])["held"] == []
+    assert view(rooms=[room]).held[0].code == "STOP_TENANT_CONCURRENCY"
+    assert view(rooms=[replace(room, code=None)]).held == ()
+    assert view(rooms=[replace(room, tenant="other")]).held == ()
 
 
 def test_below_the_table_stands_what_went_wrong_and_what_is_typed(screen: Console) -> None:
@@ -79,21 +85,19 @@ def test_below_the_table_stands_what_went_wrong_and_what_is_typed(screen: Consol
 
 
 @pytest.fixture
-def rejected() -> dict[str, Any]:
+def rejected() -> ShownBatch:
     """A batch in which bob rejected the second of two documents."""
     facts = made.Facts()
     facts.add(NAMES[0], gates=made.ALL)
     facts.add(NAMES[1], gates=made.AT_SG1, state="failed_rejected", reason="article 4 is missing")
-    rejection = {"gate": "SG_cut_authz", "approver": "bob", "reason": "article 4 is missing"}
+    rejection = ShownRejection(gate="SG_cut_authz", approver="bob", reason="article 4 is missing")
     return view(facts, rejections={made.run_id(2): rejection})
 
 
 REJECTION = f"{NAMES[1]} was rejected at SG_1 by bob: article 4 is missing"
 
 
-def test_a_rejected_document_says_who_rejected_it_why_and_what_is_typed(
-    screen: Console, rejected: dict[str, Any]
-) -> None:
+def test_a_rejected_document_says_who_rejected_it_why_and_what_is_typed(screen: Console, rejected: ShownBatch) -> None:
     lines = printed(screen, batch_status.whole(rejected))
     (row,) = (line.split() for line in lines if line.startswith(f"{NAMES[1]} ") and line != REJECTION)
     assert row == [NAMES[1], "rejected", "SG_1", str(made.AT_SG1)]
@@ -102,7 +106,7 @@ def test_a_rejected_document_says_who_rejected_it_why_and_what_is_typed(
     assert sign == f"cutter approve --batch {made.BATCH_ID} --decision include_failed --only {NAMES[1]} --reason TEXT"
 
 
-def test_a_rejection_is_named_without_a_terminal_and_as_a_line_of_a_watch(rejected: dict[str, Any]) -> None:
+def test_a_rejection_is_named_without_a_terminal_and_as_a_line_of_a_watch(rejected: ShownBatch) -> None:
     console = terminal._console(io.StringIO())
     console.print(batch_status.whole(rejected), soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
@@ -136,7 +140,7 @@ def test_the_live_picture_fits_the_screen_and_counts_the_rest(screen: Console) -
 
 
 def test_ages_are_those_of_what_goes_on() -> None:
-    cells = {document["document_id"]: batch_status._cells(view(), document) for document in view()["documents"]}
+    cells = {document.document_id: batch_status._cells(view(), document) for document in view().documents}
     assert cells[NAMES[0]][4] == ""
     assert cells[NAMES[1]][4] == "59 min"
 
@@ -161,18 +165,18 @@ def test_lines_name_document_state_and_queue_and_change_only_with_them() -> None
     assert f"2026-11-21 09:00:08Z {NAMES[3]} failed_mark (quarantine_queue)" in before
     assert not any(NAMES[7] in line for line in before)
     assert before[-1] == f"2026-11-21 09:00:00Z batch {made.BATCH_ID} batch_planning (partial)"
-    assert batch_status.lines({**view(), "now_utc": made.at(9999)}) == before
+    assert batch_status.lines(replace(view(), now_utc=made.at(9999))) == before
 
 
 def test_when_it_was_looked_at_is_no_change_for_machines() -> None:
-    assert _compact(view()) == _compact({**view(), "now_utc": made.at(9999)})
+    assert _compact(view()) == _compact(replace(view(), now_utc=made.at(9999)))
 
 
 def test_waiting_ends_where_people_must_sign_and_no_rehearsal_asks_for_that() -> None:
     for mode, rests in (("live", True), ("dryrun", False)):
         facts = made.Facts(mode=mode, state="batch_awaiting_cut_authz_set")
         facts.add("ICX-1", gates=made.AT_SG1)
-        assert view(facts)["awaits"] == "SG_cut_authz"
+        assert view(facts).awaits == "SG_cut_authz"
         assert batch_watch.rests(view(facts)) is rests
         facts.items.clear()
         facts.add("ICX-2", gates=made.AT_SG1, outcome="rehearsed")

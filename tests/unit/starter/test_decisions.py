@@ -24,7 +24,7 @@ events: st.SearchStrategy[Event] = st.one_of(
     st.builds(Opened, request=requests),
     st.builds(Decided, request=requests, choice=st.sampled_from([*Choice, None]), text=st.text(max_size=20)),
     st.builds(
-        Signed, request=requests, kb_ids=st.just(("knowledge/dev/x.md",)), folder=st.sampled_from(["", "sitting-1"]),
+        Signed, request=requests, kb_ids=st.just(("knowledge/dev/x.md",)), folder=st.sampled_from(["", "session-1"]),
         handed_over=st.booleans(),
     ),
 )  # fmt: skip
@@ -66,10 +66,10 @@ def test_progress_counts_what_a_person_did() -> None:
         Decided(request=KEYS[1], choice=Choice.SKIP, text="ask"),
     ]  # fmt: skip
     assert after(done).progress(30) == "2 of 30 opened · 1 to approve · 1 skipped"
-    signed = after([*done, Signed(request=KEYS[0], kb_ids=("x",), folder="sitting-1")])
+    signed = after([*done, Signed(request=KEYS[0], kb_ids=("x",), folder="session-1")])
     assert signed.progress(30) == "2 of 30 opened · 1 skipped · 1 signed"
     assert (signed.folder, restored(signed)) == (
-        "sitting-1", "continued: 2 decisions kept, 1 statement signed and not handed over",
+        "session-1", "continued: 2 decisions kept, 1 statement signed and not handed over",
     )  # fmt: skip
 
 

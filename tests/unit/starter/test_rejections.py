@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ from cutter.kb.write_once import put
 from cutter.settings import Settings
 from starter.approver import signing_desk
 from starter.approver.signing_desk import Signing
-from starter.operator.rejections import with_reasons
+from starter.operator.rejections import Rejected, with_reasons
 from tests.cases.request_views import document_of, view
 
 KB_ID = "knowledge/dev/laws/icx-law-1/v1/SG-cut.approval.md"
@@ -36,12 +35,10 @@ def shown(settings: Settings, *, stored: bytes | None, judged: bytes) -> str:
     """The reason that is shown of a run whose judged rejection had these bytes."""
     if stored is not None:
         put(Store(settings.kb), KB_ID, stored)
-    recorded: dict[str, Any] = {
-        "gate": "SG_cut_authz", "approver": "bob", "kb_id": KB_ID, "approval_sha256": sha256_hex(judged),
-    }  # fmt: skip
-    (row,) = with_reasons(settings, {"ictr-1": recorded}).values()
-    assert (row["gate"], row["approver"]) == ("SG_cut_authz", "bob")
-    return str(row["reason"])
+    recorded = Rejected(gate="SG_cut_authz", approver="bob", kb_id=KB_ID, approval_sha256=sha256_hex(judged))
+    (rejection,) = with_reasons(settings, {"ictr-1": recorded}).values()
+    assert (rejection.gate, rejection.approver) == ("SG_cut_authz", "bob")
+    return rejection.reason
 
 
 def test_the_reason_is_the_text_of_the_signed_statement_on_one_line(settings: Settings) -> None:

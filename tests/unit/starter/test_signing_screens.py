@@ -466,8 +466,8 @@ def test_a_decision_about_what_has_changed_since_is_not_signed(session: Session,
 
 
 def test_after_the_first_signature_the_summary_names_the_time_of_the_second() -> None:
-    summary = signing_sequel.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
-    assert summary["SG_2"] == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
+    text = signing_sequel.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
+    assert text == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
 
 
 async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> None:

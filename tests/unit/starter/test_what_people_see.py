@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,14 +15,24 @@ from cutter.approvals.statement import Statement
 from cutter.catalogue import GATES
 from cutter.domain.run_record import RunSidecar
 from cutter.projections.run_view import ShownRun, run_view
+from cutter.storage.answers import Drift
 from starter.approver import orders
 from starter.commands import inbox, source, status
 from starter.commands import stop as messages
 from starter.console import terminal
+from starter.operator.inbox_entries import InboxEntry
+from starter.operator.run_status import RunLine
 from temporal.executions import Execution
 from tests.unit.evidence import sidecars as made
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+def overview(*lines: RunLine) -> status.Overview:
+    """All that `cutter status` shows, with these runs and nothing else."""
+    return status.Overview(
+        runs=list(lines), next=None, batches=[], tenants=[], lanes=[], messages=[], blocked=[], backups=[]
+    )
 
 
 def execution(run_id: str | None) -> Execution:
@@ -55,7 +66,8 @@ def test_an_order_lives_no_longer_than_the_run_lets_an_approval_live(gate: str, 
 
 
 def test_drift_is_shown_object_by_object_with_the_fingerprint_that_is_signed() -> None:
-    drift = {"dimension": "functions", "fingerprint": "9" * 64, "diff": ["f(text): owner a → b", "t: appeared"]}
+    lines = ("f(text): owner a → b", "t: appeared")
+    drift = Drift(dimension="functions", fingerprint="9" * 64, lines=lines, report={})
     assert messages.drift_rows(drift) == [
         ("dimension", "functions"), ("f(text)", "owner a → b"), ("t", "appeared"), ("fingerprint", "9" * 64),
     ]  # fmt: skip
@@ -106,28 +118,30 @@ def test_following_a_run_has_one_line_a_move_and_ends_when_it_ended() -> None:
     assert [line.split()[3] for line in status.lines_of_run(view)] == ["pending", "source_pinned", "marked"]
     assert not status._ended(view)
     assert status._ended(run_view(RunSidecar.of(made.sidecar("failed_mark", ended_at=made.at(9)))))
-    assert not status._over({"runs": [{"ended_utc": None}, {"ended_utc": "x"}]})
-    assert status._over({"runs": []})
+    assert not status._over(overview(RUN_LINE, replace(RUN_LINE, ended_utc="x")))
+    assert status._over(overview(replace(RUN_LINE, ended_utc="x")))
+    assert status._over(overview())
 
 
-WAITING = {
-    "since_utc": "2026-11-21T09:00:00Z", "document_id": made.DOCUMENT, "gate": "SG_cut_authz", "state": "x",
-    "needs": "signed approval", "approvers_accepted": ["an"], "approvers_needed": 2, "expires_utc": None,
-    "you_may_not": None,
-    "command": f"cutter approve {made.RUN_ID} --decision resume --reason TEXT",
-}  # fmt: skip
+WAITING = InboxEntry(
+    run_id=made.RUN_ID, document_id=made.DOCUMENT, batch_id=None, state="x", gate="SG_cut_authz",
+    needs="signed approval", reason=None, since_utc="2026-11-21T09:00:00Z", expires_utc=None, approvers_needed=2,
+    approvers_accepted=["an"], request_kb_id=None, you_may_not=None, stop_latched=False,
+    command=f"cutter approve {made.RUN_ID} --decision resume --reason TEXT", lane=None,
+)  # fmt: skip
 
 
 def test_what_you_may_not_sign_is_marked_in_the_inbox() -> None:
-    marked = {**WAITING, "you_may_not": "an started this run"}
+    marked = replace(WAITING, you_may_not="an started this run")
     assert "not by you: an started this run" in "\n".join(on(inbox._rendered([WAITING, marked]), width=80))
     assert "not by you" not in "\n".join(on(inbox._rendered([WAITING]), width=80))
 
 
-RUN_LINE = {
-    "document_id": made.DOCUMENT, "state": "awaiting_lifecycle_authorization", "outcome": None, "gates_passed": 9,
-    "since_utc": "2026-11-21T09:00:00Z", "expires_utc": "2026-11-21T21:00:00Z", "next": WAITING["command"],
-}  # fmt: skip
+RUN_LINE = RunLine(
+    document_id=made.DOCUMENT, run_id=made.RUN_ID, mode="live", state="awaiting_lifecycle_authorization", outcome=None,
+    law_by=None, batch_id=None, gates_passed=9, since_utc="2026-11-21T09:00:00Z", ended_utc=None,
+    expires_utc="2026-11-21T21:00:00Z", needs="approval", next=WAITING.command,
+)  # fmt: skip
 
 
 def on(renderable: Any, *, width: int, terminal: bool = True) -> list[str]:
@@ -139,22 +153,22 @@ def on(renderable: Any, *, width: int, terminal: bool = True) -> list[str]:
 
 
 @pytest.mark.parametrize(("terminal", "width"), [(True, 60), (True, 80), (True, 120), (False, 240)])
-@pytest.mark.parametrize("listed", [inbox._rendered([WAITING]), status._table_of_runs({"runs": [RUN_LINE]})])
+@pytest.mark.parametrize("listed", [inbox._rendered([WAITING]), status._table_of_runs(overview(RUN_LINE))])
 def test_no_name_time_or_command_of_a_list_is_cut_up(listed: Any, terminal: bool, width: int) -> None:
     lines = on(listed, width=width, terminal=terminal)
-    for whole in (made.DOCUMENT, "2026-11-21 09:00:00Z", str(WAITING["command"])):
+    for whole in (made.DOCUMENT, "2026-11-21 09:00:00Z", WAITING.command):
         assert any(whole in line for line in lines), lines
-    assert all(len(line) <= width for line in lines if str(WAITING["command"]) not in line)
+    assert all(len(line) <= width for line in lines if WAITING.command not in line)
 
 
 def test_a_list_is_a_table_where_it_fits_and_blocks_where_it_does_not() -> None:
-    listed = status._table_of_runs({"runs": [RUN_LINE, RUN_LINE]})
+    listed = status._table_of_runs(overview(RUN_LINE, RUN_LINE))
     assert on(listed, width=120)[0].split() == ["#", "document", "state", "gates", "since", "expires"]
     assert on(listed, width=80)[:4] == [
         made.DOCUMENT,
         f"  state: awaiting_lifecycle_authorization  gates: 9/{len(GATES)}",
         "  since: 2026-11-21 09:00:00Z  expires: 2026-11-21 21:00:00Z",
-        f"  {WAITING['command']}",
+        f"  {WAITING.command}",
     ]
 
 
@@ -165,15 +179,15 @@ def test_a_list_that_is_piped_keeps_each_row_on_one_line_however_long_its_comman
     piped = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", piped)
-        terminal.out().print(status._table_of_runs({"runs": [{**RUN_LINE, "next": command}]}), soft_wrap=True)
+        terminal.out().print(status._table_of_runs(overview(replace(RUN_LINE, next=command))), soft_wrap=True)
     heading, row = piped.getvalue().splitlines()
     assert heading.split() == ["document", "state", "gates", "since", "expires", "next"]
     assert (row.startswith(made.DOCUMENT), row.rstrip().endswith(command)) == (True, True)
 
 
 def test_the_next_command_of_a_result_stands_whole_below_it() -> None:
-    lines = on(terminal.fields({"run_id": made.RUN_ID, "note": "", "next": WAITING["command"]}), width=80)
-    assert lines[-1] == f"next: {WAITING['command']}"
+    lines = on(terminal.fields({"run_id": made.RUN_ID, "note": "", "next": WAITING.command}), width=80)
+    assert lines[-1] == f"next: {WAITING.command}"
     assert len(lines) == 3
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
+from cutter.catalogue import Role
 from cutter.storage import grants
 
 
@@ -30,3 +31,7 @@ def test_no_key_of_the_grants_stands_twice() -> None:
 @pytest.mark.parametrize("text", ["a: 1\na: 2", "roles: {cutter_exec: {EXECUTE: [f], EXECUTE: [g]}}"])
 def test_a_key_that_stands_twice_is_found(text: str) -> None:
     assert list(repeated(text))
+
+
+def test_every_role_but_the_owner_has_its_grants() -> None:
+    assert set(grants.declared().roles) == set(Role) - {Role.OWNER}

@@ -9,6 +9,7 @@ import pytest
 
 from cutter import limits
 from cutter.messages import (
+    BackupRefreshed,
     BatchHalted,
     Caps,
     Escalated,
@@ -53,7 +54,7 @@ def caps(**changed: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("kind", "answer"),
-    [(GateOutcome, GATE), (OpenedRequest, REQUEST), (JudgeResult, VERDICT), (RunView, SEEN),
+    [(GateOutcome, GATE), (BackupRefreshed, GATE), (OpenedRequest, REQUEST), (JudgeResult, VERDICT), (RunView, SEEN),
      *((kind, STATE) for kind, _ in AFTER_A_CHANGE),
      (OpenedRequest, {"status": "refused", "gate": "SG_cut_authz", "code": "run_ended"})],
 )  # fmt: skip
@@ -70,8 +71,15 @@ def test_a_run_s_own_answers_are_understood(kind: type[Any], answer: dict[str, A
         {"facts": {"candidate_count": "²"}}, {"facts": {"candidate_count": ""}},
     ],
 )  # fmt: skip
-def test_a_gate_s_outcome_beyond_its_bounds_is_not_understood(wrong: dict[str, Any]) -> None:
-    assert decode_result({**GATE, **wrong}, GateOutcome) is None
+@pytest.mark.parametrize("kind", [GateOutcome, BackupRefreshed])
+def test_a_gate_s_outcome_beyond_its_bounds_is_not_understood(wrong: dict[str, Any], kind: type[Any]) -> None:
+    assert decode_result({**GATE, **wrong}, kind) is None
+
+
+def test_workers_of_earlier_builds_understand_the_answer_about_a_new_backup() -> None:
+    """They decode it as the outcome of a gate."""
+    answer = asdict(BackupRefreshed(gate="IG_backup", status="passed", facts={"backup_sha256": "a" * 64}))
+    assert decode_result(answer, GateOutcome) == GateOutcome(**answer)
 
 
 @pytest.mark.parametrize(

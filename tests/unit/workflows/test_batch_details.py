@@ -11,7 +11,7 @@ BATCH_ID = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 TOTALS = {"at_sg1": 3, "blocked": 1, "enacted": 11, "error_queue": 1, "failed": 1, "settled": 13}
 
 
-def board(**more: object) -> view.BatchDisplay:
+def display(**more: object) -> view.BatchDisplay:
     step = BatchStep(state="batch_awaiting_cut_authz_set", seen="", totals=TOTALS, **more)  # type: ignore[arg-type]
     return view.BatchDisplay(batch_id=BATCH_ID, steering=step)
 
@@ -23,7 +23,7 @@ def test_the_words_are_those_of_the_batch() -> None:
 
 
 def test_the_details_carry_the_totals_and_the_command() -> None:
-    shown = view.details(board(partial=True, next_command=f"cutter approve --batch {BATCH_ID}", overview="kb/x.md"))
+    shown = view.details(display(partial=True, next_command=f"cutter approve --batch {BATCH_ID}", overview="kb/x.md"))
     assert shown.splitlines() == [
         f"### {BATCH_ID} · batch_awaiting_cut_authz_set · partial", "",
         f"- documents: 16, one row each: `cutter status {BATCH_ID}`",
@@ -37,11 +37,11 @@ def test_the_details_carry_the_totals_and_the_command() -> None:
 
 
 def test_a_rehearsal_says_so() -> None:
-    assert " · dryrun" in view.details(board(mode="dryrun")).splitlines()[0]
-    assert "live" not in view.details(board(mode="live")).splitlines()[0]
+    assert " · dryrun" in view.details(display(mode="dryrun")).splitlines()[0]
+    assert "live" not in view.details(display(mode="live")).splitlines()[0]
 
 
 def test_nothing_from_outside_is_markup() -> None:
-    shown = view.details(board(note="<img src=x>", next_command="```\n# x"))
+    shown = view.details(display(note="<img src=x>", next_command="```\n# x"))
     assert "<img" not in shown
     assert shown.count("```") == 2

@@ -18,7 +18,7 @@ NOW = "2026-11-21T09:05:00+00:00"
 DECISION = str(uuid.UUID(int=3))
 
 
-def board(passed: int = 0, **more: Any) -> RunDisplay:
+def display(passed: int = 0, **more: Any) -> RunDisplay:
     names = [gate.name for gate in GATES[:passed]]
     return RunDisplay(
         document_id="ICX-1", run_id=RUN, mode="live", created_by="olga", passed=dict.fromkeys(names, ""),
@@ -34,15 +34,15 @@ def asked(gate: Sovereign) -> OpenedRequest:
     )  # fmt: skip
 
 
-def seen(board: RunDisplay) -> Sidecar:
-    return Sidecar.model_validate(sidecar(board))
+def seen(display: RunDisplay) -> Sidecar:
+    return Sidecar.model_validate(sidecar(display))
 
 
 @pytest.mark.parametrize("number", range(len(GATES) + 1))
 def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
     """Seed 000 §5."""
     state = GATES[number - 1].to_state.value if number else "pending"
-    state_file = seen(board(number, state=state))
+    state_file = seen(display(number, state=state))
     assert (state_file.state, state_file.created_by) == (state, "olga")
     assert state_file.created_utc.isoformat() == "2026-11-21T09:00:00+00:00"
     assert list(state_file.phases) == [gate.phase for gate in GATES[:number]]
@@ -51,19 +51,19 @@ def test_every_state_on_the_way_has_the_seeds_shape(number: int) -> None:
 
 @pytest.mark.parametrize(("gate", "decision"), [(Sovereign.CUT, None), (Sovereign.LIFECYCLE, uuid.UUID(DECISION))])
 def test_a_pause_shows_the_request_with_its_time_and_its_decision(gate: Sovereign, decision: uuid.UUID | None) -> None:
-    paused = board(5, state="awaiting_cut_authorization", request=asked(gate), requested_utc=NOW)
+    paused = display(5, state="awaiting_cut_authorization", request=asked(gate), requested_utc=NOW)
     [record] = seen(paused).sovereign_approvals
     assert (record.gate, record.approval_kb_id, record.validated_utc) == (gate.value, None, None)
     assert record.requested_utc.isoformat() == NOW
     assert record.review_decision_id == decision
     assert seen(paused).context_pins.get("review_decision_id") == (str(decision) if decision else None)
-    display = replace(paused, accepted={"alice": "kb/alice.md"}, validated={"kb/alice.md": NOW})
-    [record] = seen(display).sovereign_approvals
+    accepted = replace(paused, accepted={"alice": "kb/alice.md"}, validated={"kb/alice.md": NOW})
+    [record] = seen(accepted).sovereign_approvals
     assert (record.approval_kb_id, record.validated_utc and record.validated_utc.isoformat()) == ("kb/alice.md", NOW)
 
 
 def test_a_stop_shows_the_phase_that_failed_its_report_and_the_error() -> None:
-    stopped = board(1, state="failed_mark", error={"outcome": "failed_mark", "reason": "why"})
+    stopped = display(1, state="failed_mark", error={"outcome": "failed_mark", "reason": "why"})
     stopped.began["IG_mark"] = NOW
     stopped.documents["SG_failure_escalation"] = "kb/SG3.md"
     state_file = seen(stopped)

@@ -210,7 +210,7 @@ select jsonb_build_object(
     'queue', (select coalesce(jsonb_agg(to_jsonb(q) order by q.entered_at, q.document_id), '[]')
         from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
 
--- name: batch_glance
+-- name: batch_now
 -- Returns what the summary of a batch is made of, of one moment.
 select cutter_governance.fn_batch_seen(%(batch_id)s) as view, clock_timestamp() as now, (
     select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (

@@ -1,0 +1,156 @@
+"""Pure: the answers of the database's functions as records. A field that an answer does not have keeps its default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cutter.domain import recorded_values
+from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """The first difference between the database and the state that a run expects.
+
+    `fingerprint` is the digest of the whole survey, and `lines` name what differs. `report` is the database's own
+    answer, which the row of the attempt keeps.
+    """
+
+    dimension: str
+    fingerprint: str
+    lines: tuple[str, ...]
+    report: Json
+
+    @classmethod
+    def of(cls, answer: Json) -> Drift:
+        """The drift from an answer of `fn_drift`."""
+        return cls(
+            dimension=answer["dimension"], fingerprint=answer["fingerprint"], lines=tuple(answer["diff"]), report=answer
+        )
+
+    @property
+    def reason(self) -> str:
+        """The fingerprint and the differences in one line."""
+        return f"fingerprint {self.fingerprint}: {'; '.join(self.lines)[:400]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotOpened:
+    """The database did not open or seal a gate, or did not open a request. `status` is the database's word.
+
+    `code` is the kind of a stop, or the code of another refusal. `reason` is given for a stop and for a damaged
+    segment. `drift` is given if the status is `drift`.
+    """
+
+    status: str
+    code: str
+    reason: str
+    drift: Drift | None
+
+    @classmethod
+    def of(cls, answer: Json) -> NotOpened:
+        """The refusal from an answer of `fn_gate_open`, `fn_gate_close` or `fn_request_open`."""
+        return cls(
+            status=answer["status"], code=answer.get("code") or answer.get("kind") or "",
+            reason=answer.get("problem") or answer.get("reason") or "",
+            drift=Drift.of(answer["drift"]) if answer["status"] == "drift" else None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """The answer of a function that records a row: its status, such as `recorded`, `duplicate` or `revoked`."""
+
+    status: str
+
+    @classmethod
+    def of(cls, answer: Json) -> Noted:
+        """The status from an answer of `fn_verdict_record` or `fn_revocation_record`."""
+        return recorded_values.record(cls, answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """The state of a run after the database was asked to move it."""
+
+    state: str
+
+    @classmethod
+    def of(cls, answer: Json) -> Reached:
+        """The state from an answer of `fn_run_stop`."""
+        return recorded_values.record(cls, answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatchSet:
+    """The status of a stop latch that was set, and the run's state. `wrote` is true if leg A has written units."""
+
+    status: str
+    state: str = ""
+    wrote: bool = False
+
+    @classmethod
+    def of(cls, answer: Json) -> LatchSet:
+        """The status from an answer of `fn_stop_set`."""
+        return recorded_values.sparse(cls, answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeDecided:
+    """The status of a resume, and the run's state.
+
+    `decision` is the decision that a person must sign. `have` of the `needed` people have signed it.
+    """
+
+    status: str
+    state: str = ""
+    decision: str = ""
+    have: int = 0
+    needed: int = 0
+
+    @classmethod
+    def of(cls, answer: Json) -> ResumeDecided:
+        """The status from an answer of `fn_run_resume`."""
+        return recorded_values.sparse(cls, answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoidOpened:
+    """The status of a void: `opened`, or why it was not opened. `state` is given for a run that is void already."""
+
+    status: str
+    code: str = ""
+    state: str = ""
+
+    @classmethod
+    def of(cls, answer: Json) -> VoidOpened:
+        """The status from an answer of `fn_void_open`."""
+        return recorded_values.sparse(cls, answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoidClosed:
+    """The state of a voided run, and the number of its withdrawn drafts."""
+
+    state: str
+    withdrawn: int
+
+    @classmethod
+    def of(cls, answer: Json) -> VoidClosed:
+        """The end of a void from an answer of `fn_void_close`."""
+        return recorded_values.record(cls, answer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsignedDecision:
+    """The status of a decision without a signature. If it was recorded, `have` of the `needed` people approve."""
+
+    status: str
+    code: str = ""
+    have: int = 0
+    needed: int = 0
+
+    @classmethod
+    def of(cls, answer: Json) -> UnsignedDecision:
+        """The status from an answer of `fn_unsigned_decide`."""
+        return recorded_values.sparse(cls, answer)
