@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
-"""A JSON object from the database, from Temporal or from a file."""
+"""A JSON object at the edge: an answer before it is a record, or a document (docs/internals/adr/0029)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,18 +51,21 @@ def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:
 
 def authenticated(document: ApprovalDocument, gpg: Gpg, policy: ApproverPolicy) -> Authentication:
     """Ask gpg who signed these bytes, or a list with them. Raises Unavailable if gpg gives no answer."""
-    return verify.authenticate(document, evidence_of(document, gpg, policy), policy)
+    return verify.authenticate(document, evidence_of(document, gpg, policy.sha256), policy)
 
 
-def evidence_of(document: ApprovalDocument, gpg: Gpg, policy: ApproverPolicy) -> SignatureEvidence:
-    """gpg's answer. The signature of a list has one answer for all of its statements, for a short time."""
+def evidence_of(document: ApprovalDocument, gpg: Gpg, policy_sha256: str = "") -> SignatureEvidence:
+    """gpg's answer. The signature of a list has one answer for all of its statements, for a short time.
+
+    The answer is asked for again in a new policy epoch, because the keys in gpg's home may be others there.
+    """
     file = read_signature(document.signature)
     if isinstance(file, Refusal):
         return SignatureEvidence()
     signed = signed_bytes(document.body, file.place)
     if file.place is None:
         return gpg.verify_detached(signed, file.openpgp)
-    asked = (policy.sha256, str(gpg.home), sha256_hex(signed), sha256_hex(file.openpgp))
+    asked = (policy_sha256, str(gpg.home), sha256_hex(signed), sha256_hex(file.openpgp))
     return ANSWERS.get(asked, lambda: gpg.verify_detached(signed, file.openpgp))
 
 

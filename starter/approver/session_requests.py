@@ -8,24 +8,26 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cutter import limits
-from cutter.approvals import schema, statement
+from cutter.approvals import reader, schema
 from cutter.approvals.request import RequestDocument, request_sha256
 from cutter.batch import batch_step, documents
 from cutter.batch.view import BatchView, ItemRecord
+from cutter.catalogue import Role
 from cutter.domain.amounts import counted
-from cutter.errors import NotFound
+from cutter.errors import InvalidInput, NotFound
+from cutter.gpg import Gpg
+from cutter.gpg_status import Outcome
 from cutter.kb.sets import set_names
 from cutter.kb.store import Store
 from cutter.settings import Settings
-from cutter.storage.pools import OPERATOR, session
+from cutter.storage.pools import session
 from cutter.storage.records import Rows, values
-from cutter.types import Refusal
 from starter.approver import signing_desk
+from starter.approver.signing_desk import Signing
 from starter.console.terminal import Listing, progress
 from temporal import batches
 
 SIGNED_BY: Rows[str] = values("runs_signed_by")
-UUID_LETTERS = 36
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,15 +87,17 @@ class SessionRequests:
     done: int
 
 
-def waiting(settings: Settings, batch_id: str, only: Sequence[str] = (), approver: str = "") -> SessionRequests:
+def waiting(
+    settings: Settings, batch_id: str, only: Sequence[str] = (), signer: Signing | None = None
+) -> SessionRequests:
     """The requests of a batch that wait for an approver, or only those of some documents. A session has a limited
     number of them.
 
-    It leaves out what this approver has signed, unless `only` names the document.
+    It leaves out what this signer has signed, unless `only` names the document.
     """
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
-    rows = _rehearsed(settings, view, batch_id, approver) if before else _asking(settings, view, approver)
+    rows = _rehearsed(settings, view, batch_id, signer) if before else _asking(settings, view, signer)
     wanted = [(gate, item) for gate, item, done in rows if (item.document_id in only if only else not done)]
     left_out = [item.document_id for _, item, _ in rows if only and item.document_id not in only]
     some = wanted[: limits.SET_STATEMENTS_MAX]
@@ -105,9 +109,10 @@ def waiting(settings: Settings, batch_id: str, only: Sequence[str] = (), approve
     )  # fmt: skip
 
 
-def _asking(settings: Settings, view: BatchView, approver: str) -> list[tuple[str, ItemRecord, bool]]:
-    """The open requests of a batch: gate, item, and whether this approver has signed it."""
-    with session(settings, OPERATOR) as connection:
+def _asking(settings: Settings, view: BatchView, signer: Signing | None) -> list[tuple[str, ItemRecord, bool]]:
+    """The open requests of a batch: gate, item, and whether this signer has signed it."""
+    approver = signer.approver if signer else ""
+    with session(settings, Role.OPERATOR) as connection:
         mine = SIGNED_BY.all(connection, {"batch_id": view.batch.batch_id, "approver": approver})
     # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
     rows = [
@@ -119,13 +124,13 @@ def _asking(settings: Settings, view: BatchView, approver: str) -> list[tuple[st
 
 
 def _rehearsed(
-    settings: Settings, view: BatchView, batch_id: str, approver: str
+    settings: Settings, view: BatchView, batch_id: str, signer: Signing | None
 ) -> list[tuple[str, ItemRecord, bool]]:  # fmt: skip
     """The rehearsed documents, as `_asking` gives the requests. A signature in advance changes no item."""
     store = Store(settings.kb)
     signed = _signed_before(store, batch_id)
     rows = [
-        ("SG_cut_authz", item, approver in {_approver_of(store, name) for name in signed[item.document_id]})
+        ("SG_cut_authz", item, signer is not None and _has_signed(store, signer, signed[item.document_id]))
         for item in view.items if item.outcome == "rehearsed"
     ]  # fmt: skip
     return sorted(rows, key=lambda asked: len(signed[asked[1].document_id]))
@@ -140,13 +145,20 @@ def _signed_before(store: Store, batch_id: str) -> Mapping[str, list[str]]:
     return approvals
 
 
-def _approver_of(store: Store, kb_id: str) -> str:
-    """The approver that a statement names. It only decides what a session offers; the batch judges the statement."""
-    _, _, more = kb_id.rpartition("/")[2].removesuffix(".md").partition(".")
-    if more:
-        return more[: -UUID_LETTERS - 1]
-    approval = statement.parse(store.get(kb_id, limit=limits.STATEMENT_BYTES_MAX))
-    return "" if isinstance(approval, Refusal) else approval.approver
+def _has_signed(store: Store, signer: Signing, approvals: Sequence[str]) -> bool:
+    """Whether one of these statements has a good signature of the signer's key. Only the batch reads the statements."""
+    gpg = Gpg(signer.home, interactive=signer.home is None)
+    return any(signer.fingerprint in _keys_of(store, gpg, kb_id) for kb_id in approvals)
+
+
+def _keys_of(store: Store, gpg: Gpg, kb_id: str) -> set[str | None]:
+    """The keys whose good signature a statement has, as primary fingerprints."""
+    try:
+        document = reader.read_approval(store, kb_id)
+    except (InvalidInput, NotFound):
+        return set()
+    records = reader.evidence_of(document, gpg).records
+    return {record.primary_fingerprint for record in records if record.outcomes == (Outcome.GOOD,)}
 
 
 def _asked(settings: Settings, item: ItemRecord, gate: str) -> Asked:

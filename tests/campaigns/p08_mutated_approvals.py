@@ -45,7 +45,7 @@ class Campaign:
     def trial(self, seed: int, number: int) -> dict[str, Any]:
         """One mutant: what was changed, how it was judged, and whether the control judge fell for it."""
         mutant = mutate(self.bench, KINDS[number % len(KINDS)], Dice(seed, "mutant", number))
-        evidence = evidence_of(mutant.document, self.ring, self.bench.world.policy)
+        evidence = evidence_of(mutant.document, self.ring, self.bench.world.policy.sha256)
         row = {"trial": number, "kind": mutant.kind, "how": mutant.how, "control": fooled(mutant, evidence)}
         return row | self._judged(mutant, evidence)
 
@@ -56,7 +56,7 @@ class Campaign:
         good = listed_approval(good, dice) if number % 2 else good
         document = good.document
         unchanged = Mutant(kind="good", how="unchanged", document=document, expected=good.expected)
-        evidence = evidence_of(document, self.ring, self.bench.world.policy)
+        evidence = evidence_of(document, self.ring, self.bench.world.policy.sha256)
         return {"trial": number, "kind": "good", "how": "unchanged"} | self._judged(unchanged, evidence)
 
     def _judged(self, mutant: Mutant, evidence: SignatureEvidence) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def flip(made: World, good: Good, number: int, bit: int) -> dict[str, Any]:
     signature = bytes(changed[: len(before)]) + armor(bytes(changed[len(before) :]))
     document = replace(good.document, signature=signature)
     row: dict[str, Any] = {"signature": number, "bit": bit, "original": good.document.approval_sha256}
-    evidence = evidence_of(document, made.ring, made.policy)
+    evidence = evidence_of(document, made.ring, made.policy.sha256)
     try:
         verdict = verify(document, evidence, expected=good.expected, policy=made.policy)
     except Unavailable as problem:

@@ -132,7 +132,7 @@ def test_the_first_of_two_people_finds_those_that_nobody_has_signed_first(
 
 def offered(deployment: Deployment, batch_id: str, by: int, only: Sequence[str] = ()) -> tuple[list[str], int, int]:
     """What the next session offers an approver, how many others it counts, and how many the approver has signed."""
-    session = waiting(deployment.settings, batch_id, only, deployment.keys.signing(by).approver)
+    session = waiting(deployment.settings, batch_id, only, deployment.keys.signing(by))
     return [request.name for request in session.asked], session.others, session.done
 
 
@@ -171,9 +171,24 @@ def test_a_session_leaves_out_what_its_approver_has_signed_in_advance(deployment
         assert offered(deployment, batch_id, by) == ([second, first] if by else [first, second], 0, 0)
         signer = deployment.keys.signing(by)
         signatures = Signatures(settings=deployment.settings, batch_id=batch_id, signer=signer, before=True)
-        [asked] = waiting(deployment.settings, batch_id, [first], signer.approver).asked
+        [asked] = waiting(deployment.settings, batch_id, [first], signer).asked
         list(signatures.sign([signatures.approval(asked)]))
         assert offered(deployment, batch_id, by) == ([second], 0, 1)
+
+
+def test_a_session_offers_what_only_another_key_has_signed_in_advance(deployment: Deployment) -> None:
+    """Nobody can hide a request from an approver with a statement in the approver's name."""
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.request(run_id, Sovereign.CUT)
+    batch_id = batch_of(deployment, [deployment.run_row(run_id)["document_id"]], "dryrun")
+    deployment.database.run(
+        "update cutter_governance.run set batch_id = %s, outcome = 'rehearsed'", (f"{batch_id}-dryrun",)
+    )
+    forger = replace(deployment.keys.signing(1), approver=deployment.keys.signing(0).approver)
+    signatures = Signatures(settings=deployment.settings, batch_id=batch_id, signer=forger, before=True)
+    [asked] = waiting(deployment.settings, batch_id).asked
+    list(signatures.sign([signatures.approval(asked)]))
+    assert offered(deployment, batch_id, 0) == ([asked.name], 0, 0)
 
 
 def test_after_a_rehearsal_the_documents_with_the_fewest_signatures_come_first(
