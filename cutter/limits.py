@@ -119,6 +119,10 @@ TTL_SG2_HOURS = 12
 PRE_BATCHED_HOURS = 12
 """The life of an approval that is signed before the night (seed 001 §7)."""
 
+SIGNED_LOOK_SECONDS = 60
+SIGNED_LOOK_STATEMENTS = 3
+"""A session looks so long for what its signer has approved in advance, at so many statements about one document."""
+
 SIGNED_BEFORE_SIGNATURE_MINUTES = 30
 SIGNED_AFTER_SIGNATURE_SECONDS = 60
 """The time by which a statement's signed_utc may be before or after the signature's own time."""

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from cutter import limits
-from cutter.approvals import reader, schema
+from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument, request_sha256
 from cutter.batch import batch_step, documents
 from cutter.batch.view import BatchView, ItemRecord
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
-from cutter.errors import InvalidInput, NotFound
+from cutter.errors import NotFound
 from cutter.gpg import Gpg
-from cutter.gpg_status import Outcome
-from cutter.kb.sets import set_names
 from cutter.kb.store import Store
 from cutter.settings import Settings
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, values
-from starter.approver import signing_desk
+from starter.approver import signed_in_advance, signing_desk
+from starter.approver.signed_in_advance import Look
 from starter.approver.signing_desk import Signing
 from starter.console.terminal import Listing, progress
 from temporal import batches
@@ -97,7 +95,7 @@ def waiting(
     """
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
-    rows = _rehearsed(settings, view, batch_id, signer) if before else _asking(settings, view, signer)
+    rows = _rehearsed(settings, view, batch_id, None if only else signer) if before else _asking(settings, view, signer)
     wanted = [(gate, item) for gate, item, done in rows if (item.document_id in only if only else not done)]
     left_out = [item.document_id for _, item, _ in rows if only and item.document_id not in only]
     some = wanted[: limits.SET_STATEMENTS_MAX]
@@ -128,37 +126,15 @@ def _rehearsed(
 ) -> list[tuple[str, ItemRecord, bool]]:  # fmt: skip
     """The rehearsed documents, as `_asking` gives the requests. A signature in advance changes no item."""
     store = Store(settings.kb)
-    signed = _signed_before(store, batch_id)
-    rows = [
-        ("SG_cut_authz", item, signer is not None and _has_signed(store, signer, signed[item.document_id]))
-        for item in view.items if item.outcome == "rehearsed"
-    ]  # fmt: skip
-    return sorted(rows, key=lambda asked: len(signed[asked[1].document_id]))
-
-
-def _signed_before(store: Store, batch_id: str) -> Mapping[str, list[str]]:
-    """The approvals of each document that were signed in advance for its last gate."""
-    last = list(documents.PRE_BATCHED.values())[-1]
-    approvals: defaultdict[str, list[str]] = defaultdict(list)
-    for name in set_names(store, f"{documents.folder(batch_id)}/{last}"):
-        approvals[name.rpartition("/")[2].partition(".")[0]].append(name)
-    return approvals
-
-
-def _has_signed(store: Store, signer: Signing, approvals: Sequence[str]) -> bool:
-    """Whether one of these statements has a good signature of the signer's key. Only the batch reads the statements."""
-    gpg = Gpg(signer.home, interactive=signer.home is None)
-    return any(signer.fingerprint in _keys_of(store, gpg, kb_id) for kb_id in approvals)
-
-
-def _keys_of(store: Store, gpg: Gpg, kb_id: str) -> set[str | None]:
-    """The keys whose good signature a statement has, as primary fingerprints."""
-    try:
-        document = reader.read_approval(store, kb_id)
-    except (InvalidInput, NotFound):
-        return set()
-    records = reader.evidence_of(document, gpg).records
-    return {record.primary_fingerprint for record in records if record.outcomes == (Outcome.GOOD,)}
+    signed = signed_in_advance.statements(store, batch_id)
+    items = sorted(
+        (item for item in view.items if item.outcome == "rehearsed"), key=lambda i: len(signed[i.document_id])
+    )
+    mine: set[str] = set()
+    if signer is not None:
+        gpg = Gpg(signer.home, interactive=signer.home is None)
+        mine = Look(store=store, gpg=gpg, batch_id=batch_id, signer=signer).approved(items, signed)
+    return [("SG_cut_authz", item, item.document_id in mine) for item in items]
 
 
 def _asked(settings: Settings, item: ItemRecord, gate: str) -> Asked:

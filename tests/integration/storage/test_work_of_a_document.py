@@ -16,13 +16,16 @@ from cutter import limits
 from cutter.batch.documents import pre_batched
 from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
 from cutter.domain.run_record import RunRecord
+from cutter.gpg import Gpg
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.messages import Mode, SetInput
 from cutter.storage import batches as batch_rows
 from cutter.storage.grants import asked
-from starter.approver.session_requests import waiting
+from starter.approver.session_requests import view_of, waiting
 from starter.approver.session_signatures import Signatures
+from starter.approver.signed_in_advance import Look, statements
+from starter.approver.signing_desk import Signing
 from tests.support.batch import queue_yaml
 from tests.support.database import Database
 from tests.support.grown import without_triggers
@@ -157,38 +160,85 @@ def test_a_session_leaves_out_what_its_approver_has_signed(
     assert offered(deployment, batch_id, 0) == ([first], 1, 0)
 
 
-def test_a_session_leaves_out_what_its_approver_has_signed_in_advance(deployment: Deployment) -> None:
-    """The first statement about a document has no approver in its name, and the second one has."""
-    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(2)]
+def rehearsed(deployment: Deployment, count: int) -> tuple[str, list[str]]:
+    """A batch whose documents were rehearsed: its id, and the documents."""
+    runs = [drive(deployment, law(2), until="IG_grant_probe").run_id for _ in range(count)]
     for run_id in runs:
         deployment.request(run_id, Sovereign.CUT)
-    first, second = names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
+    names = [deployment.run_row(run_id)["document_id"] for run_id in runs]
     batch_id = batch_of(deployment, names, "dryrun")
     deployment.database.run(
         "update cutter_governance.run set batch_id = %s, outcome = 'rehearsed'", (f"{batch_id}-dryrun",)
     )
+    return batch_id, names
+
+
+def sign_in_advance(deployment: Deployment, batch_id: str, document_id: str, signer: Signing) -> None:
+    signatures = Signatures(settings=deployment.settings, batch_id=batch_id, signer=signer, before=True)
+    [asked] = waiting(deployment.settings, batch_id, [document_id]).asked
+    list(signatures.sign([signatures.approval(asked)]))
+
+
+def test_a_session_leaves_out_what_its_approver_has_signed_in_advance(deployment: Deployment) -> None:
+    """The first statement about a document has no approver in its name, and the second one has."""
+    batch_id, [first, second] = rehearsed(deployment, 2)
     for by in (0, 1):
         assert offered(deployment, batch_id, by) == ([second, first] if by else [first, second], 0, 0)
-        signer = deployment.keys.signing(by)
-        signatures = Signatures(settings=deployment.settings, batch_id=batch_id, signer=signer, before=True)
-        [asked] = waiting(deployment.settings, batch_id, [first], signer).asked
-        list(signatures.sign([signatures.approval(asked)]))
+        sign_in_advance(deployment, batch_id, first, deployment.keys.signing(by))
         assert offered(deployment, batch_id, by) == ([second], 0, 1)
 
 
 def test_a_session_offers_what_only_another_key_has_signed_in_advance(deployment: Deployment) -> None:
     """Nobody can hide a request from an approver with a statement in the approver's name."""
-    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
-    deployment.request(run_id, Sovereign.CUT)
-    batch_id = batch_of(deployment, [deployment.run_row(run_id)["document_id"]], "dryrun")
-    deployment.database.run(
-        "update cutter_governance.run set batch_id = %s, outcome = 'rehearsed'", (f"{batch_id}-dryrun",)
-    )
+    batch_id, [name] = rehearsed(deployment, 1)
     forger = replace(deployment.keys.signing(1), approver=deployment.keys.signing(0).approver)
-    signatures = Signatures(settings=deployment.settings, batch_id=batch_id, signer=forger, before=True)
-    [asked] = waiting(deployment.settings, batch_id).asked
-    list(signatures.sign([signatures.approval(asked)]))
-    assert offered(deployment, batch_id, 0) == ([asked.name], 0, 0)
+    sign_in_advance(deployment, batch_id, name, forger)
+    assert offered(deployment, batch_id, 0) == ([name], 0, 0)
+
+
+def test_a_copy_of_an_approval_hides_no_other_document(deployment: Deployment) -> None:
+    """Everyone who may write to the knowledge base can copy a genuine statement to another name."""
+    batch_id, names = rehearsed(deployment, 2)
+    sign_in_advance(deployment, batch_id, names[0], deployment.keys.signing(0))
+    store = Store(deployment.settings.kb)
+    own, other = (pre_batched(batch_id, Sovereign.LIFECYCLE.value, name) for name in names)
+    for ending in ("", ".asc"):
+        put(store, other + ending, store.get(own + ending))
+    assert offered(deployment, batch_id, 0) == (names[1:], 0, 1)
+
+
+def test_an_approval_of_an_earlier_request_hides_no_document(deployment: Deployment) -> None:
+    """After a second rehearsal, an approval of the first one opens nothing."""
+    batch_id, [name] = rehearsed(deployment, 1)
+    sign_in_advance(deployment, batch_id, name, deployment.keys.signing(0))
+    assert offered(deployment, batch_id, 0) == ([], 0, 1)
+    store = Store(deployment.settings.kb)
+    [item] = view_of(deployment.settings, batch_id).items
+    other = f"{item.request_kb_id}".removesuffix(".md") + "-again.md"
+    put(store, other, store.get(item.request_kb_id or "") + b"\n")
+    look = Look(
+        store=store, gpg=Gpg(deployment.keys.signing(0).home), batch_id=batch_id, signer=deployment.keys.signing(0)
+    )
+    signed = statements(store, batch_id)
+    assert look.approved([item], signed) == {name}
+    assert look.approved([replace(item, request_kb_id=other)], signed) == set()
+
+
+def test_the_look_for_signatures_ends(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody can keep a session from its begin with many statements in its signer's name."""
+    batch_id, [name] = rehearsed(deployment, 1)
+    sign_in_advance(deployment, batch_id, name, deployment.keys.signing(0))
+    sign_in_advance(deployment, batch_id, name, deployment.keys.signing(1))
+    assert offered(deployment, batch_id, 1) == ([], 0, 1)
+    with monkeypatch.context() as short:
+        short.setattr(limits, "SIGNED_LOOK_SECONDS", -1)
+        assert offered(deployment, batch_id, 1) == ([name], 0, 0)
+    store, own = Store(deployment.settings.kb), pre_batched(batch_id, Sovereign.LIFECYCLE.value, name)
+    for number in range(limits.SIGNED_LOOK_STATEMENTS):
+        for ending in (".md", ".md.asc"):
+            forged = f"{deployment.keys.signing(1).approver}-00000000-{number}"
+            put(store, f"{own.removesuffix('.md')}.{forged}{ending}", b"x")
+    assert offered(deployment, batch_id, 1) == ([name], 0, 0)
 
 
 def test_after_a_rehearsal_the_documents_with_the_fewest_signatures_come_first(
