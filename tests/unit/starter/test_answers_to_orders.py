@@ -9,13 +9,14 @@ import pytest
 import typer
 
 from starter.commands import approve as approvals
+from temporal.runs import OrderReply
 
 RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 BATCH = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 
 
 def of_run(answer: dict[str, Any]) -> None:
-    approvals._show(RUN, "approve", "knowledge/a.md", answer, as_json=False)
+    approvals._show(RUN, "approve", "knowledge/a.md", OrderReply(**answer), as_json=False)
 
 
 def of_set(answer: dict[str, Any]) -> None:
