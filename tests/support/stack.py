@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, LiteralString
 
+import psycopg
 from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 from temporalio.service import RPCError, RPCStatusCode
@@ -49,6 +50,12 @@ from worker import build_deps, serving
 DOCUMENT = "ICX-TEST-1"
 LAW = Path(__file__).resolve().parents[2] / "examples" / "laws" / "reading-rooms-act.en.md"
 THREE_UNITS = b"# Act\n\n## Article 1. Scope\n\nOne.\n\n## Article 2. Terms\n\nTwo.\n"
+
+OPEN_WORKFLOWS = """
+select array_agg(id) from (
+    select 'document/' || document_id as id from cutter_governance.run where ended_at is null
+    union select 'batch/' || batch_id from cutter_governance.batch where ended_at is null) as w
+"""
 
 QUICK: dict[str, Any] = {"retry_delays_seconds": (0.05,), "lane_wait_seconds": 0.1}
 """Waits of seconds and minutes, shrunk."""
@@ -360,7 +367,15 @@ async def stack(
     try:
         yield made
     finally:
-        await end_all(made.client)
+        await end_all(made.client, open_workflows(database))
+
+
+def open_workflows(database: Database) -> list[str]:
+    """The ids of the workflows of open runs and batches; none if a test has stopped the database."""
+    try:
+        return database.value(OPEN_WORKFLOWS) or []
+    except psycopg.OperationalError:
+        return []
 
 
 def install_policy(

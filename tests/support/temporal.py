@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -76,11 +76,15 @@ async def seen_when(
     return answers[0]
 
 
-async def end_all(client: Client) -> None:
-    """Terminate what a test left open, so that the next one's workers find no tasks of it."""
-    async for execution in client.list_workflows("ExecutionStatus='Running'"):
+async def end_all(client: Client, known: Collection[str]) -> None:
+    """Terminate what a test left open, so that the next one's workers find no tasks of it.
+
+    `known` are ids of workflows that the test may just have started: the list of the server comes a moment later.
+    """
+    listed = {execution.id async for execution in client.list_workflows("ExecutionStatus='Running'")}
+    for workflow_id in listed | set(known):
         try:
-            await client.get_workflow_handle(execution.id, run_id=execution.run_id).terminate("the test is over")
+            await client.get_workflow_handle(workflow_id).terminate("the test is over")
         except RPCError:
             continue
 
