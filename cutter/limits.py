@@ -120,8 +120,10 @@ PRE_BATCHED_HOURS = 12
 """The life of an approval that is signed before the night (seed 001 §7)."""
 
 SIGNED_LOOK_SECONDS = 60
+"""The time for which a session looks for what its signer has already approved in advance."""
+
 SIGNED_LOOK_STATEMENTS = 3
-"""A session looks so long for what its signer has approved in advance, at so many statements about one document."""
+"""The number of statements about one document that such a session reads."""
 
 SIGNED_BEFORE_SIGNATURE_MINUTES = 30
 SIGNED_AFTER_SIGNATURE_SECONDS = 60

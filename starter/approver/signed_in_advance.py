@@ -64,10 +64,12 @@ class Look:
         return mine
 
     def _own(self, names: Sequence[str], document_id: str) -> list[str]:
-        """The statements that this signer's sessions may have made about a document: a session names them so."""
+        """The newest statements about a document whose names are those that this signer's sessions give."""
         first = documents.pre_batched(self.batch_id, GATE, document_id)
         later = f"{first.removesuffix('md')}{self.signer.approver}-"
-        own = [first] * (first in names) + [name for name in names if name.startswith(later)]
+        # A name ends with a UUID of version 7, so that the newest name is the last one in order.
+        own = sorted((name for name in names if name.startswith(later)), reverse=True)
+        own = [first] * (first in names) + own
         return own[: limits.SIGNED_LOOK_STATEMENTS]
 
     def _approves(self, kb_id: str, item: ItemRecord) -> bool:

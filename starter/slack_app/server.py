@@ -40,8 +40,8 @@ class Reply:
 class Server(ThreadingHTTPServer):
     """Listens from the moment it is made; `resolve` gets only what Slack has signed, so many at a time.
 
-    The server hangs up on a caller that has not sent its whole request after a few seconds. When there are too many of
-    them, it hangs up earlier, on the oldest first. So nobody who sends slowly keeps out one who sends at once.
+    A caller has a few seconds to send its whole request; then the server hangs up. If too many callers are still
+    sending, the server hangs up on the oldest at once. So slow callers do not keep out fast ones.
     """
 
     daemon_threads = True

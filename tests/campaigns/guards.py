@@ -1043,6 +1043,8 @@ BATCHES = (
          f"{_STORAGE}test_work_of_a_document.py::test_an_approval_of_an_earlier_request_hides_no_document"),
         ("a session that waits for as many statements as there are", "if monotonic() > end:", "if False:",
          f"{_STORAGE}test_work_of_a_document.py::test_the_look_for_signatures_ends"),
+        ("a session that reads the oldest statements", "name.startswith(later)), reverse=True)",
+         "name.startswith(later)))", f"{_STORAGE}test_work_of_a_document.py::test_the_look_for_signatures_ends"),
         ("a session that reads every statement in a signer's name", "own[: limits.SIGNED_LOOK_STATEMENTS]", "own",
          f"{_STORAGE}test_work_of_a_document.py::test_the_look_for_signatures_ends"),
     ),

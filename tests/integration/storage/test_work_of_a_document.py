@@ -197,7 +197,7 @@ def test_a_session_offers_what_only_another_key_has_signed_in_advance(deployment
 
 
 def test_a_copy_of_an_approval_hides_no_other_document(deployment: Deployment) -> None:
-    """Everyone who may write to the knowledge base can copy a genuine statement to another name."""
+    """A writer of the knowledge base can copy a genuine statement to the name of another document."""
     batch_id, names = rehearsed(deployment, 2)
     sign_in_advance(deployment, batch_id, names[0], deployment.keys.signing(0))
     store = Store(deployment.settings.kb)
@@ -234,11 +234,12 @@ def test_the_look_for_signatures_ends(deployment: Deployment, monkeypatch: pytes
         short.setattr(limits, "SIGNED_LOOK_SECONDS", -1)
         assert offered(deployment, batch_id, 1) == ([name], 0, 0)
     store, own = Store(deployment.settings.kb), pre_batched(batch_id, Sovereign.LIFECYCLE.value, name)
-    for number in range(limits.SIGNED_LOOK_STATEMENTS):
-        for ending in (".md", ".md.asc"):
-            forged = f"{deployment.keys.signing(1).approver}-00000000-{number}"
-            put(store, f"{own.removesuffix('.md')}.{forged}{ending}", b"x")
-    assert offered(deployment, batch_id, 1) == ([name], 0, 0)
+    for age, expected in (("00000000", ([], 0, 1)), ("ffffffff", ([name], 0, 0))):
+        for number in range(limits.SIGNED_LOOK_STATEMENTS):
+            for ending in (".md", ".md.asc"):
+                forged = f"{deployment.keys.signing(1).approver}-{age}-{number}"
+                put(store, f"{own.removesuffix('.md')}.{forged}{ending}", b"x")
+        assert offered(deployment, batch_id, 1) == expected
 
 
 def test_after_a_rehearsal_the_documents_with_the_fewest_signatures_come_first(
