@@ -20,7 +20,6 @@ from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.encodings import conversion
-from cutter.domain.recorded_values import sparse
 from cutter.errors import Conflict, InvalidInput, Refused
 from cutter.gates.source_pin import first_line_not_nfc
 from cutter.marking.law_title import law_title
@@ -28,6 +27,7 @@ from cutter.marking.titles import BIDI
 from cutter.settings import Settings
 from cutter.stack import workers
 from cutter.storage import enacted_documents as law
+from cutter.storage.answers import Answer
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, records, values
@@ -68,7 +68,7 @@ class RegisteredVersion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _SourceAnswer(Answer):
     """The answer of `fn_source_register`. On a conflict it has only `field` and its value, `registered`."""
 
     status: str
@@ -77,10 +77,6 @@ class _Answer:
     source_version_id: str = ""
     field: str = ""
     registered: str | None = None
-
-    @classmethod
-    def of(cls, answer: Json) -> _Answer:
-        return sparse(cls, answer)
 
 
 TEXT = records("text_of_newest_version", RegisteredText)
@@ -369,7 +365,7 @@ def _registered(
     version = {"profile_id": profile.id, "profile_sha256": profile.sha256, **version}
     with session(settings, Role.OPERATOR) as connection:
         answer = call(
-            connection, _Answer.of, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
+            connection, _SourceAnswer.of, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
             (Jsonb(document), data, Jsonb(version), getpass.getuser()),
         )  # fmt: skip
     if answer.status == "conflict":

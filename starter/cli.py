@@ -149,7 +149,7 @@ def _root(
     ),
     debug: bool = typer.Option(False, DEBUG, help="Show a traceback of an error; goes anywhere in the line."),
 ) -> None:
-    """Cut laws into governed Information Units."""
+    """Cut laws into units, and enact them after people have signed."""
 
 
 def _built(name: str) -> Any:

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from cutter.domain import recorded_values
 from cutter.types import Json
+
+
+class Answer:
+    """The answer of one database function. A record below names its fields."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, answer: Json) -> Self:
+        """The record from the answer. Raises TypeError if the answer lacks a field without a default."""
+        return recorded_values.sparse(cls, answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,46 +70,31 @@ class NotOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """The answer of a function that records a row: its status, such as `recorded`, `duplicate` or `revoked`."""
+class Noted(Answer):
+    """The answer of `fn_verdict_record` or `fn_revocation_record`, such as `recorded` or `duplicate`."""
 
     status: str
 
-    @classmethod
-    def of(cls, answer: Json) -> Noted:
-        """The status from an answer of `fn_verdict_record` or `fn_revocation_record`."""
-        return recorded_values.record(cls, answer)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
-    """The state of a run after the database was asked to move it."""
+class Reached(Answer):
+    """The state of a run after `fn_run_stop`."""
 
     state: str
 
-    @classmethod
-    def of(cls, answer: Json) -> Reached:
-        """The state from an answer of `fn_run_stop`."""
-        return recorded_values.record(cls, answer)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LatchSet:
-    """The status of a stop latch that was set, and the run's state. `wrote` is true if leg A has written units."""
+class LatchSet(Answer):
+    """The answer of `fn_stop_set`, and the run's state. `wrote` is true if leg A has written units."""
 
     status: str
     state: str = ""
     wrote: bool = False
 
-    @classmethod
-    def of(cls, answer: Json) -> LatchSet:
-        """The status from an answer of `fn_stop_set`."""
-        return recorded_values.sparse(cls, answer)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResumeDecided:
-    """The status of a resume, and the run's state.
+class ResumeDecided(Answer):
+    """The status of a resume by `fn_run_resume`, and the run's state.
 
     `decision` is the decision that a person must sign. `have` of the `needed` people have signed it.
     """
@@ -108,49 +105,29 @@ class ResumeDecided:
     have: int = 0
     needed: int = 0
 
-    @classmethod
-    def of(cls, answer: Json) -> ResumeDecided:
-        """The status from an answer of `fn_run_resume`."""
-        return recorded_values.sparse(cls, answer)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoidOpened:
-    """The status of a void: `opened`, or why it was not opened. `state` is given for a run that is void already."""
+class VoidOpened(Answer):
+    """The answer of `fn_void_open`: `opened`, or why not. `state` is given for a run that is void already."""
 
     status: str
     code: str = ""
     state: str = ""
 
-    @classmethod
-    def of(cls, answer: Json) -> VoidOpened:
-        """The status from an answer of `fn_void_open`."""
-        return recorded_values.sparse(cls, answer)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoidClosed:
-    """The state of a voided run, and the number of its withdrawn drafts."""
+class VoidClosed(Answer):
+    """The state of a run after `fn_void_close`, and the number of its withdrawn drafts."""
 
     state: str
     withdrawn: int
 
-    @classmethod
-    def of(cls, answer: Json) -> VoidClosed:
-        """The end of a void from an answer of `fn_void_close`."""
-        return recorded_values.record(cls, answer)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnsignedDecision:
-    """The status of a decision without a signature. If it was recorded, `have` of the `needed` people approve."""
+class UnsignedDecision(Answer):
+    """The answer of `fn_unsigned_decide`. If the decision was recorded, `have` of the `needed` people approve."""
 
     status: str
     code: str = ""
     have: int = 0
     needed: int = 0
-
-    @classmethod
-    def of(cls, answer: Json) -> UnsignedDecision:
-        """The status from an answer of `fn_unsigned_decide`."""
-        return recorded_values.sparse(cls, answer)

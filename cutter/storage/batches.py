@@ -15,10 +15,10 @@ from cutter.batch.item import Item
 from cutter.batch.queue import Queue, QueueItem, QueueRefused, load_queue
 from cutter.batch.resume_plan import UnsignedFailure, include_command
 from cutter.batch.view import FailurePolicy
-from cutter.domain import recorded_values
 from cutter.errors import Conflict
 from cutter.marking import parse_profile
 from cutter.messages import Mode
+from cutter.storage.answers import Answer
 from cutter.storage.gate_transaction import call
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import Connection
@@ -75,16 +75,11 @@ FAILED = records("failed_runs", _FailedRun)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Registered:
-    """The status of a batch that is being registered. A batch that exists has the digest of its own queue."""
+class _Registered(Answer):
+    """The answer of `fn_batch_register`. A batch that exists has the digest of its own queue."""
 
     status: str
     queue_sha256: str = ""
-
-    @classmethod
-    def of(cls, answer: Json) -> _Registered:
-        """The status from an answer of `fn_batch_register`."""
-        return recorded_values.sparse(cls, answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

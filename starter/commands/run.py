@@ -132,7 +132,10 @@ async def _resume(settings: Settings, record: RunRecord, kb_id: str | None, show
         reply = OrderReply(status="accepted", code="started_again", reason="the run had no open workflow")
     # A new execution of a stopped run waits as the old one did. So the resume is sent too, because one command must be
     # enough.
-    if kb_id is not None or reply is None or RunState(record.state).stopped:
+    if reply is None and kb_id is None and step_of(settings, run_id).needs is Needs.WORKER:
+        # The run could answer only after the gate that waits for the worker.
+        reply = OrderReply(status="queued", code="no_worker", reason=f"the run needs {Needs.WORKER}")
+    elif kb_id is not None or reply is None or RunState(record.state).stopped:
         reply = await runs.resume(client, document_id, kb_id)
     accepted = reply.status in ("accepted", "queued")
     left = (str(record.state), str(record.state_at)) if accepted else None

@@ -75,7 +75,8 @@ def test_an_approved_run_without_an_exec_worker_is_shown_as_such_and_up_moves_it
     assert standing.json(*sign)["status"] == "accepted"
     again = standing.json(*sign, code=4)
     assert (again["code"], again["next"]) == ("approved_already", "cutter up")
-    assert standing.json("orchestrate", "resume", "--run-id", run_id)["next"] == "cutter up"
+    resumed = standing.json("orchestrate", "resume", "--run-id", run_id)
+    assert (resumed["answer"]["code"], resumed["next"]) == ("no_worker", "cutter up")
     status = standing.json("status", run_id)
     assert (status["needs"], status["next"]) == ("an exec worker: approved, but none is running", "cutter up")
     assert [row["command"] for row in standing.json("inbox")["waiting"] if row["run_id"] == run_id] == ["cutter up"]

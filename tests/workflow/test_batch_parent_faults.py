@@ -16,9 +16,11 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 
 from activities.batch import advance as batch_steer
+from cutter import limits
 from cutter.batch import batch_step
 from cutter.catalogue import GATES, WorkerRole
 from cutter.messages import BatchResult, BatchStep, SteerInput
+from cutter.storage import pools
 from cutter.storage.batches import Options
 from temporal import batches, names, runs
 from tests.support import batch as support
@@ -119,8 +121,10 @@ async def begun(stack: Stack, items: int | list[support.Json], chosen: Options |
 
 @EACH_FAULT
 async def test_a_batch_that_meets_a_fault_in_each_state_ends_as_if_there_had_been_none(
-    stack: Stack, fault: Fault
+    stack: Stack, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A worker that ends waits for its gates, and a gate waits for its lock.
+    monkeypatch.setattr(pools, "SESSION", pools.SESSION.replace(f"={limits.LOCK_TIMEOUT_SECONDS}s", "=1s"))
     stack.take("lock table cutter_governance.gate_receipt in share mode")
     async with begun(stack, 2) as story:
         batch = story.batch
