@@ -86,8 +86,10 @@ SOURCE_URI_CHARACTERS_MAX = 2_048
 FINDINGS_IN_JSON = 1_000
 """Findings about such a file that one JSON document lists. It counts the rest."""
 
-NAMES_COMPARED_MAX = 5_000
-"""Names with which an unknown name is compared, to say which one was meant. This takes about a fifth of a second."""
+NAMES_COMPARED_MAX = 1_000
+"""Documents on each side of an unknown name in the alphabet that are compared with it, to say which one was meant. Of
+batches, the newest ones are compared.
+"""
 
 # --- Approvals, orders and policies ----------------------------------------------------------------------------------
 
@@ -338,6 +340,12 @@ START_GRACE_SECONDS = 60
 """A workflow starts a moment after its run's row is written. So the reconciler ignores a younger run that has tried no
 gate.
 """
+
+CLOSING_SECONDS = 5
+"""A workflow closes a moment after its run has ended. So the next run of the document waits this long for it."""
+
+CLOSING_LOOK_SECONDS = 0.2
+"""The pause between two looks at a workflow that is about to close."""
 
 # --- Workers ---------------------------------------------------------------------------------------------------------
 

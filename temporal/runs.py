@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
@@ -105,11 +107,18 @@ async def result_of(handle: WorkflowHandle[Any, Any], kind: type[Result]) -> Res
 
 
 async def require_no_open_run(client: Client, settings: Settings, document_id: str) -> None:
-    """Refuse if the document has an open run. This comes before registration: a new row would hide the open run."""
-    if await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
+    """Refuse if the document has an open run. This comes before registration: a new row would hide the open run.
+
+    The workflow of a run that has just ended gets a moment to close.
+    """
+    until = time.monotonic() + limits.CLOSING_SECONDS
+    while await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
         run_id = open_run_of_document(settings, document_id)
-        named = f"the open run {run_id}" if run_id else "an open run"
-        raise Refused(f"{document_id} has {named}: see `cutter status {run_id or document_id}`", code="STOP_RUN_BUSY")
+        if run_id is not None or time.monotonic() >= until:
+            named = f"the open run {run_id}" if run_id else "an open run"
+            see = f"see `cutter status {run_id or document_id}`"
+            raise Refused(f"{document_id} has {named}: {see}", code="STOP_RUN_BUSY")
+        await asyncio.sleep(limits.CLOSING_LOOK_SECONDS)
 
 
 async def resume(client: Client, document_id: str, kb_id: str | None) -> OrderReply:

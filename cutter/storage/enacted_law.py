@@ -84,7 +84,6 @@ NEWEST = datetime.max.replace(tzinfo=UTC)
 """The moment that asks for everything that is recorded."""
 
 LAWS = records("laws", Law)
-DOCUMENTS: Rows[str] = values("law_documents")
 VERSIONS = records("law_versions", LawVersion)
 UNITS = records("law_units", Unit)
 OUTLINE = records("law_outline", OutlineUnit)
@@ -262,9 +261,7 @@ def _not_enacted(connection: Connection, document: str) -> NotFound:
         has_run = RUN_OF_DOCUMENT.first(connection, {"document_id": document}) is not None
         step = f"`cutter status {document}` shows its run" if has_run else f"type `cutter run {document}`"
         return NotFound(f"{document} is registered, and no version of it is enacted: {step}", code=NOT_ENACTED)
-    known = DOCUMENTS.all(connection, {"limit": limits.NAMES_COMPARED_MAX})
-    name = document.upper() if document.upper() in known else document
-    near = get_close_matches(name, known, n=1, cutoff=0.7)
-    if near:
-        return NotFound(f"{document} is not enacted: did you mean `cutter law show {near[0]}`?", code=NOT_ENACTED)
+    for alike in likely_names.documents_alike(connection, document):
+        if VERSIONS.first(connection, {"document": alike, "recorded": NEWEST}) is not None:
+            return NotFound(f"{document} is not enacted: did you mean `cutter law show {alike}`?", code=NOT_ENACTED)
     return NotFound(f"{document} is not enacted: see `cutter law list`", code=NOT_ENACTED)

@@ -13,6 +13,9 @@ from cutter.storage.records import Rows, values
 
 UNKNOWN_DOCUMENT = "STOP_DOCUMENT_UNKNOWN"
 
+LIKELY = 5
+"""Similar names that are considered, because the most similar document may have no enacted law."""
+
 KNOWN: Rows[bool] = values("document_known")
 DOCUMENTS: Rows[str] = values("document_names")
 BATCHES: Rows[str] = values("batch_names")
@@ -21,7 +24,7 @@ TENANTS: Rows[str] = values("tenants_declared")
 
 def unknown_document(connection: Connection, document_id: str) -> NotFound:
     """The error for a document that is not registered."""
-    known = _names(connection, DOCUMENTS)
+    known = _documents_near(connection, document_id)
     meant = _meant(document_id, known)
     add = f"`cutter source add FILE --document-id {document_id} --profile PROFILE`"
     rest = f"{meant}see `cutter source list`, or type {add}" if known else f"type {add}"
@@ -40,7 +43,7 @@ def require_tenant(settings: Settings) -> None:
     if "tenant" not in settings.model_fields_set:
         return
     with session(settings, Role.OPERATOR) as connection:
-        declared = _names(connection, TENANTS)
+        declared = TENANTS.all(connection)
     if declared and settings.tenant not in declared:
         meant = _meant(settings.tenant, declared)
         raise InvalidInput(
@@ -51,15 +54,25 @@ def require_tenant(settings: Settings) -> None:
 
 def with_batches_meant(connection: Connection, problem: CutterError, batch_id: str) -> CutterError:
     """An error about an unknown batch, with the id that the person probably meant."""
-    meant = _meant(batch_id, _names(connection, BATCHES))
+    meant = _meant(batch_id, BATCHES.all(connection, {"limit": limits.NAMES_COMPARED_MAX}))
     return NotFound(f"{problem}; {meant.rstrip()}", code=problem.code) if meant else problem
 
 
-def _names(connection: Connection, every: Rows[str]) -> list[str]:
-    return sorted(set(every.all(connection, {"limit": limits.NAMES_COMPARED_MAX})))
+def documents_alike(connection: Connection, document_id: str) -> list[str]:
+    """The registered documents with similar names, the most similar one first."""
+    return _alike(document_id, _documents_near(connection, document_id))
+
+
+def _documents_near(connection: Connection, document_id: str) -> list[str]:
+    near = {"near": document_id.upper(), "limit": limits.NAMES_COMPARED_MAX}
+    return DOCUMENTS.all(connection, near)
 
 
 def _meant(name: str, known: list[str]) -> str:
-    """The beginning of a remedy: a similar known name. Empty if no name is similar."""
-    near = get_close_matches(name.upper() if name.upper() in known else name, known, n=1, cutoff=0.7)
-    return f"did you mean {near[0]}? " if near else ""
+    """The beginning of a remedy: the most similar known name. Empty if no name is similar."""
+    alike = _alike(name, known)
+    return f"did you mean {alike[0]}? " if alike else ""
+
+
+def _alike(name: str, known: list[str]) -> list[str]:
+    return get_close_matches(name.upper() if name.upper() in known else name, known, n=LIKELY, cutoff=0.7)

@@ -98,7 +98,6 @@ CASES = {
     "notification_asked_of_run": Case(
         text="select cutter_governance.fn_run_move(%(run_id)s, 'stopped_stop', 'operator')"
     ),
-    "notification_created": Case(query="notification_runs_to_tell"),
     "notification_delivery_pkey": Case(
         text="update cutter_governance.notification_delivery set attempts = 1 where id = 0"
     ),
@@ -109,6 +108,7 @@ CASES = {
         text="select cutter_governance.fn_notification_question(%(request)s, %(channel)s)"
     ),
     "notification_pkey": Case(text="select cutter_governance.fn_notification_take(%(channel)s, 60)"),
+    "notification_recent": Case(query="notification_runs_to_tell"),
     "order_consumption_of_run": Case(text="select cutter_governance.fn_evidence_approvals(%(run_id)s, now())"),
     "order_consumption_pkey": Case(
         text="select from cutter_governance.order_consumption where statement_sha256 = %(digest)s"

@@ -6961,11 +6961,11 @@ CREATE INDEX message_refusal_of_run ON cutter_governance.message_refusal USING b
 
 CREATE INDEX notification_asked_of_run ON cutter_governance.notification USING btree (run_id) WHERE (phase = 'asked'::text);
 
-CREATE INDEX notification_created ON cutter_governance.notification USING btree (created_at);
-
 CREATE INDEX notification_due ON cutter_governance.notification_delivery USING btree (channel, next_eligible_at) WHERE (done_at IS NULL);
 
 CREATE INDEX notification_given_up ON cutter_governance.notification_delivery USING btree (done_at) WHERE (outcome = 'given_up'::text);
+
+CREATE INDEX notification_recent ON cutter_governance.notification USING btree (phase, created_at);
 
 CREATE INDEX order_consumption_of_run ON cutter_governance.order_consumption USING btree (run_id, decision);
 

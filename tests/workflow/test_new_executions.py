@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, Wor
 
 from cutter.approvals import schema
 from cutter.catalogue import GATES
-from temporal import names
+from cutter.errors import Refused
+from temporal import names, runs
 from tests.support import temporal
 from tests.support.stack import DOCUMENT, Stack, workflow_id
 
@@ -48,6 +50,27 @@ async def test_a_foreign_start_beside_an_open_run_fails_at_once_and_names_it(sta
         assert f"cutter orchestrate resume --run-id {run.run_id}" in message
         assert stack.database.value("select count(*) from cutter_governance.run") == 1
         assert (await (await stack.start(run_id=run.run_id)).through()).state == "closeout_reported"
+
+
+async def test_a_new_run_waits_a_moment_for_a_run_that_has_just_ended(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a worker, the workflow stays open."""
+    run = await stack.start()
+    with pytest.raises(Refused, match=f"{DOCUMENT} has the open run {run.run_id}"):
+        await runs.require_no_open_run(stack.client, stack.settings, DOCUMENT)
+    stack.database.run(
+        "update cutter_governance.run set state = 'failed_mark', outcome = 'failed', ended_at = clock_timestamp()"
+    )
+    looking = asyncio.create_task(runs.require_no_open_run(stack.client, stack.settings, DOCUMENT))
+    await asyncio.sleep(0.5)
+    assert not looking.done()
+    await run.handle.terminate("closed")
+    await looking
+    assert await stack.start(run_id=run.run_id)
+    monkeypatch.setattr("cutter.limits.CLOSING_SECONDS", 0)
+    with pytest.raises(Refused, match=f"{DOCUMENT} has an open run"):
+        await runs.require_no_open_run(stack.client, stack.settings, DOCUMENT)
 
 
 async def test_after_temporals_data_is_gone_the_run_goes_on(stack: Stack) -> None:

@@ -18,6 +18,7 @@ from typing import LiteralString
 import pytest
 import uuid_utils
 
+from cutter import limits
 from cutter.catalogue import GATES
 from cutter.notifications import webhook
 from tests.acceptance.cli.conftest import Cutter, Told
@@ -38,15 +39,21 @@ COPIES = 700
 MORE_ROWS = 3 * COPIES // 4
 """A step may read so many more rows of a table by an index than in the small database: polls are never equally many."""
 
-LISTED = {"status": 200 * len(GATES), "notify": 2 * COPIES, "reconcile": 2 * COPIES}
+MISTYPED = ("mistyped law", "mistyped document", "mistyped batch")
+
+LISTED = {
+    "status": 200 * len(GATES), "notify": 2 * COPIES, "reconcile": 2 * COPIES,
+    **dict.fromkeys(MISTYPED, 2 * limits.NAMES_COMPARED_MAX + MORE_ROWS),
+}  # fmt: skip
 """`cutter status` lists 200 runs with their receipts, and the small database has five. A pass of a notification channel
-asks five times for what was written in the hour before the last pass, when there were only copies."""
+asks five times for what was written in the hour before the last pass, when there were only copies. A mistyped name is
+compared with so many others."""
 
 POISON = b"A text that has no heading at all.\n"
 
 EXPECTED = {
     "run": (3,), "run again": (3,), "workers": (0, 1, 5), "reconcile": (0, 1), "doctor": (0, 1, 5),
-    "continue a batch": (0, 1), "difference": (1,),
+    "continue a batch": (0, 1), "difference": (1,), **dict.fromkeys(MISTYPED, (1,)),
 }  # fmt: skip
 """Exit codes of commands that wait for people, that find no earlier version or a failed document, or that also look at
 things that a test does not have, such as running workers."""
@@ -129,7 +136,7 @@ class People:
         folder = self.stack.settings.state
         self.values = {
             "name": self.name, "folder": str(folder), "document": f"ICX-{self.name}-1", "decided": f"ICX-{self.name}-4",
-            "failed": f"ICX-{self.name}-3", "batch": str(uuid_utils.uuid7()),
+            "failed": f"ICX-{self.name}-3", "batch": str(uuid_utils.uuid7()), "unknown": str(uuid_utils.uuid7()),
         }  # fmt: skip
         items = [{"document_id": f"ICX-{self.name}-{number}"} for number in (2, 3)]
         (folder / f"{self.name}.yaml").write_bytes(batches.queue_yaml(items, self.values["batch"]))

@@ -9,10 +9,6 @@ from (
 where %(at)s::date is null or v.begun
 order by v.document collate "C", v.begun desc, case when v.begun then v.version else -v.version end desc
 
--- name: law_documents
--- Returns the document id of every law that has an enacted version.
-select document from api.law order by document collate "C" limit %(limit)s
-
 -- name: law_versions
 -- Returns every version of a law in order, as the database showed it at a moment.
 select document, version, title, operation, run_id, change_set::text as change_set, enacted_at, effective_from,

@@ -1,5 +1,6 @@
 -- name: notification_requests_to_ask
--- Returns the open requests that a channel has not asked about yet.
+-- Returns the open requests that a channel has not asked about yet. As in the other queries, `offset 0` makes PostgreSQL
+-- look each delivery up by its index, so that it never scans all deliveries.
 select n.id, n.subject, q.gate as place, r.run_id, r.document_id, r.docprefix, r.tenant, r.mode, q.expires_at,
     o.body as document, clock_timestamp() as now
 from cutter_governance.approval_request q
@@ -11,7 +12,7 @@ where n.kind = any(%(kinds)s) and n.kind = 'approval' and n.phase = 'asked'
     and q.status = 'requested' and r.mode = 'live' and r.ended_at is null and q.expires_at > statement_timestamp()
     and r.state = case q.gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end
     and not exists (select from cutter_governance.notification_delivery d
-                    where d.notification_id = n.id and d.channel = %(channel)s)
+                    where d.notification_id = n.id and d.channel = %(channel)s offset 0)
 order by n.id
 limit %(most)s
 
@@ -29,7 +30,7 @@ where r.ended_at is null and r.state like 'stopped\_policy\_%%'
     and n.created_at > statement_timestamp() - make_interval(days => %(days)s)
     and p.stop ->> 'stop' = n.subject
     and not exists (select from cutter_governance.notification_delivery d
-                    where d.notification_id = n.id and d.channel = %(channel)s)
+                    where d.notification_id = n.id and d.channel = %(channel)s offset 0)
 order by n.id
 limit %(most)s
 
@@ -41,7 +42,7 @@ join cutter_governance.notification n on n.subject = a.subject and n.phase = 'as
 where a.phase = 'answered' and a.created_at > %(since)s::timestamptz and n.kind = any(%(kinds)s)
     and n.created_at > statement_timestamp() - make_interval(days => %(days)s)
     and not exists (select from cutter_governance.notification_delivery d
-                    where d.notification_id = n.id and d.channel = %(channel)s)
+                    where d.notification_id = n.id and d.channel = %(channel)s offset 0)
 order by n.id
 limit %(most)s
 
@@ -72,7 +73,7 @@ cross join lateral (
     having n.kind = 'policy_stop') as over
 where n.phase = 'answered' and n.created_at > %(since)s::timestamptz
     and not exists (select from cutter_governance.notification_delivery a
-                    where a.notification_id = n.id and a.channel = %(channel)s)
+                    where a.notification_id = n.id and a.channel = %(channel)s offset 0)
 order by n.id
 limit %(most)s
 
@@ -87,7 +88,7 @@ join cutter_governance.run r on r.run_id = n.run_id
 where n.kind = any(%(kinds)s) and n.kind <> 'enacted' and n.phase = 'told'
     and n.created_at > %(since)s::timestamptz and n.created_at > c.since
     and not exists (select from cutter_governance.notification_delivery d
-                    where d.notification_id = n.id and d.channel = c.name)
+                    where d.notification_id = n.id and d.channel = %(channel)s offset 0)
 order by n.id
 limit %(most)s
 
@@ -104,7 +105,7 @@ cross join lateral (
 where n.kind = any(%(kinds)s) and n.kind = 'enacted' and n.phase = 'told'
     and n.created_at > %(since)s::timestamptz and n.created_at > c.since
     and not exists (select from cutter_governance.notification_delivery d
-                    where d.notification_id = n.id and d.channel = c.name)
+                    where d.notification_id = n.id and d.channel = %(channel)s offset 0)
 order by n.id
 limit %(most)s
 
@@ -125,7 +126,7 @@ cross join lateral (
 where n.kind = any(%(kinds)s) and n.phase = 'told'
     and n.created_at > %(since)s::timestamptz and n.created_at > c.since
     and not exists (select from cutter_governance.notification_delivery d
-                    where d.notification_id = n.id and d.channel = c.name)
+                    where d.notification_id = n.id and d.channel = %(channel)s offset 0)
 order by n.id
 limit %(most)s
 

@@ -107,8 +107,10 @@ where e.source_document_ref = %(document_id)s
 order by e.n desc limit 1
 
 -- name: document_names
--- Returns the names of registered documents.
-select doc_code from public.source_document order by doc_code limit %(limit)s
+-- Returns the registered documents that come before and after a name in the alphabet, the nearest ones of each.
+(select doc_code from public.source_document where doc_code >= %(near)s order by doc_code limit %(limit)s)
+union all
+(select doc_code from public.source_document where doc_code < %(near)s order by doc_code desc limit %(limit)s)
 
 -- name: batch_names
 -- Returns the ids of the newest batches.
