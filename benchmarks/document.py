@@ -46,7 +46,7 @@ from cutter.storage.pools import open_pool
 from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import demo
-from temporal import runs
+from temporal import names, runs
 from temporal.client import connect
 from tests.support.gate_calls import allowed
 from tests.support.laws import law
@@ -99,6 +99,8 @@ class Bench:
     """A running stack, a floor of deps over a counting relay, and a sovereign's key."""
 
     def __init__(self, made: Stack, port: int, counted: Counted) -> None:
+        # The reconciler would stop a run of the floor, because it has no workflow.
+        made.temporal("schedule", "toggle", "--pause", "--schedule-id", names.RECONCILE_SCHEDULE)
         self.stack, self.settings, self.counted = made, made.settings, counted
         home = demo.ensure_approver(self.settings)
         self.signer = signing_desk.who(self.settings, demo.APPROVER, None, home)

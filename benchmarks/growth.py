@@ -26,7 +26,6 @@ from benchmarks.filled import UNITS_OF_LAW, UNITS_OF_RUN, fill, seeds
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.revision import postgres_seconds
 from cutter.types import Json
-from temporal import names
 from tests.support.processes import Stack, stack
 
 UNITS = 60
@@ -116,8 +115,7 @@ def _side(prefix: str, *, law: int, copies: int) -> Iterator[tuple[Side, Json]]:
         with psycopg.connect(made.superuser(), autocommit=True) as connection:
             connection.execute(profile.TRACK)
             connection.execute(profile.RELOAD)
-        # A scrub that reports the copies as damaged would also stop the next backup.
-        made.temporal("schedule", "toggle", "--pause", "--schedule-id", names.RECONCILE_SCHEDULE)
+        # It pauses the reconciler. A scrub that reports the copies as damaged would also stop the next backup.
         bench = BatchBench(made)
         seeds(bench.bench, units=law)
         filled = fill(made, copies=copies)
