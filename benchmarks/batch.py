@@ -21,7 +21,7 @@ import uuid_utils
 from temporalio.client import Client
 
 from benchmarks import process_cpu
-from benchmarks.document import Bench
+from benchmarks.document import Bench, pause_reconciler
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted
 from cutter import limits
@@ -188,6 +188,7 @@ def measure(counts: list[int], sizes: list[int], serial: int) -> list[Json]:
     records = []
     with stack("bb") as made:
         made.up()
+        pause_reconciler(made)
         bench = BatchBench(made)
         bench.batch(2, 3)
         for units in sizes:

@@ -95,12 +95,15 @@ def every_role(settings: Settings) -> dict[WorkerRole, Deps]:
 LEG_A = "IG_cut_leg_a_execute"
 
 
+def pause_reconciler(made: Stack) -> None:
+    """Keep the reconciler from stopping the runs of a loop, which have no workflow."""
+    made.temporal("schedule", "toggle", "--pause", "--schedule-id", names.RECONCILE_SCHEDULE)
+
+
 class Bench:
     """A running stack, a floor of deps over a counting relay, and a sovereign's key."""
 
     def __init__(self, made: Stack, port: int, counted: Counted) -> None:
-        # The reconciler would stop a run of the floor, because it has no workflow.
-        made.temporal("schedule", "toggle", "--pause", "--schedule-id", names.RECONCILE_SCHEDULE)
         self.stack, self.settings, self.counted = made, made.settings, counted
         home = demo.ensure_approver(self.settings)
         self.signer = signing_desk.who(self.settings, demo.APPROVER, None, home)
@@ -273,6 +276,7 @@ def measure(sizes: list[int], repetitions: int) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     with stack("bd") as made:
         made.up()
+        pause_reconciler(made)
         server = int(made.settings.state.joinpath("postgres.url").read_text().rsplit(":", 1)[1].split("/")[0])
         with relay(server) as (port, counted):
             bench = Bench(made, port, counted)

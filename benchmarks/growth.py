@@ -21,7 +21,7 @@ import structlog
 
 from benchmarks import profile
 from benchmarks.batch import BatchBench, line
-from benchmarks.document import Sample
+from benchmarks.document import Sample, pause_reconciler
 from benchmarks.filled import UNITS_OF_LAW, UNITS_OF_RUN, fill, seeds
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.revision import postgres_seconds
@@ -115,7 +115,8 @@ def _side(prefix: str, *, law: int, copies: int) -> Iterator[tuple[Side, Json]]:
         with psycopg.connect(made.superuser(), autocommit=True) as connection:
             connection.execute(profile.TRACK)
             connection.execute(profile.RELOAD)
-        # It pauses the reconciler. A scrub that reports the copies as damaged would also stop the next backup.
+        # A scrub that reports the copies as damaged would also stop the next backup.
+        pause_reconciler(made)
         bench = BatchBench(made)
         seeds(bench.bench, units=law)
         filled = fill(made, copies=copies)

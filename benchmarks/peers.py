@@ -28,7 +28,7 @@ import psycopg
 import structlog
 
 from benchmarks import peer_temporal, process_cpu
-from benchmarks.document import Bench
+from benchmarks.document import Bench, pause_reconciler
 from benchmarks.peer_steps import AT_ONCE
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted
@@ -247,6 +247,7 @@ async def measure(chosen: list[str], documents: int, units: int, rounds: int) ->
 async def _arm(name: str, running: ExitStack) -> Arm:
     made = running.enter_context(stack("bp"))
     made.up()
+    pause_reconciler(made)
     port = int((made.state / "postgres" / "port").read_text(encoding="ascii"))
     bench = Bench(made, port, Counted())
     engine, processes = await _engine(name, made, running)

@@ -91,6 +91,9 @@ NAMES_COMPARED_MAX = 1_000
 batches, the newest ones are compared.
 """
 
+NAMES_ALIKE_MAX = 5
+"""Similar names that are considered, because the most similar document may have no enacted law."""
+
 # --- Approvals, orders and policies ----------------------------------------------------------------------------------
 
 STATEMENT_BYTES_MAX = 64 * 1024

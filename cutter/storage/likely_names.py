@@ -13,9 +13,6 @@ from cutter.storage.records import Rows, values
 
 UNKNOWN_DOCUMENT = "STOP_DOCUMENT_UNKNOWN"
 
-LIKELY = 5
-"""Similar names that are considered, because the most similar document may have no enacted law."""
-
 KNOWN: Rows[bool] = values("document_known")
 DOCUMENTS: Rows[str] = values("document_names")
 BATCHES: Rows[str] = values("batch_names")
@@ -75,4 +72,5 @@ def _meant(name: str, known: list[str]) -> str:
 
 
 def _alike(name: str, known: list[str]) -> list[str]:
-    return get_close_matches(name.upper() if name.upper() in known else name, known, n=LIKELY, cutoff=0.7)
+    typed = name.upper() if name.upper() in known else name
+    return get_close_matches(typed, known, n=limits.NAMES_ALIKE_MAX, cutoff=0.7)

@@ -27,6 +27,7 @@ from cutter.notifications.channel import Channel
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.storage.pools import session
+from cutter.storage.queries import queries
 from starter import cli
 from starter.commands import notify
 from starter.local import doctor_checks
@@ -490,3 +491,16 @@ def test_old_messages_cost_a_pass_and_a_look_nothing(made: Deployment) -> None:
         if (reads := step.reads[f"cutter_governance.{name}"]).in_order + reads.by_index > OLD // 10
     }
     assert read == {}
+
+
+NOT_TOLD = "not exists (select from cutter_governance.notification_delivery"
+ASKED = {"kinds": ["approval"], "days": 30, "channel": "webhook", "most": 100, "since": "2026-01-01"}
+
+
+@pytest.mark.parametrize("name", sorted(name for name, text in queries().items() if NOT_TOLD in text))
+def test_each_delivery_is_looked_up_by_its_index(database: Database, name: str) -> None:
+    """An anti join may scan every delivery, however few notifications are new."""
+    with database.connect("postgres") as connection:
+        plan = "\n".join(row for (row,) in connection.execute(f"explain {queries()[name]}".encode(), ASKED))
+    assert "SubPlan" in plan
+    assert "Anti Join" not in plan
