@@ -22,9 +22,9 @@ from cutter.projections.run_view import ShownGate, ShownMove, ShownRetry, ShownR
 from cutter.settings import Settings, load
 from cutter.storage import blocked_workers
 from cutter.storage import runs as run_rows
-from cutter.storage.likely_names import DOCUMENTS
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import Connection, session
+from cutter.storage.records import Rows, values
 from starter.commands import tenants
 from starter.commands.lifecycle_view import status_as
 from starter.console.terminal import AsJson, Listing, line, table
@@ -34,6 +34,7 @@ from starter.operator.batch_status import ListedBatch, open_batches, status_of_b
 from starter.operator.run_status import RunLine
 
 View = dict[str, Any]
+FIRST_DOCUMENT: Rows[str] = values("first_document")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +127,7 @@ def _first_step(connection: Connection) -> str:
     """The next command of a deployment that has no run yet."""
     if IN_FORCE.first(connection) is None:
         return "cutter approvers init --approver NAME=KEY.asc"
-    document_id = DOCUMENTS.first(connection, {"limit": 1})
+    document_id = FIRST_DOCUMENT.first(connection)
     if document_id is None:
         return "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
     return f"cutter run {document_id}"

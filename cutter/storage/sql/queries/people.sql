@@ -112,6 +112,10 @@ order by e.n desc limit 1
 union all
 (select doc_code from public.source_document where doc_code < %(near)s order by doc_code desc limit %(limit)s)
 
+-- name: first_document
+-- Returns the registered document that comes first in the alphabet.
+select doc_code from public.source_document order by doc_code limit 1
+
 -- name: batch_names
 -- Returns the ids of the newest batches.
 select batch_id from cutter_governance.batch order by created_at desc limit %(limit)s
