@@ -400,7 +400,7 @@ polls. It covers the report of the last activity's result."""
 SHUTDOWN_LOOK_SECONDS = 0.5
 """Time between two looks whether a worker's shutdown is over."""
 
-WORKFLOWS_CACHED = 150
+WORKFLOWS_CACHED = 120
 """Runs that a worker keeps in memory between two of their steps, whatever number is open. Each needs 0.1 to 0.2 MiB.
 
 A run that is not in memory is read from its whole history at its next step, which takes about 40 ms of CPU.
