@@ -14,6 +14,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
+from cutter.domain.run_state import RunState
 from cutter.errors import Refused
 from temporal import foreign_workflows as foreign
 from temporal import names
@@ -33,6 +34,11 @@ class Execution:
     run_id: str | None
     shown: str = ""
     """The state in the workflow's search attribute. Empty before the workflow has set it."""
+
+    @property
+    def in_outage(self) -> bool:
+        """The workflow waits for a dependency. PostgreSQL may not have recorded this state."""
+        return RunState(self.shown).unavailable
 
     def is_of(self, run_id: str, first_execution_id: str | None) -> bool:
         """True if this is the workflow of that run."""

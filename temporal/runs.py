@@ -115,10 +115,16 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
     while await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
         run_id = open_run_of_document(settings, document_id)
         if run_id is not None or time.monotonic() >= until:
-            named = f"the open run {run_id}" if run_id else "an open run"
-            see = f"see `cutter status {run_id or document_id}`"
-            raise Refused(f"{document_id} has {named}: {see}", code="STOP_RUN_BUSY")
+            raise Refused(_busy(document_id, run_id), code="STOP_RUN_BUSY")
         await asyncio.sleep(limits.CLOSING_LOOK_SECONDS)
+
+
+def _busy(document_id: str, run_id: str | None) -> str:
+    """Why the document can have no new run. Without an open run in PostgreSQL, the workflow of the last one is open."""
+    if run_id is not None:
+        return f"{document_id} has the open run {run_id}: see `cutter status {run_id}`"
+    look = f"type `cutter orchestrate resume --document-id {document_id}`, which lets it look again"
+    return f"the workflow of the last run of {document_id} is still open: see `cutter status {document_id}`, or {look}"
 
 
 async def resume(client: Client, document_id: str, kb_id: str | None) -> OrderReply:

@@ -49,9 +49,6 @@ from temporal import foreign_workflows as foreign
 from temporal.executions import Execution, is_ours, open_execution_of, tell
 from temporal.runs import resume
 
-OUTAGE = "stopped_unavailable_"
-"""The beginning of the state that a workflow shows while it waits for the end of an outage."""
-
 REASON = "its workflow is not open: terminated, failed, timed out, or lost with Temporal's data"
 NO_REASON = "no reason given"
 
@@ -209,7 +206,7 @@ async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> 
     It does not know of a latched stop, enough people approved, or it waits for the end of an outage that PostgreSQL has
     not recorded.
     """
-    if execution.shown.startswith(OUTAGE) and not run.stopped:
+    if execution.in_outage and not run.stopped:
         await execution.handle(client).signal("look")
         return Kind.DIFFERS, DifferingRun(
             run_id=run.run_id, document_id=run.document_id, state=run.state, next=_next_command(run, run.state),

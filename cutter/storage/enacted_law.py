@@ -257,11 +257,20 @@ def _not_yet_recorded(first: LawVersion, recorded: datetime) -> NotFound:
 
 def _not_enacted(connection: Connection, document: str) -> NotFound:
     """Nothing of this document is enacted: an unknown name, or a document whose run has not enacted it."""
-    if likely_names.KNOWN.one(connection, {"document_id": document}):
-        has_run = RUN_OF_DOCUMENT.first(connection, {"document_id": document}) is not None
-        step = f"`cutter status {document}` shows its run" if has_run else f"type `cutter run {document}`"
-        return NotFound(f"{document} is registered, and no version of it is enacted: {step}", code=NOT_ENACTED)
+    for name in dict.fromkeys((document, document.upper())):
+        if likely_names.KNOWN.one(connection, {"document_id": name}) and not _is_enacted(connection, name):
+            return _registered_only(connection, name)
     for alike in likely_names.documents_alike(connection, document):
-        if VERSIONS.first(connection, {"document": alike, "recorded": NEWEST}) is not None:
+        if _is_enacted(connection, alike):
             return NotFound(f"{document} is not enacted: did you mean `cutter law show {alike}`?", code=NOT_ENACTED)
     return NotFound(f"{document} is not enacted: see `cutter law list`", code=NOT_ENACTED)
+
+
+def _registered_only(connection: Connection, document: str) -> NotFound:
+    has_run = RUN_OF_DOCUMENT.first(connection, {"document_id": document}) is not None
+    step = f"`cutter status {document}` shows its run" if has_run else f"type `cutter run {document}`"
+    return NotFound(f"{document} is registered, and no version of it is enacted: {step}", code=NOT_ENACTED)
+
+
+def _is_enacted(connection: Connection, document: str) -> bool:
+    return VERSIONS.first(connection, {"document": document, "recorded": NEWEST}) is not None

@@ -29,7 +29,7 @@ from starter.approver import orders
 from starter.commands.resume_batch import resume_batch
 from starter.commands.status import lines_of_run, render_run
 from starter.console.failures import as_failure
-from starter.console.terminal import AsJson, ExitCode, end, fields, show
+from starter.console.terminal import AsJson, ExitCode, end, fields, say, show
 from starter.console.watch import following
 from starter.operator.run_steps import step_of
 from starter.operator.run_watch import WAITING_STATES, Moment, Shown, Tell, said, wait_for_people
@@ -132,14 +132,23 @@ async def _resume(settings: Settings, record: RunRecord, kb_id: str | None, show
         reply = OrderReply(status="accepted", code="started_again", reason="the run had no open workflow")
     # A new execution of a stopped run waits as the old one did. So the resume is sent too, because one command must be
     # enough.
-    if reply is None and kb_id is None and step_of(settings, run_id).needs is Needs.WORKER:
-        # The run could answer only after the gate that waits for the worker.
+    if reply is None and kb_id is None and await _waits_for_a_worker(settings, client, record):
         reply = OrderReply(status="queued", code="no_worker", reason=f"the run needs {Needs.WORKER}")
+        if shown is not None:
+            say(f"{document_id} needs {Needs.WORKER}: type `cutter up`")
     elif kb_id is not None or reply is None or RunState(record.state).stopped:
         reply = await runs.resume(client, document_id, kb_id)
     accepted = reply.status in ("accepted", "queued")
     left = (str(record.state), str(record.state_at)) if accepted else None
     return {**await _outcome(settings, handle, run_id, document_id, shown, left=left), "answer": reply.as_json()}
+
+
+async def _waits_for_a_worker(settings: Settings, client: Client, run: RunRecord) -> bool:
+    """True if the workflow could answer only after a gate that has no worker. In an outage it answers at once."""
+    if step_of(settings, run.run_id).needs is not Needs.WORKER:
+        return False
+    execution = await open_execution_of(client, run)
+    return execution is not None and not execution.in_outage
 
 
 async def _say_that_it_is_over(client: Client, run: RunRecord) -> None:

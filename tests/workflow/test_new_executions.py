@@ -69,7 +69,7 @@ async def test_a_new_run_waits_a_moment_for_a_run_that_has_just_ended(
     await looking
     assert await stack.start(run_id=run.run_id)
     monkeypatch.setattr("cutter.limits.CLOSING_SECONDS", 0)
-    with pytest.raises(Refused, match=f"{DOCUMENT} has an open run"):
+    with pytest.raises(Refused, match=f"the last run of {DOCUMENT} is still open.*resume --document-id {DOCUMENT}`"):
         await runs.require_no_open_run(stack.client, stack.settings, DOCUMENT)
 
 

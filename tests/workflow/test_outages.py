@@ -53,6 +53,9 @@ TRIED_BEFORE = (
 )
 
 
+SILENT = "update cutter_governance.worker_heartbeat set seen_at = seen_at - interval '1 hour' where role = %s"
+
+
 class Losing(Interceptor):
     """Loses every try of these activities; they are tried again at once, and then the run stops."""
 
@@ -249,6 +252,23 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
             await run.until_state(LOST)
             again = await reconciler_runs.runs(stack.client, deps, 0)
         assert again.runs_of(Kind.DIFFERS) == []
+
+
+@changed(outage_look_seconds=3600, retry_delays_seconds=(0.05,))
+async def test_a_resume_reaches_an_approved_run_in_an_outage_although_no_exec_worker_beats(stack: Stack) -> None:
+    """PostgreSQL says that the run waits for an exec worker, and its workflow waits for the resume."""
+    losing = Losing("IG_cut_leg_a_execute", "escalate")
+    async with stack.workers(interceptors=[losing]):
+        run = await stack.start()
+        await run.approve(CUT)
+        await run.until_shown(LOST)
+        assert await run.state() == "awaiting_cut_authorization"
+        losing.names.clear()
+        stack.database.run(SILENT, (WorkerRole.EXEC,))
+        answer = await _resume_by_command(run)
+        assert isinstance(answer["answer"], dict)
+        assert answer["answer"]["status"] == "accepted"
+        await run.until_state("stopped_unavailable_worker_exec")
 
 
 @changed(outage_look_seconds=0.2, retry_delays_seconds=(0.05,))

@@ -79,6 +79,8 @@ TOMORROW, YESTERDAY = (str(TODAY + timedelta(days=days)) for days in (1, -1))
         (("tree", "NOPE"), 1, "NOPE is not enacted", "cutter law list"),
         (("history", REGISTERED), 1, "no version of it is enacted", f"cutter run {REGISTERED}"),
         (("show", DRAFT), 1, "no version of it is enacted", f"cutter status {DRAFT}"),
+        (("show", DRAFT.lower()), 1, f"{DRAFT} is registered", f"cutter status {DRAFT}"),
+        (("show", ACT.lower()), 1, "is not enacted: did you mean", f"cutter law show {ACT}"),
         (("show", ACT, "ARTICLE-33"), 1, "has no unit ARTICLE-33", f"cutter law show {ACT} ARTICLE-3"),
         (("show", ACT, "zzz"), 1, "has no unit zzz", f"cutter law tree {ACT}"),
         (("history", ACT, "ARTICLE-9"), 1, "has no unit ARTICLE-9", None),
