@@ -695,6 +695,12 @@ TABLES = (
          f"{_STORAGE}test_registration.py::test_the_tables_own_indexes_hold_one_live_run"),
     ),
     *_of(
+        "starter/commands/run.py", "workflow/test_outages.py",
+        ("a resume that an outage waits for", "execution is not None and not execution.in_outage",
+         "execution is not None",
+         "::test_a_resume_reaches_an_approved_run_in_an_outage_although_no_exec_worker_beats"),
+    ),
+    *_of(
         f"{_SQL}functions/workers/fn_worker_beat.sql", f"{_STORAGE}test_worker_rows.py",
         ("another role's heartbeat", "if seen.owner <> session_user then", "if false then",
          "::test_nobody_beats_for_a_worker_of_another_role"),
