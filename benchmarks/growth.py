@@ -162,6 +162,11 @@ def suspects(empty: Counters, grown: Counters) -> list[Json]:
     return sorted(rows, key=lambda row: (str(row["kind"]), -float(str(row["after"]))))
 
 
+def size_of(record: Json) -> str:
+    """How a person names the size of a filled database."""
+    return f"{record['size']:,} {record['axis']}"
+
+
 def ratios(record: Json) -> dict[str, float]:
     """The four ratios that the goal is about, each above 1 if the filled database costs more."""
     empty, grown = record["empty"], record["grown"]

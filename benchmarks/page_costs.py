@@ -96,8 +96,9 @@ def batches(results: Results) -> list[str]:
             "The benchmark approves each request at once, and does not count the signing. The batch has four lanes, "
             "and the runs that need a backup at the same time share one. The serial loop runs the same functions for "
             "one document after the other, each with its own backup, on the same stack. Its record is a JSON file "
-            "under a lock. The CPU of the loop is that of its own process. The machine's speed changes from day to "
-            "day, so compare only figures of one day.", origin(measured[0]),
+            "under a lock. The CPU of the loop is that of its own process. The target of a batch is the speed of the "
+            "faster of its two loops. The machine's speed changes from day to day, so compare only figures of one day.",
+            origin(measured[0]),
         ),
         *HEAD, *(goal.row(results) for goal in batch_goals(measured)), "", *_batches(measured[1:]),
     ]  # fmt: skip
@@ -130,7 +131,8 @@ def cpu(measured: list[Json]) -> list[str]:
         *paragraph(
             f"A batch of {first['documents']} documents of {first['units']} units, each on a stack of its own, by "
             f"`benchmarks.cpu`; {runs}. The goal is at most {CPU_MS} ms for a batch "
-            "of 100, without the client. The batch of the section before judges it.", origin(measured[0]),
+            "of 100, without the client. The table of targets has the CPU of the section about batches, not of this "
+            "run.", origin(measured[0]),
         ),
         "| code | CPU ms a document | by process | a minute | events, bytes |", "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from benchmarks import growth, steady, survey
 from benchmarks import peers as peer
 from benchmarks.result_file import code_of
+from cutter import limits
 from cutter.types import Json
 
 READING = ("IG_source_pin", "IG_mark", "IG_cutplan", "IG_grant_probe", "IG_structural_verify", "IG_closeout")
 CPU_MS, PER_MINUTE, DOCUMENT_MS, MEMORY_MIB, EVENTS, HISTORY_BYTES, TRIPS = 700, 130, 1000, 200, 123, 32 * 1024, 5
 OPEN_RUNS, QUEUE = 5000, 10_000
+REVISION = "CPU of a revision"
+WRITERS = ("IG_cut_leg_a_execute", "IG_leg_b_record", "IG_lifecycle_enact_execute")
 DOCUMENTS, UNITS = 100, 3
 """The batch that the targets of CPU and of speed name."""
 
@@ -26,11 +30,6 @@ class Reason:
 
 
 WHY = {
-    "documents a minute, compared with DBOS": Reason(
-        why="DBOS keeps its records in the same PostgreSQL. Temporal is a server of its own; the section about other "
-        "engines has the CPU of both by process. Temporal without governance is about as fast as the product.",
-        next="fewer tasks a document.",
-    ),
     "one document of 60 units": Reason(
         why="the gates alone, without the engine, take about as long as the goal. The backup takes the largest part: "
         "it encrypts the rows with gpg, decrypts them again and restores them.",
@@ -48,20 +47,11 @@ WHY = {
         next="read the approvals and the backups together.",
     ),
     "round trips of": Reason(
-        why="most gates that read make five; IG_backup is not counted. IG_cutplan makes seven, because it reads the "
-        "text again on a connection of its own. IG_closeout makes nine, because it also publishes waiting documents, "
-        "reads the evidence that it seals, and writes the index of runs.",
+        why="most gates that read make five; IG_backup and IG_write_verify are not counted. IG_source_pin makes six "
+        "for three units. IG_cutplan makes seven, because it reads the text again on a connection of its own. "
+        "IG_closeout makes nine, because it also publishes waiting documents, reads the evidence that it seals, and "
+        "writes the index of runs.",
         next="let its two first reads share a round trip.",
-    ),
-    "worker's memory": Reason(
-        why="much of it was free memory that the allocator kept. Since this measurement a worker gives it back.",
-        next="measure it again.",
-    ),
-    "one queue of": Reason(
-        why="while 300 documents were signed, a third of PostgreSQL's time and a quarter of the cutter worker's went "
-        "into looks of the batch at its items. Since this measurement a look counts signatures only where there are "
-        "some, and visits the items less often. The folder of a working batch needs no look of its own.",
-        next="measure it again.",
     ),
 }
 """Why a target is missed and what would help, by the beginning of its name. The others are made from the records."""
@@ -122,6 +112,11 @@ def reasons(results: Results) -> dict[str, Reason]:
         **({"survey of the definitions": _reason_of_survey(results["survey"])} if results["survey"] else {}),
         "Temporal's share": _reason_of_share(results["document"]),
         "documents a minute compared with the serial loop": _reason_of_loop(results["peers"]),
+        **({"documents a minute, compared with DBOS": _reason_of_dbos(results["peers"])} if _has_dbos(results) else {}),
+        **_reasons_of_queue(results["queue"]),
+        **_reasons_of_growth(results["growth"][1:]),
+        **_reasons_of_fairness(results["fairness"][1:]),
+        **({REVISION: _reason_of_revision(*results["revision"][1:])} if results["revision"] else {}),
         **WHY,
     }
 
@@ -158,7 +153,11 @@ def _reason_of_survey(measured: list[Json]) -> Reason:
 
 def _reason_of_share(document: list[Json]) -> Reason:
     tasks = next((record["more"] for record in document if "workflow tasks" in record.get("more", {})), None)
-    count = f" A run has {tasks['workflow tasks']:.0f} and {tasks['activity tasks']:.0f} of them." if tasks else ""
+    count = (
+        f" A run has {tasks['workflow tasks']:.0f} workflow tasks and {tasks['activity tasks']:.0f} activity tasks."
+        if tasks
+        else ""
+    )
     return Reason(
         why="between two gates Temporal hands out a workflow task and an activity task, and writes both to its disk."
         + count,
@@ -173,6 +172,103 @@ def _reason_of_loop(peers: list[Json]) -> Reason:
         why=f"the loop has no engine: it hands out no tasks, and its record is one file.{share} On two cores, four "
         "lanes cannot make up for this.",
         next="reduce the CPU of a document, as for the batch of 100.",
+    )
+
+
+def _has_dbos(results: Results) -> bool:
+    return any(record.get("arm") == "dbos" for record in results["peers"])
+
+
+def _reason_of_dbos(peers: list[Json]) -> Reason:
+    arms = {row["arm"]: row for row in peer.summary(peers[1:])}
+    product, dbos = arms["product"]["processes_ms"], arms["dbos"]["processes_ms"]
+    plain = [
+        f" Temporal without governance is {row['speed_ratio']} times as fast as the product."
+        for arm, row in arms.items()
+        if arm == "plain temporal"
+    ]
+    return Reason(
+        why=f"Temporal is a server of its own, which takes {product['temporal']} ms of CPU a document. DBOS keeps its "
+        f"records in the same PostgreSQL, which takes {dbos['postgres']} ms a document there and {product['postgres']} "
+        f"ms in the product. The workers take {dbos['workers']} and {product['workers']} ms." + "".join(plain),
+        next="fewer tasks a document.",
+    )
+
+
+def _reasons_of_queue(measured: list[Json]) -> dict[str, Reason]:
+    queues = {record["documents"]: record for record in measured if record.get("kind") == "queue"}
+    if QUEUE not in queues:
+        return {}
+    large, small = queues[QUEUE]["cpu_ms"], queues[min(queues)]["cpu_ms"]
+    more = ", ".join(
+        f"{name} {large[name] - small[name]:+.0f} ms" for name in ("worker-cutter", "temporal", "postgres")
+    )
+    return {
+        "one queue of": Reason(
+            why=f"the difference by process: {more}. A worker keeps {limits.WORKFLOWS_CACHED} runs in memory. A run "
+            "that waited among thousands is not one of them, so the worker reads it from its history after each "
+            "approval. A look at a large batch also has more to read.",
+            next="measure what reading a history costs Temporal, and what a look costs PostgreSQL. Runs kept in memory "
+            "would save CPU, and cost the memory that has a goal of its own.",
+        ),
+        "worker's memory": Reason(
+            why="the worker holds a view of all documents of the batch, and the runs that it keeps between two steps.",
+            next="keep fewer runs, or a smaller view.",
+        ),
+    }
+
+
+def _reasons_of_growth(measured: list[Json]) -> dict[str, Reason]:
+    """A reason for each size that misses the goal, and for the row of targets about this size."""
+    missed = [record for record in measured if max(growth.ratios(record).values()) > growth.GOAL]
+    return {
+        name: _reason_of_growth(record)
+        for record in missed
+        for name in (growth.size_of(record), f"60-unit document with {growth.size_of(record)}")
+    }
+
+
+def _reason_of_growth(record: Json) -> Reason:
+    ratios = growth.ratios(record)
+    name = max(ratios, key=lambda part: ratios[part])
+    others = ", ".join(f"{part} {times:.2f} times" for part, times in ratios.items() if part != name)
+    scans = any(suspect["kind"] == "table" for suspect in record["suspects"])
+    return Reason(
+        why=f"the largest of the four figures is {name} ({ratios[name]:.2f} times). The others: {others}. Sequential "
+        f"scans {'read more rows' if scans else 'do not read more rows'}. The section about growth names the functions "
+        "that take longer.",
+        next="measure this size again with more `--repetitions`. If it stays, look at the plans of these functions.",
+    )
+
+
+def _reasons_of_fairness(measured: list[Json]) -> dict[str, Reason]:
+    """A reason for each way in which small tenants wait, by its name."""
+    return {way: _reason_of_fairness([record for record in measured if record["way"] == way])
+            for way in dict.fromkeys(record["way"] for record in measured)}  # fmt: skip
+
+
+def _reason_of_fairness(measured: list[Json]) -> Reason:
+    alone, beside = ([record["median_ms"] for record in measured if record["beside"] is is_beside]
+                     for is_beside in (False, True))  # fmt: skip
+    ratios = ", ".join(f"{long / short:.2f}" for short, long in zip(alone, beside, strict=True))
+    return Reason(
+        why=f"next to a large tenant, a small one waits {median(beside) - median(alone):.0f} ms longer. The ratios of "
+        f"the single runs are {ratios}.",
+        next="measure with more `--repetitions`, and then what the first gate waits for.",
+    )
+
+
+def _reason_of_revision(first: Json, second: Json) -> Reason:
+    total, writers = (
+        [sum(row["gates_cpu_ms"][gate] for gate in gates) for row in (first, second)]
+        for gates in (first["gates_cpu_ms"], WRITERS)
+    )
+    return Reason(
+        why=f"only leg A, leg B and the enactment cost less if little changes: {writers[1]:.0f} ms instead of "
+        f"{writers[0]:.0f}. All other gates take {total[1] - writers[1]:.0f} ms in the revision and "
+        f"{total[0] - writers[0]:.0f} ms in the first cut. The text is marked three times, two of which must be "
+        "independent. Two requests show every unit. A backup is taken and restored.",
+        next="keep the earlier versions of a revised law out of its segment, because they make the backup larger.",
     )
 
 
