@@ -194,7 +194,7 @@ def grown(measured: list[Json]) -> list[str]:
             for name in ("document_ms", "document_postgres_ms", "per_minute", "batch_postgres_ms")
         )
         lines.append(
-            f"| {row['size']:,} {row['axis']} | {filled['units']:,}, {filled['runs']:,}, {filled['mib']:,} | {pairs} | "
+            f"| {growth.size_of(row)} | {filled['units']:,}, {filled['runs']:,}, {filled['mib']:,} | {pairs} | "
             f"{worst:.2f} | {'yes' if worst <= growth.GOAL else '**no**'} |"
         )
     return [*lines, "", *_what_grew(measured[1:])]
@@ -208,7 +208,7 @@ def _what_grew(measured: list[Json]) -> list[str]:
         for suspect in row["suspects"][: 3 * missed]:
             unit = "rows by sequential scans" if suspect["kind"] == "table" else "ms"
             lines.append(
-                f"- {row['size']:,} {row['axis']}: {suspect['kind']} `{suspect['name']}`: {suspect['before']:,} to "
+                f"- {growth.size_of(row)}: {suspect['kind']} `{suspect['name']}`: {suspect['before']:,} to "
                 f"{suspect['after']:,} {unit} a document"
             )
     return [*lines, ""] if lines else []

@@ -123,7 +123,7 @@ def _busy(document_id: str, run_id: str | None) -> str:
     """Why the document can have no new run. Without an open run in PostgreSQL, the workflow of the last one is open."""
     if run_id is not None:
         return f"{document_id} has the open run {run_id}: see `cutter status {run_id}`"
-    look = f"type `cutter orchestrate resume --document-id {document_id}`, which lets it look again"
+    look = f"type `cutter orchestrate resume --document-id {document_id}`, which makes it check the run again"
     return f"the workflow of the last run of {document_id} is still open: see `cutter status {document_id}`, or {look}"
 
 
