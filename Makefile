@@ -24,7 +24,6 @@ down: venv ## stop them; data stays
 	@$(BIN)/cutter down
 
 test: venv ## the whole suite on the real parts, in parallel (JOBS=2)
-	@$(BIN)/cutter doctor --fetch
 	@$(PYTEST) -n $(JOBS) --dist loadgroup $(ARGS)
 
 test-fast: venv ## the tests that need no Temporal
@@ -43,7 +42,6 @@ lint: venv docs ## style, types, import contracts, links of the documentation
 	@$(BIN)/lint-imports
 
 nightly: venv ## tests that take too long for every commit: small campaigns, the installed wheel, and costly property tests with more examples
-	@$(BIN)/cutter doctor --fetch
 	@CUTTER_TESTS=nightly $(PYTEST) -n $(JOBS) --dist loadgroup tests/campaigns tests/installed tests/property $(ARGS)
 
 check: lint test ## lint and the whole suite

