@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.result_file import CODE, code_of
+from cutter.stack import temporal
 from tests.campaigns.table import CAMPAIGNS, Campaign
 
 HERE = Path(__file__).resolve().parent
@@ -53,6 +55,8 @@ def run(campaign: Campaign, seed: int, options: Sequence[str] = ()) -> dict[str,
         "exit": done.returncode,
         "seconds": round(time.monotonic() - began),
         "on": f"{datetime.now(UTC):%Y-%m-%d}",
+        "code": CODE,
+        "temporal": temporal.resolve().version,
         "lines": [line for line in done.stdout.strip().splitlines() if line.strip() and not LOGGED.match(line)],
     }
     if PART not in options:
@@ -72,7 +76,9 @@ def page() -> str:
         record = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
         verdict = "not run" if record is None else "accepted" if record["exit"] == 0 else "**refused**"
         took = f"{record['seconds']} s, {record['on']}" if record else ""
-        rows.append(f"| {campaign.id} | {campaign.title} | {campaign.accepted_when} | {verdict} | {took} |")
+        rows.append(
+            f"| {campaign.id} | {campaign.title} | {campaign.accepted_when} | {verdict} | {took} | {of(record)} |"
+        )
         if record:
             lines = record["lines"][:LINES_SHOWN]
             more = len(record["lines"]) - len(lines)
@@ -87,15 +93,23 @@ def page() -> str:
             "PostgreSQL and gpg, each with a control arm that must fail, so that a green result means something. With",
             "no failure in n trials the 95 % upper bound of the rate is 3/n.",
             "",
-            "This page is made by `make campaign` from `tests/campaigns/results`.",
+            "This page is made by `make campaign` from `tests/campaigns/results`. A row without a commit is from a",
+            "time when records named none. Its campaign ran on Server 1.29.1.",
             "",
-            "| id | campaign | accepted when | outcome | took |",
-            "| --- | --- | --- | --- | --- |",
+            "| id | campaign | accepted when | outcome | took | commit and Temporal |",
+            "| --- | --- | --- | --- | --- | --- |",
             *rows,
             "",
             *shown,
         ]
     )
+
+
+def of(record: dict[str, Any] | None) -> str:
+    """What the campaign ran on, such as "`37610c46`, Server 1.32.0". Empty for a record of an earlier form."""
+    if record is None or "code" not in record:
+        return ""
+    return f"{code_of(record)}, {record['temporal'].partition(',')[0]}"
 
 
 def main() -> int:

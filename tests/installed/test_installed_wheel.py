@@ -18,7 +18,7 @@ from cutter.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 UV = Path(sys.executable).parent / "uv"
-NOT_NEEDED = ("git", "make", "go")
+NOT_NEEDED = ("git", "make")
 
 
 @pytest.fixture(scope="module")
