@@ -30,6 +30,9 @@ RECORDS = (
 )  # fmt: skip
 """The result files of the page. `benchmarks.NAME` writes the file NAME."""
 
+SERVERS = ("peers-oldest-server", "peers-tested-server")
+"""The records of `benchmarks.peers --output` with `temporal` of the oldest and of the tested server on PATH."""
+
 WRITING = (LEG_A, "IG_lifecycle_enact_execute")
 
 
@@ -260,6 +263,29 @@ def peers(measured: list[Json]) -> list[str]:
     return [*lines, ""]
 
 
+def servers(measured: list[list[Json]]) -> list[str]:
+    """The section about two versions of Temporal's server; empty if none was measured."""
+    if not all(measured):
+        return []
+    lines = [
+        "## Two versions of Temporal's server", "",
+        *paragraph(
+            "The product and plain Temporal, first on the oldest supported server and then on the tested one, on the "
+            "same machine. Medians.", *dict.fromkeys(origin(records[0]) for records in measured),
+        ),
+        "| server | arm | documents a minute | CPU ms a document | of it Temporal's server |",
+        "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for arm in ("product", "plain temporal"):
+        for head, *records in measured:
+            (row,) = (row for row in peer.summary(records) if row["arm"] == arm)
+            lines.append(
+                f"| {head['temporal']} | {arm} | {row['per_minute']} | {row['cpu_ms']:,} | "
+                f"{row['processes_ms']['temporal']:,} |"
+            )
+    return [*lines, ""]
+
+
 def page() -> str:
     """The whole page."""
     results = everything()
@@ -287,6 +313,7 @@ def page() -> str:
         *grown(results["growth"]),
         *rebuilt(results["rebuild"]),
         *peers(results["peers"]),
+        *servers([read(name) for name in SERVERS]),
     ]  # fmt: skip
     return "\n".join(lines)
 

@@ -33,6 +33,7 @@ from benchmarks.peer_steps import AT_ONCE
 from benchmarks.result_file import RESULTS, machine, write
 from benchmarks.wire import Counted
 from cutter.messages import RunInput
+from cutter.stack import temporal
 from cutter.storage import runs as run_rows
 from cutter.types import Json
 from temporal import names, runs
@@ -313,7 +314,7 @@ def main() -> None:
         parser.error("the package dbos is missing: type `make bench-peers`, or leave it out with --arms")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     records = asyncio.run(measure(arms, chosen.documents, chosen.units, chosen.rounds))
-    head = machine()
+    head = {**machine(), "temporal": temporal.resolve().version}
     print(show(records))
     write(chosen.output, (head, *records))
 
