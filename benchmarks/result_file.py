@@ -15,6 +15,7 @@ from cutter.types import Json
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+RESULT_FILES = (":!/benchmarks/results", ":!/tests/campaigns/results", ":!/docs/internals")
 OLDER = "older, not named"
 
 
@@ -27,9 +28,9 @@ def machine() -> Json:
 
 
 def commit(checkout: Path) -> str:
-    """Such as `37610c46`, with a `+` if another file than a result differs from it. Empty outside a checkout."""
+    """Such as `37610c46`, with a `+` if another file than a result or its page differs. Empty outside a checkout."""
     head = _git(checkout, "rev-parse", "--short=8", "HEAD")
-    return head + "+" * bool(_git(checkout, "status", "--porcelain", "--", ":/", ":!/benchmarks/results"))
+    return head + "+" * bool(_git(checkout, "status", "--porcelain", "--", ":/", *RESULT_FILES))
 
 
 def _git(checkout: Path, *arguments: str) -> str:
