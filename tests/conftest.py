@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,12 @@ from tests.support import database as support
 from tests.support import hypothesis_profile as _profile  # noqa: F401
 from tests.support import runs
 from tests.support.database import Database, TestCluster
+from tests.support.pace import patient
+
+TEST_SECONDS = 300
+"""The limit of one test on a free machine. The suite as a whole has none."""
+
+os.environ.setdefault("PYTEST_TIMEOUT", str(patient(TEST_SECONDS)))
 
 _OWNS_CLUSTER = pytest.StashKey[bool]()
 

@@ -111,7 +111,7 @@ def installed() -> Path | None:
         files = distribution(WHEEL).files or ()
     except PackageNotFoundError:
         return None
-    return next((Path(str(file.locate())) for file in files if file.name == "temporal"), None)
+    return next((Path(os.path.normpath(str(file.locate()))) for file in files if file.name == "temporal"), None)
 
 
 def command() -> str:

@@ -21,9 +21,7 @@ LAST = f"{PLANNED[-1].number} of {len(GATES)} · {PLANNED[-1].phase}"
 def test_the_runs_page_shows_its_state_and_the_command_that_moves_it_but_no_text(
     standing: Stack, tmp_path: Path
 ) -> None:
-    program = browser.installed()
-    if program is None:
-        pytest.skip(f"none of {', '.join(browser.NAMES)} is installed")
+    program = browser.required()
     standing.add(DOCUMENT, law(5, heading=HEADING))
     run_id = standing.json("run", DOCUMENT, "--wait", code=3)["run_id"]
     ui = (standing.state / "temporal.ui").read_text(encoding="ascii").strip()

@@ -86,8 +86,7 @@ class Attack:
 def run(*, rounds: int, seed: int, out: Path | None = None) -> Summary:
     """Both arms; `seed` is unused, because nothing here is chosen at random."""
     del seed
-    program = browser.installed()
-    assert program is not None, f"none of {', '.join(browser.NAMES)} is installed"
+    program = browser.required()
     guarded = [row for number in range(rounds) for row in _arm(program, f"guarded-{number}")]
     with without_web_guards():
         open_ = list(_arm(program, "control"))

@@ -7,13 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.campaigns import p30_web_pages
-from tests.support import browser
 
 
 @pytest.mark.chromium
 def test_no_web_page_reaches_the_local_temporal_server(tmp_path: Path) -> None:
-    if browser.installed() is None:
-        pytest.skip(f"none of {', '.join(browser.NAMES)} is installed")
     result = p30_web_pages.run(rounds=1, seed=1, out=tmp_path / "p30.jsonl")
     assert result.failures == 0, list(result.lines())
     for kind in p30_web_pages.KINDS:

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 
 from starter.cli import COMMANDS, main
+from tests.support.pace import patient
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__, *sorted({command.module for command in COMMANDS if command.present})])
@@ -40,10 +41,10 @@ def run(
         with _STARTING, _without_a_main_module():
             child.start()
         try:
-            child.join(seconds)
+            child.join(seconds if follows else patient(seconds))
             if follows and child.exitcode is None and child.pid is not None:
                 os.kill(child.pid, signal.SIGINT)
-                child.join(seconds)
+                child.join(patient(seconds))
             assert child.exitcode is not None, f"cutter {' '.join(arguments)}: not within {seconds} s"
         finally:
             child.kill()

@@ -28,7 +28,7 @@ from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import demo
 from tests.support import forked, run_sidecar
-from tests.support.pace import pause
+from tests.support.pace import patient, pause
 from tests.support.proxy import CommitProxy
 from tests.support.signatures import sign_answer
 
@@ -196,7 +196,7 @@ def kill(process: Process) -> None:
 
 def wait(condition: Callable[[], Any], *, seconds: float, what: str) -> Any:
     """The condition's first true answer; an AssertionError that says what was waited for."""
-    end = monotonic() + seconds
+    end = monotonic() + patient(seconds)
     while True:
         began = monotonic()
         answer = condition()

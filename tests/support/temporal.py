@@ -20,7 +20,7 @@ from temporalio.service import RPCError
 from cutter.settings import Settings
 from cutter.stack import temporal, temporal_server
 from starter.commands.search_attributes import ensure
-from tests.support.pace import pause
+from tests.support.pace import patient, pause
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ def _memory() -> str | None:
 
 async def until(condition: Callable[[], Awaitable[T]], *, seconds: float = 90, what: str = "") -> T:
     """The condition's first true answer; AssertionError with the last one when the time is over."""
-    end = monotonic() + seconds
+    end = monotonic() + patient(seconds)
     while True:
         began = monotonic()
         answer = await condition()

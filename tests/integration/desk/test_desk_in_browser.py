@@ -17,9 +17,7 @@ pytestmark = pytest.mark.chromium
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Page]:
     """A page of a real browser for all tests; they are skipped where there is none."""
-    program = browser.installed()
-    if program is None:
-        pytest.skip(f"none of {', '.join(browser.NAMES)} is installed")
+    program = browser.required()
     folder: Path = tmp_path_factory.mktemp("browser")
     with browser.page(program, folder) as opened:
         opened.call("Page.enable")
@@ -78,9 +76,7 @@ def test_the_request_filters_and_the_policy_stops_other_scripts(office: Office, 
 
 
 def test_a_foreign_name_that_leads_to_this_machine_gets_no_law(office: Office, tmp_path: Path) -> None:
-    program = browser.installed()
-    if program is None:
-        pytest.skip("no browser is installed")
+    program = browser.required()
     with browser.page(program, tmp_path, "--host-resolver-rules=MAP page.example 127.0.0.1") as opened:
         opened.visit(f"http://page.example:{office.desk.port}/laws")
         assert LAW not in opened.text()

@@ -97,9 +97,7 @@ def standing() -> Iterator[Checkout]:
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
     """A real browser, which all tests of the process share; they are skipped where there is none."""
-    program = browser.installed()
-    if program is None:
-        pytest.skip(f"none of {', '.join(browser.NAMES)} is installed")
+    program = browser.required()
     with browser.started(program, tmp_path_factory.mktemp("browser")) as shared:
         yield shared
 
