@@ -5,16 +5,20 @@ sign the next. To read, propose and sign needs only the operator's role.
 from __future__ import annotations
 
 import getpass
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from cutter.approvals import approver_store
+from cutter.approvals.epoch_difference import differences
 from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.policy import Signing as SigningRule
 from cutter.catalogue import Role
+from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
 from cutter.settings import Settings, load
@@ -22,7 +26,8 @@ from cutter.storage.clock import CLOCK
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
 from starter.approver import signing_desk
-from starter.console.terminal import AsJson, say, show, table
+from starter.console.confirmation import Yes, require_yes
+from starter.console.terminal import AsJson, err, line, say, show, table
 
 app = typer.Typer(help="Who may approve: numbered, signed policy epochs.", no_args_is_help=True, add_completion=False)
 
@@ -127,9 +132,10 @@ def sign(
     approver: Annotated[str | None, typer.Option(help="Your name in the policy in force")] = None,
     key: Annotated[str | None, typer.Option(help="Primary fingerprint of your key")] = None,
     gpg_home: Annotated[Path | None, typer.Option(help="GnuPG home; default: your own")] = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Sign a proposed epoch with your own key; only approvers of the epoch in force may.
+    """Show what a proposed epoch changes, then sign it with your own key; only approvers of the epoch in force may.
 
     Example: cutter approvers sign 2 --approver an
     """
@@ -143,6 +149,8 @@ def sign(
             code="epoch_order",
         )
     signer = signing_desk.who(settings, approver, key, gpg_home)
+    err().print(*_changes(present, following), sep="\n", soft_wrap=True)
+    require_yes(f"sign epoch {number} as {signer.approver}?", yes=yes)
     signature = Gpg(gpg_home, interactive=True).sign_detached(following.data, signer.fingerprint)
     path = approver_store.add_signature(settings.approvers, following, signer.fingerprint, signature)
     missing = _missing(settings, present, following)
@@ -150,6 +158,18 @@ def sign(
               "next": None if missing else f"cutter approvers install {number}"}  # fmt: skip
     then = missing or f"next: {answer['next']}"
     show(answer, as_json=as_json, render=lambda out: out.print(f"signed: {path.name}\n{then}", soft_wrap=True))
+
+
+def _changes(present: ApproverPolicy, following: ApproverPolicy) -> Iterator[Text]:
+    """What the proposed epoch says otherwise than the one in force: the old line, and below it the new one."""
+    yield line(f"epoch {following.number}, sha256 {following.sha256}", "bold")
+    changes = differences(present, following)
+    yield line(f"{counted(len(changes), 'difference')} to epoch {present.number}, which is in force")
+    for change in changes:
+        if change.before is not None:
+            yield line(f"- {change.subject}: {change.before}", "red")
+        if change.after is not None:
+            yield line(f"+ {change.subject}: {change.after}", "green")
 
 
 def _missing(settings: Settings, present: ApproverPolicy, following: ApproverPolicy) -> str | None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from cutter.domain.visible import visible_line
+from cutter.errors import Refused
 from starter.console.terminal import err, say
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+"""The option of every command that signs."""
 
 YES, NO = ("y", "yes"), ("", "n", "no")
 
@@ -25,3 +31,9 @@ def confirmed(question: str) -> bool:
         if answer in NO:
             return False
         say("answer y to sign, n (or Enter) to leave it; Ctrl-C stops")
+
+
+def require_yes(question: str, *, yes: bool) -> None:
+    """Ask before a person's key is used. Raises Refused unless the answer is y. With `yes`, nobody is asked."""
+    if not yes and not confirmed(question):
+        raise Refused("nothing was signed", code="not_confirmed")

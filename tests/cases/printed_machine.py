@@ -46,6 +46,7 @@ SHELL = """
 cutter() {{
   local until_stopped=()
   case "$1" in {signed}) set -- "$@" --yes;; desk) until_stopped=(timeout --signal=INT {served});; esac
+  case "$1 $2" in "approvers sign") set -- "$@" --yes;; esac
   "${{until_stopped[@]}}" "{python}" -m starter.cli "$@" >"$DESK/said" 2>&1; code=$?
   if [ "$1" = desk ] && [ "$code" = 124 ]; then code=0; fi
   cat "$DESK/said"; printf '%s\\t%s\\n' "$code" "$*" >>"$DESK/typed"

@@ -95,7 +95,7 @@ async def test_a_signature_of_an_epoch_that_would_not_count_is_not_made(
     assert (await cutter("approvers", "propose", "--approver", f"mallory={file}")).code == 0
     signer = getattr(kit, who)
     answer = await cutter(
-        "approvers", "sign", "2", "--key", signer.fingerprint, "--gpg-home", str(kit.people.home), "--json"
+        "approvers", "sign", "2", "--key", signer.fingerprint, "--gpg-home", str(kit.people.home), "--json", "--yes"
     )
     signatures = list(stack.settings.approvers.glob("epoch-0002.yaml.*.asc"))
     if who == "mallory":

@@ -56,7 +56,7 @@ def proposed(deployment: Deployment, capsys: pytest.CaptureFixture[str], tmp_pat
 def signed(deployment: Deployment, capsys: pytest.CaptureFixture[str], number: int = 0) -> Any:
     name, fingerprint = deployment.keys.approvers[number]
     home = str(deployment.keys.people.home)
-    return said(capsys, "sign", "2", "--approver", name, "--key", fingerprint, "--gpg-home", home)
+    return said(capsys, "sign", "2", "--approver", name, "--key", fingerprint, "--gpg-home", home, "--yes")
 
 
 @pytest.mark.usefixtures("secrets")
