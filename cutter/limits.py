@@ -189,10 +189,14 @@ FINDINGS_SHOWN_MAX = 50
 FINDINGS_IN_REQUEST_MAX = 500
 """Amber findings, and notes, that a request document lists. It counts the rest. It lists every red finding."""
 
-UNITS_IN_PROMPT = 60
-"""Units of the tree that the prompt of `cutter approve` shows, about two screens. The page shows all of them."""
+FINDINGS_IN_PAGE = 8
+"""Findings on the short page of `cutter approve`, the worst first. It counts the rest."""
 
-LINES_IN_PROMPT = 20
+UNITS_IN_PAGE = 8
+"""Units of the tree on the short page of `cutter approve`, so that the page fits a small terminal. It counts the rest.
+"""
+
+LINES_OF_A_UNIT = 20
 """Lines of one unit that a command shows with their numbers. They fit on a screen."""
 
 EXCERPT_CHARACTERS = 140
@@ -214,6 +218,9 @@ however deep the unit is and however narrow the terminal."""
 EARLY_KEY_SECONDS = 0.3
 """A page of the signing session ignores a decision that was typed less than this time after the page opened. Nobody can
 have read the page in that time, so the key was meant for the page before it."""
+
+REQUESTS_LOOK_SECONDS = 5.0
+"""How often an open signing session asks PostgreSQL whether its requests still wait. One query answers for all."""
 
 QUIET_AFTER_EARLY_KEY_SECONDS = 1.0
 """After a decision that was ignored, a page ignores more of them until nothing was typed for this time. They may be

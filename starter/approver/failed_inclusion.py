@@ -18,6 +18,7 @@ from cutter.settings import Settings
 from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter.approver import orders, signing_desk
+from starter.console.confirmation import require_yes
 from starter.console.terminal import Listing, err, progress
 from starter.operator import batch_resume
 from temporal import batches
@@ -74,7 +75,7 @@ def _prepared(
     for failure in failed:
         try:
             order = _order(settings, failure, keys, reason)
-            orders.confirm(order, yes=yes)
+            require_yes(f"sign include_failed of {failure.document_id} as {order.signer.approver}?", yes=yes)
             ready.append(order)
         except Refused as problem:
             if problem.code not in ("not_confirmed", "drafts_stand"):

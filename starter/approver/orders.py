@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
@@ -24,12 +25,16 @@ from cutter.messages import VOIDED_BEFORE, JudgeResult, RevokeInput, RunInput, V
 from cutter.settings import Settings
 from cutter.types import Json
 from starter.approver import signing_desk
-from starter.console.confirmation import confirmed
+from starter.console.confirmation import require_yes
+from starter.console.terminal import err, table
 from temporal import foreign_workflows as foreign
 from temporal import names, runs
 from temporal.client import connect, unanswered
 from temporal.executions import open_execution_of
 from temporal.runs import OrderReply
+
+TAKEN = ("accepted", "duplicate", "queued")
+"""Statuses of a run that took a document."""
 
 
 class Keys(NamedTuple):
@@ -93,10 +98,12 @@ def _within_ttl(statement: Statement, caps: Json) -> Statement:
     return replace(statement, not_after=min(statement.not_after, statement.signed_utc + life))
 
 
-def confirm(order: Order, *, yes: bool) -> None:
-    """Ask before a person's key is used."""
-    if not yes and not confirmed(f"sign {order.statement.decision} as {order.signer.approver}?"):
-        raise Refused("nothing was signed", code="not_confirmed")
+def confirm(order: Order, rows: Sequence[tuple[str, object]], *, yes: bool) -> None:
+    """Show what an order is about, and ask before a person's key is used."""
+    statement = order.statement
+    shown = [("document", statement.document_id), *rows, ("reason", statement.reason)]
+    err().print(table((statement.decision, statement.run_id or ""), shown))
+    require_yes(f"sign {statement.decision} as {order.signer.approver}?", yes=yes)
 
 
 def sign(settings: Settings, order: Order) -> str:

@@ -1,4 +1,4 @@
-"""IO: shows the content of a request in the prompt of `cutter approve`: findings, tree, changes and digests."""
+"""IO: shows the content of a request in a terminal: the short page, and the parts that the reader shares with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 from cutter.approvals.request import RequestDocument
 from cutter.domain.amounts import counted
 from cutter.domain.timestamps import readable
-from cutter.limits import FINDINGS_SHOWN_MAX, LINES_IN_PROMPT, UNITS_IN_PROMPT
+from cutter.limits import FINDINGS_IN_PAGE, LINES_OF_A_UNIT, UNITS_IN_PAGE
 from cutter.request_view import RequestView, ShownFinding, ShownUnit, view_digest
 from starter.console.terminal import line, table
 
@@ -19,20 +19,45 @@ SEVERITY_STYLES = {"red": "bold red", "amber": "yellow", "info": ""}
 
 
 def summary(document: RequestDocument, view: RequestView) -> Group:
-    """The findings first, then the tree with titles and sizes, and the digests last. This machine built all of it."""
-    return Group(*_findings(document, view), *_tree(document, view), facts(document, view))
+    """A short page: the title first, then the change of the law in force, the findings and the tree, and the digests
+    last. This machine built all of it.
+    """
+    parts = (_head, change, _findings, _tree)
+    return Group(*(text for part in parts for text in part(document, view)), *_digests(view))
+
+
+def heading(document: RequestDocument, view: RequestView) -> Text:
+    """The title of the law, in bold. A law without a title has the id of its document."""
+    return line(view.title or document.request.document_id, "bold")
+
+
+def _head(document: RequestDocument, view: RequestView) -> Iterator[Text]:
+    yield heading(document, view)
+    asked = document.request
+    yield line(f"{asked.gate} of {asked.document_id}, open until {readable(document.expires_utc)}")
 
 
 def _findings(document: RequestDocument, view: RequestView) -> Iterator[Text]:
     counts = ", ".join(f"{_count(view, severity)} {severity}" for severity in SEVERITY_STYLES)
     yield line(f"{counted(len(view.findings), 'finding')} ({counts})", "bold")
     ordered = worst_first(view)
-    for finding in ordered[:FINDINGS_SHOWN_MAX]:
+    for finding in ordered[:FINDINGS_IN_PAGE]:
         accepted = f". {view.accepted_when}: {finding.because}" if finding.because is not None else ""
         text = f"  {finding.severity} line {finding.line}, {finding.name}: {finding.message}{accepted}"
         yield line(text, SEVERITY_STYLES[finding.severity])
-    if len(ordered) > FINDINGS_SHOWN_MAX:
-        yield _more(document, len(ordered) - FINDINGS_SHOWN_MAX, "finding")
+    if len(ordered) > FINDINGS_IN_PAGE:
+        yield _more(document, len(ordered) - FINDINGS_IN_PAGE, "finding")
+
+
+def change(document: RequestDocument, view: RequestView) -> Iterator[Text]:
+    """What the text changes in the law in force, from which day, and why. Nothing for a plain first cut."""
+    if view.terms:
+        yield line(f"what {document.request.document_id} changes in the law", "bold")
+    yield from (line(f"  {name}: {value}") for name, value in view.terms)
+    for row in view.revision.rows if view.revision else ():
+        shown = row.new or row.old
+        if row.operation != "keep" and shown is not None:
+            yield line(f"  {row.operation} {row.address}: {shown.title}")
 
 
 def worst_first(view: RequestView) -> list[ShownFinding]:
@@ -45,11 +70,26 @@ def _count(view: RequestView, severity: str) -> int:
 
 
 def _tree(document: RequestDocument, view: RequestView) -> Iterator[Text]:
-    yield line(counted(len(view.units), "unit"), "bold")
-    for unit in view.units[:UNITS_IN_PROMPT]:
+    yield line(_units(document, view), "bold")
+    for unit in view.units[:UNITS_IN_PAGE]:
         yield line(tree_line(unit))
-    if len(view.units) > UNITS_IN_PROMPT:
-        yield _more(document, len(view.units) - UNITS_IN_PROMPT, "unit")
+    if len(view.units) > UNITS_IN_PAGE:
+        yield _more(document, len(view.units) - UNITS_IN_PAGE, "unit")
+
+
+def _units(document: RequestDocument, view: RequestView) -> str:
+    counts = document.changes
+    stored = f"; {counted(_drafts(view), 'draft')} stored as planned" if view.sealed else ""
+    return (
+        f"{counted(document.request.candidate_count, 'unit')}: {counts.added_count} added, {counts.changed_count} "
+        f"changed, {counts.removed_count} removed{stored}"
+    )
+
+
+def _digests(view: RequestView) -> Iterator[Text]:
+    yield line("digests, recomputed here", "bold")
+    yield line(f"writer_digest {view.digests.writer_digest}")
+    yield line(f"view_digest   {view_digest(view)}")
 
 
 def tree_line(unit: ShownUnit) -> str:
@@ -62,7 +102,7 @@ def tree_line(unit: ShownUnit) -> str:
 def unit_at_its_place(view: RequestView, unit: ShownUnit) -> Iterator[Text]:
     """A unit with its numbered source lines. Only the first lines of a long unit are shown."""
     yield line(f"{unit.title}: {unit.address}, {unit.size} bytes, sha256 {unit.body_sha256[:16]}…", "bold")
-    last = min(unit.last_line, unit.first_line + LINES_IN_PROMPT - 1)
+    last = min(unit.last_line, unit.first_line + LINES_OF_A_UNIT - 1)
     for number in range(unit.first_line, last + 1):
         yield line(f"{number:>6}  {view.lines[number - 1]}")
     if last < unit.last_line:
@@ -75,19 +115,16 @@ def _drafts(view: RequestView) -> int:
 
 
 def _more(document: RequestDocument, count: int, noun: str) -> Text:
-    return line(f"  … and {counted(count, noun)} more: see `cutter request {document.request.run_id} --open`")
+    return line(f"  … and {counted(count, noun)} more: see `cutter request {document.request.document_id} --open`")
 
 
 def facts(document: RequestDocument, view: RequestView) -> Table:
     """What is asked, with every digest that was computed here."""
-    asked, changes = document.request, document.changes
-    counts = f"{changes.added_count} added, {changes.changed_count} changed, {changes.removed_count} removed"
+    asked = document.request
     rows = [
         ("document", asked.document_id),
         ("gate", asked.gate),
-        ("units", f"{asked.candidate_count}: {counts}"),
-        *view.terms,
-        *(("stored", f"{counted(_drafts(view), 'draft')} as planned") for _ in view.sealed[:1]),
+        ("units", _units(document, view)),
         ("accepted", asked.accepted_findings),
         ("writer_digest", f"{view.digests.writer_digest} (recomputed here)"),
         ("findings_digest", f"{view.digests.findings_digest} (recomputed here)"),

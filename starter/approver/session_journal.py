@@ -14,13 +14,26 @@ from cutter.settings import Settings
 from starter.approver.decisions import Event, Ledger, read_lines, written
 
 
-class SessionJournal:
-    """The decisions of one approver about one batch. Open it with `open_journal`, which holds the file's lock."""
+class Decisions:
+    """The decisions of one approver in a session that asks line by line. They end with the session."""
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self.ledger = ledger or Ledger()
+
+    def record(self, event: Event) -> None:
+        """Append an event."""
+        self.ledger = self.ledger.after(event)
+
+
+class SessionJournal(Decisions):
+    """The decisions of one approver about one batch or one run, in a file. Open it with `open_journal`, which holds the
+    file's lock.
+    """
 
     def __init__(self, descriptor: int, ledger: Ledger, size: int) -> None:
+        super().__init__(ledger)
         self._descriptor = descriptor
         self._size = size
-        self.ledger = ledger
 
     def record(self, event: Event) -> None:
         """Append an event. When this function returns, the event is on the disk. Raises Unavailable if the disk refuses
@@ -38,32 +51,43 @@ class SessionJournal:
                 f"the decision could not be kept ({problem.strerror}): make room and decide again", what="state folder"
             ) from None
         self._size += len(line)
-        self.ledger = self.ledger.after(event)
+        super().record(event)
 
 
-def path_of(settings: Settings, batch_id: str, approver: str) -> Path:
-    """The file of this approver's decisions about this batch."""
-    return settings.state / "signing" / f"{batch_id}-{approver}.jsonl"
+def path_of(settings: Settings, subject: str, approver: str) -> Path:
+    """The file of this approver's decisions about a batch, or about a run that belongs to none."""
+    return settings.state / "signing" / f"{subject}-{approver}.jsonl"
+
+
+def kept(settings: Settings, subject: str, approver: str, waiting: Collection[str]) -> Ledger:
+    """The decisions about requests that still wait, as this approver's sessions on the screen have kept them.
+
+    Another program may write the file meanwhile, so a line without its end does not count. Raises InvalidInput for a
+    damaged file.
+    """
+    path = path_of(settings, subject, approver)
+    try:
+        with path.open("rb") as file:
+            return read_lines(file, where=str(path))[0].of(waiting)
+    except FileNotFoundError:
+        return Ledger()
+    except OSError as problem:
+        raise _unreadable(path, problem) from None
 
 
 @contextmanager
-def open_journal(
-    settings: Settings, batch_id: str, approver: str, waiting: Collection[str]
-) -> Iterator[SessionJournal]:
+def open_journal(settings: Settings, subject: str, approver: str, waiting: Collection[str]) -> Iterator[SessionJournal]:
     """The journal as the last session left it, without the decisions about requests that no longer wait.
 
     Raises Refused if another session of this approver has it open, InvalidInput for a damaged file, and Unavailable if
     the folder cannot be written.
     """
-    path = path_of(settings, batch_id, approver)
+    path = path_of(settings, subject, approver)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except OSError as problem:
-        raise Unavailable(
-            f"{path}: {problem.strerror}: a signing session keeps its decisions there; make the folder writable",
-            what="state folder",
-        ) from None
+        raise _unreadable(path, problem) from None
     try:
         _lock(descriptor, approver)
         with open(descriptor, "rb", closefd=False) as file:
@@ -74,12 +98,19 @@ def open_journal(
         os.close(descriptor)
 
 
+def _unreadable(path: Path, problem: OSError) -> Unavailable:
+    return Unavailable(
+        f"{path}: {problem.strerror}: a signing session keeps its decisions there; make the folder writable",
+        what="state folder",
+    )
+
+
 def _lock(descriptor: int, approver: str) -> None:
     """Lock the file for the life of this process. If the process is killed, the kernel unlocks the file."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise Refused(
-            f"{approver} has another signing session of this batch open: finish that one, or leave it with Ctrl-C",
+            f"{approver} has another signing session of these requests open: finish that one, or leave it with Ctrl-C",
             code="session_open",
         ) from None

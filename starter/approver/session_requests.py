@@ -30,17 +30,20 @@ SIGNED_BY: Rows[str] = values("runs_signed_by")
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """One request of the session: its item, its gate, the document and the bytes that were read."""
+    """One request of the session: the document and the bytes that were read."""
 
-    item: ItemRecord
-    gate: str
     document: RequestDocument
     data: bytes
 
     @property
     def name(self) -> str:
         """Id of the document."""
-        return self.item.document_id
+        return self.document.request.document_id
+
+    @property
+    def gate(self) -> str:
+        """The sovereign gate that the request is about."""
+        return self.document.request.gate
 
     @property
     def accepted(self) -> int:
@@ -96,34 +99,34 @@ def waiting(
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
     rows = _rehearsed(settings, view, batch_id, None if only else signer) if before else _asking(settings, view, signer)
-    wanted = [(gate, item) for gate, item, done in rows if (item.document_id in only if only else not done)]
-    left_out = [item.document_id for _, item, _ in rows if only and item.document_id not in only]
+    wanted = [item for item, done in rows if (item.document_id in only if only else not done)]
+    left_out = [item.document_id for item, _ in rows if only and item.document_id not in only]
     some = wanted[: limits.SET_STATEMENTS_MAX]
     with progress(f"reading {counted(len(some), 'request')}"):
-        asked = [_asked(settings, item, gate) for gate, item in some]
+        asked = [asked_of(settings, item.run_id or "", item.request_kb_id or "") for item in some]
     return SessionRequests(
         before=before, asked=asked, left_out=left_out, others=len(wanted) - len(some),
-        done=sum(done for _, _, done in rows),
+        done=sum(done for _, done in rows),
     )  # fmt: skip
 
 
-def _asking(settings: Settings, view: BatchView, signer: Signing | None) -> list[tuple[str, ItemRecord, bool]]:
-    """The open requests of a batch: gate, item, and whether this signer has signed it."""
+def _asking(settings: Settings, view: BatchView, signer: Signing | None) -> list[tuple[ItemRecord, bool]]:
+    """The items of a batch that have an open request, each with whether this signer has signed it."""
     approver = signer.approver if signer else ""
     with session(settings, Role.OPERATOR) as connection:
         mine = SIGNED_BY.all(connection, {"batch_id": view.batch.batch_id, "approver": approver})
     # The request of a run that has just arrived at its gate may not be in the knowledge base yet.
     rows = [
-        (gate, item, item.run_id in mine and item.signed > 0)
+        (item, item.run_id in mine and item.signed > 0)
         for gate in documents.GATE_STEMS for item in batch_step.waiting_at(view, gate) if item.request_kb_id
     ]  # fmt: skip
     # The first of two people finds requests that nobody has signed before those that wait for the second.
-    return sorted(rows, key=lambda asked: asked[1].signed)
+    return sorted(rows, key=lambda asked: asked[0].signed)
 
 
 def _rehearsed(
     settings: Settings, view: BatchView, batch_id: str, signer: Signing | None
-) -> list[tuple[str, ItemRecord, bool]]:  # fmt: skip
+) -> list[tuple[ItemRecord, bool]]:  # fmt: skip
     """The rehearsed documents, as `_asking` gives the requests. A signature in advance changes no item."""
     store = Store(settings.kb)
     signed = signed_in_advance.statements(store, batch_id)
@@ -134,12 +137,13 @@ def _rehearsed(
     if signer is not None:
         gpg = Gpg(signer.home, interactive=signer.home is None)
         mine = Look(store=store, gpg=gpg, batch_id=batch_id, signer=signer).approved(items, signed)
-    return [("SG_cut_authz", item, item.document_id in mine) for item in items]
+    return [(item, item.document_id in mine) for item in items]
 
 
-def _asked(settings: Settings, item: ItemRecord, gate: str) -> Asked:
-    document, data = signing_desk.read_request(settings, item.run_id or "", item.request_kb_id or "")
-    return Asked(item=item, gate=gate, document=document, data=data)
+def asked_of(settings: Settings, run_id: str, kb_id: str) -> Asked:
+    """A run's request, read from the knowledge base."""
+    document, data = signing_desk.read_request(settings, run_id, kb_id)
+    return Asked(document=document, data=data)
 
 
 def listing(asked: Sequence[Asked]) -> Listing:

@@ -13,28 +13,24 @@ ACCEPTED = "accepted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignedOnScreen:
-    """The number of approvals that a session on the screen handed over, and a text for each rejection: the document and
-    its run's reply.
-    """
-
-    approvals: int
-    rejections: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionResult:
-    """The result of a signing session: the number of signed requests, and the documents that it left out, with why.
+    """The result of a signing session of a batch.
 
-    `handover` is None if nothing was approved. `on_screen` is None if the session asked line by line.
+    `rejections` has a text for each rejection, with the document and its run's reply. `left_out` names the other
+    documents, each with the reason. `handover` is None if nothing was handed to the batch.
     """
 
     batch_id: str
-    signed: int
+    approvals: int
+    rejections: tuple[str, ...]
     left_out: tuple[str, ...]
     handover: Handover | None
     sequel: Sequel
-    on_screen: SignedOnScreen | None = None
+
+    @property
+    def signed(self) -> int:
+        """The number of signed requests."""
+        return self.approvals + len(self.rejections)
 
     @property
     def status(self) -> str:
@@ -44,11 +40,10 @@ class SessionResult:
     def as_json(self) -> Json:
         """The fields of the result, in the order of a command's answer."""
         handed = {} if self.handover is None else self.handover.as_json()
-        begin, left_out = {"batch_id": self.batch_id, "signed": self.signed}, list(self.left_out)
-        if self.on_screen is None:
-            return {**begin, "left_out": left_out, **handed, **self.sequel.as_json()}
-        rejections = list(self.on_screen.rejections)
+        rejections = list(self.rejections)
         return {
-            **begin, "approvals": self.on_screen.approvals, "rejections": len(rejections), "status": self.status,
-            **handed, **({"rejected": rejections} if rejections else {}), **self.sequel.as_json(), "left_out": left_out,
+            "batch_id": self.batch_id, "signed": self.signed, "approvals": self.approvals,
+            "rejections": len(rejections), "status": self.status, **handed,
+            **({"rejected": rejections} if rejections else {}), **self.sequel.as_json(),
+            "left_out": list(self.left_out),
         }  # fmt: skip

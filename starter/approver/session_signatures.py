@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import uuid_utils
 
@@ -68,31 +68,32 @@ class Handover:
 
 @dataclass(slots=True, kw_only=True)
 class Signatures:
-    """One signer and one batch. `before` is true after a rehearsal, when both gates are signed in advance.
+    """One signer, and one batch or a run that is signed alone (no `batch_id`). `before` is true after a rehearsal, when
+    both gates are signed in advance.
 
     If `each` is true, each request gets a signature of its own. Otherwise one signature is for all of a session.
     """
 
     settings: Settings
-    batch_id: str
     signer: Signing
-    before: bool
+    batch_id: str = ""
+    before: bool = False
     each: bool = False
-    signed: int = 0
     folder: str = ""
     """The folder of this session. It is handed over as one set."""
-    uploaded: list[str] = field(default_factory=list)
 
     def approval(self, asked: Asked, note: str = "") -> Answer:
         """The approval of one request, or after a rehearsal of both of its gates. It is not signed yet."""
         if self.before:
             return Answer(one=asked, approves=True, statements=tuple(self._in_advance(asked, note)))
-        self.folder = self.folder or f"{documents.folder(self.batch_id)}/session-{uuid_utils.uuid7()}"
         statement = signing_desk.answer(asked.document, asked.data, self.signer, schema.APPROVE, text=note)
+        if not self.batch_id:
+            return Answer(one=asked, approves=True, statements=((statement, asked.document.approval_kb_id),))
+        self.folder = self.folder or f"{documents.folder(self.batch_id)}/session-{uuid_utils.uuid7()}"
         return Answer(one=asked, approves=True, statements=((statement, f"{self.folder}/{asked.name}.md"),))
 
     def rejection(self, asked: Asked, reason: str) -> Answer:
-        """The rejection of one request. It is not signed yet. `hand_over_rejection` gives it to the run."""
+        """The rejection of one request. It is not signed yet."""
         signing_desk.require_fit(
             self.settings, self.signer, asked.gate, schema.REJECT, run_id=asked.document.request.run_id,
             starter=asked.document.starter,
@@ -121,12 +122,9 @@ class Signatures:
         """Upload the signed statements of an answer. Returns their KB ids, or the problem."""
         wanted = [kb_id for _, kb_id in answer.statements]
         try:
-            names = [signing_desk.upload(self.settings, file, name) for file, name in zip(files, wanted, strict=True)]
+            return [signing_desk.upload(self.settings, file, name) for file, name in zip(files, wanted, strict=True)]
         except CutterError as problem:
             return problem
-        self.signed += answer.approves
-        self.uploaded += names if self.before else []
-        return names
 
     def _in_advance(self, asked: Asked, note: str) -> Iterator[tuple[Statement, str]]:
         """The statements for both gates of a document, with the KB ids where the batch looks for them."""
@@ -144,15 +142,15 @@ class Signatures:
                 kb_id = f"{kb_id.removesuffix('md')}{self.signer.approver}-{uuid_utils.uuid7()}.md"
             yield statement, kb_id
 
-    def hand_over_rejection(self, asked: Asked, kb_id: str) -> OrderReply:
-        """Give a signed rejection to its run, and return the run's reply."""
+    def hand_over_to_run(self, asked: Asked, kb_id: str) -> OrderReply:
+        """Give a signed statement to the run that asked, and return the run's reply."""
         run = run_rows.sidecar(self.settings, asked.document.request.run_id).run
         return orders.hand_over(self.settings, run, kb_id)
 
-    def hand_over(self) -> Handover:
-        """Hand the approvals over to the batch. Approvals for a night are already where the night looks for them."""
+    def hand_over(self, kb_ids: Iterable[str]) -> Handover:
+        """Hand these approvals over to the batch. Approvals for a night are already where the night looks for them."""
         if self.before:
-            return Handover(pre_batched=tuple(self.uploaded))
+            return Handover(pre_batched=tuple(kb_ids))
         folder, listing = batches.upload_set(self.settings, self.batch_id, self.folder)
         view = batches.view(self.settings, self.batch_id)
         return Handover(folder=folder, reply=batch_resume.hand_over(self.settings, view, folder, listing))

@@ -1,36 +1,46 @@
-"""IO: a signing session. It shows every request of a batch, signs the chosen ones, and hands the set over.
+"""IO: a signing session. It shows requests, lets a person decide, signs the decisions, and hands them over.
 
-On a terminal it fills the screen; else, or with --plain, it asks about one request after the other. After a rehearsal
-the same session signs both gates of each document in advance, for the night.
+The session is about one request or about many, which is the same. On a terminal it fills the screen. Else, or with
+--plain, it shows a short page for each request and asks in one line. After a rehearsal the same session signs both
+gates of each document in advance, for the night.
+
+On the screen, each step is in the session's journal before the next step begins. So a session that was left or killed
+continues at the same place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
 
 import typer
 
 from cutter import limits
 from cutter.approvals import schema
-from cutter.approvals.request import RequestDocument
 from cutter.batch import documents
 from cutter.domain.amounts import counted
+from cutter.domain.run_record import RunRecord
 from cutter.errors import CutterError, NotFound, Refused
 from cutter.request_view import RequestView
 from cutter.settings import Settings
-from starter.approver import signing_desk
-from starter.approver.orders import Keys
-from starter.approver.session_requests import Asked, listing, view_of, waiting
+from starter.approver import session_journal, signing_desk
+from starter.approver.decisions import Choice, Decision, Signed
+from starter.approver.orders import TAKEN, Keys
+from starter.approver.request_summary import summary
+from starter.approver.session import Session
+from starter.approver.session_journal import Decisions
+from starter.approver.session_requests import Asked, asked_of, listing, view_of, waiting
 from starter.approver.session_result import ACCEPTED, SessionResult
-from starter.approver.session_signatures import Signatures
+from starter.approver.session_signatures import Answer, Handover, Signatures
 from starter.approver.signing_desk import Signing
 from starter.approver.signing_sequel import Sequel, after
 from starter.console.confirmation import confirmed
 from starter.console.terminal import err, progress_bar, say
-
-Show = Callable[[RequestDocument, RequestView], None]
+from starter.operator import request_state
+from temporal.runs import OrderReply
 
 _BEFORE = (
     "These are the results of a rehearsal. You sign for the live run of batch {batch_id}, and for each document both\n"
@@ -43,24 +53,45 @@ _OTHERS = (
     "`cutter approve --batch {batch_id}`."
 )
 
+_CHOSE = {
+    Choice.APPROVE: "you chose to approve it", Choice.SKIP: "you skipped it", Choice.REJECT: "you chose to reject it",
+}  # fmt: skip
+
+
+class Ask(Enum):
+    """How a session asks: on the whole screen, in one line for each request, or not at all."""
+
+    ON_SCREEN = "on screen"
+    BY_LINE = "by line"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handed:
+    """What a session handed over: the approvals that the batch took, and each statement that its own run took."""
+
+    approved: Sequence[Asked]
+    handover: Handover | None
+    to_runs: Sequence[tuple[Asked, str, OrderReply]]
+
 
 def hold(
-    settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], show: Show, yes: bool,
-    on_screen: bool = False, each: bool = False,
-) -> SessionResult:  # fmt: skip
-    """Show each waiting request, sign the chosen ones and hand them over. With `each`, each gets its own signature.
+    settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], ask: Ask, each: bool = False
+) -> SessionResult:
+    """Show each waiting request of a batch, sign the chosen ones and hand them over. With `each`, each gets its own
+    signature.
 
     Raises NotFound if no request waits for this signer, and Refused if nothing was signed.
     """
     requests = waiting(settings, batch_id, only, signer)
-    before, wanted, skipped = requests.before, requests.asked, list(requests.left_out)
+    before, wanted = requests.before, requests.asked
     if not wanted:
         status_id = f"{batch_id}-dryrun" if before else batch_id
         done = f" of yours, because you have signed {counted(requests.done, 'request')}" if requests.done else ""
         raise NotFound(
             f"batch {batch_id} waits for no approval{done}: see `cutter status {status_id}`", code="nothing_waits"
         )
-    if not on_screen:
+    if ask is not Ask.ON_SCREEN:
         err().print(listing(wanted))
     if requests.others:
         err().print(_OTHERS.format(shown=len(wanted), others=requests.others, batch_id=batch_id), soft_wrap=True)
@@ -71,95 +102,261 @@ def hold(
         signing_desk.require_fit(
             settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
         )
-    again = f"cutter approve --batch {batch_id}" if requests.others else ""
+    again = f"cutter approve --batch {batch_id}"
     signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
-    if on_screen:
-        # Only here, because the library for screens takes longer to import than most commands take.
-        from starter.approver import full_screen_session
-
-        result = full_screen_session.hold(signatures, wanted)
-        return replace(result, left_out=(*skipped, *result.left_out), sequel=_continued(result.sequel, again))
-    skipped += _walk(signatures, wanted, None if yes else show)
-    if not signatures.signed:
-        raise Refused(f"nothing was signed; `cutter approve --batch {batch_id}` asks again", code="not_confirmed")
-    handover = signatures.hand_over()
-    approved = [request for request in wanted if request.name in handover.accepted]
-    sequel = after(signatures, approved) if handover.status == ACCEPTED else Sequel()
-    return SessionResult(
-        batch_id=batch_id, signed=signatures.signed, left_out=tuple(skipped), handover=handover,
-        sequel=_continued(sequel, again),
-    )  # fmt: skip
+    with _opened(signatures, wanted, batch_id, ask, again) as shown:
+        handed = _held(signatures, shown, ask, Decision(choice=Choice.APPROVE))
+        result = _result(signatures, shown, handed)
+    sequel = replace(result.sequel, next=again) if requests.others else result.sequel
+    return replace(result, left_out=(*requests.left_out, *result.left_out), sequel=sequel)
 
 
-def _continued(sequel: Sequel, command: str) -> Sequel:
-    """The sequel with this next command, if there is one."""
-    return replace(sequel, next=command) if command else sequel
+def hold_one(
+    settings: Settings, run: RunRecord, signer: Signing, wanted: Decision, *, ask: Ask, again: str
+) -> tuple[Choice, str, OrderReply]:
+    """Show the open request of a run, sign the decision and hand it to the run. Returns the decision, the KB id of its
+    statement, and the run's reply. `again` is the command that does this.
 
-
-def _walk(signatures: Signatures, wanted: Sequence[Asked], show: Show | None) -> list[str]:
-    """Ask about each request, or about none without `show`, then sign. What was left out, and why."""
-    skipped: list[str] = []
-    chosen: list[Asked] = []
-    stopped = 0
-    for number, request in enumerate(wanted, start=1):
-        question = show and _Question(show, number, len(wanted), signatures.before, signatures.signer)
-        try:
-            why = _left_out(signatures.settings, request, question)
-        except typer.Abort:
-            # What was approved before is signed and handed over; the rest keeps waiting.
-            stopped = number
-            skipped += [f"{left.item.document_id} (not asked)" for left in wanted[number - 1 :]]
-            break
-        if why is None:
-            chosen.append(request)
-        else:
-            skipped.append(f"{request.name} ({why})")
-    skipped += _sign(signatures, chosen)
-    if stopped:
-        done = counted(signatures.signed, "document")
-        say(f"stopped at {stopped} of {len(wanted)}: {done} signed, the others wait")
-    return skipped
-
-
-def _sign(signatures: Signatures, chosen: Sequence[Asked]) -> list[str]:
-    """Sign the approvals of these requests. Returns those whose statements could not be kept, and why."""
-    if not chosen:
-        return []
-    failed: list[str] = []
-    with progress_bar("signing", len(chosen)) as advance:
-        for answer, names in signatures.sign([signatures.approval(request) for request in chosen]):
-            if isinstance(names, CutterError):
-                failed.append(f"{answer.one.name} ({names})")
-            advance(answer.one.name)
-    return failed
-
-
-class _Question(NamedTuple):
-    """The question about one document of a session."""
-
-    show: Show
-    number: int
-    total: int
-    before: bool
-    signer: Signing
-
-    def answered_yes(self, asked: Asked, view: RequestView) -> bool:
-        self.show(asked.document, view)
-        both = " for both gates" if self.before else ""
-        where = f"{self.number} of {self.total}"
-        return confirmed(f"{where}: approve {asked.name}{both} as {self.signer.approver}?")
-
-
-def _left_out(settings: Settings, asked: Asked, question: _Question | None) -> str | None:
-    """Why a document must not be signed, or None if it is to be signed. Without a question, every document that passes
-    the checks is signed.
+    A session on the screen offers every decision. Otherwise the question is about the wanted one.
     """
+    asked = asked_of(settings, run.run_id, signing_desk.open_request(settings, run.run_id))
+    decision = wanted.choice.value
+    signing_desk.require_fit(settings, signer, asked.gate, decision, run_id=run.run_id, starter=run.starter)
+    signatures = Signatures(settings=settings, signer=signer)
+    with _opened(signatures, [asked], run.batch_id or run.run_id, ask, again) as shown:
+        _, kb_id, reply = _held(signatures, shown, ask, wanted).to_runs[0]
+        return shown.journal.ledger.decisions[asked.key].choice, kb_id, reply
+
+
+@contextmanager
+def _opened(signatures: Signatures, requests: Sequence[Asked], subject: str, ask: Ask, again: str) -> Iterator[Session]:
+    """The session with the decisions that its approver kept. Only a session on the screen keeps others."""
+    settings, approver = signatures.settings, signatures.signer.approver
+    keys = {request.key for request in requests}
+
+    pairs = [(request.document.request.run_id, request.key) for request in requests]
+
+    def gone() -> dict[str, str]:
+        # A rehearsal has ended, so that nothing happens to its requests any more.
+        return {} if signatures.before else request_state.gone(settings, pairs, approver)
+
+    # A person may sign again what they signed before this session.
+    earlier = gone()
+
+    shown = Session(
+        title=f"batch {signatures.batch_id}" if signatures.batch_id else requests[0].name, approver=approver,
+        requests=requests, before=signatures.before, journal=Decisions(), again=again,
+        look=lambda: {key: why for key, why in gone().items() if key not in earlier},
+        build=lambda request: signing_desk.recompute(settings, request.document),
+    )  # fmt: skip
+    if ask is Ask.ON_SCREEN:
+        with session_journal.open_journal(settings, subject, approver, keys) as journal:
+            shown.journal = journal
+            yield shown
+    else:
+        shown.kept = session_journal.kept(settings, subject, approver, keys)
+        yield shown
+
+
+def _held(signatures: Signatures, shown: Session, ask: Ask, wanted: Decision) -> Handed:
+    """Let the approver decide, then sign and hand over. Raises Refused if nothing was signed."""
+    if ask is Ask.ON_SCREEN:
+        _decide_on_screen(shown)
+    elif ask is Ask.BY_LINE:
+        _ask_each(shown, wanted)
+    else:
+        _take_all(shown, wanted)
+    sign(signatures, shown, checked=ask is Ask.NOBODY)
+    return _hand_over(signatures, shown)
+
+
+def _decide_on_screen(shown: Session) -> None:
+    # Only here, because the library for screens takes longer to import than most commands take.
+    from starter.approver.full_screen import decide
+
+    if decide(shown):
+        return
+    if len(shown.requests) == 1 and shown.refused:
+        raise next(iter(shown.refused.values()))
+    if len(shown.requests) == 1 and shown.gone:
+        raise _nothing_signed(shown)
+    kept = counted(len(shown.journal.ledger.decisions), "decision")
+    raise Refused(f"nothing was signed now; {kept} kept: `{shown.again}` continues", code="session_left")
+
+
+def _ask_each(shown: Session, wanted: Decision) -> None:
+    """Show a page for each request and ask for the wanted decision. After Ctrl-C the rest keeps waiting."""
+    total = len(shown.requests)
+    for number, request in enumerate(shown.requests, start=1):
+        view = _view(shown, request)
+        if view is None:
+            continue
+        _show(shown, request, view)
+        both = " for both gates" if shown.before else ""
+        where = f"{number} of {total}: " if total > 1 else ""
+        try:
+            yes = confirmed(f"{where}{wanted.choice} {request.name}{both} as {shown.approver}?")
+        except typer.Abort:
+            if total == 1:
+                raise
+            shown.passed_over |= {left.key: "not asked" for left in shown.requests[number - 1 :]}
+            done = counted(len(shown.with_choice(wanted.choice)), "document")
+            say(f"stopped at {number} of {total}: {done} to sign, the others wait")
+            return
+        if yes:
+            shown.decide(request, _with_note(shown, request, wanted))
+        else:
+            shown.passed_over[request.key] = "left out"
+
+
+def _take_all(shown: Session, wanted: Decision) -> None:
+    """Take the wanted decision about each request that passes the checks, unless the approver kept another one."""
+    with _bar("checking", shown.requests) as advance:
+        for request in shown.requests:
+            before = shown.kept.decisions.get(request.key)
+            if before is not None and before.choice is not wanted.choice:
+                shown.refused[request.key] = Refused(
+                    f"{_said(before)}, and --yes does not change that: `{shown.again}` asks you again",
+                    code="decision_kept",
+                )
+            else:
+                view = _view(shown, request)
+                if view is not None and len(shown.requests) == 1:
+                    _show(shown, request, view)
+                if view is not None:
+                    shown.decide(request, _with_note(shown, request, wanted))
+            advance(request.name)
+
+
+def _view(shown: Session, asked: Asked) -> RequestView | None:
+    """The view of a request. None if the view that was built here differs from the request."""
     try:
-        view = signing_desk.recompute(settings, asked.document)
-    except CutterError as problem:
-        # The view that was built here differs from the request.
-        return str(problem)
-    return None if question is None or question.answered_yes(asked, view) else "left out"
+        return shown.open(asked)
+    except CutterError:
+        return None
+
+
+def _show(shown: Session, asked: Asked, view: RequestView) -> None:
+    err().print(summary(asked.document, view), soft_wrap=True)
+    before = shown.kept.decisions.get(asked.key)
+    if before is not None:
+        say(f"In a session on the screen {_said(before)}.")
+
+
+def _said(decision: Decision) -> str:
+    return f"{_CHOSE[decision.choice]}{f': {decision.text}' if decision.text else ''}"
+
+
+def _with_note(shown: Session, asked: Asked, wanted: Decision) -> Decision:
+    """The wanted decision, with the note that the approver kept with the same decision."""
+    before = shown.kept.decisions.get(asked.key)
+    return before if before and before.choice is wanted.choice and not wanted.text else wanted
+
+
+def _bar(text: str, requests: Sequence[object]) -> AbstractContextManager[Callable[[str], None]]:
+    """A progress bar for work on several requests."""
+    return progress_bar(text, len(requests)) if len(requests) > 1 else nullcontext(lambda _: None)
+
+
+def sign(signatures: Signatures, shown: Session, *, checked: bool) -> None:
+    """Sign each decision that is not signed yet. Unless they were `checked` a moment ago, compute the digests again."""
+    signatures.folder = shown.journal.ledger.folder
+    shown.gone = shown.look()
+    ready: list[Asked] = []
+    work = [*shown.with_choice(Choice.APPROVE), *shown.with_choice(Choice.REJECT)]
+    with _bar("checking", [] if checked else work) as advance:
+        for request in work:
+            try:
+                if not checked:
+                    shown.build(request)
+            except CutterError as problem:
+                shown.refused[request.key] = problem
+            else:
+                ready.append(request)
+            advance(request.name)
+    # The statements name the time at which they are made, so they are made after the checks, which take longer.
+    answers: list[Answer] = []
+    for request in ready:
+        try:
+            answers.append(_answer(signatures, shown, request))
+        except CutterError as problem:
+            shown.refused[request.key] = problem
+    _sign(signatures, shown, answers)
+
+
+def _answer(signatures: Signatures, shown: Session, asked: Asked) -> Answer:
+    decision = shown.journal.ledger.decisions[asked.key]
+    if decision.choice is Choice.APPROVE:
+        return signatures.approval(asked, decision.text)
+    return signatures.rejection(asked, decision.text)
+
+
+def _sign(signatures: Signatures, shown: Session, answers: Sequence[Answer]) -> None:
+    """Sign the answers and record each uploaded one in the journal."""
+    if not answers:
+        return
+    with _bar("signing", answers) as advance:
+        for answer, names in signatures.sign(answers):
+            if isinstance(names, CutterError):
+                shown.refused[answer.one.key] = names
+            else:
+                folder = signatures.folder if answer.approves else ""
+                shown.journal.record(Signed(request=answer.one.key, kb_ids=tuple(names), folder=folder))
+            advance(answer.one.name)
+
+
+def _hand_over(signatures: Signatures, shown: Session) -> Handed:
+    """Give every signed statement to its batch, or to its run if it is in no set. The statements of an earlier session
+    that was killed are among them.
+    """
+    statements = shown.journal.ledger.to_hand_over
+    signed = [request for request in shown.requests if request.key in statements]
+    if not signed:
+        raise _nothing_signed(shown)
+    alone = [request for request in signed if not (signatures.before or statements[request.key].folder)]
+    to_runs = []
+    for asked in alone:
+        kb_id = statements[asked.key].kb_ids[0]
+        to_runs.append((asked, kb_id, signatures.hand_over_to_run(asked, kb_id)))
+        _handed_over(shown, asked)
+    together = [request for request in signed if request not in alone]
+    handover = None
+    if together:
+        handover = signatures.hand_over([name for request in together for name in statements[request.key].kb_ids])
+        for asked in together:
+            _handed_over(shown, asked)
+    return Handed(approved=together, handover=handover, to_runs=to_runs)
+
+
+def _handed_over(shown: Session, asked: Asked) -> None:
+    before = shown.journal.ledger.signed[asked.key]
+    shown.journal.record(before.model_copy(update={"handed_over": True}))
+
+
+def _nothing_signed(shown: Session) -> CutterError:
+    if len(shown.requests) == 1 and shown.refused:
+        return next(iter(shown.refused.values()))
+    first, *others = shown.left_out()
+    more = f" and {len(others)} more" if others else ""
+    if not shown.undecided() and len(shown.gone) == len(shown.requests):
+        look = shown.again if others else f"cutter status {shown.requests[0].name}"
+        return Refused(f"nothing was signed: {first}{more}; see `{look}`", code="nothing_waits")
+    return Refused(f"nothing was signed: {first}{more}; `{shown.again}` asks again", code="not_confirmed")
+
+
+def _result(signatures: Signatures, shown: Session, handed: Handed) -> SessionResult:
+    rejections = tuple(
+        f"{asked.name}: {'handed to its run' if reply.status in TAKEN else reply.status}"
+        for asked, _, reply in handed.to_runs
+        if shown.journal.ledger.decisions[asked.key].choice is Choice.REJECT
+    )
+    accepted = [request for request in handed.approved if handed.handover and request.name in handed.handover.accepted]
+    refused = handed.handover is not None and handed.handover.status != ACCEPTED
+    return SessionResult(
+        batch_id=signatures.batch_id, approvals=len(handed.approved) + len(handed.to_runs) - len(rejections),
+        rejections=rejections, left_out=tuple(shown.left_out()), handover=handed.handover,
+        sequel=Sequel() if refused else after(signatures, accepted),
+    )  # fmt: skip
 
 
 def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:

@@ -9,19 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from cutter.approvals import schema
-from cutter.approvals.request import RequestDocument
 from cutter.domain.next_step import Needs
 from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused
-from cutter.request_view import RequestView
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
 from starter.approver import failed_inclusion, orders, signing_desk, signing_session
-from starter.approver.request_summary import summary
-from starter.console.confirmation import confirmed
+from starter.approver.decisions import Choice, Decision
+from starter.approver.signing_session import Ask
+from starter.console.confirmation import Yes
 from starter.console.failures import of_answer
-from starter.console.terminal import AsJson, ExitCode, end, err, fields, fills_the_screen, progress, show, table
+from starter.console.terminal import AsJson, ExitCode, end, fields, fills_the_screen, progress, show
 from starter.operator.run_steps import moves, step_of, wait_while_it_moves
 from temporal.runs import OrderReply
 
@@ -29,7 +28,6 @@ Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, 
 Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
 Key = Annotated[str | None, typer.Option(help="Primary fingerprint of your key")]
 Home = Annotated[Path | None, typer.Option("--gpg-home", help="GnuPG home; default: your own")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 def approve(
@@ -42,17 +40,17 @@ def approve(
     reason: Annotated[str | None, typer.Option(help="Why the run may continue; for resume and include_failed")] = None,
     approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
     as_json: AsJson = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Of a batch, ask line by line on a terminal too")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Show a short page and ask in a line")] = False,
     sign_each: Annotated[
         bool, typer.Option("--sign-each", help="Of a batch, make a signature for each document, not one for all")
     ] = False,
 ) -> None:  # fmt: skip
     """Show a request, compute every digest again on this machine, sign it with your key and hand it over.
 
-    With --decision resume --reason TEXT the same for a stopped run that needs a signature to continue. With
-    --batch the requests of a batch are shown on the whole screen, or with --plain one after the other. Those you
-    approve are signed with one signature and handed over as one set. With --decision include_failed, the failed
-    documents of the batch are shown and signed, and then run again.
+    A request is shown on the whole screen, or with --plain as one short page. With --batch, so are all requests of a
+    batch. Those you approve are signed with one signature and handed over as one set. With --decision resume --reason
+    TEXT, a stopped run that needs a signature to continue is shown and signed. With --decision include_failed, so are
+    the failed documents of the batch, which then run again.
 
     Example: cutter approve ICX-LAW-2026-001
 
@@ -68,8 +66,7 @@ def approve(
             )
             _show_set(answer, as_json=as_json)
         elif decision == schema.APPROVE:
-            on_screen = fills_the_screen() and not (yes or plain or as_json)
-            _hold_session(batch, only or (), keys, yes=yes, on_screen=on_screen, each=sign_each, as_json=as_json)
+            _hold_session(batch, only or (), keys, _ask(yes, plain or as_json), each=sign_each, as_json=as_json)
         else:
             raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
         return
@@ -81,11 +78,15 @@ def approve(
         raise InvalidInput(
             f"--decision {decision}: approve or resume; {_ELSEWHERE.get(decision, 'see `cutter --help`')}"
         )
-    _decide(run, schema.APPROVE, orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
+    wanted = Decision(choice=Choice.APPROVE)
+    _decide(run, wanted, orders.Keys(approver, key, gpg_home), _ask(yes, plain or as_json), as_json=as_json)
 
 
-ACCEPTED = ("accepted", "duplicate", "queued")
-"""Statuses of a run that accepted a document."""
+def _ask(yes: bool, plain: bool) -> Ask:
+    if yes:
+        return Ask.NOBODY
+    return Ask.BY_LINE if plain or not fills_the_screen() else Ask.ON_SCREEN
+
 
 _ELSEWHERE = {
     schema.REJECT: "type `cutter reject RUN --reason TEXT`",
@@ -97,17 +98,11 @@ _ELSEWHERE = {
 
 
 def _hold_session(
-    batch_id: str, only: Sequence[str], keys: orders.Keys, *, yes: bool, on_screen: bool, each: bool, as_json: bool
+    batch_id: str, only: Sequence[str], keys: orders.Keys, ask: Ask, *, each: bool, as_json: bool
 ) -> None:
     settings = load()
     signer = signing_desk.who(settings, *signing_session.addressed(settings, batch_id, keys))
-
-    def shown(document: RequestDocument, view: RequestView) -> None:
-        err().print(summary(document, view), soft_wrap=True)
-
-    result = signing_session.hold(
-        settings, batch_id, signer, only=only, show=shown, yes=yes, on_screen=on_screen, each=each
-    )
+    result = signing_session.hold(settings, batch_id, signer, only=only, ask=ask, each=each)
     _show_set(result.as_json(), as_json=as_json)
 
 
@@ -126,11 +121,12 @@ def reject(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Refuse the request with a signature; the run ends as failed_rejected.
+    """Show a request and refuse it with a signature; the run ends as failed_rejected.
 
     Example: cutter reject ICX-LAW-2026-001 --reason "article 4 is missing"
     """
-    _decide(run, schema.REJECT, orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json, text=reason)
+    wanted = Decision(choice=Choice.REJECT, text=reason)
+    _decide(run, wanted, orders.Keys(approver, key, gpg_home), _ask(yes, True), as_json=as_json)
 
 
 def revoke(
@@ -140,9 +136,10 @@ def revoke(
     approver: Approver = None,
     key: Key = None,
     gpg_home: Home = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take back an approval that no gate has consumed yet; the run then asks again.
+    """Show an approval that no gate has consumed yet and take it back with a signature; the run then asks again.
 
     Example: cutter revoke ICX-LAW-2026-001 --approval 3fa4… --reason "signed by mistake"
     """
@@ -150,8 +147,21 @@ def revoke(
     record = _open_run(settings, run)
     keys = orders.Keys(approver, key, gpg_home)
     order = orders.prepare(settings, record, schema.REVOKE, reason, keys, approval_sha256=approval)
+    orders.confirm(order, _approval_rows(settings, record.run_id, approval), yes=yes)
     name = orders.sign(settings, order)
     _show(record.run_id, schema.REVOKE, name, orders.revoke(settings, record, approval, name), as_json=as_json)
+
+
+def _approval_rows(settings: Settings, run_id: str, sha256: str) -> list[tuple[str, object]]:
+    """What an approval says, if it was handed to this run."""
+    verdicts = run_rows.sidecar(settings, run_id).verdicts
+    verdict = next((verdict for verdict in verdicts if verdict.approval_sha256 == sha256), None)
+    if verdict is None:
+        return [("approval", sha256), ("", "nobody has handed it to this run")]
+    return [
+        ("approval", sha256), ("decision", verdict.decision), ("gate", verdict.gate), ("approver", verdict.approver),
+        ("recorded", verdict.recorded_at), ("file", verdict.kb_id),
+    ]  # fmt: skip
 
 
 def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
@@ -161,12 +171,9 @@ def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: boo
     if step.needs not in (Needs.SIGNED_RESUME, Needs.SIGNED_VOID):
         raise Refused(f"{record.run_id} is {record.state}: type `{step.command}`", code="no_signed_resume_needed")
     order = orders.prepare(settings, record, schema.RESUME, reason, keys, stopped_state=record.state)
-    if not as_json:
-        latch = run_rows.sidecar(settings, record.run_id).latch
-        why = record.error.get("reason") or latch.reason or ""
-        rows = [("document", record.document_id), ("stopped as", record.state), ("because", why)]
-        err().print(table(("resume", record.run_id), rows))
-    orders.confirm(order, yes=yes)
+    latch = run_rows.sidecar(settings, record.run_id).latch
+    why = record.error.get("reason") or latch.reason or ""
+    orders.confirm(order, [("stopped as", record.state), ("because", why)], yes=yes)
     name = orders.sign(settings, order)
     _show(record.run_id, schema.RESUME, name, orders.hand_over(settings, record, name), as_json=as_json)
 
@@ -210,34 +217,25 @@ def _once_it_asks(settings: Settings, record: RunRecord) -> RunRecord:
     return _open_run(settings, run_id)
 
 
-def _decide(run: str, decision: str, keys: orders.Keys, *, yes: bool, as_json: bool, text: str = "") -> None:
-    settings = load()
+def _decide(run: str, wanted: Decision, keys: orders.Keys, ask: Ask, *, as_json: bool) -> None:
+    settings, decision = load(), wanted.choice.value
     record = _open_run(settings, run)
-    if decision == schema.APPROVE:
+    if wanted.choice is Choice.APPROVE:
         record = _once_it_asks(settings, record)
     _require_waiting(settings, record, decision)
-    kb_id = signing_desk.open_request(settings, record.run_id)
-    document, data = signing_desk.read_request(settings, record.run_id, kb_id)
     signer = signing_desk.who(settings, *keys)
-    signing_desk.require_fit(
-        settings, signer, document.request.gate, decision, run_id=record.run_id, starter=record.starter
-    )
-    view = signing_desk.recompute(settings, document)
-    if not as_json:
-        err().print(summary(document, view), soft_wrap=True)
-    if not yes and not confirmed(f"{decision} as {signer.approver}?"):
-        raise Refused("nothing was signed", code="not_confirmed")
-    statement = signing_desk.answer(document, data, signer, decision, text=text)
-    name = signing_desk.sign_and_upload(settings, statement, signer, document.approval_kb_id)
-    _show(record.run_id, decision, name, orders.hand_over(settings, record, name), as_json=as_json)
+    reason = " --reason TEXT" if wanted.choice is Choice.REJECT else ""
+    again = f"cutter {decision} {record.document_id}{reason}"
+    made, name, reply = signing_session.hold_one(settings, record, signer, wanted, ask=ask, again=again)
+    _show(record.run_id, made.value, name, reply, as_json=as_json)
 
 
 def _show(run_id: str, decision: str, kb_id: str, reply: OrderReply, *, as_json: bool) -> None:
     answered = {"run_id": run_id, "decision": decision, "approval_kb_id": kb_id, **reply.as_json()}
-    if reply.status in ACCEPTED:
+    if reply.status in orders.TAKEN:
         answered["next"] = step_of(load(), run_id).command
-    outcome = of_answer(answered, ACCEPTED)
-    _print(outcome, answered, as_json=as_json, done=outcome.get("status") in ACCEPTED)
+    outcome = of_answer(answered, orders.TAKEN)
+    _print(outcome, answered, as_json=as_json, done=outcome.get("status") in orders.TAKEN)
 
 
 def _print(outcome: dict[str, Any], rows: dict[str, Any], *, as_json: bool, done: bool) -> None:

@@ -28,6 +28,7 @@ from cutter.types import Json
 from starter.approver import signing_session
 from starter.approver.session_result import ACCEPTED
 from starter.approver.signing_desk import Signing
+from starter.approver.signing_session import Ask
 from starter.console.terminal import Listing, progress, say
 from starter.operator import batch_status
 from starter.operator.batch_watch import until_people_or_end
@@ -147,7 +148,7 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
         if view.over:
             break
         try:
-            result = signing_session.hold(settings, batch_id, signer, only=(), show=lambda *_: None, yes=True)
+            result = signing_session.hold(settings, batch_id, signer, only=(), ask=Ask.NOBODY)
         except NotFound:
             continue  # the batch waited a moment ago and has continued
         if result.status != ACCEPTED:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from cutter.catalogue import Role
-from cutter.domain.digests import is_digest
+from cutter.domain.digests import is_digest, sha256_hex
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.evidence import bundle, enacted_members, offline
@@ -27,8 +27,9 @@ from cutter.storage import private
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
 from cutter.storage.run_evidence import BOTH, RunEvidence
+from starter.console.confirmation import Yes, require_yes
 from starter.console.failures import as_failure
-from starter.console.terminal import AsJson, ExitCode, end, fields, show, table
+from starter.console.terminal import AsJson, ExitCode, end, err, fields, show, table
 
 app = typer.Typer(
     help="The evidence bundle of a run: export it, verify it offline.", no_args_is_help=True, add_completion=False
@@ -53,6 +54,7 @@ def export(
     law: Annotated[
         bool, typer.Option("--with-law", help="Add the enacted text, which the signed digests cover")
     ] = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a run's evidence bundle, as its closeout sealed it or, before that, of the present state.
@@ -66,12 +68,7 @@ def export(
         # The stored signature is of the sealed bundle, so it does not fit the file with the law.
         data, signature = _with_law(settings, made), None
     path = (out or Path(f"evidence-{made.run_id}.tar")).absolute()
-    if sign is not None:
-        signature = Gpg(None, interactive=True).sign_detached(data, sign)
-    _write(path, data)
-    if signature is not None:
-        _write(Path(signature_of(str(path))), signature)
-    answer = {
+    about = {
         "file": str(path),
         "sha256": made.sha256,
         "bytes": len(data),
@@ -79,6 +76,16 @@ def export(
         "sealed": "by the closeout" if sealed else "no: the run is not closed, this is its present state",
         "head": made.head,
         "law": _LAW_IS_IN_IT if law else None,
+    }
+    if sign is not None:
+        err().print(fields({**about, "file_sha256": sha256_hex(data)}), soft_wrap=True)
+        require_yes(f"sign this bundle with the key {sign}?", yes=yes)
+        signature = Gpg(None, interactive=True).sign_detached(data, sign)
+    _write(path, data)
+    if signature is not None:
+        _write(Path(signature_of(str(path))), signature)
+    answer = {
+        **about,
         "signature": signature_of(str(path)) if signature else None,
         "next": f"cutter evidence verify {path} --head {made.head} --sha256 {made.sha256}",
     }

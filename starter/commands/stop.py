@@ -28,9 +28,10 @@ from cutter.storage.answers import Drift, LatchSet
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
 from starter.approver import orders
-from starter.commands.approve import ACCEPTED, Approver, Home, Key, Run, Yes
+from starter.commands.approve import Approver, Home, Key, Run
+from starter.console.confirmation import Yes
 from starter.console.failures import of_answer
-from starter.console.terminal import AsJson, ExitCode, end, err, fields, progress, show, table
+from starter.console.terminal import AsJson, ExitCode, end, fields, progress, show
 from temporal import batches
 from temporal import foreign_workflows as foreign
 from temporal.client import connect
@@ -78,9 +79,7 @@ def void(
             f"{run_id} is already enacted: enacted units are never voided", code="enacted_law_is_never_voided"
         )
     order = orders.prepare(settings, sidecar.run, schema.VOID, reason, orders.Keys(approver, key, gpg_home))
-    if not as_json:
-        err().print(table(("void", run_id), _void_rows(sidecar)))
-    orders.confirm(order, yes=yes)
+    orders.confirm(order, _void_rows(sidecar), yes=yes)
     name = orders.sign(settings, order)
     reply = asyncio.run(orders.through_void_workflow(settings, sidecar.run, name))
     _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **reply.as_json()}, as_json=as_json)
@@ -106,16 +105,14 @@ def acknowledge_drift(
         settings, record, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
         fingerprint=drift.fingerprint,
     )  # fmt: skip
-    if not as_json:
-        err().print(table(("drift", run_id), drift_rows(drift)))
-    orders.confirm(order, yes=yes)
+    orders.confirm(order, drift_rows(drift), yes=yes)
     name = orders.sign(settings, order)
     reply = orders.hand_over(settings, record, name)
     order_names = {"run_id": run_id, "decision": schema.ACKNOWLEDGE_DRIFT, "kb_id": name}
     _show({**order_names, "drift": list(drift.lines), **reply.as_json()}, as_json=as_json)
 
 
-def drift_rows(drift: Drift) -> list[tuple[str, str]]:
+def drift_rows(drift: Drift) -> list[tuple[str, object]]:
     """The readable diff: the dimension, then one line for each object, then the fingerprint that is signed."""
     lines = [line.partition(": ") for line in drift.lines]
     return [
@@ -205,7 +202,6 @@ def _after(run: RunRecord, kind: Kind, *, wrote: bool, delivered: bool) -> str:
 def _void_rows(sidecar: RunSidecar) -> list[tuple[str, object]]:
     run = sidecar.run
     return [
-        ("document", run.document_id),
         ("state", run.state),
         ("gates passed", len(sidecar.receipts)),
         ("effect", "its draft units are withdrawn" if sidecar.wrote else "it wrote no unit; the run ends"),
@@ -213,7 +209,7 @@ def _void_rows(sidecar: RunSidecar) -> list[tuple[str, object]]:
 
 
 def _show(answered: dict[str, Any], *, as_json: bool) -> None:
-    done = (*ACCEPTED, "voided")
+    done = (*orders.TAKEN, "voided")
     outcome = of_answer(answered, done)
     show(outcome, as_json=as_json, render=lambda out: out.print(fields(answered), soft_wrap=True))
     end(ExitCode.DONE if outcome.get("status") in done else ExitCode.STOPPED)

@@ -1,7 +1,8 @@
-"""IO: what became of a request that nobody can answer any more, in one sentence for its page and its document."""
+"""IO: what became of requests that nobody can answer any more, in words for their pages and for an open session."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,7 +26,25 @@ class RequestState:
     state: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateOfOne:
+    """A request by the digest of its document, with the state of its run. `approved`: one approver has approved it."""
+
+    request_sha256: str
+    run_id: str
+    status: str
+    state: str
+    is_open: bool
+    approved: bool
+
+    @property
+    def waits(self) -> bool:
+        """Whether the approver can answer it. A stopped run takes no answer before it continues."""
+        return self.is_open and not self.approved and not RunState(self.state).stopped
+
+
 STATE = records("state_of_newest_request", RequestState)
+STATES = records("state_of_requests", StateOfOne)
 
 
 def over(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> str:
@@ -37,6 +56,27 @@ def over(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> str:
         return ""
     why = rejections.sentence(rejected).rstrip(".") if rejected else _why(asked)
     return f"This request is over: {why}. Nothing waits for an answer."
+
+
+def gone(settings: Settings, requests: Sequence[tuple[str, str]], approver: str) -> dict[str, str]:
+    """Which of these requests (run, digest) no longer wait for this approver: the reason by the digest."""
+    asked = {"run_ids": [run for run, _ in requests], "requests": [key for _, key in requests], "approver": approver}
+    with session(settings, Role.OPERATOR) as connection:
+        ended = [request for request in STATES.all(connection, asked) if not request.waits]
+        rejected = rejections.read(settings, connection, [request.run_id for request in ended])
+    reasons = {}
+    for request in ended:
+        rejection = rejected.get(request.run_id)
+        if request.is_open and request.approved:
+            reasons[request.request_sha256] = "you signed it elsewhere"
+        elif request.status == "rejected" and rejection:
+            reasons[request.request_sha256] = rejections.sentence(rejection)
+        else:
+            reasons[request.request_sha256] = _ENDS.get(request.status, f"its run is {request.state}")
+    return reasons
+
+
+_ENDS = {"approved": "it has all its signatures", "expired": "it has expired"}
 
 
 def _why(asked: RequestState) -> str:

@@ -56,6 +56,8 @@ _PLAIN = f"{_QUEUE}::test_a_file_beyond_plain_yaml_is_refused_with_its_line"
 _RED = f"{_STORAGE}test_red_findings_at_the_gate.py"
 _RED_ROUTES = "workflow/test_red_texts.py"
 
+_SHOWN = "acceptance/cli/test_shown_before_signing.py"
+
 _KEYS = "integration/gpg/test_deployment_keys.py"
 
 DELIVERY = (
@@ -1028,7 +1030,7 @@ BATCHES = (
         ("a session that reads what is not there yet", "batch_step.waiting_at(view, gate) if item.request_kb_id",
          "batch_step.waiting_at(view, gate)", f"{_STORAGE}test_work_of_a_document.py::"
          "test_a_signing_session_leaves_out_a_request_that_the_worker_has_not_put_yet"),
-        ("a session that takes the same ones again", "sorted(rows, key=lambda asked: asked[1].signed)", "rows",
+        ("a session that takes the same ones again", "sorted(rows, key=lambda asked: asked[0].signed)", "rows",
          f"{_STORAGE}test_work_of_a_document.py::"
          "test_the_first_of_two_people_finds_those_that_nobody_has_signed_first"),
         ("a session that offers what its approver has signed", "item.run_id in mine and item.signed > 0", "False",
@@ -1176,7 +1178,7 @@ BATCHES = (
         ("an altered request as one that is over", "        if is_open or not", "        if not", _OVER),
     ),
     *_of(
-        "starter/approver/full_screen/session.py", "unit/starter/test_signing_screens.py",
+        "starter/approver/session.py", "unit/starter/test_signing_screens.py",
         ("a request that nobody opened", "        if asked.key not in self.journal.ledger.opened:\n            return",
          "        if False:\n            return", "::test_nothing_is_approved_before_it_was_opened"),
         ("a request that differs here", "        if asked.key in self.refused:\n            return f",
@@ -1202,9 +1204,40 @@ BATCHES = (
          "::test_a_dialog_and_the_last_page_ignore_an_early_answer"),
     ),
     *_of(
-        "starter/approver/full_screen_session.py", "unit/starter/test_signing_screens.py",
-        ("a text that changed after the decision", "                shown.build(request)\n", "                pass\n",
+        "starter/approver/signing_session.py", "unit/starter/test_signing_screens.py",
+        ("a text that changed after the decision", "                    shown.build(request)\n",
+         "                    pass\n",
          "::test_a_decision_about_what_has_changed_since_is_not_signed"),
+    ),
+    *_of(
+        "starter/approver/signing_session.py", "",
+        ("a decision that a person kept", "if before is not None and before.choice is not wanted.choice:", "if False:",
+         f"{_SHOWN}::test_yes_never_overrides_what_a_person_kept_and_a_question_names_it"),
+        ("what was signed elsewhere meanwhile", "    shown.gone = shown.look()\n", "",
+         "unit/starter/test_signing_screens.py::"
+         "test_what_was_signed_elsewhere_a_moment_ago_is_not_signed_again"),
+    ),
+    *_of(
+        "starter/approver/session.py", "unit/starter/test_signing_screens.py",
+        ("a decision about what no longer waits", "            return self.gone[asked.key]\n", "            pass\n",
+         "::test_an_open_session_notices_what_was_signed_or_withdrawn_elsewhere"),
+    ),
+    *_of(
+        "starter/commands/approvers.py", _SHOWN,
+        ("an epoch that is signed unseen",
+         "    err().print(*_changes(present, following), sep=\"\\n\", soft_wrap=True)\n", "",
+         "::test_a_command_that_signs_shows_first_and_asks[approvers sign in with_a_proposed_epoch]"),
+    ),
+    *_of(
+        "starter/commands/approve.py", _SHOWN,
+        ("a revocation without a question",
+         "    orders.confirm(order, _approval_rows(settings, record.run_id, approval), yes=yes)\n", "",
+         "::test_a_command_that_signs_shows_first_and_asks[revoke in waiting_for_the_lane]"),
+    ),
+    *_of(
+        "starter/console/confirmation.py", _SHOWN,
+        ("a signature without a yes", "if not yes and not confirmed(question):", "if False:",
+         "::test_a_command_that_signs_shows_first_and_asks[void in waiting_at_the_cut]"),
     ),
     *_of(
         "starter/approver/session_journal.py", "unit/starter/test_decisions.py",

@@ -36,7 +36,7 @@ GOOD = (0, 3)
 NOTICES = ("workers", "doctor")
 """Their exit code tells what they found."""
 
-SIGNED = ("approve", "reject", "void", "acknowledge-drift")
+SIGNED = ("approve", "reject", "revoke", "void", "acknowledge-drift")
 """They ask before they sign."""
 
 SERVED_SECONDS = 20

@@ -207,9 +207,11 @@ SIGNING = ("approve", "reject", "void", "revoke", "acknowledge-drift")
 
 def signed_by(world: World, arguments: Sequence[str]) -> tuple[str, ...]:
     """The options with which an approver answers without being asked, where a command signs."""
+    yes = () if "--yes" in arguments else ("--yes",)
+    if "--help" not in arguments and tuple(arguments[:2]) == ("approvers", "sign"):
+        return yes
     if not arguments or arguments[0] not in SIGNING or "--help" in arguments:
         return ()
-    yes = () if arguments[0] == "revoke" or "--yes" in arguments else ("--yes",)
     return ("--approver", "alice", "--gpg-home", str(world.stack.kit.alice.home), *yes)
 
 

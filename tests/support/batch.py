@@ -138,7 +138,8 @@ class Batch:
         names = [item.document_id for item in (await self.seen()).items if item.document_id not in leave_out]
         result = await asyncio.to_thread(
             signing_session.hold, self.stack.settings, self.batch_id.removesuffix("-dryrun"),
-            who or self.stack.kit.alice, only=names, show=lambda _: None, yes=True,
+            who or self.stack.kit.alice, only=names,
+            ask=signing_session.Ask.NOBODY,
         )  # fmt: skip
         return result.as_json()
 

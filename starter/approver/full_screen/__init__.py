@@ -7,7 +7,7 @@ because the approver's gpg may need the terminal to ask for a passphrase.
 from __future__ import annotations
 
 from starter.approver.full_screen.app import SigningApp
-from starter.approver.full_screen.session import Session
+from starter.approver.session import Session
 
 __all__ = ["Session", "decide"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from time import monotonic
 from typing import ClassVar
 
@@ -13,7 +14,9 @@ from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from cutter.limits import EARLY_KEY_SECONDS, QUIET_AFTER_EARLY_KEY_SECONDS
+from cutter.domain.visible import visible_line
+from cutter.errors import CutterError
+from cutter.limits import EARLY_KEY_SECONDS, QUIET_AFTER_EARLY_KEY_SECONDS, REQUESTS_LOOK_SECONDS
 from starter.approver.decisions import restored
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.last_page import LastPage
@@ -21,7 +24,7 @@ from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.page_keys import PageKeys
 from starter.approver.full_screen.prompts import Question
 from starter.approver.full_screen.request_list import LEAVES, RequestList
-from starter.approver.full_screen.session import Session
+from starter.approver.session import Session
 
 
 class SigningApp(App[bool]):
@@ -91,6 +94,30 @@ class SigningApp(App[bool]):
     def action_page_keys(self) -> None:
         self.push_screen(PageKeys(self.screen))
 
+    def look(self) -> None:
+        """Ask which requests still wait, without making the approver wait for the answer."""
+        self.run_worker(self._look, thread=True, exclusive=True)
+
+    def _look(self) -> None:
+        with suppress(
+            CutterError
+        ):  # Without an answer, the session shows what it knew. It looks again before it signs.
+            self.call_from_thread(self._seen, self.session.look())
+
+    def _seen(self, gone: Mapping[str, str]) -> None:
+        """Say which requests no longer wait, and draw the open pages again."""
+        before, self.session.gone = self.session.gone, gone
+        if gone == before:
+            return
+        for page in self.screen_stack:
+            if isinstance(page, Deciding | LastPage):
+                page.draw()
+        news = [request for request in self.session.gone_requests() if before.get(request.key) != gone[request.key]]
+        if news:
+            more = f", and {len(news) - 1} more" if len(news) > 1 else ""
+            message = f"{news[0].name} no longer waits: {gone[news[0].key]}{more}"
+            self.notify(visible_line(message), severity="warning")
+
     async def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, self._page_changes, immediate=True)
         # A page says nothing before its parts are there.
@@ -98,3 +125,4 @@ class SigningApp(App[bool]):
         message = restored(self.session.journal.ledger)
         if message:
             self.notify(message)
+        self.set_interval(REQUESTS_LOOK_SECONDS, self.look)

@@ -12,7 +12,7 @@ from cutter.domain.visible import visible_line
 from cutter.errors import CutterError
 from starter.approver.decisions import Choice, Decision
 from starter.approver.full_screen.prompts import Question
-from starter.approver.full_screen.session import Session
+from starter.approver.session import Session
 from starter.approver.session_requests import Asked
 
 
@@ -35,6 +35,10 @@ class Deciding(Screen[Asked | None]):
         self.session = session
         self._current_request = current
         self._after_decision = decided
+
+    def draw(self) -> None:
+        """Show the state of the session again."""
+        raise NotImplementedError
 
     def action_approve(self) -> None:
         request = self._deciding(Choice.APPROVE)

@@ -17,7 +17,7 @@ from cutter.domain.amounts import counted
 from starter.approver.decisions import Choice
 from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.page_keys import ALL_KEYS
-from starter.approver.full_screen.session import Session
+from starter.approver.session import Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 
@@ -28,7 +28,7 @@ class LastPage(Screen[None]):
     decision_keys: ClassVar[frozenset[str]] = frozenset("y")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "sign", "Sign", tooltip="Leave the screen and sign"),
-        Binding("escape", "dismiss", "Back", tooltip="Go back to the list"),
+        Binding("escape", "dismiss", "Back", tooltip="Go back"),
         ALL_KEYS,
     ]
 
@@ -39,9 +39,16 @@ class LastPage(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Static(line(f"{self.session.title}: the last page before {self.session.approver} signs", "bold"))
         with VerticalScroll():
-            yield Static(Group(*self._lines()), id="statements")
+            yield Static(id="statements")
         yield Notice()
         yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        """Show the statements again."""
+        self.query_one("#statements", Static).update(Group(*self._lines()))
 
     def _lines(self) -> Iterator[Text]:
         session, ledger = self.session, self.session.journal.ledger
@@ -53,12 +60,14 @@ class LastPage(Screen[None]):
             yield line(f"{counted(len(ledger.to_hand_over), 'request')} signed before, to hand over", "bold")
         yield from self._part("skipped, these keep waiting", session.with_choice(Choice.SKIP), "bold yellow")
         yield from self._part("undecided, these keep waiting", session.undecided(), "bold")
+        yield from self._part("no longer waiting, these are not signed", session.gone_requests(), "bold red")
         yield line("")
         yield line(
             "Press y to sign, Escape to go back." if self._has_work() else "Nothing to sign yet: Escape goes back."
         )
         if any(map(session.may_undo, session.requests)):
-            yield line("In the list, u takes a decision back.")
+            where = "In the list, u" if len(session.requests) > 1 else "Escape goes back to the request, where u"
+            yield line(f"{where} takes a decision back.")
 
     def _part(self, heading: str, requests: Sequence[Asked], style: str) -> Iterator[Text]:
         if not requests:
@@ -67,14 +76,18 @@ class LastPage(Screen[None]):
         for request in requests:
             decision = self.session.decision(request)
             text = f": {decision.text}" if decision and decision.text else ""
+            text = f": {self.session.gone[request.key]}" if request.key in self.session.gone else text
             asked = request.document.request
             accepted = f", {counted(request.accepted, 'red finding')} accepted" if request.accepted else ""
             facts = f"{request.gate}, {counted(asked.candidate_count, 'unit')}{accepted}"
-            yield line(f"  {request.name} ({facts}, writer_digest {asked.writer_digest[:16]}…){text}")
+            title = self.session.titles.get(request.key)
+            named = f"{request.name}, {title}" if title else request.name
+            yield line(f"  {named} ({facts}, writer_digest {asked.writer_digest[:16]}…){text}")
 
     def _has_work(self) -> bool:
-        ledger = self.session.journal.ledger
-        return bool(ledger.to_hand_over or ledger.chosen(Choice.APPROVE) or ledger.chosen(Choice.REJECT))
+        session = self.session
+        chosen = session.with_choice(Choice.APPROVE) or session.with_choice(Choice.REJECT)
+        return bool(session.journal.ledger.to_hand_over or chosen)
 
     def action_sign(self) -> None:
         if self._has_work():

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from starter.approver.full_screen.session import text_problem, tidied
+from starter.approver.session import text_problem, tidied
 from starter.console.terminal import line
 
 

@@ -10,13 +10,14 @@ from textual.widgets import DataTable, Footer, Static
 
 from cutter.domain.visible import visible_line
 from cutter.errors import CutterError
+from starter.approver.decisions import Choice
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.last_page import LastPage
 from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.page_keys import ALL_KEYS
 from starter.approver.full_screen.prompts import Question
 from starter.approver.full_screen.request_reader import RequestReader
-from starter.approver.full_screen.session import Session
+from starter.approver.session import Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 
@@ -24,7 +25,7 @@ LEAVES = "Leave without signing: the decisions are kept"
 _COLUMNS = ("state", "document", "gate", "units", "findings", "note or reason")
 _STYLES = {
     "approve": "bold green", "reject": "bold red", "skip": "yellow", "refused": "bold red", "signed": "green",
-    "opened": "", "new": "dim",
+    "opened": "", "new": "dim", "gone": "dim",
 }  # fmt: skip
 
 
@@ -42,8 +43,10 @@ class RequestList(Deciding):
     ]
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, current=self.current, decided=self.show)
+        super().__init__(session, current=self.current, decided=self.draw)
         self._filter = ""
+        self._alone = session.requests[0] if len(session.requests) == 1 else None
+        """The only request. Its reader opens at once, and nobody needs this list."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="heading")
@@ -54,23 +57,26 @@ class RequestList(Deciding):
 
     def on_mount(self) -> None:
         self.query_one(DataTable).add_columns(*map(line, _COLUMNS))
-        self.show()
+        self.draw()
         left = self.session.undecided()
         if left:
             self.action_row(self.session.requests.index(left[0]))
+        if self._alone is not None:
+            self.read(self._alone)
 
     def on_screen_resume(self) -> None:
         if self.query_one(DataTable).columns:
-            self.show()
+            self.draw()
 
-    def show(self) -> None:
+    def draw(self) -> None:
         """Draw the rows again. The cursor stays on its request."""
         session, rows = self.session, self.query_one(DataTable)
         here = self.current()
         rows.clear()
         for request in self._listed():
             state, decision = session.state(request), session.decision(request)
-            note = decision.text if decision else session.refused.get(request.key, "")
+            text = decision.text if decision else session.refused.get(request.key, "")
+            note = session.gone.get(request.key, text)
             cells = (request.name, request.gate, request.document.request.candidate_count, request.findings)
             rows.add_row(line(state, _STYLES[state]), *map(line, cells), line(note), key=request.key)
         listed = [asked.key for asked in self._listed()]
@@ -106,13 +112,25 @@ class RequestList(Deciding):
         except CutterError as problem:
             message = visible_line(f"{asked.name}: {problem}")
             self.app.notify(message, severity="error")
-            self.show()
+            self.draw()
+            if self._alone is not None:
+                self.app.exit()
             return
         self.app.push_screen(RequestReader(self.session, asked, view), self._next)
 
     def _next(self, wanted: Asked | None) -> None:
         if wanted is not None:
             self.read(wanted)
+        elif self._alone is not None:
+            self._after(self._alone)
+
+    def _after(self, alone: Asked) -> None:
+        """Open the last page after a decision about the only request, and leave without one."""
+        decision = self.session.decision(alone)
+        if decision is None or decision.choice is Choice.SKIP:
+            self.app.exit()
+        else:
+            self.app.push_screen(LastPage(self.session), lambda _: self.read(alone))
 
     def action_row(self, place: int) -> None:
         rows = self.query_one(DataTable)
@@ -121,7 +139,7 @@ class RequestList(Deciding):
     def action_filter(self) -> None:
         def typed(text: str | None) -> None:
             self._filter = (self._filter if text is None else text).casefold()
-            self.show()
+            self.draw()
 
         self.app.push_screen(
             Question("Show only documents, states and gates with this text:", text=self._filter), typed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rich.console import Group
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -22,19 +23,24 @@ from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.page_keys import ALL_KEYS
 from starter.approver.full_screen.prompts import Question
-from starter.approver.full_screen.session import Session
 from starter.approver.full_screen.unit_tree import Piece, UnitTree
-from starter.approver.request_summary import SEVERITY_STYLES, facts, worst_first
+from starter.approver.request_summary import SEVERITY_STYLES, change, facts, heading, worst_first
+from starter.approver.session import Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 
 Match = tuple[TreeNode[Piece], int]
 """A piece in the tree, and the number of one of its lines."""
 
-TABS = ("unit", "source", "findings", "request")
-PAGED = {"unit": "body", "source": "lines", "findings": "finding-list", "request": "request-facts"}
+TABS = ("findings", "change", "unit", "source", "facts")
+PAGED = {
+    "findings": "finding-list", "change": "change-list", "unit": "body", "source": "lines", "facts": "request-facts",
+}  # fmt: skip
 """The widget that the keys for pages scroll in each tab."""
 
+FIRST_CUT = "A first cut: no law in force changes."
+
+SHOWS = "Show findings, change, unit, source or facts"
 NEXT_PAGE = "Show the next page of the text"
 
 
@@ -42,7 +48,7 @@ class RequestReader(Deciding):
     """One request. The screen ends with the request to read next, or with None for the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "List", tooltip="Go back to the list"),
+        Binding("escape", "dismiss(None)", "Back", tooltip="Go back"),
         Binding("space", "page(1)", "Page", tooltip=NEXT_PAGE, priority=True),
         Binding("pagedown", "page(1)", "Page", tooltip=NEXT_PAGE, show=False, priority=True),
         Binding("pageup", "page(-1)", "Page up", tooltip="Show the page before", show=False, priority=True),
@@ -52,7 +58,7 @@ class RequestReader(Deciding):
         Binding("right_square_bracket", "other(1)", "Next", tooltip="Open the next request"),
         Binding("left_square_bracket", "other(-1)", "Previous", tooltip="Open the previous request", show=False),
         *(
-            Binding(str(number), f"tab('{name}')", name, tooltip="Show unit, source, findings or request", show=False)
+            Binding(str(number), f"tab('{name}')", name, tooltip=SHOWS, show=False)
             for number, name in enumerate(TABS, start=1)
         ),
         Binding("tab", "app.focus_next", "Text", tooltip="Go from the tree to the text or the findings", show=False),
@@ -76,22 +82,24 @@ class RequestReader(Deciding):
         with Horizontal():
             yield UnitTree(line(self.asked.name), id="tree")
             with Vertical():
-                yield Static(id="facts")
-                with TabbedContent(initial="findings" if self.view.findings else self.session.tab):
-                    with TabPane("1 Unit", id="unit"):
-                        yield _text_area("body")
-                    with TabPane("2 Source", id="source"):
-                        yield _text_area("lines")
-                    with TabPane(f"3 Findings ({len(self.view.findings)})", id="findings"):
+                yield Static(id="about")
+                with TabbedContent(initial=self._first_tab()):
+                    with TabPane(f"1 Findings {len(self.view.findings)}", id="findings"):
                         yield OptionList(*self._findings(), markup=False, id="finding-list")
-                    with TabPane("4 Request", id="request"), VerticalScroll(id="request-facts"):
+                    with TabPane("2 Change", id="change"), VerticalScroll(id="change-list"):
+                        yield Static(Group(*(list(change(self.asked.document, self.view)) or [line(FIRST_CUT)])))
+                    with TabPane("3 Unit", id="unit"):
+                        yield _text_area("body")
+                    with TabPane("4 Source", id="source"):
+                        yield _text_area("lines")
+                    with TabPane("5 Facts", id="facts"), VerticalScroll(id="request-facts"):
                         yield Static(facts(self.asked.document, self.view))
         yield Notice()
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
         self.query_one("#lines", TextArea).text = visible("\n".join(self.view.lines))
-        # Tab leads from the tree to the text or the findings: the keys 1 to 4 reach the tabs.
+        # Tab leads from the tree to the text or the findings: the keys 1 to 5 reach the tabs.
         self.query_one(Tabs).can_focus = False
         findings = self.query_one(OptionList)
         findings.highlighted = 0 if self.view.findings else None
@@ -107,7 +115,7 @@ class RequestReader(Deciding):
             if piece.reason not in UNREAD:
                 tree.root.add_leaf(line(f"no unit: {piece.reason}", "dim"), data=piece)
         tree.focus()
-        self._head()
+        self.draw()
         first = next(self._placed(), None)
         if first is not None and first.data is not None:
             tree.move_cursor(first)
@@ -116,13 +124,22 @@ class RequestReader(Deciding):
     def _tree(self) -> UnitTree:
         return self.query_one(UnitTree)
 
-    def _head(self) -> None:
+    def _first_tab(self) -> str:
+        if self.view.revision is not None:
+            return "change"
+        return "findings" if self.view.findings else self.session.tab
+
+    def draw(self) -> None:
+        """Show the title of the law, and below it the request with its state."""
         session, decision = self.session, self.session.decision(self.asked)
-        number = [request.key for request in session.requests].index(self.asked.key) + 1
-        text = f": {decision.text}" if decision and decision.text else ""
-        heading = f"{number} of {len(session.requests)} · {self.asked.name} · {self.asked.gate} · "
-        state = f"{session.state(self.asked)}{text} · {session.progress()}"
-        self.query_one("#heading", Static).update(line(f"{heading}{state}", "bold"))
+        total = len(session.requests)
+        text = session.gone.get(self.asked.key) or (decision.text if decision else "")
+        parts = [self.asked.name, self.asked.gate, f"{session.state(self.asked)}{f': {text}' if text else ''}"]
+        if total > 1:
+            number = [request.key for request in session.requests].index(self.asked.key) + 1
+            parts = [f"{number} of {total}", *parts, session.progress()]
+        shown = Group(heading(self.asked.document, self.view), line(" · ".join(parts)))
+        self.query_one("#heading", Static).update(shown)
 
     def _findings(self) -> Iterator[Option | None]:
         if not self.view.findings:
@@ -151,7 +168,7 @@ class RequestReader(Deciding):
         body.text = visible(self.view.body(piece)).rstrip("\n")
         body.scroll_home(animate=False)
         self._mark(piece.first_line, piece.last_line)
-        self.query_one("#facts", Static).update(line(self._about(piece)))
+        self.query_one("#about", Static).update(line(self._about(piece)))
 
     def _about(self, piece: Piece) -> str:
         where = f"{line_span(piece.first_line, piece.last_line)}, {piece.size} bytes"
@@ -205,14 +222,14 @@ class RequestReader(Deciding):
         """
         left = self.session.undecided()
         if self.session.decision(self.asked) is None:
-            self._head()
+            self.draw()
             return
         place = [request.key for request in self.session.requests].index(self.asked.key)
         later = [request for request in self.session.requests[place:] if request in left] or left
         self.dismiss(later[0] if later else None)
 
     def action_tab(self, name: str) -> None:
-        if not self.view.findings:
+        if name != "change" and not self.view.findings:
             self.session.tab = name
         self.query_one(TabbedContent).active = name
         if not self._tree().has_focus:

@@ -150,7 +150,7 @@ class People:
         if label in UNSIGNED or label in LOOKS:
             answer = await self.cutter(*given, **changed)
         else:
-            answer = await self.cutter.signed(*given, typed="" if label == "revoke" else None)
+            answer = await self.cutter.signed(*given)
         assert answer.code in EXPECTED.get(label, (0,)), (label, answer)
         return answer
 

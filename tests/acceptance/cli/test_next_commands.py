@@ -48,7 +48,7 @@ async def test_a_session_keeps_what_was_signed_and_says_where_it_was_left(stack:
         assert "2 of 2: approve" in answer.err
         assert "answer y to sign, n (or Enter) to leave it; Ctrl-C stops" in answer.err
         assert "Error:" not in answer.err
-        assert "stopped at 2 of 2: 1 document signed, the others wait" in answer.err
+        assert "stopped at 2 of 2: 1 document to sign, the others wait" in answer.err
         assert "(not asked)" in answer.out
         rest = await cutter(*sign, "--json", typed="y\n")
         assert (rest.code, rest.json["signed"]) == (0, 1)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import html
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from cutter.domain.next_step import THEN
+from cutter.storage import runs as run_rows
+from starter.approver import orders, signing_desk
 from starter.console.terminal import ExitCode
 from tests.acceptance.cli.conftest import NOBODY, ROOT, Cutter
 from tests.cases.printed_batches import until_put
 from tests.support import batch as support
-from tests.support.stack import Stack
+from tests.support.signatures import sign_answer
+from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.terminal import Terminal, terminal
 
 SIZES = [(80, 24), (120, 40)]
@@ -97,9 +100,64 @@ async def the_rejection_is_explained_everywhere(cutter: Cutter, batch_id: str, n
     assert markdown.startswith("> **This request is over")
 
 
+@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
+async def test_one_request_has_the_reader_of_a_session(stack: Stack, cutter: Cutter, size: tuple[int, int]) -> None:
+    """SG_1 is read, left with a skip, noticed as signed elsewhere; SG_2 is rejected."""
+    async with stack.workers():
+        run = await stack.start()
+        await run.until_requested("SG_cut_authz")
+        code, output = await asyncio.to_thread(skip_it, stack, cutter, size)
+        assert (code, "1 decision kept" in output) == (ExitCode.STOPPED, True), output
+        code, output = await asyncio.to_thread(notice_and_leave, stack, cutter, run, size)
+        assert (code, "it has all its signatures" in " ".join(output.split())) == (ExitCode.STOPPED, True), output
+        await run.until_requested("SG_lifecycle_authz")
+        code, output = await asyncio.to_thread(sign_it, stack, cutter, size)
+        assert (code, "accepted" in output) == (0, True), output
+        assert (await run.result()).state == "closeout_reported"
+
+
+def skip_it(stack: Stack, cutter: Cutter, size: tuple[int, int]) -> tuple[int, str]:
+    with reading(stack, cutter, size) as screen:
+        title = screen.until(f"{DOCUMENT} · SG_cut_authz · opened").splitlines()[0]
+        assert title.strip() == "Public Reading Rooms Act"
+        screen.press("s", "Why do you skip it?", again=IGNORED)
+        screen.type("ask the author")
+        screen.until("ask the author")
+        screen.press(ENTER, None, again=IGNORED)
+        return screen.until_over(), screen.shown
+
+
+def notice_and_leave(stack: Stack, cutter: Cutter, run: Run, size: tuple[int, int]) -> tuple[int, str]:
+    """Keep the reader open while bob signs."""
+    with reading(stack, cutter, size) as screen:
+        screen.until("skip: ask the author")
+        kb_id = signing_desk.open_request(stack.settings, run.run_id)
+        name = sign_answer(stack.settings, stack.kit.bob, run.run_id, kb_id)
+        orders.hand_over(stack.settings, run_rows.sidecar(stack.settings, run.run_id).run, name)
+        screen.until(f"{DOCUMENT} no longer waits: it has all its signatures")
+        screen.until("gone: it has all its signatures")
+        screen.press("a", "it has all its signatures", again=IGNORED)
+        screen.type(ESCAPE)
+        return screen.until_over(), screen.shown
+
+
+def sign_it(stack: Stack, cutter: Cutter, size: tuple[int, int]) -> tuple[int, str]:
+    with reading(stack, cutter, size) as screen:
+        screen.until(f"{DOCUMENT} · SG_lifecycle_authz · opened")
+        screen.press("a", "1 approval to sign", again=IGNORED)
+        screen.press("y", None, again=IGNORED)
+        return screen.until_over(), screen.shown
+
+
+@contextmanager
+def reading(stack: Stack, cutter: Cutter, size: tuple[int, int]) -> Iterator[Terminal]:
+    with signing(stack, cutter, (DOCUMENT,), size) as screen:
+        yield screen
+
+
 def decide_two_and_die(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> None:
     """Open and approve two of five, the first with a note; then the program is killed."""
-    with signing(stack, cutter, batch_id, size) as screen:
+    with signing(stack, cutter, ("--batch", batch_id), size) as screen:
         screen.until("0 of 5 opened")
         screen.type(ENTER)
         screen.until("1 of 5 · ")
@@ -111,7 +169,7 @@ def decide_two_and_die(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[
 
 def decide_the_rest_and_sign(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> tuple[int, str]:
     """Reject the third, skip the fourth, leave the fifth; then sign while Temporal is away. Exit code and screen."""
-    with signing(stack, cutter, batch_id, size, CUTTER_TEMPORAL_ADDRESS=NOBODY) as screen:
+    with signing(stack, cutter, ("--batch", batch_id), size, CUTTER_TEMPORAL_ADDRESS=NOBODY) as screen:
         screen.until("continued: 2 decisions kept")
         screen.until("3 of 5 opened · 2 to approve")
         screen.type(ENTER)
@@ -130,7 +188,7 @@ def decide_the_rest_and_sign(stack: Stack, cutter: Cutter, batch_id: str, size: 
 
 def hand_over(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int]) -> tuple[int, str]:
     """Only hand over what the session before has signed. Exit code and screen."""
-    with signing(stack, cutter, batch_id, size) as screen:
+    with signing(stack, cutter, ("--batch", batch_id), size) as screen:
         screen.until("· 3 signed")
         screen.type("f")
         screen.until("3 requests signed before, to hand over")
@@ -146,9 +204,11 @@ def answer(screen: Terminal, text: str, next_page: str) -> None:
 
 
 @contextmanager
-def signing(stack: Stack, cutter: Cutter, batch_id: str, size: tuple[int, int], **changed: str) -> Iterator[Terminal]:
+def signing(
+    stack: Stack, cutter: Cutter, what: Sequence[str], size: tuple[int, int], **changed: str
+) -> Iterator[Terminal]:
     home = str(stack.kit.alice.home)
-    command = [sys.executable, "-m", "starter.cli", "approve", "--batch", batch_id, "--approver", "alice"]
+    command = [sys.executable, "-m", "starter.cli", "approve", *what, "--approver", "alice"]
     with terminal(
         [*command, "--gpg-home", home], cutter.environment(changed), columns=size[0], lines=size[1], cwd=ROOT
     ) as screen:

@@ -95,7 +95,7 @@ def test_a_signing_session_leaves_out_a_request_that_the_worker_has_not_put_yet(
         "update cutter_governance.run set batch_id = %s where run_id = %s",
         (batch_id := batch_of(deployment, [deployment.run_row(run_id)["document_id"]]), run_id),
     )
-    assert [request.item.run_id for request in waiting(deployment.settings, batch_id).asked] == [run_id]
+    assert [request.document.request.run_id for request in waiting(deployment.settings, batch_id).asked] == [run_id]
     database.run("update cutter_governance.outbox set done_at = null where kind = 'request'")
     assert waiting(deployment.settings, batch_id).asked == []
 

@@ -95,7 +95,7 @@ def test_a_second_session_continues_the_first_and_forgets_requests_that_wait_no_
 
 def test_two_sessions_of_one_approver_do_not_mix(settings: Settings) -> None:
     with open_journal(settings, "batch", "alice", KEYS):
-        with pytest.raises(Refused, match="alice has another signing session of this batch open"):
+        with pytest.raises(Refused, match="alice has another signing session of these requests open"):
             open_journal(settings, "batch", "alice", KEYS).__enter__()
         with open_journal(settings, "batch", "bob", KEYS) as journal:
             assert journal.ledger == Ledger()

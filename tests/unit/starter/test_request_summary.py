@@ -1,4 +1,4 @@
-"""What the prompt of `cutter approve` shows before a person signs."""
+"""What the short page of `cutter approve` shows before a person signs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cutter import limits
+from cutter.marking import Options
 from cutter.request_view import RequestView
 from starter.approver import request_summary
 from starter.console.terminal import SafeConsole
@@ -17,7 +18,7 @@ from tests.unit.gates.passing import REVISION
 
 
 def printed(shown: RequestView) -> list[str]:
-    """The lines of the prompt, and of one unit at its place."""
+    """The lines of the page, and of one unit at its place."""
     out = io.StringIO()
     unit = request_summary.unit_at_its_place(shown, shown.units[0])
     SafeConsole(out, width=200).print(
@@ -26,15 +27,33 @@ def printed(shown: RequestView) -> list[str]:
     return out.getvalue().split("\n")
 
 
-def test_findings_come_first_then_the_tree_then_the_digests() -> None:
+def test_the_title_comes_first_then_the_findings_then_the_tree_then_the_digests() -> None:
     shown = view()
     lines = printed(shown)
-    assert lines[0] == "3 findings (1 red, 1 amber, 1 info)"
-    assert lines[1].startswith(f"  red line 20, {RED}: ")
-    assert lines[1].endswith(". Accepted when the text was registered: printed twice in the gazette")
-    assert "    Article 1. Scope (article, line 10, 11 words)" in lines
-    assert any(shown.digests.findings_digest in line for line in lines)
-    assert lines.index("6 units") < next(n for n, line in enumerate(lines) if line.startswith("writer_digest"))
+    assert (lines[0], lines[1].split(", open until ")[0]) == (shown.title, "SG_cut_authz of ICX-LAW-2026-001")
+    assert lines[2] == "3 findings (1 red, 1 amber, 1 info)"
+    assert lines[3].startswith(f"  red line 20, {RED}: ")
+    assert lines[3].endswith(". Accepted when the text was registered: printed twice in the gazette")
+    tree = next(number for number, line in enumerate(lines) if line.startswith("6 units: "))
+    assert "    Article 1. Scope (article, line 10, 11 words)" in lines[tree:]
+    assert lines[tree + 7] == "digests, recomputed here"
+    assert [line.split()[0] for line in lines[tree + 8 : tree + 10]] == ["writer_digest", "view_digest"]
+
+
+def test_the_page_of_a_law_of_many_units_fits_a_small_terminal() -> None:
+    articles = "".join(f"## Article {number}. Duty\n\nText.\n\n" for number in range(1, 200))
+    shown = view(f"# An Act\n\n{articles}", Options())
+    out = io.StringIO()
+    SafeConsole(out, width=80).print(request_summary.summary(document_of(shown), shown))
+    assert len(out.getvalue().splitlines()) < 24
+
+
+def test_the_change_comes_before_the_findings() -> None:
+    lines = printed(replace(view(), revision=REVISION, effective_from="2026-12-01", reason="by Act 7"))
+    place = lines.index("what ICX-LAW-2026-001 changes in the law")
+    assert "  takes effect: 2026-12-01" in lines[place:]
+    assert "  reason: by Act 7" in lines[place:]
+    assert place < lines.index("3 findings (1 red, 1 amber, 1 info)")
 
 
 def test_a_unit_is_shown_with_the_numbers_of_its_lines() -> None:
@@ -42,21 +61,21 @@ def test_a_unit_is_shown_with_the_numbers_of_its_lines() -> None:
 
 
 def test_long_lists_are_counted_and_name_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_summary, "UNITS_IN_PROMPT", 2)
-    monkeypatch.setattr(request_summary, "FINDINGS_SHOWN_MAX", 1)
+    monkeypatch.setattr(request_summary, "UNITS_IN_PAGE", 2)
+    monkeypatch.setattr(request_summary, "FINDINGS_IN_PAGE", 1)
     lines = printed(view())
-    assert any("… and 4 units more: see `cutter request ictr-" in line for line in lines)
+    assert any("… and 4 units more: see `cutter request ICX-LAW-2026-001 --open" in line for line in lines)
     assert any("… and 2 findings more" in line for line in lines)
-    assert limits.LINES_IN_PROMPT > 1
+    assert limits.LINES_OF_A_UNIT > 1
 
 
 def test_the_request_to_enact_says_that_the_drafts_are_as_planned() -> None:
-    assert any("6 drafts as planned" in line for line in printed(written_view()))
+    assert any("6 drafts stored as planned" in line for line in printed(written_view()))
 
 
 def test_the_request_to_enact_a_revision_counts_no_kept_unit() -> None:
     assert REVISION.counts == {"keep": 0, "revise": 0, "create": 3, "repeal": 0}
-    assert any("3 drafts as planned" in line for line in printed(replace(written_view(), revision=REVISION)))
+    assert any("3 drafts stored as planned" in line for line in printed(replace(written_view(), revision=REVISION)))
 
 
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)

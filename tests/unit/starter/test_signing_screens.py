@@ -14,12 +14,12 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static, TextArea
 
-from cutter.errors import Refused
+from cutter.errors import Refused, Unavailable
 from cutter.limits import EARLY_KEY_SECONDS, QUIET_AFTER_EARLY_KEY_SECONDS
 from cutter.marking import Options
 from cutter.request_view import RequestView
 from cutter.settings import Settings
-from starter.approver import full_screen_session, signing_sequel
+from starter.approver import signing_sequel, signing_session
 from starter.approver.decisions import Choice, Decision, Opened
 from starter.approver.full_screen.app import SigningApp
 from starter.approver.full_screen.choices import Deciding
@@ -28,14 +28,14 @@ from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.page_keys import MOVES, PageKeys
 from starter.approver.full_screen.request_list import RequestList
 from starter.approver.full_screen.request_reader import RequestReader
-from starter.approver.full_screen.session import Session
+from starter.approver.session import Session
 from starter.approver.session_journal import open_journal
 from starter.approver.session_requests import Asked
 from starter.approver.session_signatures import Signatures
 from starter.approver.signing_desk import Signing
 from tests.cases.request_views import document_of, hostile_view, view, written_view
 from tests.support.hostile import STRINGS, TERMINAL, leaks
-from tests.unit.batch.views import item
+from tests.unit.gates.passing import REVISION
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -43,7 +43,7 @@ SIZES = [(80, 24), (120, 40)]
 def asked(name: str, shown: RequestView) -> Asked:
     document = document_of(shown)
     document = replace(document, request=replace(document.request, document_id=name))
-    return Asked(item=item(name), gate="SG_cut_authz", document=document, data=f"request of {name}".encode())
+    return Asked(document=document, data=f"request of {name}".encode())
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ async def test_the_list_names_every_request_and_every_key(session: Session, size
 PAGES: dict[str, tuple[tuple[str, ...], list[type]]] = {
     "list": ((), [Deciding, RequestList]),
     "reader": (("enter",), [Deciding, RequestReader]),
-    "reader with the text": (("enter", "2", "tab"), [Deciding, RequestReader]),
+    "reader with the text": (("enter", "4", "tab"), [Deciding, RequestReader]),
     "last page": (("f",), [LastPage]),
 }
 """How each page is reached, and the classes that declare its keys."""
@@ -140,7 +140,7 @@ async def test_the_page_of_keys_names_those_that_the_footer_has_no_room_for(sess
     assert rows["["] == "Open the previous request"
     assert rows["N"] == "Go to the line found before"
     assert rows["tab"] == "Go from the tree to the text or the findings"
-    assert rows["1 2 3 4"] == "Show unit, source, findings or request"
+    assert rows["1 2 3 4 5"] == "Show findings, change, unit, source or facts"
     assert rows["\u2191 \u2193 \u2190 \u2192 home end \u23ce"] == MOVES
 
 
@@ -199,14 +199,14 @@ async def test_the_reader_shows_findings_first_then_tree_text_and_source(
         await keys(pilot, "enter")
         assert isinstance(pilot.app.screen, RequestReader)
         assert "red line 20" in printed(pilot)
-        await keys(pilot, "1", "down", "down")
+        await keys(pilot, "3", "down", "down")
         assert "Article 1. Scope" in printed(pilot)
         assert "ACT-1/CHAPTER-I/ARTICLE-1" in printed(pilot).replace("\n", "")
         assert "This Act is about bridges" in printed(pilot)
-        await keys(pilot, "2")
+        await keys(pilot, "4")
         source = pilot.app.screen.query_one("#lines", TextArea)
         assert source.selected_text.startswith("### Article 1. Scope")
-        await keys(pilot, "4")
+        await keys(pilot, "5")
         assert "(recomputed here)" in printed(pilot)
 
 
@@ -228,7 +228,7 @@ async def test_the_tree_shortens_titles_and_never_the_number_of_words(session: S
         width = pilot.app.screen.query_one("#tree").scrollable_content_region.width
         rows = [row[:width] for row in printed(pilot).splitlines()]
         assert [row for row in rows if row.startswith("├ Article ") and row.endswith(f"… {shown.units[2].words} words")]
-        assert next(row for row in rows if "An Act" in row).endswith(" 2 words")
+        assert next(row for row in rows[2:] if "An Act" in row).endswith(" 2 words")
 
 
 async def test_a_finding_leads_to_its_line_in_the_source(session: Session) -> None:
@@ -243,7 +243,7 @@ async def test_a_finding_leads_to_its_line_in_the_source(session: Session) -> No
         assert source.selected_text == "Article 2. Scope"
         assert source.has_focus
         assert "Article 2. Scope" in printed(pilot)
-        await keys(pilot, "3")
+        await keys(pilot, "1")
         assert pilot.app.screen.query_one("#finding-list").has_focus
 
 
@@ -253,7 +253,7 @@ async def test_paging_shows_every_line_whatever_has_the_focus(session: Session, 
     long = view(f"# An Act\n\n{articles}", Options())
     session.build = lambda _: long
     async with running(session, size) as pilot:
-        await keys(pilot, "enter", "2")
+        await keys(pilot, "enter", "4")
         text = printed(pilot)
         for _ in range(len(long.lines)):
             await keys(pilot, "space")
@@ -459,15 +459,121 @@ def test_a_decision_about_what_has_changed_since_is_not_signed(session: Session,
     session.decide(session.requests[0], Decision(choice=Choice.APPROVE))
     session.build = refuses
     signer = Signing(approver="alice", fingerprint="0" * 40, home=tmp_path)
-    signatures = Signatures(settings=Settings(state_dir=tmp_path), batch_id="b", signer=signer, before=False)
-    (failed,) = full_screen_session.sign(signatures, session)
-    assert failed.startswith("ICX-LAW-1 (recomputed here the writer_digest")
-    assert (signatures.signed, session.journal.ledger.signed) == (0, {})
+    signatures = Signatures(settings=Settings(state_dir=tmp_path), batch_id="b", signer=signer)
+    signing_session.sign(signatures, session, checked=False)
+    assert session.left_out()[0].startswith("ICX-LAW-1 (recomputed here the writer_digest")
+    assert session.journal.ledger.signed == {}
 
 
 def test_after_the_first_signature_the_summary_names_the_time_of_the_second() -> None:
     text = signing_sequel.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
     assert text == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
+
+
+def alone(session: Session) -> Asked:
+    """Leave the session with one request, as `cutter approve DOCUMENT` has it."""
+    session.requests = session.requests[:1]
+    return session.requests[0]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_one_request_opens_in_the_reader_with_its_title_first(session: Session, size: tuple[int, int]) -> None:
+    request = alone(session)
+    async with running(session, size) as pilot:
+        rows = printed(pilot).splitlines()
+        assert isinstance(pilot.app.screen, RequestReader)
+        assert (rows[0].strip(), "1 of 1" in rows[1]) == ("An Act", False)
+        assert f"{request.name} · SG_cut_authz · opened" in rows[1]
+        assert "red line 20" in printed(pilot)
+        await keys(pilot, "a")
+        assert isinstance(pilot.app.screen, LastPage)
+        await keys(pilot, "escape")
+        assert isinstance(pilot.app.screen, RequestReader)
+        await keys(pilot, "a", "y")
+    assert (pilot.app.return_value, session.decision(request)) == (True, Decision(choice=Choice.APPROVE))
+
+
+async def test_one_request_is_left_without_a_decision_or_with_a_skip(session: Session) -> None:
+    request = alone(session)
+    async with running(session) as pilot:
+        await keys(pilot, "escape")
+    assert (pilot.app.return_value, session.decision(request)) == (None, None)
+    async with running(session) as pilot:
+        await keys(pilot, "s")
+        await typed(pilot, "ask the author")
+    assert (pilot.app.return_value, session.left_out()) == (None, ["ICX-LAW-1 (skipped: ask the author)"])
+
+
+async def test_one_request_that_this_machine_computes_otherwise_opens_no_screen(session: Session) -> None:
+    def refuses(_: Asked) -> RequestView:
+        raise Refused("recomputed here the writer_digest is 1, not 2: do not sign", code="writer_digest_differs")
+
+    request, session.build = alone(session), refuses
+    assert await SigningApp(session).run_async(headless=True) is None
+    assert "do not sign" in str(session.refused[request.key])
+
+
+async def test_a_revision_opens_with_what_changes(session: Session) -> None:
+    session.build = lambda _: replace(view(), revision=REVISION, effective_from="2026-12-01")
+    async with running(session, SIZES[1]) as pilot:
+        await keys(pilot, "enter")
+        assert "takes effect: 2026-12-01" in printed(pilot)
+        assert "create " in printed(pilot)
+
+
+async def looked(pilot: Pilot[bool]) -> None:
+    """The session looks once more which requests still wait."""
+    pilot.app.look()  # type: ignore[attr-defined]
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+async def test_an_open_session_notices_what_was_signed_or_withdrawn_elsewhere(session: Session) -> None:
+    first, second, third, _ = session.requests
+    gone: dict[str, str] = {}
+    session.look = lambda: dict(gone)
+    async with running(session, SIZES[1]) as pilot:
+        await keys(pilot, "enter", "a")
+        gone[first.key], gone[second.key] = "you signed it elsewhere", "rejected at SG_1 by bob: article 2"
+        await looked(pilot)
+        assert isinstance(pilot.app.screen, RequestReader)
+        assert told(pilot) == ["ICX-LAW-1 no longer waits: you signed it elsewhere, and 1 more"]
+        assert "gone: rejected at SG_1 by bob: article 2" in printed(pilot)
+        await keys(pilot, "a")
+        assert told(pilot) == ["ICX-LAW-2: rejected at SG_1 by bob: article 2"]
+        assert session.decision(second) is None
+        await keys(pilot, "escape")
+        rows = printed(pilot).splitlines()
+        assert [row.split()[0] for row in rows if "ICX-LAW-" in row] == ["gone", "gone", "new", "new"]
+        await keys(pilot, "f")
+        text = printed(pilot)
+        assert "Nothing to sign yet" in text
+        assert text.index("no longer waiting, these are not signed") < text.index("ICX-LAW-1, An Act (")
+        gone.clear()
+        await looked(pilot)
+        assert "1 approval to sign" in printed(pilot), "a stopped run that continues asks again"
+    assert session.undecided() == [second, third, session.requests[3]]
+
+
+def test_what_was_signed_elsewhere_a_moment_ago_is_not_signed_again(session: Session, tmp_path: Path) -> None:
+    session.decide(session.requests[0], Decision(choice=Choice.APPROVE))
+    session.look = lambda: {session.requests[0].key: "you signed it elsewhere"}
+    signer = Signing(approver="alice", fingerprint="0" * 40, home=tmp_path)
+    signatures = Signatures(settings=Settings(state_dir=tmp_path), batch_id="b", signer=signer)
+    signing_session.sign(signatures, session, checked=False)
+    assert session.left_out()[0] == "ICX-LAW-1 (you signed it elsewhere)"
+    assert session.journal.ledger.signed == {}
+
+
+async def test_a_session_goes_on_while_the_database_does_not_answer(session: Session) -> None:
+    def away() -> dict[str, str]:
+        raise Unavailable("no answer", what="postgres")
+
+    session.look = away
+    async with running(session) as pilot:
+        await looked(pilot)
+        await keys(pilot, "enter", "a")
+        assert session.decision(session.requests[0]) is not None
 
 
 async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> None:
@@ -488,7 +594,7 @@ async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> No
 async def test_the_second_signature_shows_what_is_stored(session: Session) -> None:
     session.build = lambda _: written_view()
     async with running(session, SIZES[1]) as pilot:
-        await keys(pilot, "enter", "1")
+        await keys(pilot, "enter", "3")
         assert "stored as planned" in printed(pilot)
 
 
@@ -518,7 +624,7 @@ async def test_no_text_of_others_hides_or_is_taken_for_markup(session: Session) 
     session.build = lambda _: hostile
     async with running(session, (160, 6 * len(STRINGS))) as pilot:
         await keys(pilot, "enter")
-        for tab in ("unit", "source", "request", "findings"):
+        for tab in ("unit", "source", "facts", "change", "findings"):
             pilot.app.screen.action_tab(tab)  # type: ignore[attr-defined]
             await pilot.pause()
             assert leaks(printed(pilot)) == [], tab

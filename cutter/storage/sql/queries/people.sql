@@ -142,6 +142,15 @@ join cutter_governance.approval_request q on q.run_id = r.run_id and q.status = 
 where r.batch_id = %(batch_id)s
     and exists (select from cutter_governance.fn_request_approvals(q) v where v.approver = %(approver)s)
 
+-- name: state_of_requests
+-- Returns for each of these requests whether it is open, how it ended, the state of its run, and whether one approver
+-- has approved it.
+select q.request_sha256, q.run_id, q.status, r.state, q.status = 'requested' and r.ended_at is null as is_open,
+    exists (select from cutter_governance.fn_request_approvals(q) v where v.approver = %(approver)s) as approved
+from cutter_governance.approval_request q
+join cutter_governance.run r on r.run_id = q.run_id
+where q.run_id = any(%(run_ids)s) and q.request_sha256 = any(%(requests)s)
+
 -- name: answered_runs
 -- Returns the runs whose open request has every signature that it needs, or a rejection, and that its gate has not
 -- refused since.

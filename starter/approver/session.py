@@ -1,34 +1,50 @@
-"""IO: the data that the screens of a signing session share: requests, their views, and the decisions in the journal."""
+"""IO: one approver's signing session: its requests, their views, and the decisions about them."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cutter.domain.visible import is_hidden
 from cutter.errors import CutterError
 from cutter.limits import REASON_CHARACTERS_MAX
 from cutter.request_view import RequestView
-from starter.approver.decisions import Choice, Decided, Decision, Opened
-from starter.approver.session_journal import SessionJournal
+from starter.approver.decisions import Choice, Decided, Decision, Ledger, Opened
+from starter.approver.session_journal import Decisions
 from starter.approver.session_requests import Asked
+
+
+def _none() -> Mapping[str, str]:
+    return {}
 
 
 @dataclass(kw_only=True)
 class Session:
-    """One approver's session. `build` makes the view of a request on this machine, or raises CutterError."""
+    """`build` makes the view of a request on this machine, or raises CutterError. `look` says which requests no longer
+    wait for this approver, each by its key with the reason. `again` is the command that opens the session again.
+    """
 
     title: str
     approver: str
     requests: Sequence[Asked]
     before: bool
-    journal: SessionJournal
+    journal: Decisions
     build: Callable[[Asked], RequestView]
+    look: Callable[[], Mapping[str, str]] = _none
+    again: str = ""
+    kept: Ledger = field(default_factory=Ledger)
+    """The decisions that the approver kept in a session on the screen, if this session is not on the screen itself."""
     tab: str = "unit"
     """The tab that the approver used last. The next request opens with it if the request has no findings."""
-    refused: dict[str, str] = field(default_factory=dict)
-    """The reason why a request cannot be signed here, by the request's key."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """The title of the law, by the key of each request that was opened in this session."""
+    refused: dict[str, CutterError] = field(default_factory=dict)
+    """The problem because of which a request cannot be signed here, by the request's key."""
+    gone: Mapping[str, str] = field(default_factory=dict)
+    """The reason why a request no longer waits for this approver, by the request's key, as `look` said it last."""
+    passed_over: dict[str, str] = field(default_factory=dict)
+    """The reason why a session without a screen left a request undecided, by the request's key."""
 
     def open(self, asked: Asked) -> RequestView:
         """The view of a request. After this call the request counts as opened. Raises CutterError if it cannot be
@@ -37,9 +53,10 @@ class Session:
         try:
             view = self.build(asked)
         except CutterError as problem:
-            self.refused[asked.key] = str(problem)
+            self.refused[asked.key] = problem
             raise
         self.refused.pop(asked.key, None)
+        self.titles[asked.key] = view.title or ""
         if asked.key not in self.journal.ledger.opened:
             self.journal.record(Opened(request=asked.key))
         return view
@@ -51,6 +68,8 @@ class Session:
         """The reason why this choice is not possible for a request. None if it is possible."""
         if asked.key in self.journal.ledger.signed:
             return "you signed it: u takes it up again after it was handed over"
+        if asked.key in self.gone:
+            return self.gone[asked.key]
         if choice is Choice.SKIP:
             return None
         if asked.key in self.refused:
@@ -76,6 +95,8 @@ class Session:
         ledger = self.journal.ledger
         if asked.key in ledger.signed:
             return "signed"
+        if asked.key in self.gone:
+            return "gone"
         if asked.key in ledger.decisions:
             return ledger.decisions[asked.key].choice.value
         if asked.key in self.refused:
@@ -83,18 +104,44 @@ class Session:
         return "opened" if asked.key in ledger.opened else "new"
 
     def undecided(self) -> list[Asked]:
-        """The requests without a decision, in the order of the session."""
+        """The waiting requests without a decision, in the order of the session."""
         ledger = self.journal.ledger
         return [
             request
             for request in self.requests
-            if request.key not in ledger.decisions and request.key not in ledger.signed
+            if request.key not in ledger.decisions and request.key not in ledger.signed and request.key not in self.gone
         ]
 
     def with_choice(self, choice: Choice) -> list[Asked]:
-        """The unsigned requests with this choice, in the order of the session."""
-        chosen = set(self.journal.ledger.chosen(choice))
+        """The unsigned requests with this choice that still wait, in the order of the session."""
+        chosen = set(self.journal.ledger.chosen(choice)) - set(self.gone)
         return [request for request in self.requests if request.key in chosen]
+
+    def gone_requests(self) -> list[Asked]:
+        """The requests that no longer wait and were not signed in this session."""
+        return [
+            request
+            for request in self.requests
+            if request.key in self.gone and request.key not in self.journal.ledger.signed
+        ]
+
+    def left_out(self) -> list[str]:
+        """Each request that this session did not sign, with the reason."""
+        return [
+            f"{request.name} ({self._reason(request)})"
+            for request in self.requests
+            if request.key not in self.journal.ledger.signed
+        ]
+
+    def _reason(self, asked: Asked) -> str:
+        key, decision = asked.key, self.decision(asked)
+        if key in self.gone:
+            return self.gone[key]
+        if key in self.refused:
+            return str(self.refused[key])
+        if decision and decision.choice is Choice.SKIP:
+            return f"skipped: {decision.text}"
+        return self.passed_over.get(key, "undecided")
 
     def progress(self) -> str:
         return self.journal.ledger.progress(len(self.requests))
