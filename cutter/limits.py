@@ -242,8 +242,24 @@ WORD_PAIRS_COMPARED_MAX = 25_000_000
 seconds. Beyond it all words count as different.
 """
 
+REQUEST_WORD_PAIRS_MAX = 100_000_000
+"""The number of word pairs that a request compares, in equal shares for its revised units. This takes about eight
+seconds. In a unit that needs more than its share, all words between the first and the last difference count as
+replaced.
+"""
+
+REQUEST_DIFFERENCE_CHARACTERS_MAX = 2_000_000
+"""Characters of the difference by word in a request document. It counts the units beyond them. The page and the JSON
+form show every unit. In Chinese these characters have 6 MiB, and the knowledge base accepts 16 MiB.
+"""
+
+DIFFERENCE_IN_PAGE_CHARACTERS = 20_000
+"""Characters of the difference by word in the prompt of `cutter approve`, about five pages. It counts the units beyond
+them.
+"""
+
 DIFF_CONTEXT_CHARACTERS = 80
-"""Unchanged characters that a diff shows next to a change on a terminal."""
+"""Unchanged characters that a diff shows next to a change on a terminal and in a request document."""
 
 # --- Runs: retries, caps and waits -----------------------------------------------------------------------------------
 

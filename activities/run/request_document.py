@@ -78,6 +78,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         findings_count=len(marking.findings),
         batch_id=batch_id,
         amends_run_id=run.amends,
+        operation=view.revision.base.operation_kind if view.revision else None,
     )
     return document, snapshot
 

@@ -25,6 +25,8 @@ from cutter.errors import InvalidInput
 from cutter.types import Refusal
 
 SCHEMA = "cutter-request/1"
+_LATER = ("restore_point", "operation")
+"""Fields that the first requests did not have."""
 _BLOCK = re.compile(r"\n```json\n(?P<json>\{[^\n]*\})\n```\n\Z")
 
 
@@ -105,7 +107,8 @@ class RequestDocument:
     `kb_id` is the id of this document. `approval_kb_id` is the expected id of the answer, and `snapshot_kb_id` names
     the copy of the pinned text. `ttl_seconds` limits the life of an approval after its signature. `shown` is the
     Markdown of the request's view, and every form of that view names `view_digest` (cutter/request_view). In a dry run,
-    `batch_id` is the batch that a pre-batched approval binds.
+    `batch_id` is the batch that a pre-batched approval binds. `operation` says how the run
+    changes a law in force, such as `repeal`.
     """
 
     request: RequestTuple
@@ -131,6 +134,7 @@ class RequestDocument:
     batch_id: str | None = None
     amends_run_id: str | None = None
     restore_point: str | None = None
+    operation: str | None = None
 
     def __post_init__(self) -> None:
         # These values appear in commands that people paste into a shell.
@@ -145,6 +149,11 @@ class RequestDocument:
     def workflow_id(self) -> str:
         """The workflow that waits for the answer (spec 01 "Identity")."""
         return f"document/{self.request.document_id}"
+
+    @property
+    def repeals(self) -> bool:
+        """Whether the run ends a whole law."""
+        return self.operation == "repeal"
 
     @property
     def binding(self) -> str:
@@ -191,14 +200,15 @@ def _record(document: RequestDocument) -> dict[str, Any]:
     record["created_utc"] = render_instant(document.created_utc)
     record["expires_utc"] = render_instant(document.expires_utc)
     record["shown"] = {"bytes": len(document.shown.encode()), "sha256": sha256_hex(document.shown)}
-    if document.restore_point is None:
-        # A request without a restore point has the bytes that it had before there were any.
-        del record["restore_point"]
+    for name in _LATER:
+        # A request without such a value has the bytes that it had before there were any.
+        if record[name] is None:
+            del record[name]
     return {"schema": SCHEMA, "challenge": document.request.challenge, **record}
 
 
 def _document(record: Mapping[str, Any]) -> RequestDocument:
-    named = {"restore_point": None, **record}
+    named = {**dict.fromkeys(_LATER), **record}
     values = {field.name: named[field.name] for field in fields(RequestDocument)}
     values["request"] = RequestTuple(**record["request"])
     values["created_utc"] = _instant(record["created_utc"])

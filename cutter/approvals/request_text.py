@@ -17,15 +17,32 @@ from cutter.domain.timestamps import render_instant
 if TYPE_CHECKING:
     from cutter.approvals.request import RequestDocument, UnitLine
 
-TITLES = {
-    Sovereign.CUT: "Request to cut (SG_1)",
-    Sovereign.LIFECYCLE: "Request to make effective (SG_2)",
-}
 _ASKS = {
-    Sovereign.CUT: "Your signature lets this run write the units below as drafts, once.",
-    Sovereign.LIFECYCLE: "Your signature makes the units below effective, once. They cannot be changed afterwards.",
-}
+    (Sovereign.CUT, False): (
+        "Request to cut (SG_1)", "Your signature lets this run write the units below as drafts, once."
+    ),
+    (Sovereign.LIFECYCLE, False): (
+        "Request to make effective (SG_2)",
+        "Your signature makes the units below effective, once. They cannot be changed afterwards.",
+    ),
+    (Sovereign.CUT, True): (
+        "Request to repeal (SG_1)", "Your signature lets this run prepare the end of the whole law below, once."
+    ),
+    (Sovereign.LIFECYCLE, True): (
+        "Request to make the repeal effective (SG_2)", "Your signature ends the whole law below, once."
+    ),
+}  # fmt: skip
+"""Heading and first sentence of a request, by its gate and by whether it repeals the law."""
 LIVE = "live"
+
+
+def title_of(document: RequestDocument) -> str:
+    """What the request asks for, in a few words."""
+    return _asks(document)[0]
+
+
+def _asks(document: RequestDocument) -> tuple[str, str]:
+    return _ASKS[Sovereign(document.request.gate), document.repeals]
 
 
 def head(document: RequestDocument) -> str:
@@ -51,10 +68,10 @@ _MACHINE = (
 
 
 def _head(document: RequestDocument) -> Iterator[str]:
-    gate = Sovereign(document.request.gate)
-    yield f"# {TITLES[gate]}: {document.request.document_id}"
+    asks, effect = _asks(document)
+    yield f"# {asks}: {document.request.document_id}"
     yield ""
-    yield _ASKS[gate]
+    yield effect
     yield ""
     needed = document.approvers_needed
     people = "one approver" if needed == 1 else f"{needed} distinct approvers, each with a document of their own"

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from cutter.domain.word_diff import Piece, word_diff
 from cutter.law.law_text import Unit
-from cutter.law.word_diff import Piece, word_diff
 
 Change = Literal["kept", "revised", "created", "repealed", "moved"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from typing import Final, Literal
@@ -41,16 +41,22 @@ class UnitInForce:
     publication_type: str | None
     owner: str
     parent_address: str | None
+    body: str | None = field(default=None, repr=False, compare=False)
+    """The text. Only a request needs it, and the gates do not read it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """The law that a revision changes: its enactment, its source version, and its units in document order."""
+    """The law that a revision changes: its enactment, its source version, and its units in document order.
+
+    `title` is what people call the law. Only a request shows it.
+    """
 
     operation_kind: str
     source_version_id: str
     receipt_hash: str
     units: tuple[UnitInForce, ...]
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

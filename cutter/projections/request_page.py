@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from cutter.approvals.request import RequestDocument
-from cutter.approvals.request_text import TITLES
-from cutter.catalogue import Sovereign
+from cutter.approvals.request_text import title_of
 from cutter.domain.timestamps import readable
 from cutter.projections import shown_law
 from cutter.projections.report import DeskBar, page_file, template
@@ -59,7 +58,7 @@ def render(document: RequestDocument, view: RequestView, *, over: str = "", bar:
     page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
         shown_law.parts(view, linked=True, changes=changes), bar=bar,
         document=document, request=document.request, title=view.title or document.request.document_id,
-        asks=TITLES[Sovereign(document.request.gate)], rows=list(rows(view, changes)),
+        asks=title_of(document), rows=list(rows(view, changes)),
         expires=readable(document.expires_utc), facts=list(_facts(document, view)), script=Markup(script),
         script_digest=_script_digest(script), over=over,
     )  # fmt: skip

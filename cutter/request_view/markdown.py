@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.markdown import cell, code, escape
-from cutter.marking.revision import RevisionPlan
+from cutter.domain.word_diff import Piece
+from cutter.request_view.difference import fitting
 from cutter.request_view.view import OF_ROWS, LeftOut, RequestView, ShownFinding, ShownUnit
 
 UNREAD = frozenset({"blank", "byte_order_mark"})
@@ -37,49 +38,78 @@ def number(value: int) -> str:
 _KINDS = {
     "revision": "A new text of the law in force.",
     "correction": "A correction of the law in force: it holds from the same day.",
-    "repeal": "The repeal of the whole law: every unit ends.",
+    "repeal": "**The whole law ends.** No unit stays in force.",
 }
+
+_MARKS = {"removed": "~~", "added": "**", "same": ""}
 
 
 def changes(view: RequestView) -> Iterator[str]:
-    """What the text changes in the law in force, from which day, and why; nothing for a plain first cut."""
+    """What the text changes in the law in force, by word, from which day, and why; nothing for a plain first cut."""
     terms = [
-        *([f"- Takes effect on {view.effective_from}."] if view.effective_from else []),
+        *(
+            [f"- {'Ends' if view.repeals else 'Takes effect'} on **{view.effective_from}**."]
+            if view.effective_from
+            else []
+        ),
         *([f"- Reason: {escape(view.reason)}"] if view.reason else []),
     ]
     plan = view.revision
     if plan is None and not terms:
         return
-    yield "## What changes in the law"
+    yield "## The text that ends" if view.repeals else "## What changes in the law"
     yield ""
+    if view.title:
+        yield f"- The law: **{escape(view.title)}**."
     if plan is not None:
         yield f"- {_KINDS[plan.base.operation_kind]}"
+    yield from terms
+    if plan is not None:
+        yield "- " + ", ".join(f"{count} {OF_ROWS[name]}" for name, count in plan.counts.items()) + "."
         yield f"- The law in force is source version {code(plan.base.source_version_id)}, enacted by the receipt"
         yield f"  {code(plan.base.receipt_hash)}."
-        yield "- " + ", ".join(f"{count} {OF_ROWS[name]}" for name, count in plan.counts.items()) + "."
-    yield from terms
     yield ""
-    yield from _revised(plan) if plan else ()
+    yield from _by_word(view, plan.counts["keep"]) if plan else ()
 
 
-def _revised(plan: RevisionPlan) -> Iterator[str]:
-    """Every row that is not kept, moves as moves."""
-    moved = dict(plan.moves)
-    by_operation: dict[str, list[str]] = {"Moved": [], "Revised": [], "Created": [], "Repealed": []}
-    for row in plan.rows:
-        shown = row.new or row.old
-        title = f" {escape(shown.title)}" if shown else ""
-        if row.continues is not None:
-            by_operation["Moved"].append(f"- {code(row.continues)} becomes {code(row.address)}{title}")
-        elif row.operation == "revise":
-            by_operation["Revised"].append(f"- {code(row.address)}{title}")
-        elif row.operation == "create":
-            by_operation["Created"].append(f"- {code(row.address)}{title}")
-        elif row.operation == "repeal" and row.address not in moved:
-            by_operation["Repealed"].append(f"- {code(row.address)}{title}")
-    for name, lines in by_operation.items():
-        if lines:
-            yield from (f"### {name}", "", *lines, "")
+def _by_word(view: RequestView, kept: int) -> Iterator[str]:
+    """Each unit that is not kept, with its words. The kept units are one line."""
+    yield "Removed words are ~~struck through~~, and added words are **bold**."
+    yield ""
+    shown, rest = fitting(view.difference, limits.REQUEST_DIFFERENCE_CHARACTERS_MAX)
+    for change in shown:
+        yield f"### {change.change.capitalize()}: {escape(change.title)}"
+        yield ""
+        yield f"{code(change.address)}{f', before {code(change.before)}' if change.before else ''}"
+        if change.other_fields:
+            yield f"({', '.join(map(code, change.other_fields))} differ)"
+        yield ""
+        yield from _quoted(change.words)
+        yield ""
+    if rest:
+        of_all = counted(len(view.difference), "changed unit")
+        yield f"{rest} of {of_all} not shown whole: `cutter request` shows them all."
+        yield ""
+    if kept:
+        yield f"{counted(kept, 'unit')} kept, without a change."
+        yield ""
+
+
+def _quoted(words: Sequence[Piece]) -> Iterator[str]:
+    """A difference as a quotation. Each line of the texts is a line of its own, and its own signs are escaped."""
+    if [piece.kind for piece in words] == ["same"]:
+        yield "> The same text."
+        return
+    text = "".join("\n".join(_marked(part, _MARKS[piece.kind]) for part in piece.text.split("\n")) for piece in words)
+    yield from (f"> {line.strip()}".rstrip() for line in text.strip("\n").split("\n"))
+
+
+def _marked(text: str, mark: str) -> str:
+    """A part of a line. White space stays outside the marks, because Markdown knows no mark next to it."""
+    core = text.strip()
+    if not core:
+        return " " if text else ""
+    return f"{' ' if text[0].isspace() else ''}{mark}{escape(core)}{mark}{' ' if text[-1].isspace() else ''}"
 
 
 def findings(view: RequestView) -> Iterator[str]:
@@ -114,7 +144,7 @@ def _finding_list(severity: str, group: Sequence[ShownFinding], most: int, when:
 
 
 def units(view: RequestView) -> Iterator[str]:
-    """The tree of units with their numbers, titles, places and sizes. A unit that a revision keeps has a short line."""
+    """The tree of units with their numbers, titles, places and sizes. The units that a revision keeps are one line."""
     size = sum(unit.size for unit in view.units)
     words = sum(unit.words for unit in view.units)
     yield "## Units"
@@ -123,19 +153,17 @@ def units(view: RequestView) -> Iterator[str]:
     yield ""
     room = limits.REQUEST_TREE_BYTES_MAX
     operations = view.revision.operations if view.revision else {}
-    for place, unit in enumerate(view.units):
-        line = _kept(unit) if operations.get(unit.address) == "keep" else _unit(unit)
+    changed = [unit for unit in view.units if operations.get(unit.address) != "keep"]
+    for place, unit in enumerate(changed):
+        line = _unit(unit)
         room -= len(line.encode()) + 1
         if room < 0:
-            yield f"- and {len(view.units) - place} more; `cutter request` shows them all"
+            yield f"- and {len(changed) - place} more; `cutter request` shows them all"
             break
         yield line
+    if len(changed) < len(view.units):
+        yield f"- and {counted(len(view.units) - len(changed), 'kept unit')}; `cutter request` shows them all"
     yield ""
-
-
-def _kept(unit: ShownUnit) -> str:
-    facts = [_head(unit), code(unit.address), "kept", *_noticed(unit)]
-    return " · ".join(facts)
 
 
 def _unit(unit: ShownUnit) -> str:

@@ -22,6 +22,7 @@ def view_record(view: RequestView) -> Json:
     """The whole view without the source text. `snapshot_sha256` represents the source text."""
     return {
         "schema": SCHEMA,
+        **_difference(view),
         "docprefix": view.docprefix,
         "source_version_id": view.source_version_id,
         "profile_id": view.profile_id,
@@ -47,14 +48,24 @@ def request_record(document: RequestDocument, view: RequestView) -> Json:
     """The JSON form of a request: the question, the whole view, and the source text."""
     return {
         "view_digest": view_digest(view),
+        "view": view_record(view),
         "request": {**asdict(document.request), "challenge": document.request.challenge},
         "mode": document.mode,
         "expires_utc": render_instant(document.expires_utc),
         "request_kb_id": document.kb_id,
         "changes": asdict(document.changes),
-        "view": view_record(view),
         "source": {"sha256": view.digests.snapshot_sha256, "text": view.data.decode("utf-8")},
     }
+
+
+def _difference(view: RequestView) -> Json:
+    """Each unit that the text changes in the law in force, with its words as pairs of kind and text."""
+    if view.revision is None:
+        return {}
+    changes = [
+        {**flat(change), "words": [[piece.kind, piece.text] for piece in change.words]} for change in view.difference
+    ]
+    return {"title": view.title, "difference": changes}
 
 
 def _revision(plan: RevisionPlan) -> Json:
@@ -69,7 +80,7 @@ def _revision(plan: RevisionPlan) -> Json:
                 "operation": row.operation,
                 "continues": row.continues,
                 "body_sha256": row.new and row.new.body_sha256,
-                "ended": row.old and flat(row.old),
+                "ended": row.old and {name: value for name, value in flat(row.old).items() if name != "body"},
             }
             for row in plan.rows
         ],

@@ -9,6 +9,7 @@ from functools import cached_property
 from cutter.marking.law_title import law_title
 from cutter.marking.result import Severity
 from cutter.marking.revision import RevisionPlan
+from cutter.request_view.difference import UnitDifference, difference
 
 OF_ROWS = {"keep": "kept", "revise": "revised", "create": "created", "repeal": "repealed"}
 """What a revision does to the unit of a row."""
@@ -184,8 +185,18 @@ class RequestView:
 
     @cached_property
     def title(self) -> str | None:
-        """The law's own title, for the head of a page. No digest covers it except the digest of the source text."""
-        return law_title(self.data)
+        """The law's own title, for the head of a page. A repeal has the title of the law that ends."""
+        return law_title(self.data) or (self.revision.base.title if self.revision else None)
+
+    @property
+    def repeals(self) -> bool:
+        """Whether the run ends the whole law."""
+        return self.revision is not None and self.revision.base.operation_kind == "repeal"
+
+    @cached_property
+    def difference(self) -> tuple[UnitDifference, ...]:
+        """Every unit that the text changes in the law in force, by word; nothing for a first cut."""
+        return tuple(difference(self.revision)) if self.revision else ()
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

@@ -12,6 +12,9 @@ from cutter.storage.records import records
 LAW = records("law_in_force", UnitInForce)
 """Takes `run_id`; the units of the run's base in document order, none for a first cut."""
 
+LAW_TEXT = records("law_text_in_force", UnitInForce)
+"""The same with the text of each unit, which a request compares by word."""
+
 ENACTED = records("law_enacted", UnitInForce)
 """Takes `run_id`; the units of the law that the run enacted, in document order."""
 
@@ -35,6 +38,7 @@ class Terms:
     operation_kind: str
     base_source_version_id: UUID | None
     base_receipt_hash: str | None
+    base_title: str | None
     effective_from: date | None
     change_reason: str | None
     registered_by: str | None
@@ -53,7 +57,7 @@ class Terms:
             return None
         return Base(
             operation_kind=self.operation_kind, source_version_id=str(self.base_source_version_id),
-            receipt_hash=self.base_receipt_hash, units=tuple(units),
+            receipt_hash=self.base_receipt_hash, units=tuple(units), title=self.base_title,
         )  # fmt: skip
 
     @property

@@ -21,7 +21,7 @@ from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.request_view import SealedGate, StoredUnit
 from cutter.storage import effect_policy
 from cutter.storage.answers import NotOpened
-from cutter.storage.law_in_force import LAW, TERMS, Terms
+from cutter.storage.law_in_force import LAW_TEXT, TERMS, Terms
 from cutter.storage.pools import Connection
 from cutter.storage.records import parsed, records, the_row
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
@@ -121,7 +121,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         stored = STORED.sent(connection, named)
         sealed = SEALED.sent(connection, named)
         terms = TERMS.sent(connection, named)
-        law = LAW.sent(connection, named)
+        law = LAW_TEXT.sent(connection, named)
         policy = effect_policy.TEXT.sent(connection)
     known, answer = facts.fetchone(), opened.fetchone()
     if known is None or answer is None:

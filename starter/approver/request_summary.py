@@ -11,19 +11,21 @@ from rich.text import Text
 from cutter.approvals.request import RequestDocument
 from cutter.domain.amounts import counted
 from cutter.domain.timestamps import readable
-from cutter.limits import FINDINGS_IN_PAGE, LINES_OF_A_UNIT, UNITS_IN_PAGE
+from cutter.limits import DIFFERENCE_IN_PAGE_CHARACTERS, FINDINGS_IN_PAGE, LINES_OF_A_UNIT, UNITS_IN_PAGE
 from cutter.request_view import RequestView, ShownFinding, ShownUnit, view_digest
+from cutter.request_view.difference import fitting
 from starter.console.terminal import line, table
+from starter.console.word_text import by_word
 
 SEVERITY_STYLES = {"red": "bold red", "amber": "yellow", "info": ""}
 
 
 def summary(document: RequestDocument, view: RequestView) -> Group:
-    """A short page: the title first, then the change of the law in force, the findings and the tree, and the digests
-    last. This machine built all of it.
+    """A short page: the title first, then the difference to the law in force, the findings, the tree, and the digests
+    last. This machine built all of it. A change of law has the difference instead of the tree.
     """
-    parts = (_head, change, _findings, _tree)
-    return Group(*(text for part in parts for text in part(document, view)), *_digests(view))
+    tree = () if view.revision else _tree(document, view)
+    return Group(*_head(document, view), *change(document, view), *_findings(document, view), *tree, *_digests(view))
 
 
 def heading(document: RequestDocument, view: RequestView) -> Text:
@@ -37,6 +39,34 @@ def _head(document: RequestDocument, view: RequestView) -> Iterator[Text]:
     yield line(f"{asked.gate} of {asked.document_id}, open until {readable(document.expires_utc)}")
 
 
+def change(document: RequestDocument, view: RequestView, room: int = DIFFERENCE_IN_PAGE_CHARACTERS) -> Iterator[Text]:
+    """What the text changes in the law in force, by word: up to `room` characters. Nothing for a plain first cut."""
+    plan = view.revision
+    if plan is None:
+        yield from (line(f"{name}: {value}") for name, value in view.terms)
+        return
+    if view.repeals:
+        yield line(f"REPEAL: the whole law ends{_on(view)}. This is the text that ends:", "bold red")
+    else:
+        yield line(f"{plan.base.operation_kind}: this changes in the law in force{_on(view)}", "bold")
+    if view.reason:
+        yield line(f"reason: {view.reason}")
+    shown, rest = fitting(view.difference, room)
+    for item in shown:
+        before = f", before {item.before}" if item.before else ""
+        others = f" ({', '.join(item.other_fields)} differ)" if item.other_fields else ""
+        yield line(f"{item.change}: {item.title}, {item.address}{before}{others}", "bold")
+        yield by_word(item.words)
+    if rest:
+        yield line(f"… {rest} of {counted(len(view.difference), 'changed unit')} not shown whole: {_page(document)}")
+    if plan.counts["keep"]:
+        yield line(f"{counted(plan.counts['keep'], 'unit')} kept, without a change")
+
+
+def _on(view: RequestView) -> str:
+    return f" on {view.effective_from}" if view.effective_from else " on the day of enactment"
+
+
 def _findings(document: RequestDocument, view: RequestView) -> Iterator[Text]:
     counts = ", ".join(f"{_count(view, severity)} {severity}" for severity in SEVERITY_STYLES)
     yield line(f"{counted(len(view.findings), 'finding')} ({counts})", "bold")
@@ -47,17 +77,6 @@ def _findings(document: RequestDocument, view: RequestView) -> Iterator[Text]:
         yield line(text, SEVERITY_STYLES[finding.severity])
     if len(ordered) > FINDINGS_IN_PAGE:
         yield _more(document, len(ordered) - FINDINGS_IN_PAGE, "finding")
-
-
-def change(document: RequestDocument, view: RequestView) -> Iterator[Text]:
-    """What the text changes in the law in force, from which day, and why. Nothing for a plain first cut."""
-    if view.terms:
-        yield line(f"what {document.request.document_id} changes in the law", "bold")
-    yield from (line(f"  {name}: {value}") for name, value in view.terms)
-    for row in view.revision.rows if view.revision else ():
-        shown = row.new or row.old
-        if row.operation != "keep" and shown is not None:
-            yield line(f"  {row.operation} {row.address}: {shown.title}")
 
 
 def worst_first(view: RequestView) -> list[ShownFinding]:
@@ -115,7 +134,11 @@ def _drafts(view: RequestView) -> int:
 
 
 def _more(document: RequestDocument, count: int, noun: str) -> Text:
-    return line(f"  … and {counted(count, noun)} more: see `cutter request {document.request.document_id} --open`")
+    return line(f"  … and {counted(count, noun)} more: {_page(document)}")
+
+
+def _page(document: RequestDocument) -> str:
+    return f"see `cutter request {document.request.document_id} --open`"
 
 
 def facts(document: RequestDocument, view: RequestView) -> Table:

@@ -26,7 +26,7 @@ from cutter.kb.write_once import put
 from cutter.request_view import RequestView, build_view, view_digest
 from cutter.request_view.markdown import markdown
 from cutter.settings import Settings
-from cutter.storage.law_in_force import LAW, TERMS
+from cutter.storage.law_in_force import LAW_TEXT, TERMS
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
@@ -124,7 +124,7 @@ def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role
     with session(settings, role) as connection:
         record = PROFILE.first(connection, {"source_version_id": version})
         stored, sealed = STORED.all(connection, asked), SEALED.all(connection, asked)
-        terms, law = TERMS.one(connection, asked), LAW.all(connection, asked)
+        terms, law = TERMS.one(connection, asked), LAW_TEXT.all(connection, asked)
     if record is None or sha256_hex(record.profile_body) != document.profile_sha256:
         raise Refused("the profile is not the one that the request names: do not sign", code="profile_differs")
     options = marking.Options(**record.options, forbidden_ids=tuple(record.forbidden_ids))

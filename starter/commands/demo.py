@@ -35,8 +35,8 @@ from cutter.storage import private
 from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter.approver import signing_desk
+from starter.approver.request_summary import change, unit_at_its_place
 from starter.approver.request_summary import summary as request_summary
-from starter.approver.request_summary import unit_at_its_place
 from starter.commands import approvers, demo_amendment, demo_batch, evidence, up
 from starter.commands.demo_amendment import Amendment
 from starter.commands.demo_batch import DemoBatch
@@ -192,8 +192,8 @@ def _sign(settings: Settings, signer: signing_desk.Signing, run_id: str, request
 
 def _show_request(settings: Settings, document: RequestDocument, view: RequestView) -> None:
     """Show what an approver sees before signing: the tree, one unit at its place in the source, and the page."""
-    if document.request.gate == Sovereign.CUT and view.terms:
-        err().print(*demo_amendment.changes_shown(document.changes), sep="\n", soft_wrap=True)
+    if view.revision:
+        err().print(*change(document, view), sep="\n", soft_wrap=True)
     elif document.request.gate == Sovereign.CUT:
         longest = max(view.units, key=lambda unit: unit.words)
         err().print(request_summary(document, view), *unit_at_its_place(view, longest), sep="\n", soft_wrap=True)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from cutter import sources
-from cutter.approvals.request import Changes
 from cutter.catalogue import Role
 from cutter.law.comparison import Comparison, compare
 from cutter.law.law_text import LawText, Unit
@@ -68,13 +65,6 @@ def registered(settings: Settings, document_id: str, first: Path) -> date | None
     )  # fmt: skip
     say(f"registered {document_id}: amended/{amended.name}, as `cutter source add --effective {day}` does")
     return day
-
-
-def changes_shown(changes: Changes) -> Iterator[Text]:
-    """What an approver reads of a revision: each unit that the run adds, changes or removes."""
-    yield line("the difference to the law in force", "bold")
-    for sign, units in (("+", changes.added), ("~", changes.changed), ("-", changes.removed)):
-        yield from (line(f"  {sign} {unit.title}") for unit in units)
 
 
 def looked_at(settings: Settings, document_id: str, run_id: str, day: date) -> Amendment:

@@ -15,16 +15,17 @@ from rich.console import Console
 
 from cutter import limits
 from cutter.catalogue import Role
+from cutter.domain.word_diff import brief
 from cutter.errors import InvalidInput, NotFound
 from cutter.law import views
-from cutter.law.comparison import Comparison, UnitChange, compare
+from cutter.law.comparison import Comparison, compare
 from cutter.law.law_text import LawText, LawVersion, Unit
-from cutter.law.word_diff import Piece, shortened
 from cutter.settings import load
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import Hit, Law, UnitVersion
 from cutter.storage.pools import Connection, session
 from starter.console.terminal import AsJson, Listing, fields, line, plain, quoted, show
+from starter.console.word_text import by_word
 
 Document = Annotated[str, typer.Argument(help="Document id of the law, such as ICX-LAW-2026-001")]
 UnitName = Annotated[str | None, typer.Argument(help="Address of a unit, or the end of one, such as ARTICLE-3")]
@@ -35,10 +36,6 @@ Recorded = Annotated[
     str | None,
     typer.Option("--recorded", help="What was known at the end of this day (UTC), or of 2026-07-01T12:00:00Z"),
 ]
-
-STYLES = {"removed": "red strike", "added": "green", "same": ""}
-SIGNS = {"removed": ("[-", "-]"), "added": ("{+", "+}"), "same": ("", "")}
-"""What is written around a piece, as other programs do it: colours alone are lost in a file."""
 
 
 def list_laws(at: At = None, recorded: Recorded = None, as_json: AsJson = False) -> None:
@@ -344,26 +341,4 @@ def print_comparison(out: Console, before: LawVersion, after: LawVersion, compar
         moved = f", before {change.before.address}" if change.change == "moved" and change.before else ""
         others = f" ({', '.join(change.other_differences)} differ)" if change.other_differences else ""
         out.print(line(f"{change.change}: {change.unit.address}{moved}{others}", "bold"), soft_wrap=True)
-        _print_words(out, change)
-
-
-def _print_words(out: Console, change: UnitChange) -> None:
-    """The text by word; a whole text that is new, gone or unchanged is not repeated with signs."""
-    pieces = change.words
-    if len(pieces) == 1 and pieces[0].kind == "same":
-        out.print(line("  the same text"))
-        return
-    shown = plain("")
-    for place, piece in enumerate(pieces):
-        before, after = SIGNS[piece.kind]
-        text = _near(piece, first=place == 0, last=place == len(pieces) - 1)
-        shown.append_text(plain(f"{before}{text}{after}", STYLES[piece.kind]))
-    out.print(quoted(shown), soft_wrap=True)
-
-
-def _near(piece: Piece, *, first: bool, last: bool) -> str:
-    """An unchanged piece is shown next to the change only."""
-    if piece.kind != "same":
-        return piece.text
-    text = piece.text.rstrip("\n") if last else piece.text
-    return shortened(text, limits.DIFF_CONTEXT_CHARACTERS, first=first, last=last)
+        out.print(by_word(brief(change.words, limits.DIFF_CONTEXT_CHARACTERS)), soft_wrap=True)

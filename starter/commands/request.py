@@ -102,7 +102,7 @@ def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestVi
         return data
     if form is Form.HTML:
         return request_page.render(document, view, over=over)
-    return f"{json_text(request_record(document, view), indent=2)}\n".encode()
+    return f"{json_text(request_record(document, view), indent=2, sort_keys=False)}\n".encode()
 
 
 def saved(settings: Settings, document: RequestDocument, shown: bytes, form: Form, out: Path | None) -> Path:

@@ -67,8 +67,22 @@ def ends_with_an_amended_law(text: str, stderr: str) -> None:
     assert re.search(
         r"registered ICX-DEMO-\S+: amended/\S+, as `cutter source add --effective \d{4}-\d\d-\d\d` does", stderr
     )
-    difference = stderr.partition("the difference to the law in force\n")[2].partition("SG_cut_authz:")[0]
-    assert [line.split()[0] for line in difference.splitlines()] == ["+", "~", "~", "-"]
+    # The approver reads the changed words before each of both signatures.
+    at_gates = [
+        part.partition("the request as a page:")[0] for part in stderr.split("this changes in the law in force")
+    ]
+    assert [part.rpartition("\n")[2] for part in at_gates[1:]] == ["SG_cut_authz: ", "SG_lifecycle_authz: "]
+    for part in at_gates[1:]:
+        assert [
+            line.split(":")[0] for line in part.splitlines() if re.match(r"(revised|created|repealed|moved):", line)
+        ] == [
+            "revised",
+            "revised",
+            "created",
+            "repealed",
+        ]
+        assert "at least [-five-]{+six+} days a week" in part
+        assert "24 units kept, without a change" in part
     shown = text.partition("\namended law ICX-DEMO-")[2]
     assert "version 1 to 2: 24 kept, 2 revised, 1 created, 1 repealed" in shown
     assert "at least [-five-]{+six+} days a week" in shown

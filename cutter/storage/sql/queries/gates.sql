@@ -31,6 +31,15 @@ from cutter_governance.run r, public.fn_law_of(r.base_run_id) as l
 where r.run_id = %(run_id)s
 order by l.document_order
 
+-- name: law_text_in_force
+-- Returns the same units with their texts.
+select l.address, l.title, l.body_sha256, l.unit_kind, l.section_type, l.publication_type, l.owner, l.parent_address,
+    v.body
+from cutter_governance.run r, public.fn_law_of(r.base_run_id) as l
+join public.unit_version v on v.id = l.version_id
+where r.run_id = %(run_id)s
+order by l.document_order
+
 -- name: law_enacted
 -- Returns the units of the law that a run enacted, in document order.
 select l.address, l.title, l.body_sha256, l.unit_kind, l.section_type, l.publication_type, l.owner, l.parent_address
@@ -46,8 +55,12 @@ where w.run_id = %(run_id)s
 
 -- name: terms_of_run
 -- Returns what a run changes, from which day, and why, and who registered its text when.
-select r.operation_kind, r.base_source_version_id, r.base_receipt_hash, v.effective_from, v.change_reason,
-    v.registered_by, v.registered_at
+select r.operation_kind, r.base_source_version_id, r.base_receipt_hash, (
+        select coalesce(b.provenance ->> 'title', d.display_en, d.display_vi)
+        from public.source_version b
+        join public.source_document d on d.source_document_ref = b.source_document_ref
+        where b.id = r.base_source_version_id) as base_title,
+    v.effective_from, v.change_reason, v.registered_by, v.registered_at
 from cutter_governance.run r
 left join public.source_version v on v.id = r.source_version_id
 where r.run_id = %(run_id)s

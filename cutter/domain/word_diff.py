@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal
+from typing import Final, Literal
 
 from cutter import limits
 
@@ -28,14 +28,18 @@ class Piece:
     text: str
 
 
-def word_diff(before: str, after: str) -> tuple[Piece, ...]:
-    """The pieces in order: without `added` they give the earlier text, without `removed` the later one."""
+def word_diff(before: str, after: str, *, pairs: int | None = None) -> tuple[Piece, ...]:
+    """The pieces in order: without `added` they give the earlier text, without `removed` the later one.
+
+    If the texts have more pairs of words than `pairs` (None: WORD_PAIRS_COMPARED_MAX), all words between the first and
+    the last difference count as replaced.
+    """
     old, new = _WORD.findall(before), _WORD.findall(after)
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     left, right = old[head : len(old) - tail], new[head : len(new) - tail]
     rest = old[len(old) - tail :]
-    return _joined([("same", "".join(old[:head])), *_between(left, right), ("same", "".join(rest))])
+    return _joined([("same", "".join(old[:head])), *_between(left, right, pairs), ("same", "".join(rest))])
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
@@ -48,9 +52,9 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
     return count
 
 
-def _between(old: list[str], new: list[str]) -> list[tuple[Kind, str]]:
+def _between(old: list[str], new: list[str], pairs: int | None) -> list[tuple[Kind, str]]:
     """The middle of both texts; too many words to compare are shown as replaced."""
-    if len(old) * len(new) > limits.WORD_PAIRS_COMPARED_MAX:
+    if len(old) * len(new) > (limits.WORD_PAIRS_COMPARED_MAX if pairs is None else pairs):
         return [("removed", "".join(old)), ("added", "".join(new))]
     parts: list[tuple[Kind, str]] = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -72,25 +76,26 @@ def _joined(pieces: Sequence[tuple[Kind, str]]) -> tuple[Piece, ...]:
     return tuple(made)
 
 
-def marked(pieces: Sequence[Piece], *, around: int | None = None) -> str:
-    """One text with `[-removed-]` and `{+added+}`, as other programs write a diff by word.
-
-    `around` keeps so many characters of an unchanged piece next to a change, and writes `…` for the rest.
-    """
-    shown = []
-    for place, piece in enumerate(pieces):
-        if piece.kind == "removed":
-            shown.append(f"[-{piece.text}-]")
-        elif piece.kind == "added":
-            shown.append(f"{{+{piece.text}+}}")
-        else:
-            shown.append(shortened(piece.text, around, first=place == 0, last=place == len(pieces) - 1))
-    return "".join(shown)
+SIGNS: Final[dict[Kind, tuple[str, str]]] = {"removed": ("[-", "-]"), "added": ("{+", "+}"), "same": ("", "")}
+"""What is written around a piece, as other programs do it: colours alone are lost in a file."""
 
 
-def shortened(text: str, around: int | None, *, first: bool, last: bool) -> str:
-    """An unchanged text of which only the ends next to a change remain."""
-    if around is None:
-        return text
-    before, after = ("" if first else text[:around]), ("" if last else text[-around:])
-    return text if len(text) <= len(before) + len(after) else f"{before}…{after}"
+def marked(pieces: Sequence[Piece]) -> str:
+    """One text with `[-removed-]` and `{+added+}`."""
+    return "".join(f"{SIGNS[piece.kind][0]}{piece.text}{SIGNS[piece.kind][1]}" for piece in pieces)
+
+
+def brief(pieces: Sequence[Piece], around: int) -> tuple[Piece, ...]:
+    """The pieces with so many characters of each unchanged text next to a change, and `…` for the rest."""
+    last = len(pieces) - 1
+    return tuple(
+        Piece(kind=piece.kind, text=_near(piece.text, 0 if place == 0 else around, 0 if place == last else around))
+        if piece.kind == "same"
+        else piece
+        for place, piece in enumerate(pieces)
+    )
+
+
+def _near(text: str, first: int, last: int) -> str:
+    """The first and the last characters of an unchanged text."""
+    return text if len(text) <= first + last else f"{text[:first]}…{text[len(text) - last :]}"

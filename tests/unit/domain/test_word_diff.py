@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter import limits
-from cutter.law.word_diff import marked, word_diff
+from cutter.domain.word_diff import brief, marked, word_diff
 
 
 def earlier(before: str, after: str) -> str:
@@ -45,7 +45,7 @@ def test_a_changed_word_is_shown_in_its_sentence(before: str, after: str, shown:
 def test_only_the_words_next_to_a_change_are_shown() -> None:
     long = "word " * 50
     assert (
-        marked(word_diff(f"{long}old {long}", f"{long}new {long}"), around=10) == "…word word [-old-]{+new+} word word…"
+        marked(brief(word_diff(f"{long}old {long}", f"{long}new {long}"), 10)) == "…word word [-old-]{+new+} word word…"
     )
 
 

@@ -1,0 +1,88 @@
+"""Pure: the difference by word between a law in force and the text that changes it, as a request shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from cutter import limits
+from cutter.domain.digests import sha256_hex
+from cutter.domain.word_diff import Piece, brief, word_diff
+from cutter.errors import ProgrammingError
+from cutter.marking.revision import RevisionPlan, RevisionRow, UnitInForce
+
+Change = Literal["revised", "created", "repealed", "moved"]
+
+_OF_OPERATION: Final[dict[str, Change]] = {"revise": "revised", "create": "created", "repeal": "repealed"}
+_OTHER_FIELDS: Final = ("title", "parent_address", "unit_kind", "section_type", "publication_type", "owner")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitDifference:
+    """A unit that the text changes, with both texts by word. `before` is the address that a moved unit had.
+
+    `other_fields` names what differs apart from the text.
+    """
+
+    change: Change
+    address: str
+    title: str
+    before: str | None
+    other_fields: tuple[str, ...]
+    words: tuple[Piece, ...]
+
+
+def difference(plan: RevisionPlan) -> Iterator[UnitDifference]:
+    """Every unit that is not kept, in document order. A moved unit appears once, at its new address."""
+    left = {before for before, _ in plan.moves}
+    units = {unit.address: unit for unit in plan.base.units}
+    pairs = min(limits.WORD_PAIRS_COMPARED_MAX, limits.REQUEST_WORD_PAIRS_MAX // max(plan.counts["revise"], 1))
+    for row in plan.rows:
+        if row.operation != "keep" and not (row.new is None and row.address in left):
+            old = units[row.continues] if row.continues is not None else row.old
+            yield _of_row(row, old, pairs)
+
+
+def _of_row(row: RevisionRow, old: UnitInForce | None, pairs: int) -> UnitDifference:
+    shown = row.new or row.old
+    assert shown is not None
+    both = row.new is not None and old is not None
+    others = (name for name in _OTHER_FIELDS if both and getattr(row.new, name) != getattr(old, name))
+    return UnitDifference(
+        change=_OF_OPERATION[row.operation] if row.continues is None else "moved", address=row.address,
+        title=shown.title, before=row.continues, other_fields=tuple(others),
+        words=word_diff(_text(old) if old else "", row.new.body if row.new else "", pairs=pairs),
+    )  # fmt: skip
+
+
+def _text(unit: UnitInForce) -> str:
+    """The text of a unit in force. Its digest is signed, and a text with another digest is never shown."""
+    if unit.body is None or sha256_hex(unit.body) != unit.body_sha256:
+        raise ProgrammingError(f"{unit.address}: the text in force is not the one that was enacted")
+    return unit.body
+
+
+def fitting(changes: Sequence[UnitDifference], room: int) -> tuple[list[UnitDifference], int]:
+    """The changes with their words shortened next to each change, up to so many characters; and how many changes are
+    not shown whole.
+    """
+    shown: list[UnitDifference] = []
+    for place, change in enumerate(changes):
+        words = brief(change.words, limits.DIFF_CONTEXT_CHARACTERS)
+        fit = tuple(_until(words, room))
+        shown.append(replace(change, words=fit))
+        room -= sum(len(piece.text) for piece in words)
+        if room < 0:
+            return shown, len(changes) - place
+    return shown, 0
+
+
+def _until(words: Sequence[Piece], room: int) -> Iterator[Piece]:
+    """The pieces up to so many characters. `…` ends a text that is cut."""
+    for piece in words:
+        if len(piece.text) > room:
+            yield Piece(kind=piece.kind, text=f"{piece.text[:room]}…")
+            return
+        yield piece
+        room -= len(piece.text)
