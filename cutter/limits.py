@@ -242,10 +242,9 @@ WORD_PAIRS_COMPARED_MAX = 25_000_000
 seconds. Beyond it all words count as different.
 """
 
-REQUEST_WORD_PAIRS_MAX = 100_000_000
-"""The number of word pairs that a request compares, in equal shares for its revised units. This takes about eight
-seconds. In a unit that needs more than its share, all words between the first and the last difference count as
-replaced.
+REQUEST_WORD_PAIRS_MAX = 5_000_000
+"""The number of word pairs that a request compares, in equal shares for its revised units. This takes a few seconds.
+In a unit that needs more than its share, all words between the first and the last difference count as replaced.
 """
 
 REQUEST_DIFFERENCE_CHARACTERS_MAX = 2_000_000

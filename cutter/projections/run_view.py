@@ -149,8 +149,8 @@ class ShownRetry:
 class ShownRun:
     """Everything that a reader sees of a run.
 
-    The run itself does not know the last four fields. They are the signed rejection, its place in a lane, what is wrong
-    with its request's document, and the worker that holds it up.
+    The run itself does not know the last five fields. They are the signed rejection, its place in a lane, what is wrong
+    with its request's document, the worker that holds it up, and that a newer version is registered.
     """
 
     run_id: str
@@ -187,6 +187,7 @@ class ShownRun:
     lane: str | None = None
     request_flaw: str | None = None
     blocked: str | None = None
+    newer: str | None = None
 
     def as_json(self) -> Json:
         """The run for programs."""

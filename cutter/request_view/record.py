@@ -54,6 +54,7 @@ def request_record(document: RequestDocument, view: RequestView) -> Json:
         "expires_utc": render_instant(document.expires_utc),
         "request_kb_id": document.kb_id,
         "changes": asdict(document.changes),
+        "newer_version": view.newer,
         "source": {"sha256": view.digests.snapshot_sha256, "text": view.data.decode("utf-8")},
     }
 

@@ -168,6 +168,10 @@ class RequestView:
     revision: RevisionPlan | None = None
     effective_from: str | None = None
     reason: str | None = None
+    newer: str | None = None
+    """That a newer version is registered than the pinned one. No digest covers it, because it can change while the
+    request waits.
+    """
     registered: str | None = None
     """Who registered the text, and when, such as `by anna on 2026-11-23`. The request document shows it where a person
     accepted a finding. No digest of the law covers it.

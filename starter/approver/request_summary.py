@@ -40,7 +40,11 @@ def _head(document: RequestDocument, view: RequestView) -> Iterator[Text]:
 
 
 def change(document: RequestDocument, view: RequestView, room: int = DIFFERENCE_IN_PAGE_CHARACTERS) -> Iterator[Text]:
-    """What the text changes in the law in force, by word: up to `room` characters. Nothing for a plain first cut."""
+    """A newer version, if one is registered, and what the text changes in the law in force, by word: up to `room`
+    characters. Nothing of that for a first cut.
+    """
+    if view.newer:
+        yield line(f"newer version: {view.newer}", "bold yellow")
     plan = view.revision
     if plan is None:
         yield from (line(f"{name}: {value}") for name, value in view.terms)

@@ -32,6 +32,7 @@ from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.types import Json, Refusal
+from starter.operator.newer_version import newer_versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +126,7 @@ def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role
         record = PROFILE.first(connection, {"source_version_id": version})
         stored, sealed = STORED.all(connection, asked), SEALED.all(connection, asked)
         terms, law = TERMS.one(connection, asked), LAW_TEXT.all(connection, asked)
+        newer = newer_versions(connection, [document.request.run_id])
     if record is None or sha256_hex(record.profile_body) != document.profile_sha256:
         raise Refused("the profile is not the one that the request names: do not sign", code="profile_differs")
     options = marking.Options(**record.options, forbidden_ids=tuple(record.forbidden_ids))
@@ -135,7 +137,7 @@ def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role
     return build_view(
         snapshot, marked, docprefix=record.docprefix, source_version_id=version, stored=stored,
         sealed=map(sealed_gate, sealed), law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
-        registered=terms.registration,
+        registered=terms.registration, newer=newer.get(document.request.run_id),
     )  # fmt: skip
 
 

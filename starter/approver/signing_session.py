@@ -37,7 +37,7 @@ from starter.approver.session_result import ACCEPTED, SessionResult
 from starter.approver.session_signatures import Answer, Handover, Signatures
 from starter.approver.signing_desk import Signing
 from starter.approver.signing_sequel import Sequel, after
-from starter.console.confirmation import confirmed
+from starter.console.confirmation import confirmed, typed
 from starter.console.terminal import err, progress_bar, say
 from starter.operator import request_state
 from temporal.runs import OrderReply
@@ -195,7 +195,9 @@ def _ask_each(shown: Session, wanted: Decision) -> None:
         both = " for both gates" if shown.before else ""
         where = f"{number} of {total}: " if total > 1 else ""
         try:
-            yes = confirmed(f"{where}{wanted.choice} {request.name}{both} as {shown.approver}?")
+            question = f"{where}{wanted.choice} {request.name}{both} as {shown.approver}?"
+            ends_law = request.document.repeals and wanted.choice is Choice.APPROVE
+            yes = typed(request.document.request.document_id, question) if ends_law else confirmed(question)
         except typer.Abort:
             if total == 1:
                 raise

@@ -69,7 +69,11 @@ def _rendered(entries: list[InboxEntry]) -> RenderableType:
     shown = len(COLUMNS) if any(entry.you_may_not for entry in entries) else len(COLUMNS) - 1
     commands = [entry.command for entry in entries]
     listing = Listing(columns=COLUMNS[:shown], rows=[row[:shown] for row in rows], commands=commands)
-    return Group(listing, *(line(f"{entry.document_id} {entry.lane}") for entry in entries if entry.lane))
+    return Group(
+        listing,
+        *(line(f"{entry.document_id} {entry.lane}") for entry in entries if entry.lane),
+        *(line(f"{entry.document_id}: {entry.newer}") for entry in entries if entry.newer),
+    )
 
 
 def _person(settings: Settings, approver: str | None) -> Person | None:

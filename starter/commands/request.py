@@ -56,8 +56,8 @@ def request(
     run_id = run_rows.run_id_of(settings, run)
     over = request_state.over(settings, run_id)
     if form is Form.MARKDOWN:
-        document, body = _document(settings, run_id)
-        shown = _said_first(over, run_id) + body
+        document, body, newer = _document(settings, run_id)
+        shown = _said_first(over, run_id) + (f"> **{escape(newer)}**\n\n".encode() if newer else b"") + body
     else:
         document, shown = _built(settings, run_id, form, over)
     if form is not Form.HTML and out is None and not as_json:
@@ -83,15 +83,15 @@ def _built(settings: Settings, run_id: str, form: Form, over: str) -> tuple[Requ
     return document, rendered(form, document, data, view, over)
 
 
-def _document(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes]:
-    """The request document. What it shows is built again only while somebody can still sign it.
+def _document(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, str | None]:
+    """The request document, and the newer version if one is registered. What it shows is built again only while
+    somebody can still sign it.
 
     PostgreSQL has the digest of its bytes, so that an old one is shown as people signed it, whatever was changed since.
     """
     document, data, is_open = signing_desk.read_newest(settings, run_id)
-    if is_open:
-        signing_desk.recompute(settings, document)
-    return document, data
+    newer = signing_desk.recompute(settings, document).newer if is_open else None
+    return document, data, newer
 
 
 def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestView, over: str = "") -> bytes:

@@ -248,6 +248,7 @@ def _head(view: ShownRun) -> RenderableType:
         ("stop latch", stop and f"{stop.kind} by {stop.set_by}: {stop.reason}"),
         ("lane", view.lane),
         ("waits for", view.blocked),
+        ("newer version", view.newer),
         ("started", f"{short_time(view.created_utc)} by {view.starter}"),
         ("ended", short_time(view.ended_utc)),
         ("batch", view.batch_id),

@@ -16,16 +16,25 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 YES, NO = ("y", "yes"), ("", "n", "no")
 
 
+def typed(word: str, question: str) -> bool:
+    """True if the person types exactly this word; Enter is no. Raises Abort as `confirmed` does."""
+    return _answer(f"{question} Type {word} to sign it, or Enter to leave it: ") == word
+
+
+def _answer(question: str) -> str:
+    try:
+        return err().input(visible_line(question), markup=False).strip()
+    except EOFError:
+        say("nobody can answer here: type the command on a terminal, or give --yes")
+        raise typer.Abort from None
+    except KeyboardInterrupt:
+        raise typer.Abort from None
+
+
 def confirmed(question: str) -> bool:
     """True for y; Enter is no. Any other answer is asked again. Raises Abort on Ctrl-C and at the end of the input."""
     while True:
-        try:
-            answer = err().input(visible_line(f"{question} [y/N]: "), markup=False).strip().lower()
-        except EOFError:
-            say("nobody can answer here: type the command on a terminal, or give --yes")
-            raise typer.Abort from None
-        except KeyboardInterrupt:
-            raise typer.Abort from None
+        answer = _answer(f"{question} [y/N]: ").lower()
         if answer in YES:
             return True
         if answer in NO:

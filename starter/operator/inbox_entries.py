@@ -17,6 +17,7 @@ from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.storage.runs import LANES
+from starter.operator.newer_version import newer_versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,8 @@ class InboxEntry:
     """An open request or a stopped run, as people and programs see it. Times are UTC texts.
 
     `approvers_accepted` names the people whose approval counts. `you_may_not` says why the person who looks may not
-    sign, else it is None. `command` is the next command, and `lane` the run's place in a lane or None.
+    sign, else it is None. `command` is the next command, and `lane` the run's place in a lane or None. `newer` says
+    that a newer version is registered, or is None.
     """
 
     run_id: str
@@ -65,6 +67,7 @@ class InboxEntry:
     stop_latched: bool
     command: str
     lane: str | None
+    newer: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +89,11 @@ def entries(connection: Connection, person: Person | None = None) -> list[InboxE
     rows = INBOX.all(connection)
     people = answered(connection)
     held = LANES.one(connection)
-    return [_entry(row, person, people, lanes.of_run(held, row.run_id)) for row in rows]
+    newer = newer_versions(connection, [row.run_id for row in rows])
+    return [_entry(row, person, people, lanes.of_run(held, row.run_id), newer.get(row.run_id)) for row in rows]
 
 
-def _entry(row: Waiting, person: Person | None, people: Answered, lane: str | None) -> InboxEntry:
+def _entry(row: Waiting, person: Person | None, people: Answered, lane: str | None, newer: str | None) -> InboxEntry:
     step = next_step(
         run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
         latched=row.latched, wrote=row.wrote, approved=row.run_id in people.runs,
@@ -113,6 +117,7 @@ def _entry(row: Waiting, person: Person | None, people: Answered, lane: str | No
         # A running workflow ends an expired request by itself.
         command="cutter reconcile" if row.expired else step.command,
         lane=lane,
+        newer=newer,
     )
 
 

@@ -27,6 +27,7 @@ from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.storage.still_runs import STILL
 from starter.operator import batch_ways, rejections
+from starter.operator.newer_version import newer_versions
 
 RUNS_SHOWN = 200
 View = dict[str, Any]
@@ -130,9 +131,10 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun
     )  # fmt: skip
     held = run_rows.LANES.one(connection) if run.ended_at is None else []
     flaw = request_flaw(settings, sidecar)
+    newer = newer_versions(connection, [run_id])
     moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
     shown = replace(_with_rejection(view, rejected), **_as_shown(step))
-    whole = replace(shown, lane=lanes.of_run(held, run_id), request_flaw=flaw, **moved)
+    whole = replace(shown, lane=lanes.of_run(held, run_id), request_flaw=flaw, newer=newer.get(run_id), **moved)
     stuck = _blockage(blocked_workers.blocked(connection), whole.state, whole.ended_utc, whole.needs, whole.next)
     return replace(whole, **stuck)
 

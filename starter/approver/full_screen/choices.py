@@ -45,7 +45,7 @@ class Deciding(Screen[Asked | None]):
         if request is not None:
             before = self.session.decision(request)
             note = before.text if before and before.choice is Choice.APPROVE else ""
-            self._keep(request, Decision(choice=Choice.APPROVE, text=note))
+            self._approve(request, note)
 
     def action_skip(self) -> None:
         self._with_reason(Choice.SKIP, "Why do you skip it? The request keeps waiting.")
@@ -62,10 +62,24 @@ class Deciding(Screen[Asked | None]):
 
         def noted(text: str | None) -> None:
             if text is not None:
-                self._keep(request, Decision(choice=Choice.APPROVE, text=text))
+                self._approve(request, text)
 
         asked = Question("Approve with this note, which is signed:", text=before.text if before else "")
         self.app.push_screen(asked, noted)
+
+    def _approve(self, request: Asked, note: str) -> None:
+        """Keep the approval. The approver of a repeal types the document id first."""
+
+        def typed(text: str | None) -> None:
+            if text == request.name:
+                self._keep(request, Decision(choice=Choice.APPROVE, text=note))
+            elif text is not None:
+                self.app.notify(visible_line(f"{text} is not {request.name}"), severity="warning")
+
+        if request.document.repeals:
+            self.app.push_screen(Question(f"This ends a whole law. Type {request.name} to approve it:"), typed)
+        else:
+            self._keep(request, Decision(choice=Choice.APPROVE, text=note))
 
     def action_undo(self) -> None:
         request = self._current_request()

@@ -87,7 +87,7 @@ class RequestReader(Deciding):
                     with TabPane(f"1 Findings {len(self.view.findings)}", id="findings"):
                         yield OptionList(*self._findings(), markup=False, id="finding-list")
                     with TabPane("2 Change", id="change"), VerticalScroll(id="change-list"):
-                        yield Static(Group(*(list(change(self.asked.document, self.view)) or [line(FIRST_CUT)])))
+                        yield Static(Group(*(list(change(self.asked.document, self.view, REQUEST_DIFFERENCE_CHARACTERS_MAX)) or [line(FIRST_CUT)])))
                     with TabPane("3 Unit", id="unit"):
                         yield _text_area("body")
                     with TabPane("4 Source", id="source"):

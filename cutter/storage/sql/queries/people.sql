@@ -65,6 +65,18 @@ join cutter_governance.run r on r.run_id = q.run_id
 where q.run_id = %(run_id)s and q.kb_id is not null
 order by q.status = 'requested' desc, q.requested_at desc limit 1
 
+-- name: newer_versions
+-- Returns the runs whose document has a newer version than the pinned one, if no run has taken the newest version.
+select r.run_id, v.version_seq as pinned, n.version_seq as newest, n.registered_by, n.registered_at
+from cutter_governance.run r
+join public.source_version v on v.id = r.source_version_id
+join lateral (
+    select s.id, s.version_seq, s.registered_by, s.registered_at from public.source_version s
+    where s.source_document_ref = v.source_document_ref
+    order by s.version_seq desc limit 1) n on n.version_seq > v.version_seq
+where r.run_id = any(%(run_ids)s)
+    and not exists (select from cutter_governance.run x where x.source_version_id = n.id)
+
 -- name: text_of_run
 -- Returns the text that a run has pinned, with everything that decides how it is marked. No row before the pin.
 select s.bytes as data, v.profile_body, v.marking_options as options, r.docprefix, d.forbidden_ids,
