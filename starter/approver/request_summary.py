@@ -24,7 +24,7 @@ def summary(document: RequestDocument, view: RequestView) -> Group:
     """A short page: the title first, then the difference to the law in force, the findings, the tree, and the digests
     last. This machine built all of it. A change of law has the difference instead of the tree.
     """
-    tree = () if view.revision else _tree(document, view)
+    tree = (line(_units(document, view)),) if view.revision else _tree(document, view)
     return Group(*_head(document, view), *change(document, view), *_findings(document, view), *tree, *_digests(view))
 
 

@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from textual.widgets.text_area import Selection
 from textual.widgets.tree import TreeNode
 
+from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.visible import visible
 from cutter.request_view import LeftOut, RequestView, ShownFinding, ShownUnit
@@ -77,6 +78,10 @@ class RequestReader(Deciding):
         """The first and the last selected line of the source."""
         self._word = ""
 
+    def _change(self) -> list[Text]:
+        room = limits.REQUEST_DIFFERENCE_CHARACTERS_MAX
+        return list(change(self.asked.document, self.view, room)) or [line(FIRST_CUT)]
+
     def compose(self) -> ComposeResult:
         yield Static(id="heading")
         with Horizontal():
@@ -87,7 +92,7 @@ class RequestReader(Deciding):
                     with TabPane(f"1 Findings {len(self.view.findings)}", id="findings"):
                         yield OptionList(*self._findings(), markup=False, id="finding-list")
                     with TabPane("2 Change", id="change"), VerticalScroll(id="change-list"):
-                        yield Static(Group(*(list(change(self.asked.document, self.view, REQUEST_DIFFERENCE_CHARACTERS_MAX)) or [line(FIRST_CUT)])))
+                        yield Static(Group(*self._change()))
                     with TabPane("3 Unit", id="unit"):
                         yield _text_area("body")
                     with TabPane("4 Source", id="source"):

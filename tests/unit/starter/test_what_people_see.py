@@ -127,7 +127,7 @@ WAITING = InboxEntry(
     run_id=made.RUN_ID, document_id=made.DOCUMENT, batch_id=None, state="x", gate="SG_cut_authz",
     needs="signed approval", reason=None, since_utc="2026-11-21T09:00:00Z", expires_utc=None, approvers_needed=2,
     approvers_accepted=["an"], request_kb_id=None, you_may_not=None, stop_latched=False,
-    command=f"cutter approve {made.RUN_ID} --decision resume --reason TEXT", lane=None,
+    command=f"cutter approve {made.RUN_ID} --decision resume --reason TEXT", lane=None, newer=None,
 )  # fmt: skip
 
 
