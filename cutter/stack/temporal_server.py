@@ -6,6 +6,7 @@ Its SQLite file is as durable as with the default settings, and faster.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -37,12 +38,13 @@ DYNAMIC_CONFIG = (
     # After this time, Temporal calls a build without pinned runs drained. The default is minutes.
     'matching.wv.VersionDrainageStatusVisibilityGracePeriod="10s"',
     'matching.wv.VersionDrainageStatusRefreshInterval="10s"',
-    # A worker starts the activities of its own queue itself, and they are not sent through the queue.
+    # A worker starts the activities of its own queue itself, and they are not sent through the queue. Server 1.32 does
+    # so by default.
     "system.enableActivityEagerExecution=true",
     # A run that has not moved for ten minutes leaves the server's memory. By default the last 128,000 runs stay there.
     'history.cacheTTL="10m"',
     'history.cacheBackgroundEvict={"Enabled": true, "LoopInterval": "1m", "MaxEntryPerCall": 1024}',
-    # `temporal worker list` needs these two settings.
+    # `temporal worker list` needs these two settings on Server 1.29. Default since 1.30.
     "frontend.WorkerHeartbeatsEnabled=true",
     "frontend.ListWorkersEnabled=true",
 )
@@ -51,10 +53,14 @@ WEB_GUARDS = (
     # start-dev always opens an HTTP API that accepts requests from any web page. With this setting it accepts only the
     # host "closed.invalid". A browser sends host:port, so no page can send this host.
     'frontend.httpAllowedHosts=["closed.invalid"]',
-    # The same port also serves Nexus operations, which ignore the list of hosts. cutter does not use Nexus.
+    # The same port also serves Nexus operations, which ignore the list of hosts. cutter does not use Nexus. Server 1.31
+    # and newer ignore this setting and have no other, so there a page can send an operation that nobody serves.
     "system.enableNexus=false",
 )
 """Settings that keep web pages away from the server's HTTP port."""
+
+NEWS_SINCE = (2, 50)
+"""This Web UI and newer ones ask newsfeed.temporal.io for news, with an id of the browser and one of the server."""
 
 
 def ensure_server(settings: Settings, resolution: Resolution) -> Service:
@@ -98,14 +104,20 @@ def stop_server(state_dir: Path) -> bool:
     return stopped
 
 
-def arguments(*, folder: Path, namespace: str, port: int, ui_ip: str, ui_port: int) -> list[str]:
-    """The arguments of the program. Pure, except that the name of the folder is used."""
+def arguments(*, folder: Path, namespace: str, port: int, ui_ip: str, ui_port: int, version: str) -> list[str]:
+    """The arguments of the program of this `version`. Pure, except that the name of the folder is used."""
     fixed = ["server", "start-dev", "--ip", ports.LOOPBACK, "--port", str(port)]
     fixed += ["--ui-ip", ui_ip, "--ui-port", str(ui_port)]
     named = ["--db-filename", str(folder / "temporal.db"), "--namespace", namespace, "--log-level", "warn"]
     pragmas = [part for pragma in PRAGMAS for part in ("--sqlite-pragma", pragma)]
     dynamic = [part for pair in (*DYNAMIC_CONFIG, *WEB_GUARDS) for part in ("--dynamic-config-value", pair)]
-    return fixed + named + pragmas + dynamic
+    return fixed + named + pragmas + dynamic + (["--ui-disable-news-fetch"] if _fetches_news(version) else [])
+
+
+def _fetches_news(version: str) -> bool:
+    """True if the Web UI in "Server 1.32.0, UI 2.54.1" fetches news. Older programs do not know the flag."""
+    ui = re.search(r"UI (\d+)\.(\d+)", version)
+    return ui is not None and (int(ui[1]), int(ui[2])) >= NEWS_SINCE
 
 
 def _lost_a_port(state_dir: Path) -> bool:
@@ -126,7 +138,10 @@ def _start(settings: Settings, program: Path, resolution: Resolution) -> Service
     ui_port = ports.choose(folder / PORTS[1], wanted=settings.temporal_ui_port, setting="CUTTER_TEMPORAL_UI_PORT")
     # The Web UI accepts every host name. A web page that knew its address could act in the name of its user.
     ui_ip = ports.own_address(folder / UI_IP)
-    given = arguments(folder=folder, namespace=settings.temporal_namespace, port=port, ui_ip=ui_ip, ui_port=ui_port)
+    given = arguments(
+        folder=folder, namespace=settings.temporal_namespace, port=port, ui_ip=ui_ip, ui_port=ui_port,
+        version=resolution.version,
+    )  # fmt: skip
     process = spawn(
         [str(program), *given], log=log_file(settings.state), environment=_environment(folder), folder=folder
     )

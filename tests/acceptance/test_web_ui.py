@@ -28,6 +28,7 @@ def test_the_runs_page_shows_its_state_and_the_command_that_moves_it_but_no_text
     execution = standing.json_of_workflow(DOCUMENT)["workflowExecutionInfo"]["execution"]["runId"]
     address = f"{ui}/namespaces/default/workflows/document%2F{DOCUMENT}/{execution}"
     with browser.page(program, tmp_path / "browser") as page:
+        page.listen()
         page.go(f"{address}/history")
         history = page.until_text(LAST, seconds=40)
         assert LAST in history
@@ -39,3 +40,5 @@ def test_the_runs_page_shows_its_state_and_the_command_that_moves_it_but_no_text
         assert f"✓ {PLANNED[-1].number} {PLANNED[-1].name}" in details
         for shown in (history, details):
             assert HEADING not in shown
+        abroad = [asked for asked in page.asked if not asked.startswith((ui, "data:", "blob:"))]
+        assert not abroad, "the Web UI asks only its own server"

@@ -175,8 +175,29 @@ def test_the_web_ui_has_a_loopback_address_of_its_own_that_stays(tmp_path: Path)
     assert ports.own_address(tmp_path / "0") == ports.recall_address(tmp_path / "0")
 
 
+def started_with(folder: Path, version: str) -> list[str]:
+    return arguments(
+        folder=folder, namespace="default", port=7001, ui_ip="127.1.2.3", ui_port=8001, version=version
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "flag"),
+    [
+        ("Server 1.29.1, UI 2.42.1", False),
+        ("Server 1.31.2, UI 2.49.1", False),
+        ("Server 1.31.2, UI 2.50.1", True),
+        ("Server 1.32.0, UI 2.54.1", True),
+        ("Server 1.40.0, UI 3.0.0", True),
+        ("Server 1.32.0", False),
+    ],
+)
+def test_a_web_ui_that_fetches_news_is_told_not_to(tmp_path: Path, version: str, flag: bool) -> None:
+    assert ("--ui-disable-news-fetch" in started_with(tmp_path, version)) is flag
+
+
 def test_the_server_is_durable_fair_and_on_loopback(tmp_path: Path) -> None:
-    given = arguments(folder=tmp_path, namespace="default", port=7001, ui_ip="127.1.2.3", ui_port=8001)
+    given = started_with(tmp_path, "Server 1.32.0, UI 2.54.1")
     pairs = set(pairwise(given))
     assert ("--ui-ip", "127.1.2.3") in pairs
     assert ("--ip", "127.0.0.1") in pairs
