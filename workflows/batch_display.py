@@ -30,7 +30,7 @@ class BatchDisplay:
 
 
 def details(display: BatchDisplay) -> str:
-    """The current details. They use only headings, lists and code fences, because the Web UI does not sanitise HTML."""
+    """The current details. They use only headings, lists and code fences: the Web UI drops images and HTML."""
     step = display.steering
     flag = " · partial" if step.partial else ""
     mode = f" · {step.mode}" if step.mode not in ("", "live") else ""

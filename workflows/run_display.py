@@ -54,7 +54,7 @@ class RunDisplay:
 
 
 def details(display: RunDisplay) -> str:
-    """The current details. They use only headings, lists and code fences, because the Web UI does not sanitise HTML."""
+    """The current details. They use only headings, lists and code fences: the Web UI drops images and HTML."""
     lines = [
         f"### {plain(display.document_id)} · {plain(display.state)}",
         "",

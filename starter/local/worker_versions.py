@@ -79,7 +79,7 @@ async def make_current(client: Client, build: str) -> None:
                 f"the workers of build {build} do not poll every task queue: see `cutter workers`", what="worker"
             )
         await asyncio.sleep(limits.POLL_SECONDS)
-    # Set again, the current one is called draining by servers of 1.29 (measured).
+    # Set again, the current one is called draining by Server 1.29. Server 1.32 does not (both measured).
     if (await statuses(client)).get(build) != CURRENT:
         await _set_current(client, build)
 
