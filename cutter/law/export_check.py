@@ -1,22 +1,18 @@
-"""Pure: whether a file is an export of a law as the database has it now, and what differs.
+"""Pure: whether a file is an export of a law byte for byte, as the database has it now or as it had it earlier.
 
-A later version ends a version and its units. So an end that the file does not have is a note and no difference.
+A later version ends units. So the same version has other bytes before and after each later enactment.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from itertools import zip_longest
 
-from cutter.domain.digests import sha256_hex
 from cutter.law import export_forms
-from cutter.law.export_forms import ReadExport
 from cutter.law.export_record import LawExport
-
-MAY_END = frozenset({"effective_until", "unit_effective_until", "eli:date_no_longer_in_force"})
-"""Fields that a later version fills."""
 
 WRITERS: dict[str, Callable[[LawExport], bytes]] = {
     "markdown": export_forms.markdown,
@@ -25,15 +21,14 @@ WRITERS: dict[str, Callable[[LawExport], bytes]] = {
     "csv": export_forms.csv_table,
     "jsonld": export_forms.json_ld,
 }
-READERS: dict[str, Callable[[bytes], ReadExport]] = {
-    "markdown": export_forms.read_markdown,
-    "json": export_forms.read_json,
-    "jsonl": export_forms.read_json_lines,
-    "csv": export_forms.read_csv,
-    "jsonld": export_forms.read_json_ld,
-}
 AKN = "akn"
 FORMS = ("markdown", "json", "jsonl", "csv", AKN, "jsonld")
+
+NO_EXPORT = (ValueError, LookupError, TypeError, AttributeError, SyntaxError, RecursionError)
+"""The errors that a file raises if its form is that of an export and its content is not."""
+
+_CSV_ROW = re.compile(rb'[^\n]*\n"([^"\n]*)","([0-9]+)"')
+_EXCERPT = 60
 
 
 def writer(form: str) -> Callable[[LawExport], bytes]:
@@ -43,15 +38,6 @@ def writer(form: str) -> Callable[[LawExport], bytes]:
 
         return akoma_ntoso
     return WRITERS[form]
-
-
-def reader(form: str) -> Callable[[bytes], ReadExport]:
-    """What reads a form. Raises ImportError for `akn` without the extra."""
-    if form == AKN:
-        from cutter.law.akoma_ntoso import read_akoma_ntoso
-
-        return read_akoma_ntoso
-    return READERS[form]
 
 
 def form_of(data: bytes) -> str | None:
@@ -73,87 +59,71 @@ def _json_form(data: bytes) -> str | None:
     try:
         if json.loads(first).get("kind"):
             return "jsonl"
-    except ValueError:
+    except NO_EXPORT:
         pass
     try:
         values = json.loads(data)
+    except RecursionError:
+        return None
     except ValueError:
         return "jsonl"
     return "jsonld" if "@context" in values else "json" if "record" in values else None
 
 
+def version_of(data: bytes, form: str) -> tuple[str, int]:
+    """The document and the version that a file names. Raises one of NO_EXPORT, or ImportError for `akn`."""
+    if form == "csv":
+        row = _CSV_ROW.match(data)
+        if row is None:
+            raise ValueError("it has no unit")
+        return row[1].decode(), int(row[2])
+    if form == AKN:
+        from cutter.law.akoma_ntoso import record_text
+
+        record = json.loads(record_text(data))
+    elif form == "markdown":
+        record = json.loads(data.rpartition(export_forms.TRAILER)[2].removesuffix(export_forms.TRAILER_END))
+    elif form == "jsonl":
+        record = json.loads(data.partition(b"\n")[0])
+    else:
+        record = json.loads(data)["record" if form == "json" else "cutter:record"]
+    return str(record["document"]), int(str(record["version"]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The outcome. `differences` are faults; `notes` say what a later version has changed since."""
+    """The outcome. `difference` is a fault; `note` says that later versions have ended units since."""
 
     identical: bool
-    differences: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        return not self.differences
+    difference: str | None = None
+    note: str | None = None
 
 
-def check(data: bytes, form: str, fresh: LawExport) -> Checked:
-    """Compare a file with the export that the database gives now for the same version."""
-    made = writer(form)(fresh)
+def check(data: bytes, form: str, newest: LawExport, earlier: Iterable[LawExport] = ()) -> Checked:
+    """Compare a file with the export as it is now, and as it was before each later enactment."""
+    made = writer(form)(newest)
     if made == data:
-        return Checked(identical=True, differences=(), notes=())
-    given, wanted = reader(form)(data), reader(form)(made)
-    differences, notes = [], []
-    for place, name, ours, theirs in _pairs(given, wanted, fresh):
-        if ours == theirs:
-            continue
-        if name in MAY_END and not theirs:
-            notes.append(f"{place} has ended since: {name} is {ours} now")
-        else:
-            differences.append(f"{place}: {name} is {_short(theirs)} in the file and {_short(ours)} in the database")
-    if not differences and not notes:
-        notes.append("the file is written differently, and everything in it is as in the database")
-    return Checked(identical=False, differences=tuple(differences), notes=tuple(notes))
+        return Checked(identical=True)
+    for export in earlier:
+        if writer(form)(export) == data:
+            ended = sum(old != new for old, new in zip(export.units, newest.units, strict=True))
+            return Checked(
+                identical=False, note=f"later versions have ended {ended} of {len(newest.units)} units since"
+            )
+    return Checked(identical=False, difference=_difference(data, made))
 
 
-def _pairs(given: ReadExport, wanted: ReadExport, fresh: LawExport) -> Iterator[tuple[str, str, Any, Any]]:
-    """(Place, field, the database's value, the file's value) of everything that both should have."""
-    yield from _of_fields("the record", wanted.record, given.record)
-    if given.text is not None:
-        yield "the text", "sha256", fresh.record.region_sha256, sha256_hex(given.text)
-        if not given.units:
-            yield from _missing_units(given.text, fresh)
-    for address in wanted.units.keys() | given.units.keys():
-        ours, theirs = wanted.units.get(address), given.units.get(address)
-        if ours is None or theirs is None:
-            yield address, "the unit", "present" if ours else "absent", "present" if theirs else "absent"
-            continue
-        yield from _of_fields(address, ours, theirs)
-        if "body" in theirs:
-            yield address, "sha256 of the text", ours["content_sha256"], sha256_hex(str(theirs["body"]))
+def _difference(data: bytes, made: bytes) -> str:
+    """The first line that differs, from a little before the place where it differs."""
+    lines = enumerate(zip_longest(data.split(b"\n"), made.split(b"\n")), start=1)
+    number, (given, wanted) = next((number, pair) for number, pair in lines if pair[0] != pair[1])
+    alike = zip(given or b"", wanted or b"", strict=False)
+    place = next(
+        (at for at, (one, other) in enumerate(alike) if one != other), min(len(given or b""), len(wanted or b""))
+    )
+    begin = max(place - _EXCERPT // 2, 0)
+    return f"line {number} has {_excerpt(given, begin)} in the file and {_excerpt(wanted, begin)} in the database"
 
 
-def _missing_units(text: bytes, fresh: LawExport) -> Iterator[tuple[str, str, Any, Any]]:
-    for unit in fresh.units:
-        if unit.body.encode() not in text:
-            yield unit.address, "the text of the unit", "present", "absent"
-
-
-def _of_fields(place: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, Any]]:
-    for name in sorted(ours.keys() | theirs.keys()):
-        our_value, their_value = ours.get(name), theirs.get(name)
-        records, others = _records(our_value), _records(their_value)
-        if len(records) == len(others) > 0:
-            for number, (record, its) in enumerate(zip(records, others, strict=True), 1):
-                yield from _of_fields(f"{place}, {name} {number}", record, its)
-        else:
-            yield place, name, our_value, their_value
-
-
-def _records(value: object) -> list[Mapping[str, Any]]:
-    """The records of a list that has nothing else, such as the signers."""
-    items = value if isinstance(value, list) else []
-    return items if all(isinstance(item, Mapping) for item in items) else []
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 70 else f"{text[:60]}… ({len(text)} characters)"
+def _excerpt(line: bytes | None, begin: int) -> str:
+    return "no more text" if line is None else repr(line[begin : begin + _EXCERPT].decode(errors="replace"))

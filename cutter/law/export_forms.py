@@ -1,15 +1,9 @@
-"""Pure: an export as Markdown, JSON, JSON Lines, CSV and JSON-LD, and each of them read back for a check.
-
-A reader gives the record and, for each unit, the values that the form has; a check compares them with the database.
-"""
+"""Pure: an export as Markdown, JSON, JSON Lines, CSV and JSON-LD."""
 
 from __future__ import annotations
 
 import csv
 import json
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from cutter.domain.digests import canonical_json
@@ -24,15 +18,6 @@ RECORD_COLUMNS = (
 UNIT_COLUMNS = tuple(ExportedUnit.model_fields)
 CSV_COLUMNS = tuple(name if name.startswith("unit_") else f"unit_{name}" for name in UNIT_COLUMNS)
 ELI = "http://data.europa.eu/eli/ontology#"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadExport:
-    """What a file says: the record's fields, and the values of each unit by address. `text` is the region, if any."""
-
-    record: Mapping[str, Any]
-    units: Mapping[str, Mapping[str, Any]]
-    text: bytes | None = None
 
 
 def record_values(export: LawExport | ExportRecord) -> dict[str, Any]:
@@ -57,22 +42,10 @@ def markdown(export: LawExport) -> bytes:
     return region + TRAILER + shown.encode() + TRAILER_END
 
 
-def read_markdown(data: bytes) -> ReadExport:
-    text, marker, rest = data.rpartition(TRAILER)
-    if not marker:
-        raise ValueError("it has no record at its end")
-    return ReadExport(record=json.loads(rest.removesuffix(TRAILER_END)), units={}, text=text)
-
-
 def json_document(export: LawExport) -> bytes:
     """One JSON document of the published schema."""
     values = export.model_dump(mode="json", by_alias=True)
     return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def read_json(data: bytes) -> ReadExport:
-    export = LawExport.model_validate_json(data)
-    return _read(export)
 
 
 def json_lines(export: LawExport) -> bytes:
@@ -83,17 +56,6 @@ def json_lines(export: LawExport) -> bytes:
         *({"kind": "left_out", **piece.model_dump()} for piece in export.left_out),
     ]
     return "".join(f"{canonical_json(row)}\n" for row in rows).encode()
-
-
-def read_json_lines(data: bytes) -> ReadExport:
-    rows: dict[str, list[dict[str, Any]]] = {"record": [], "unit": [], "left_out": []}
-    for line in data.decode().split("\n")[:-1]:
-        row = json.loads(line)
-        rows[row.pop("kind")].append(row)
-    if len(rows["record"]) != 1:
-        raise ValueError("it must have one record")
-    values = {"record": rows["record"][0], "units": rows["unit"], "left_out": rows["left_out"]}
-    return _read(LawExport.model_validate(values))
 
 
 class _Lines(list[str]):
@@ -115,24 +77,6 @@ def csv_table(export: LawExport) -> bytes:
         values = unit_values(unit)
         writer.writerow([*first, *("" if values[name] is None else values[name] for name in UNIT_COLUMNS)])
     return "".join(made).encode()
-
-
-def read_csv(data: bytes) -> ReadExport:
-    csv.field_size_limit(len(data) + 1)
-    rows = list(csv.reader(re.findall(r"[^\n]*\n|[^\n]+\Z", data.decode()), strict=True))
-    if len(rows) < 2 or rows[0] != [*RECORD_COLUMNS, "signers", *CSV_COLUMNS]:
-        raise ValueError("its columns are not those of an export, or it has no unit")
-    split = len(RECORD_COLUMNS) + 1
-    if any(row[:split] != rows[1][:split] for row in rows[1:]):
-        raise ValueError("its rows name different versions")
-    record = dict(zip((*RECORD_COLUMNS, "signers"), rows[1], strict=False))
-    units = {}
-    for row in rows[1:]:
-        values = dict(zip(UNIT_COLUMNS, row[split:], strict=True))
-        units[values["address"]] = values
-    if len(units) != len(rows) - 1:
-        raise ValueError("it has an address twice")
-    return ReadExport(record=record, units=units)
 
 
 def json_ld(export: LawExport) -> bytes:
@@ -185,18 +129,3 @@ def _subdivision(unit: ExportedUnit, law: str, export: LawExport) -> dict[str, A
             "cutter:order": unit.order,
         },
     }
-
-
-def read_json_ld(data: bytes) -> ReadExport:
-    values = json.loads(data)
-    units = {unit["eli:id_local"]: unit for unit in values["eli:has_part"]}
-    if len(units) != len(values["eli:has_part"]):
-        raise ValueError("it has an address twice")
-    return ReadExport(record=values["cutter:record"], units=units)
-
-
-def _read(export: LawExport) -> ReadExport:
-    units = {unit.address: unit_values(unit) for unit in export.units}
-    if len(units) != len(export.units):
-        raise ValueError("it has an address twice")
-    return ReadExport(record=record_values(export), units=units, text=region_of(export))

@@ -166,6 +166,11 @@ def version_before(known: list[LawVersion], later: LawVersion, wanted: int | Non
     return before[-1]
 
 
+def moments(connection: Connection, document: str, version: int) -> list[datetime]:
+    """When a version and each later one was enacted: only at these moments the version or its units can end."""
+    return [row.enacted_at for row in versions(connection, document) if row.version >= version]
+
+
 def source_of(connection: Connection, version: LawVersion) -> Source:
     """The registered text of a version."""
     return SOURCE.one(connection, {"document": version.document, "version": version.version})

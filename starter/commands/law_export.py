@@ -6,6 +6,7 @@ import re
 import sys
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,7 @@ from cutter.law.export_record import LawExport
 from cutter.settings import load
 from cutter.storage import enacted_law, private
 from cutter.storage.law_export import export_of_version
-from cutter.storage.pools import session
+from cutter.storage.pools import Connection, session
 from starter.commands import law_in_bundle
 from starter.commands.law import At, Document, Recorded, Version, day, moment
 from starter.console.failures import as_failure
@@ -33,6 +34,12 @@ FORMS = {".md": "markdown", ".json": "json", ".jsonl": "jsonl", ".csv": "csv", "
 """The form that the end of a file's name asks for."""
 
 COUNTRY, LANGUAGE = re.compile(r"[a-z]{2}"), re.compile(r"[a-z]{3}")
+
+
+Country = Annotated[
+    str | None, typer.Option(help="Country in the record, such as vn; default: of the source or its profile, else zz")
+]
+Language = Annotated[str | None, typer.Option(help="Language in the record, such as vie; default: likewise, else und")]
 
 
 class Form(StrEnum):
@@ -58,12 +65,8 @@ def export(
     at: At = None,
     version: Version = None,
     recorded: Recorded = None,
-    country: Annotated[
-        str | None, typer.Option(help="Country for akn, such as vn; default: of the source or its profile, else zz")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="Language for akn and jsonld, such as vie; default: likewise, else und")
-    ] = None,
+    country: Country = None,
+    language: Language = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a version of a law with its digests, its run and the fingerprints of its signers.
@@ -72,12 +75,12 @@ def export(
 
     Example: cutter law export ICX-LAW-2026-001 --form json -o law.json
     """
-    if not COUNTRY.fullmatch(country or "zz") or not LANGUAGE.fullmatch(language or "und"):
-        raise InvalidInput("--country has two letters such as vn, and --language three such as vie, in lower case")
     form = form or _form_for(out)
-    made = _export(
-        document, at=at, version=version, country=country, language=language, recorded=moment(recorded)
-    )  # fmt: skip
+    _require_names(country, language)
+    with session(load(), Role.OPERATOR) as connection:
+        made = _export(
+            connection, document, at=at, version=version, country=country, language=language, recorded=moment(recorded)
+        )  # fmt: skip
     data = _written(made, form.value)
     if out is not None and str(out) == "-":
         sys.stdout.buffer.write(data)
@@ -91,9 +94,29 @@ def export(
     answer = {
         "file": str(path), "form": form.value, "sha256": sha256_hex(data), "bytes": len(data),
         "document": document, "version": made.record.version, "run_id": made.record.run_id,
-        "writer_digest": made.record.writer_digest, "next": f"cutter law verify {path}",
+        "writer_digest": made.record.writer_digest, "next": f"cutter law verify {path}{_typed(country, language)}",
     }  # fmt: skip
     show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
+
+
+def _export(
+    connection: Connection, document: str, *, at: str | None = None, version: int | None = None, country: str | None,
+    language: str | None, recorded: datetime = enacted_law.NEWEST,
+) -> LawExport:  # fmt: skip
+    known = enacted_law.versions(connection, document, recorded=recorded)
+    meant = enacted_law.version_meant(known, at=day(at), version=version)
+    return export_of_version(
+        connection, known, meant, country=country, language=language, recorded=recorded
+    )  # fmt: skip
+
+
+def _require_names(country: str | None, language: str | None) -> None:
+    if not COUNTRY.fullmatch(country or "zz") or not LANGUAGE.fullmatch(language or "und"):
+        raise InvalidInput("--country has two letters such as vn, and --language three such as vie, in lower case")
+
+
+def _typed(country: str | None, language: str | None) -> str:
+    return (f" --country {country}" if country else "") + (f" --language {language}" if language else "")
 
 
 def _form_for(out: Path | None) -> Form:
@@ -114,54 +137,47 @@ def verify(
         Path,
         typer.Argument(help="An export, or an evidence bundle with its law", exists=True, dir_okay=False),
     ],
+    country: Country = None,
+    language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check an export with the database: every unit, digest and signer; exit 1 if anything differs.
+    """Check that an export has the bytes that the database gives for its version; exit 1 if one differs.
 
-    An end that a later version brought since is a note and no difference.
+    Bytes from before a later version ended units hold too, with a note. Repeat a typed --country or --language.
 
     Example: cutter law verify law.json
     """
+    _require_names(country, language)
     data = _read(file)
     if data[257:262] == b"ustar":
         law_in_bundle.verify(file, data, as_json=as_json)
         return
-    form, record = _record(file, data)
-    document, version = str(record["document"]), int(str(record["version"]))
-    fresh = _export(
-        document, version=version, country=str(record.get("country", "zz")),
-        language=str(record.get("language", "und")),
-    )  # fmt: skip
-    outcome = export_check.check(data, form, fresh)
+    form, document, version = _named(file, data)
+    with session(load(), Role.OPERATOR) as connection:
+        as_of = partial(_export, connection, document, version=version, country=country, language=language)
+        fresh = as_of()
+        moments = enacted_law.moments(connection, document, version)
+        outcome = export_check.check(data, form, fresh, (as_of(recorded=at) for at in moments))
+    holds = outcome.difference is None
     answer = {
-        "holds": outcome.holds, "identical": outcome.identical, "form": form, "document": document, "version": version,
-        "run_id": fresh.record.run_id, "differences": list(outcome.differences), "notes": list(outcome.notes),
+        "holds": holds, "identical": outcome.identical, "form": form, "document": document, "version": version,
+        "run_id": fresh.record.run_id, "differences": [outcome.difference] if outcome.difference else [],
+        "notes": [outcome.note] if outcome.note else [],
         "signers": [f"{signer.role}: {signer.name} {signer.fingerprint}" for signer in fresh.record.signers],
     }  # fmt: skip
     shown = f"cutter law show {document} --version {version}"
-    if not outcome.holds:
-        message = f"{file} differs from the database: {outcome.differences[0]}; `{shown}` prints it"
-        answer = as_failure(answer, code="law_export_differs", message=message)
+    if not holds:
+        message = f"{file} differs from the database: {outcome.difference}; `{shown}` prints it"
+        answer = as_failure(answer, code="law_export_differs", message=message, next_command=shown)
     rows = [
-        ("holds", "yes" if outcome.holds else "NO"), ("law", f"{document} version {version}, as {form}"),
-        ("enacted by", fresh.record.run_id), *(("difference", difference) for difference in outcome.differences),
-        *(("note", note) for note in outcome.notes), *(("signed by", signer) for signer in answer["signers"]),  # type: ignore[attr-defined]
+        ("holds", "yes" if holds else "NO"), ("law", f"{document} version {version}, as {form}"),
+        ("enacted by", fresh.record.run_id), ("difference", outcome.difference), ("note", outcome.note),
+        *(("signed by", signer) for signer in answer["signers"]),  # type: ignore[attr-defined]
     ]  # fmt: skip
-    step = [] if outcome.holds else [line(f"next: {shown}")]
-    show(answer, as_json=as_json, render=lambda console: console.print(Group(table(("", ""), rows), *step)))
-    end(ExitCode.DONE if outcome.holds else ExitCode.FAILED)
-
-
-def _export(
-    document: str, *, at: str | None = None, version: int | None = None, country: str | None, language: str | None,
-    recorded: datetime = enacted_law.NEWEST,
-) -> LawExport:  # fmt: skip
-    with session(load(), Role.OPERATOR) as connection:
-        known = enacted_law.versions(connection, document, recorded=recorded)
-        meant = enacted_law.version_meant(known, at=day(at), version=version)
-        return export_of_version(
-            connection, known, meant, country=country, language=language, recorded=recorded
-        )  # fmt: skip
+    step = [] if holds else [line(f"next: {shown}")]
+    shown_rows = [row for row in rows if row[1]]
+    show(answer, as_json=as_json, render=lambda console: console.print(Group(table(("", ""), shown_rows), *step)))
+    end(ExitCode.DONE if holds else ExitCode.FAILED)
 
 
 def _written(made: LawExport, form: str) -> bytes:
@@ -179,17 +195,15 @@ def _read(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def _record(file: Path, data: bytes) -> tuple[str, dict[str, object]]:
-    """The form of a file and its record; InvalidInput for a file that is no export."""
+def _named(file: Path, data: bytes) -> tuple[str, str, int]:
+    """The form of a file, and the document and version that it names; InvalidInput for a file that is no export."""
     form = export_check.form_of(data)
     if form is None:
         raise InvalidInput(f"{file}: it is no export of a law; `cutter law export --help` shows how to make one")
     try:
-        record = dict(export_check.reader(form)(data).record)
-        int(str(record["version"])), record["document"]
+        return form, *export_check.version_of(data, form)
     except ImportError:
         raise InvalidInput(f"{file}: {EXTRA}") from None
-    except (ValueError, KeyError, TypeError, AttributeError, SyntaxError) as problem:
+    except export_check.NO_EXPORT as problem:
         why = str(problem).split("\n")[0]
         raise InvalidInput(f"{file}: it is no whole export as {form} ({why}); `cutter law export --help`") from None
-    return form, record

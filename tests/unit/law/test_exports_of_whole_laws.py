@@ -21,6 +21,7 @@ from cutter.law.jurisdiction import jurisdiction_of
 from cutter.law.law_text import Unit
 from cutter.law.region import assembled
 from cutter.marking import build_plan, load_profile
+from tests.cases import export_readers
 from tests.cases.law_cases import law_text, unit
 from tests.golden.expectations import CHECKOUT, Law
 from tests.support.golden_laws import ALL, marked
@@ -63,7 +64,7 @@ def _unit(row: Any, order: int) -> Unit:
 def test_markdown_gives_the_region_back_byte_for_byte(law: Law) -> None:
     region, export = exported(law)
     data = export_forms.markdown(export)
-    read = export_forms.read_markdown(data)
+    read = export_readers.read_markdown(data)
     assert read.text == region == data[: read.record["bytes"]]
     assert sha256_hex(region) == read.record["region_sha256"]
 
@@ -98,9 +99,9 @@ def test_the_published_schema_refuses_another_record(change: Mapping[str, Any]) 
 @pytest.mark.parametrize("law", ALL)
 def test_json_lines_and_csv_give_every_unit_back(law: Law) -> None:
     region, export = exported(law)
-    lines = export_forms.read_json_lines(export_forms.json_lines(export))
+    lines = export_readers.read_json_lines(export_forms.json_lines(export))
     assert lines.text == region
-    table = export_forms.read_csv(export_forms.csv_table(export))
+    table = export_readers.read_csv(export_forms.csv_table(export))
     for written in export.units:
         values = export_forms.unit_values(written)
         assert lines.units[written.address] == values
@@ -113,7 +114,7 @@ def test_akoma_ntoso_fits_the_official_schema_and_has_every_line_of_every_unit(l
     _, export = exported(law)
     data = akoma_ntoso.akoma_ntoso(export)
     assert akoma_ntoso.problems(data) == []
-    units = akoma_ntoso.read_akoma_ntoso(data).units
+    units = export_readers.read_akoma_ntoso(data).units
     assert len({fields["eId"] for fields in units.values()}) == len(units) == len(export.units)
     for written in export.units:
         lines = [line.strip() for line in (written.title, *written.body.split("\n")) if line.strip()]
