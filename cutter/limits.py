@@ -405,9 +405,19 @@ BLOCKED_SHOWN_MAX = 3
 BLOCKED_CHARACTERS_MAX = 400
 """Failed checks that a worker's heartbeat names, and characters of each. A heartbeat has room for 2,000 characters."""
 
-HEALTH_SECONDS = 5
 HEALTH_LINE_BYTES_MAX = 4096
-"""The time for a request of a probe, and the size of one of its lines. A real one has less than 1 KiB."""
+"""The size of one line of a probe's request. A real one has less than 1 KiB."""
+
+SENDERS_MAX = 256
+"""Callers of one server that are still sending. Each can take two threads. If one more calls, the server disconnects
+the oldest.
+"""
+
+SENDERS_OF_ADDRESS_MAX = 64
+"""Callers from one address that are still sending. All callers of a proxy share one address."""
+
+SENDER_SECONDS = 5.0
+"""The time for a request, from its connection to its last byte. Slack itself waits three seconds for the answer."""
 
 WORKER_START_SECONDS = 60
 """The time until a worker has written its ready file."""
@@ -781,15 +791,6 @@ SLACK_BODY_BYTES_MAX = 256 * 1024
 SLACK_CALLERS_MAX = 16
 """Signed callbacks that are decided at the same time. Slack sends one for each press."""
 
-SLACK_READERS_MAX = 256
-"""Callers that are still sending. Each of them takes a thread. If one more calls, the server disconnects the oldest."""
-
-SLACK_READERS_OF_ADDRESS_MAX = 64
-"""Callers from one address that are still sending. All callers of a proxy share one address."""
-
-SLACK_READ_SECONDS = 5.0
-"""The time for a callback, from its connection to its last byte. Slack itself waits three seconds for the answer."""
-
 NOTIFICATION_TRIES = 150
 """Tries of one message. They take a day and a night. After that the event of the message is over too."""
 
@@ -946,7 +947,7 @@ DESK_CONNECTIONS = 4
 """Database connections of one `cutter desk`: its pages are short, and the role has at least five."""
 
 DESK_CALLERS_MAX = 64
-"""Requests that `cutter desk` answers at once; it tells the others to come later."""
+"""Requests that `cutter desk` answers at once; it tells the others to come later. SENDERS_MAX more can be sending."""
 
 DESK_STATEMENT_SECONDS = 20
 """A statement of a page; a search over all laws took less than a second."""

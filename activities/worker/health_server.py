@@ -18,12 +18,13 @@ from activities.worker.readiness import Readiness
 from cutter import limits
 from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
+from cutter.senders import Senders
 from cutter.settings import Settings
 
 HEADERS_MAX = 100
 METHODS = ("GET", "HEAD")
 
-BROKEN = (TimeoutError, ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
+BROKEN = (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
 """The errors of a client that sends no whole request. It gets no answer."""
 
 
@@ -36,7 +37,7 @@ async def serving(settings: Settings, role: WorkerRole, readiness: Readiness) ->
     host, port = settings.health_host, settings.health_port + tuple(WorkerRole).index(role)
     try:
         server = await asyncio.start_server(
-            partial(_connection, readiness), host, port, limit=limits.HEALTH_LINE_BYTES_MAX
+            partial(_connection, readiness, Senders()), host, port, limit=limits.HEALTH_LINE_BYTES_MAX
         )
     except OSError as problem:
         raise Unavailable(
@@ -46,14 +47,18 @@ async def serving(settings: Settings, role: WorkerRole, readiness: Readiness) ->
         yield f"{host}:{port}"
 
 
-async def _connection(readiness: Readiness, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _connection(
+    readiness: Readiness, senders: Senders, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    caller, peer = writer.get_extra_info("socket"), writer.get_extra_info("peername")
+    senders.begin(caller, str(peer[0]) if peer else "")
     try:
         with suppress(*BROKEN):
-            async with asyncio.timeout(limits.HEALTH_SECONDS):
-                method, path = await _request(reader)
-                writer.write(_reply(method, path, readiness))
-                await writer.drain()
+            method, path = await _request(reader)
+            writer.write(_reply(method, path, readiness))
+            await writer.drain()
     finally:
+        senders.end(caller)
         writer.close()
 
 

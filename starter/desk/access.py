@@ -58,6 +58,8 @@ def judge(access: Access, method: str, peer: str | None, headers: Sequence[Heade
     """Whether a request may be answered. `peer` is the address of the program that connected, None if unknown."""
     if method not in METHODS:
         return Denied(status=405, reason="this server only reads: ask with GET")
+    if _values(headers, "content-length") and _values(headers, "transfer-encoding"):
+        return Denied(status=400, reason="the request gives its length twice: send Content-Length or Transfer-Encoding")
     return _foreign(access, headers) or _user(access, peer, headers)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -38,7 +39,7 @@ def place_of(request: Request) -> Place:
     path = request.url.path
     query = f"?{request.url.query}" if request.url.query else ""
     section = next((prefix for _, prefix in desk_pages.SECTIONS if path == prefix or path.startswith(f"{prefix}/")), "")
-    return Place(section=section, as_json=f"{path}{JSON_SUFFIX}{query}", user=request.state.user)
+    return Place(section=section, as_json=f"{quote(path)}{JSON_SUFFIX}{query}", user=request.state.user)
 
 
 def answer(request: Request, value: Callable[[], Any], page: Callable[[], bytes]) -> Response:

@@ -48,7 +48,9 @@ class Boundary:
         peer = scope["client"][0] if scope.get("client") else None
         verdict = access.judge(self.rules, scope["method"], peer, scope["headers"])
         if isinstance(verdict, Denied):
-            answer = PlainTextResponse(f"{verdict.reason}\n", verdict.status, {"allow": "GET, HEAD"})
+            answer = PlainTextResponse(
+                f"{verdict.reason}\n", verdict.status, {"allow": "GET, HEAD", "connection": "close"}
+            )
             await answer(scope, receive, _with_headers(send))
             return
         await self.app(_asked(scope, verdict.user), receive, _with_headers(send))

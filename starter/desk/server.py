@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from urllib.parse import unquote
 
+import h11
 import uvicorn
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cutter import __version__, limits
 from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.projections import desk_pages
+from cutter.senders import Senders
 from cutter.settings import Settings
 from starter.desk import access, answers, law_routes, work_routes
 from starter.desk.boundary import Boundary
@@ -35,7 +40,7 @@ def application(settings: Settings) -> FastAPI:
     made = FastAPI(
         title="cutter desk", version=__version__, description=ABOUT, lifespan=lifespan, redirect_slashes=False,
         # Swagger's pages load scripts from elsewhere. The boundary takes `.json` off every address.
-        docs_url=None, redoc_url=None, openapi_url="/openapi",
+        docs_url=None, redoc_url=None, openapi_url="/openapi", dependencies=[Depends(_readable)],
     )  # fmt: skip
     made.state.reader = reader
     made.include_router(work_routes.router)
@@ -45,6 +50,12 @@ def application(settings: Settings) -> FastAPI:
     made.add_exception_handler(HTTPException, answers.unknown)
     made.add_exception_handler(RequestValidationError, answers.malformed)
     return made
+
+
+def _readable(request: Request) -> None:
+    """Refuse an address with a NUL character, which PostgreSQL cannot hold."""
+    if "\0" in request.url.path or "\0" in unquote(request.url.query):
+        raise InvalidInput("the address has a NUL character (%00): write it without")
 
 
 def _asset(request: Request, name: str) -> Response:  # noqa: ARG001 - the framework names it
@@ -91,10 +102,11 @@ def serve(settings: Settings, listener: socket.socket, *, begun: Callable[[], No
     )  # fmt: skip
     server = _Server(
         uvicorn.Config(
-            Boundary(application(settings), rules), loop="asyncio", http="h11", ws="none", lifespan="on",
+            Boundary(application(settings), rules), loop="asyncio", http=_Protocol, ws="none", lifespan="on",
             # The peer's address decides whether a proxy is trusted, so no header may replace it.
             proxy_headers=False, server_header=False, access_log=False, log_config=None,
-            limit_concurrency=limits.DESK_CALLERS_MAX, timeout_graceful_shutdown=limits.DESK_END_SECONDS,
+            limit_concurrency=limits.DESK_CALLERS_MAX + limits.SENDERS_MAX,
+            timeout_graceful_shutdown=limits.DESK_END_SECONDS,
         ),
         begun,
     )  # fmt: skip
@@ -102,6 +114,40 @@ def serve(settings: Settings, listener: socket.socket, *, begun: Callable[[], No
         server.run(sockets=[listener])
     except KeyboardInterrupt:
         return
+
+
+SENDING = (h11.IDLE, h11.SEND_BODY)
+
+
+class _Protocol(H11Protocol):
+    """uvicorn's protocol with a limit for callers that send no whole request, also between two requests."""
+
+    senders = Senders()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._begin()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # A caller that was disconnected can still have bytes here, and never begins again.
+        if self.conn.their_state not in SENDING:
+            self._end()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self._begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end()
+        super().connection_lost(exc)
+
+    def _begin(self) -> None:
+        self.senders.begin(self.transport.get_extra_info("socket"), self.client[0] if self.client else "")
+
+    def _end(self) -> None:
+        self.senders.end(self.transport.get_extra_info("socket"))
 
 
 class _Server(uvicorn.Server):

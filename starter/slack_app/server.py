@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from cutter import limits
 from cutter.notifications import slack_answer
 from cutter.notifications import slack_callback as callback
 from cutter.notifications.slack_callback import SIGNATURE_HEADER, TIME_HEADER, Click
+from cutter.senders import Senders
 
 log = structlog.get_logger()
 
@@ -38,22 +38,17 @@ class Reply:
 
 
 class Server(ThreadingHTTPServer):
-    """Listens from the moment it is made; `resolve` gets only what Slack has signed, so many at a time.
-
-    A caller has a few seconds to send its whole request; then the server hangs up. If too many callers are still
-    sending, the server hangs up on the oldest at once. So slow callers do not keep out fast ones.
-    """
+    """Listens from the moment it is made; `resolve` gets only what Slack has signed, so many at a time."""
 
     daemon_threads = True
     allow_reuse_address = True
-    request_queue_size = limits.SLACK_READERS_MAX
+    request_queue_size = limits.SENDERS_MAX
 
     def __init__(self, host: str, port: int, secret: str, resolve: Callable[[Click], Reply]) -> None:
         self.secret = secret
         self.resolve = resolve
         self.places = threading.BoundedSemaphore(limits.SLACK_CALLERS_MAX)
-        self._reading: dict[socket.socket, tuple[str, threading.Timer]] = {}
-        self._lock = threading.Lock()
+        self.senders = Senders()
         super().__init__((host, port), _Handler)
 
     @property
@@ -62,51 +57,20 @@ class Server(ThreadingHTTPServer):
         return f"http://{host!s}:{port}{PATH}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Make a thread for each caller. If there are too many, disconnect the oldest one that still sends."""
-        cut = threading.Timer(limits.SLACK_READ_SECONDS, _hang_up, (request,))
-        cut.daemon = True
-        with self._lock:
-            self._make_room(str(client_address[0]))
-            self._reading[request] = (str(client_address[0]), cut)
-        cut.start()
+        """Make a thread for each caller."""
+        self.senders.begin(request, str(client_address[0]))
         super().process_request(request, client_address)
-
-    def _make_room(self, address: str) -> None:
-        """Disconnect the oldest caller of this address, or of all, if the limit is reached."""
-        of_address = [caller for caller, (other, _) in self._reading.items() if other == address]
-        if len(of_address) >= limits.SLACK_READERS_OF_ADDRESS_MAX:
-            self._drop(of_address[0])
-        if len(self._reading) >= limits.SLACK_READERS_MAX:
-            self._drop(next(iter(self._reading)))
-
-    def _drop(self, request: socket.socket) -> None:
-        self._reading.pop(request)[1].cancel()
-        _hang_up(request)
-
-    def has_sent(self, request: socket.socket) -> None:
-        """The caller's request is complete, or its connection is over. It no longer counts as sending."""
-        with self._lock:
-            entry = self._reading.pop(request, None)
-        if entry is not None:
-            entry[1].cancel()
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """One caller from its first byte to its end."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self.has_sent(request)
+            self.senders.end(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the signature is the library's
         """A caller that disconnected is no error. The library would print a traceback."""
         log.info("slack.caller_lost")
-
-
-def _hang_up(request: socket.socket) -> None:
-    try:
-        request.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -117,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self._body()
-        self.server.has_sent(self.request)
+        self.server.senders.end(self.request)
         if body is None:
             return
         now = datetime.now(UTC).timestamp()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import signal
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from cutter import limits
 from cutter.storage.grants import declared
 from tests.integration.desk.conftest import LAW, Office
 from tests.support import desks, forked
@@ -45,6 +48,50 @@ def test_a_foreign_host_is_refused(office: Office, host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}", "LOCALHOST:{port}", "[::1]:{port}"])
 def test_every_name_of_this_machine_is_answered(office: Office, host: str) -> None:
     assert office.desk.ask("/laws", Host=host.format(port=office.desk.port)).status == 200
+
+
+GET = "GET /assets/desk.css HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+
+
+@pytest.mark.parametrize("begin", ["", "G", GET, f"{GET}Content-Length: 9\r\n\r\n", f"{GET}\r\n"],
+                         ids=["nothing", "byte", "head", "body", "between requests"])  # fmt: skip
+def test_silent_callers_keep_no_reader_out_and_are_disconnected(office: Office, begin: str) -> None:
+    address = ("127.0.0.1", office.desk.port)
+    with ExitStack() as open_:
+        silent = [open_.enter_context(socket.create_connection(address, timeout=20)) for _ in range(limits.SENDERS_MAX)]
+        for caller in silent:
+            caller.sendall(begin.format(port=office.desk.port).encode())
+        assert office.desk.ask("/laws").status == 200
+        for caller in silent:
+            with suppress(ConnectionError):
+                while caller.recv(65536):
+                    pass
+
+
+def test_a_request_with_two_lengths_is_refused_and_nothing_after_it_is_read(office: Office) -> None:
+    """A proxy that counts by Content-Length would take the second request for the body of the first one."""
+    host = f"Host: 127.0.0.1:{office.desk.port}\r\n"
+    second = f"GET /laws HTTP/1.1\r\n{host}\r\n"
+    body = f"0\r\n\r\n{second}"
+    head = f"GET /laws HTTP/1.1\r\n{host}Content-Length: {len(body)}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", office.desk.port), timeout=20) as caller:
+        caller.sendall(f"{head}{body}".encode())
+        answer = b""
+        while piece := caller.recv(65536):
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/laws/%00", f"/laws/{LAW}/units/%00", "/laws/%00/text", "/search?document=%00", "/search?words=a%00b",
+             "/runs/%00", "/batches/%00", "/queues/%00", "/requests/%00", "/laws?at=%00", "/%00"]
+)  # fmt: skip
+def test_a_nul_in_an_address_is_answered_in_json(office: Office, path: str) -> None:
+    plain, mark, query = path.partition("?")
+    answer = office.desk.ask(f"{plain}.json{mark}{query}")
+    assert answer.status in (400, 404), answer
+    assert answer.json["message"]
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
@@ -181,3 +228,7 @@ def test_a_page_changes_nothing_in_the_database(office: Office) -> None:
     for address in ("/inbox", f"/laws/{LAW}", f"/requests/{office.asked}", f"/runs/{office.asked}", "/queues"):
         assert office.desk.ask(address).status == 200
     assert office.made.database.value(changes) == before
+
+
+def test_the_link_to_json_keeps_the_encoding_of_its_address(office: Office) -> None:
+    assert 'href="/runs/%3Cimg%20src%3Dx%3E.json"' in office.desk.ask("/runs/%3Cimg%20src%3Dx%3E").text

@@ -150,11 +150,24 @@ async def test_the_probes_tell_a_worker_that_lives_from_one_that_serves(tmp_path
 async def test_a_client_that_sends_no_whole_request_gets_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "HEALTH_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "SENDER_SECONDS", 0.2)
     settings = Settings(state_dir=tmp_path, health_port=ports.free())
     async with health_server.serving(settings, WorkerRole.CUTTER, readiness([[GOOD]])) as address:
         assert (await asked(address, "GET /readyz"))[0] == 0
         assert (await asked(address, "GET /" + "a" * 100_000))[0] == 0
+
+
+async def test_silent_clients_keep_no_probe_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SENDERS_OF_ADDRESS_MAX", 3)
+    settings = Settings(state_dir=tmp_path, health_port=ports.free())
+    async with health_server.serving(settings, WorkerRole.CUTTER, readiness([[GOOD]])) as address:
+        host, _, port = address.rpartition(":")
+        silent = [await asyncio.open_connection(host, int(port)) for _ in range(5)]
+        assert (await asked(address, "GET /healthz HTTP/1.1\r\n\r\n"))[0] == 200
+        # The oldest ones were disconnected at once, and not by the limit of seconds.
+        assert await asyncio.wait_for(silent[0][0].read(), limits.SENDER_SECONDS / 2) == b""
+        for _, writer in silent:
+            writer.close()
 
 
 async def test_no_port_serves_nothing_and_a_taken_one_is_an_error(tmp_path: Path) -> None:

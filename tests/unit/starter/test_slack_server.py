@@ -179,7 +179,7 @@ def test_slow_callers_do_not_keep_a_signed_press_out(listening: Listening, data:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No caller is hung up on because it is slow, so only a limit of callers can end its connection."""
-    monkeypatch.setattr(limits, "SLACK_READ_SECONDS", 600)
+    monkeypatch.setattr(limits, "SENDER_SECONDS", 600)
     monkeypatch.setattr(slack_server._Handler, "timeout", 600)
 
 
@@ -187,7 +187,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_more_slow_callers_than_there_is_room_for_push_out_the_oldest(
     listening: Listening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "SLACK_READERS_OF_ADDRESS_MAX", 3)
+    monkeypatch.setattr(limits, "SENDERS_OF_ADDRESS_MAX", 3)
     with slow_callers(listening, 5) as slow:
         assert all(map(is_hung_up_on, slow[:2]))
         body = listening.press()
@@ -198,14 +198,14 @@ def test_more_slow_callers_than_there_is_room_for_push_out_the_oldest(
 
 @pytest.mark.usefixtures("patient")
 def test_the_limit_counts_callers_of_all_addresses_too(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SLACK_READERS_MAX", 2)
+    monkeypatch.setattr(limits, "SENDERS_MAX", 2)
     with slow_callers(listening, 3) as slow:
         assert is_hung_up_on(slow[0])
         assert select.select(slow[1:], [], [], 0)[0] == []
 
 
 def test_who_sends_a_byte_at_a_time_is_hung_up_on(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SLACK_READ_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "SENDER_SECONDS", 0.5)
     ends = monotonic() + 10
     with slow_callers(listening, 1) as (slow,):
         # Each byte comes in good time, so that only the limit of the whole request can end this.
@@ -216,7 +216,7 @@ def test_who_sends_a_byte_at_a_time_is_hung_up_on(listening: Listening, monkeypa
 
 
 def test_a_press_that_is_decided_is_never_pushed_out(listening: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SLACK_READERS_OF_ADDRESS_MAX", 1)
+    monkeypatch.setattr(limits, "SENDERS_OF_ADDRESS_MAX", 1)
     decide, deciding, answers = threading.Event(), threading.Event(), []
 
     def resolve(click: Click) -> Reply:
