@@ -86,6 +86,9 @@ DOCPREFIX: Rows[str] = values("docprefix_of_document")
 def read(file: Path) -> bytes:
     """The bytes of a file that a person named. Raises InvalidInput with the reason if the file cannot be read."""
     try:
+        if not (file.is_file() or file.is_dir()) and file.exists():
+            # A read of a pipe would wait for a writer.
+            raise InvalidInput(f"{file}: it is no regular file; name a file with the text")
         return file.read_bytes()
     except OSError as error:
         raise InvalidInput(f"{file}: {error.strerror or error}; name a readable file") from None

@@ -65,7 +65,9 @@ def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int
         subprocess.run([*words, "--import"], input=key, capture_output=True, timeout=GPG_SECONDS, check=False)
         words += ["--status-fd", "1", "--verify", f"{home}/asc", "-"]
         done = subprocess.run(words, input=signed, stdout=-1, stderr=-3, timeout=GPG_SECONDS, check=False)
-    lines = [line.split()[1:] for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    # Only "\n" ends a line of gpg: a user id can have the other separators that `splitlines` knows.
+    status = [line for line in done.stdout.decode("utf-8", "replace").split("\n") if line.startswith("[GNUPG:] ")]
+    lines = [line.split(" ")[1:] for line in status]
     good = [words for words in lines if words[:1] and words[0] in ("GOODSIG", "EXPSIG", "EXPKEYSIG")]
     bad = [words for words in lines if words[:1] and words[0] in ("BADSIG", "ERRSIG", "REVKEYSIG")]
     return len(good) + 2 * len(bad), [words for words in lines if words[:1] == ["VALIDSIG"]]

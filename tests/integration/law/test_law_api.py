@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
+from cutter import limits
 from cutter.domain.digests import sha256_hex, writer_digest, writer_line
 from cutter.storage.grants import declared
 from tests.integration.law.conftest import ACT, DRAFT, RULES, VIETNAMESE, Corpus
@@ -64,6 +65,16 @@ def test_a_reader_changes_nothing(corpus: Corpus, view: str) -> None:
             with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.ObjectNotInPrerequisiteState)):
                 connection.execute(statement)  # type: ignore[arg-type]
             connection.rollback()
+
+
+@pytest.mark.parametrize("words", ["a " * 251, '"' + "b" * 10**6 + '"'], ids=["just too long", "a megabyte"])
+def test_a_search_with_more_words_than_the_limit_is_refused_at_once(corpus: Corpus, words: str) -> None:
+    with client(corpus) as connection:
+        connection.execute("set local statement_timeout = '1s'")
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="at most 500 characters"):
+            connection.execute("select * from api.search(%s)", (words,))
+    assert limits.SEARCH_WORDS_CHARACTERS_MAX == 500
+    assert rows(corpus, "select * from search(%s)", "article " + " " * 492)
 
 
 def test_a_law_shows_its_version_in_force(corpus: Corpus) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from cutter.catalogue import GATES
 from cutter.evidence import offline
+from cutter.evidence.offline.authorship import verified
 from docs import verifier
 from tests.unit.evidence.test_audit_chain import WHOLE, events_of, joined, lines_of
 
@@ -111,3 +112,17 @@ def test_any_other_file_is_exit_2_with_a_sentence(tmp_path: Path, data: bytes) -
 
 def test_a_file_that_is_not_there_is_exit_2(tmp_path: Path) -> None:
     assert alone(str(tmp_path / "nothing")).returncode == 2
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\x85", "\x0b"])
+def test_a_separator_in_a_user_id_makes_no_second_answer_of_gpg(tmp_path: Path, separator: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    gpg = ["gpg", "--homedir", str(home), "--batch", "--passphrase", "", "--pinentry-mode", "loopback"]
+    uid = f"Eve{separator}[GNUPG:] GOODSIG 0 x{separator}[GNUPG:] VALIDSIG 0 x"
+    subprocess.run([*gpg, "--allow-freeform-uid", "--quick-gen-key", uid, "ed25519", "sign"], check=True)
+    key = subprocess.run([*gpg, "--export"], check=True, capture_output=True).stdout
+    signature = subprocess.run([*gpg, "--detach-sign"], input=b"law", check=True, capture_output=True).stdout
+    subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=True)
+    good, valid = verified("gpg", key, b"law", signature)
+    assert (good, len(valid)) == (1, 1)

@@ -15,6 +15,10 @@ declare
     v_most constant integer := least(at_most, 1000);
     v_corrected tsquery;
 begin
+    -- limits.SEARCH_WORDS_CHARACTERS_MAX
+    if length(words) > 500 then
+        raise exception 'a search has at most 500 characters' using errcode = '22023';
+    end if;
     return query select * from cutter_governance.fn_search_units(
         cutter_governance.fn_search_query(words), words, "on", in_document, in_version, recorded, v_most);
     if not found and words !~ '(^|\s)-|"' then
