@@ -8,7 +8,6 @@ from typing import Any
 
 from cutter.catalogue import GATES, WorkerRole
 from cutter.domain import recorded_values
-from cutter.domain.printed_commands import commands_in
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 
@@ -41,7 +40,7 @@ BLOCKED = records("blocked_workers", BlockedWorker)
 LIVING = records("living_workers", Living)
 
 SHOW = "cutter workers"
-"""The next command if no reason names one."""
+"""The next command. It shows each reason with its remedy. No command is taken from a reason, which a worker wrote."""
 
 
 def blocked(connection: Connection) -> list[BlockedWorker]:
@@ -55,8 +54,3 @@ def of_state(workers: Sequence[BlockedWorker], state: str) -> list[BlockedWorker
     """
     needed = {WorkerRole.CUTTER.value} | {gate.worker.value for gate in GATES if gate.from_state.value == state}
     return [worker for worker in workers if worker.role in needed]
-
-
-def next_command(worker: BlockedWorker) -> str:
-    """The first command that a reason names. Otherwise the command that shows all workers."""
-    return next((command for text in recorded_values.texts(worker.reasons) for command in commands_in(text)), SHOW)

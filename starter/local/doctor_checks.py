@@ -143,8 +143,9 @@ def serving_workers(settings: Settings) -> Check:
     except CutterError as problem:
         return _unseen("workers", problem)
     if stuck:
-        step = blocked_workers.next_command(stuck[0])
-        return Check(name="workers", verdict=Verdict.BAD, found=stuck[0].sentence, remedy=step)
+        return Check(
+            name="workers", verdict=Verdict.BAD, found=stuck[0].sentence, remedy=blocked_workers.SHOW
+        )  # fmt: skip
     missing = [role.value for role in WorkerRole if role.value not in {row.role for row in living}]
     counts = ", ".join(f"{row.number} {row.role}" for row in living) or "none"
     if missing:

@@ -139,4 +139,4 @@ def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
 def blocked(connection: Connection) -> list[HostRepair]:
     """The workers whose host needs a repair. Runs wait for them as for a person."""
     workers = blocked_workers.blocked(connection)
-    return [HostRepair(reason=worker.sentence, command=blocked_workers.next_command(worker)) for worker in workers]
+    return [HostRepair(reason=worker.sentence, command=blocked_workers.SHOW) for worker in workers]

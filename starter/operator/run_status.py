@@ -192,7 +192,7 @@ def _blockage(workers: Sequence[BlockedWorker], state: str, ended_utc: str | Non
     return {
         "needs": "a repaired host: see `cutter workers`",
         "blocked": stuck[0].sentence,
-        "next": blocked_workers.next_command(stuck[0]),
+        "next": blocked_workers.SHOW,
     }
 
 
