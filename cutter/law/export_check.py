@@ -119,11 +119,11 @@ def _difference(data: bytes, made: bytes) -> str:
     number, (given, wanted) = next((number, pair) for number, pair in lines if pair[0] != pair[1])
     alike = zip(given or b"", wanted or b"", strict=False)
     place = next(
-        (at for at, (one, other) in enumerate(alike) if one != other), min(len(given or b""), len(wanted or b""))
+        (at for at, (byte, other) in enumerate(alike) if byte != other), min(len(given or b""), len(wanted or b""))
     )
     begin = max(place - _EXCERPT // 2, 0)
     return f"line {number} has {_excerpt(given, begin)} in the file and {_excerpt(wanted, begin)} in the database"
 
 
 def _excerpt(line: bytes | None, begin: int) -> str:
-    return "no more text" if line is None else repr(line[begin : begin + _EXCERPT].decode(errors="replace"))
+    return "the end" if line is None else repr(line[begin : begin + _EXCERPT].decode(errors="replace"))

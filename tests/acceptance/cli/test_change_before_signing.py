@@ -42,14 +42,14 @@ async def test_every_form_shows_the_changed_words_and_a_newer_version(
                 assert "newer version" not in asked.err
                 stack.register(DOCUMENT, f"{SECOND}\nmore\n".encode())
                 newer = "version 3 was registered"
-                for told in (
+                for answer in (
                     await cutter("request", DOCUMENT, "--form", "md"),
                     await cutter("request", DOCUMENT, "--form", "json"),
                     await cutter("approve", DOCUMENT, *home, typed="n\n"),
                     await cutter("status", DOCUMENT),
                     await cutter("inbox"),
                 ):
-                    assert newer in told.out + told.err, told
+                    assert newer in answer.out + answer.err, answer
                 await run.approve(gate)
 
 

@@ -133,8 +133,8 @@ def test_both_requests_show_the_difference_and_the_move(deployment: Deployment) 
         deployment.settings, second.run_id, deployment.request(second.run_id, "SG_cut_authz")
     )
     assert "3 kept, 1 revised, 2 created, 2 repealed" in request.shown
-    assert f"`{document}/PART-ONE/MOVED` becomes `{document}/PART-TWO/MOVED`" in request.shown
-    assert f"- `{document}/PART-ONE/DROPPED` Dropped" in request.shown
+    assert f"`{document}/PART-TWO/MOVED`, before `{document}/PART-ONE/MOVED`" in request.shown
+    assert f"### Repealed: Dropped\n\n`{document}/PART-ONE/DROPPED`\n" in request.shown
     changes = request.changes
     assert (changes.added_count, changes.changed_count, changes.removed_count) == (2, 1, 2)
     view = signing_desk.recompute(deployment.settings, request)

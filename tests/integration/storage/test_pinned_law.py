@@ -91,7 +91,7 @@ def test_the_request_of_a_voided_run_says_where_to_look_and_is_still_there_as_a_
     assert refused.value.code == "request_is_over"
     for command in (f"cutter request {run_id} --form md", f"cutter report {run_id}"):
         assert f"`{command}`" in str(refused.value)
-    assert request._document(deployment.settings, run_id) == asked
+    assert request._document(deployment.settings, run_id) == (*asked, None)
     shown = page(deployment, run_id)
     assert "The void has withdrawn the drafts." in shown
     assert f"cutter run {deployment.run_row(run_id)['document_id']}" in shown
