@@ -8,6 +8,7 @@ python-gnupg handles keys and makes signatures. To verify a signature, this modu
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import signal
@@ -16,7 +17,8 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +30,14 @@ from cutter.gpg_status import FINGERPRINT, SignatureEvidence, read_status
 
 _ISOLATED = ("--no-options", "--no-auto-key-retrieve", "--no-auto-key-locate", "--disable-dirmngr")
 _SOCKET_PATH_MAX = 80
-"""The longest path of a home.
-
-An agent's socket path must have fewer than 108 characters, including the socket's name.
+"""The longest path of a home, in bytes. A socket's path must have fewer than 108, and on macOS fewer than 104. The
+longest name of an agent's socket has 20 with its slash.
 """
+
+HANGS = ": `cutter doctor` names an agent that hangs"
+
+_LINK_NAME_MAX = 27
+"""The bytes that a link's name and its slash add to the path of its folder."""
 
 _State = tuple[tuple[str, int, int, int], ...]
 """The identity, size and time of each file of keys."""
@@ -50,8 +56,8 @@ class Gpg:
 
     If `home` is None, it is the person's own home, for `cutter approve`. With `interactive`, the person's agent may ask
     for a passphrase. `required` are primary fingerprints that the keyring must hold. If one is missing, the keyring is
-    unreadable; it does not mean that the signer is a stranger. With `existing`, the home is neither made nor reached by
-    a shorter path. Every method raises Unavailable(`what`) if the binary is missing, dies or hangs.
+    unreadable; it does not mean that the signer is a stranger. With `existing`, the home is not made. Every method
+    raises Unavailable(`what`) if the binary is missing, dies or hangs.
     """
 
     def __init__(
@@ -69,15 +75,10 @@ class Gpg:
         self._interactive = interactive
         self._required = required
         self._what = what
-        self._short = home
         self._libraries: dict[bool, _Library] = {}
         self._listed: dict[bool, tuple[_State, tuple[str, ...]]] = {}
         if home is not None and not existing:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # The agent's sockets are in the home. If their path would be too long, a short link leads to the home.
-            self._short, folder = _short_path(home)
-            if folder is not None:
-                remove_with(self, folder)
 
     def version(self) -> tuple[int, ...]:
         """The binary's version, such as (2, 2, 40)."""
@@ -229,15 +230,16 @@ class Gpg:
         program = self._gpgconf()
         if program is None:
             raise Unavailable("gpgconf is not installed (it comes with GnuPG)", what=self._what)
-        if self._run((program, "--homedir", str(self._short), "--launch", "gpg-agent")).returncode != 0:
-            reason = f"no gpg agent runs for {self.home}: the path must be short and writable"
-            raise Unavailable(reason, what=self._what)
+        if self._run((program, *self._homedir(), "--launch", "gpg-agent")).returncode != 0:
+            raise Unavailable(f"no gpg agent runs for {self.home}: the folder must be writable", what=self._what)
 
     def stop_agent(self) -> None:
         """End this home's agent, if one runs, so that a deleted home has no running agent."""
         program = self._gpgconf()
         if program and self.home is not None:
-            self._run((program, "--homedir", str(self._short), "--kill", "all"))
+            self._run((program, *self._homedir(), "--kill", "all"))
+            with suppress(OSError):
+                _link_of(self.home).unlink()
 
     def _gpgconf(self) -> str | None:
         return shutil.which("gpgconf", path=str(Path(self.binary).parent)) or shutil.which("gpgconf")
@@ -279,7 +281,7 @@ class Gpg:
         """The library's object for calls with or without the agent. A new object costs one more process, because it
         asks gpg for its version. So each object is kept while its home exists.
         """
-        home = str(self._short) if self.home is not None else None
+        home = str(self._path(self.home)) if self.home is not None else None
         if home is not None and not Path(home).is_dir():
             raise FileNotFoundError(errno.ENOENT, "it or its home is missing")
         if agent not in self._libraries:
@@ -296,7 +298,22 @@ class Gpg:
             return self._run(self._command(*words), body, pass_fds=(number,))
 
     def _homedir(self) -> tuple[str, ...]:
-        return ("--homedir", str(self._short)) if self.home is not None else ()
+        return ("--homedir", str(self._path(self.home))) if self.home is not None else ()
+
+    def _path(self, home: Path) -> Path:
+        """The path by which gpg and its agent reach the home. A link leads to a home whose own path is too long."""
+        if len(os.fsencode(home.absolute())) <= _SOCKET_PATH_MAX:
+            return home
+        link, real = _link_of(home), home.resolve()
+        try:
+            with suppress(FileExistsError):
+                link.symlink_to(real, target_is_directory=True)
+            ours = link.lstat().st_uid == os.getuid() and link.readlink() == real
+        except OSError as problem:
+            raise Unavailable(f"no short path to {home} can be made: {problem}", what=self._what) from problem
+        if not ours:
+            raise Unavailable(f"{link} does not lead to {home}: remove it", what=self._what)
+        return link
 
     def _command(self, *words: str) -> tuple[str, ...]:
         """A gpg command that asks no person and starts no agent."""
@@ -320,7 +337,8 @@ class Gpg:
 
     def _away(self, problem: Exception) -> Unavailable:
         if isinstance(problem, TimeoutError | subprocess.TimeoutExpired):
-            return Unavailable(f"gpg did not answer within {limits.GPG_SECONDS} seconds", what=self._what)
+            who = f"gpg for {self.home}" if self.home is not None else "gpg"
+            return Unavailable(f"{who} did not answer within {limits.GPG_SECONDS} seconds{HANGS}", what=self._what)
         why = getattr(problem, "strerror", None) or "it or its home is missing"
         return Unavailable(f"gpg at {self.binary} cannot be run ({why})", what=self._what)
 
@@ -363,8 +381,20 @@ class _Library(gnupg.GPG):  # type: ignore[misc]
 
 
 def _failed(what: str, answer: Any) -> Unavailable:
-    lines = [line for line in str(answer.stderr).strip().split("\n") if not line.startswith("[GNUPG:]")]
-    return Unavailable(f"gpg could not {what}: {(lines or ['no reason given'])[-1]}", what="gpg")
+    output = str(answer.stderr).strip().split("\n")
+    line = next((line for line in reversed(output) if not line.startswith("[GNUPG:]")), "") or "no reason given"
+    return Unavailable(f"gpg could not {what}: {line}{_remedy(line, output)}", what="gpg")
+
+
+def _remedy(line: str, output: Sequence[str]) -> str:
+    """The reason that gpg's last line hides, and what a person can do about it."""
+    if "Inappropriate ioctl" in line or "No pinentry" in line:
+        return ": gpg asks for the passphrase in a terminal; type `export GPG_TTY=$(tty)` there, then the command again"
+    expired = [int(words[2]) for words in map(str.split, output) if words[1:2] == ["KEYEXPIRED"] and words[2].isdigit()]
+    if expired and "Unusable secret key" in line:
+        day = datetime.fromtimestamp(max(expired), UTC).date()
+        return f": the signing key expired on {day}; docs/guides/keys.md says how to extend an approver's key"
+    return ""
 
 
 def find_binary() -> str:
@@ -379,7 +409,7 @@ def find_binary() -> str:
 
 def new_folder() -> Path:
     """Make a temporary folder (mode 0700) whose path is short enough for an agent's socket."""
-    return Path(tempfile.mkdtemp(prefix="cg-"))
+    return Path(tempfile.mkdtemp(prefix="cg-", dir=_short_place()))
 
 
 def remove_with(owner: object, made: Path) -> None:
@@ -404,13 +434,20 @@ def environment(*, person: bool = False) -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "HOME": tempfile.gettempdir()}
 
 
-def _short_path(home: Path) -> tuple[Path, Path | None]:
-    if len(os.fsencode(home)) <= _SOCKET_PATH_MAX:
-        return home, None
-    folder = new_folder()
-    link = folder / "h"
-    link.symlink_to(home.absolute(), target_is_directory=True)
-    return link, folder
+def _link_of(home: Path) -> Path:
+    """The short link to a home.
+
+    Its name depends only on the account and the home. An agent outlives the process that started it, and looks for
+    private keys below the path that this process gave. So no process removes the link while the home is in use.
+    """
+    digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()
+    return _short_place() / f"cg-{os.getuid()}-{digest[:12]}"
+
+
+def _short_place() -> Path:
+    """The folder of temporary files, or /tmp if the path of that folder leaves no room for a socket's path."""
+    place = Path(tempfile.gettempdir())
+    return place if len(os.fsencode(place)) <= _SOCKET_PATH_MAX - _LINK_NAME_MAX else Path("/tmp")
 
 
 def _last_line(stderr: bytes) -> str:

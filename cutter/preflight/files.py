@@ -14,12 +14,12 @@ from cutter.backup import keyring
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError
-from cutter.gpg import Gpg
+from cutter.gpg import HANGS, Gpg
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen
 from cutter.preflight.database import open_to_others
 from cutter.settings import Settings
-from cutter.stack import folders, key_homes, supervisor
+from cutter.stack import agents, folders, key_homes, supervisor
 from cutter.stack.processes import version_text
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
@@ -80,13 +80,22 @@ def key(settings: Settings, worker: WorkerRole) -> Check:
         if worker is WorkerRole.CUTTER and secret:
             return _backup_keys(settings.keys / key_homes.PIN, gpg, secret)
     except CutterError as problem:
-        return bad(checks.KEY, str(problem), INSTALL_GPG)
+        return bad(checks.KEY, str(problem).removesuffix(HANGS), _end_agent(home) or INSTALL_GPG)
+    if not secret and any(private_files(home)):
+        text = f"the gpg-agent of {home} finds no private key, and the folder holds one"
+        return bad(checks.KEY, text, _end_agent(home) or "make the folder again from a copy of the key")
     if len(secret) != 1:
         return bad(checks.KEY, f"{home} holds {len(secret)} private keys", "leave exactly this worker's own key there")
     if worker is WorkerRole.VERIFY and len(gpg.primary_fingerprints()) < 2:
         remedy = "import the executor's public key there: `gpg --homedir HOME --import executor.asc`"
         return bad(checks.KEY, f"{home} lacks the executor's public key", remedy)
     return ok(checks.KEY, f"{name} {secret[0]}")
+
+
+def _end_agent(home: Path) -> str:
+    """How to end the running agents of a home, even one that hangs. Empty if none runs."""
+    numbers = " ".join(str(process.pid) for _, process in agents.agents(home))
+    return f"type `kill -KILL {numbers}`, which ends its gpg-agent; gpg starts another one" if numbers else ""
 
 
 def _backup_keys(pin: Path, gpg: Gpg, secret: tuple[str, ...]) -> Check:

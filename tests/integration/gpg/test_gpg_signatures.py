@@ -339,6 +339,36 @@ def test_a_person_is_asked_for_the_passphrase_of_their_key(impostor: Impostor) -
         shutil.rmtree(home, ignore_errors=True)
 
 
+def test_a_passphrase_without_a_terminal_names_the_setting() -> None:
+    home = Path(tempfile.mkdtemp(prefix="cw-"))
+    person = Gpg(home)
+    try:
+        words = ("--passphrase", "open sesame", "--pinentry-mode", "loopback")
+        raw_gpg(person, *words, "--quick-generate-key", "judy (passphrase)", "ed25519", "sign")
+        person.stop_agent()
+        (key,) = person.primary_fingerprints(secret=True)
+        with pytest.raises(Unavailable, match=r"`export GPG_TTY=\$\(tty\)`"):
+            person.sign_detached(BODY, key)
+    finally:
+        person.stop_agent()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def test_an_expired_signing_subkey_is_named_with_its_day() -> None:
+    home = Path(tempfile.mkdtemp(prefix="cw-"))
+    person = Gpg(home)
+    try:
+        words = ("--batch", "--passphrase", "", "--faked-system-time", "20250101T000000!")
+        raw_gpg(person, *words, "--quick-generate-key", "mallory (subkey)", "ed25519", "cert", "never")
+        (key,) = person.primary_fingerprints(secret=True)
+        raw_gpg(person, *words, "--quick-add-key", key, "ed25519", "sign", "2025-02-03")
+        with pytest.raises(Unavailable, match=r"the signing key expired on 2025-02-03; docs/guides/keys\.md"):
+            person.sign_detached(BODY, key)
+    finally:
+        person.stop_agent()
+        shutil.rmtree(home, ignore_errors=True)
+
+
 @pytest.mark.parametrize("name", ["alice", "A" * 16, "a" * 40, "--version", ""])
 def test_a_key_is_named_by_its_full_fingerprint(sovereigns: World, name: str) -> None:
     with pytest.raises(InvalidInput):

@@ -240,3 +240,19 @@ def test_down_before_any_up_is_nothing(checkout: Checkout) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, f"nothing was running in {checkout.state}")
     assert not checkout.state.exists()
     assert postgres.cluster_status(checkout.state).state is postgres.State.ABSENT
+
+
+def test_up_works_in_a_folder_with_a_long_path(checkout: Checkout) -> None:
+    """The keys, the sockets of their agents and the database, behind 200 bytes with spaces and letters of any kind."""
+    folder = checkout.folder
+    while len(os.fsencode(folder)) < 200:
+        folder /= "Gesetze und Verträge 法律"
+    folder.mkdir(parents=True)
+    deep = replace(checkout, folder=folder)
+    try:
+        assert set(deep.up()) == SERVICES
+        again = deep.cutter("doctor", "--json")
+        wrong = [check for check in json.loads(again.stdout)["checks"] if check["verdict"] == "bad"]
+        assert [check["name"] for check in wrong] == ["approvers"], wrong
+    finally:
+        deep.cutter("down")

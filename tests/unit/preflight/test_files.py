@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -10,15 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from cutter import limits
 from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import Gpg
 from cutter.preflight import backup_programs, database, files, stores
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.settings import Settings, password
-from cutter.stack import key_homes, records
+from cutter.stack import agents, key_homes, records
 from cutter.stack.postgres_programs import backup_program, pg_bin
-from cutter.stack.processes import identify
+from cutter.stack.processes import identify, send
 from starter.commands.up import start
 from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 from temporal.preflight import hosts_of
@@ -49,6 +52,22 @@ def test_a_key_that_other_accounts_can_read_fails_with_its_path(keyed: Settings)
     assert failed.failed
     assert str(file) in failed.found
     assert "chmod" in failed.remedy
+
+
+def test_an_agent_that_hangs_is_named_with_the_command_that_ends_it(
+    keyed: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert files.key(keyed, WorkerRole.VERIFY).verdict is Verdict.OK
+    ((_, agent),) = agents.agents(keyed.keys / "verifier")
+    send(agent, signal.SIGSTOP)
+    with monkeypatch.context() as quick:
+        quick.setattr(limits, "GPG_SECONDS", 1)
+        failed = files.key(keyed, WorkerRole.VERIFY)
+    assert (failed.failed, "verifier did not answer within 1 seconds" in failed.found) == (True, True)
+    assert f"`kill -KILL {agent.pid}`" in failed.remedy
+    assert "apt-get" not in failed.remedy
+    subprocess.run(["kill", "-KILL", str(agent.pid)], check=True)
+    assert files.key(keyed, WorkerRole.VERIFY).verdict is Verdict.OK
 
 
 def test_a_missing_key_and_a_wrong_pin_fail(keyed: Settings, tmp_path: Path) -> None:
