@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from cutter import limits
 from cutter.backup.pipeline import Deadline
 from cutter.errors import InvalidInput, Unavailable
+from cutter.storage.faults import READ_ONLY, WRITABLE
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -85,6 +86,8 @@ def bound(connection: Connection, deadline: Deadline) -> None:
 
 def away(problem: psycopg.Error) -> Unavailable:
     """The error for an unavailable environment, with the SQLSTATE."""
+    if isinstance(problem, psycopg.errors.ReadOnlySqlTransaction):
+        return Unavailable(f"the backup needs a server that it can write to: {READ_ONLY}: {WRITABLE}", what="backup")
     return Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup")
 
 

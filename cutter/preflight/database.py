@@ -19,9 +19,9 @@ from cutter.preflight.checks import Check, Host, bad, ok, unseen, warned
 from cutter.settings import Settings, embedded_url
 from cutter.storage import effect_policy
 from cutter.storage.clock import CLOCK
-from cutter.storage.faults import DIRECT, POOLED, REMEDY
+from cutter.storage.faults import CROWDED, DIRECT, FEWER, POOLED, READ_ONLY, REMEDY, WRITABLE
 from cutter.storage.pools import Connection, check_direct, session
-from cutter.storage.records import Rows, values
+from cutter.storage.records import Rows, answer, values
 from cutter.storage.sql_files import shipped
 
 SCHEMA_VERSION: Rows[int | None] = values("schema_version")
@@ -40,11 +40,17 @@ def probe(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
         for role in roles:
             check_direct(settings, role)
         with session(settings, roles[0]) as connection:
-            yield ok(checks.DATABASE, f"{place(settings)} accepts {', '.join(roles)}")
+            yield _reached(settings, connection, roles)
             yield from _of_server(settings, connection, hosts)
     except (CutterError, psycopg.Error) as problem:
         yield bad(checks.DATABASE, first_line(problem), remedy_of(problem))
         yield from _unseen(hosts)
+
+
+def _reached(settings: Settings, connection: Connection, roles: list[Role]) -> Check:
+    if answer(connection, "select pg_is_in_recovery()"):
+        return bad(checks.DATABASE, f"{place(settings)}: {READ_ONLY}", WRITABLE)
+    return ok(checks.DATABASE, f"{place(settings)} accepts {', '.join(roles)}")
 
 
 def _of_server(settings: Settings, connection: Connection, hosts: frozenset[Host]) -> Iterator[Check]:
@@ -161,18 +167,25 @@ def place(settings: Settings) -> str:
 def first_line(problem: BaseException) -> str:
     """The cause of a failed connection, without the advice of the commands for the local stack."""
     lines = str(problem).strip().splitlines() or [type(problem).__name__]
-    return lines[0].removeprefix("database: ").removesuffix(REMEDY).removesuffix(f": {DIRECT}")
+    line = lines[0].removeprefix("database: ").removesuffix(REMEDY)
+    for remedy in (DIRECT, WRITABLE, FEWER):
+        line = line.removesuffix(f": {remedy}")
+    return line
 
 
-def remedy_of(problem: BaseException) -> str:
+def remedy_of(problem: BaseException, otherwise: str = f"start the server, or correct {ADDRESS}") -> str:
     """The setting or the command that mends a failed connection."""
     text = str(problem).lower()
     if POOLED.lower() in text:
         return DIRECT
+    if READ_ONLY.lower() in text:
+        return WRITABLE
+    if any(words in text for words in CROWDED):
+        return FEWER
     if "password of" in text:
         return "put the password file there, with mode 0600"
     if "certificate" in text or "ssl" in text:
         return f"correct sslmode and sslrootcert in {ADDRESS}"
     if "authentication" in text:
         return "copy the password files again from the host on which you typed `cutter migrate --bootstrap`"
-    return f"start the server, or correct {ADDRESS}"
+    return otherwise

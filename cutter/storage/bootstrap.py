@@ -19,6 +19,7 @@ from psycopg.conninfo import make_conninfo
 from cutter import limits, versions
 from cutter.catalogue import Role
 from cutter.errors import Unavailable
+from cutter.storage.faults import translate
 from cutter.storage.guards import CONNECTIONS, GUARDED
 from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
 from cutter.storage.records import answer
@@ -92,6 +93,8 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
         raise Unavailable(
             f"the superuser cannot reach the database server: {str(problem).strip()}", what="database"
         ) from problem
+    except psycopg.errors.ReadOnlySqlTransaction as problem:
+        raise translate(problem) from None
     return renewed
 
 

@@ -26,6 +26,13 @@ AWAY_STATES = ("08", "57P")
 
 REMEDY = ": type `cutter up` or see `cutter doctor`"
 
+READ_ONLY = "the server accepts no writes: it is a standby, or somebody set default_transaction_read_only"
+WRITABLE = "make room on its disk and end the setting, or point CUTTER_DATABASE_URL at the primary server"
+
+CROWDED = ("too many clients", "too many connections", "remaining connection slots")
+"""What PostgreSQL says to a new client if all connections, or all those of its role, are taken."""
+FEWER = "end sessions that nobody needs, or raise max_connections"
+
 POOLED = "a pooler such as PgBouncer is in front of the database, and session settings and locks do not hold there"
 DIRECT = "point CUTTER_DATABASE_URL at the server itself"
 
@@ -79,6 +86,18 @@ def translated() -> Iterator[None]:
         ) from None
 
 
+@contextmanager
+def writing() -> Iterator[None]:
+    """Raise cutter's error if the server gives no connection or accepts no writes.
+
+    This is for the owner and the superuser. Their other errors are our bugs, and a developer needs the whole text.
+    """
+    try:
+        yield
+    except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction) as problem:
+        raise translate(problem) from None
+
+
 def pooled() -> Unavailable:
     """The error if a pooler is between cutter and PostgreSQL."""
     return Unavailable(f"{POOLED}: {DIRECT}", what="database")
@@ -100,6 +119,8 @@ def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
         return DatabaseRefused(f"{constraint}: {CONSTRAINT_CODES[constraint]}", code=CONSTRAINT_CODES[constraint])
     if isinstance(problem, psycopg.errors.IntegrityError):
         return DatabaseRefused(f"constraint {constraint or state} refused a row", code="constraint")
+    if isinstance(problem, psycopg.errors.ReadOnlySqlTransaction):
+        return Unavailable(f"database: {READ_ONLY} ({line}): {WRITABLE}", what="database")
     if isinstance(problem, psycopg.errors.InsufficientPrivilege):
         return DatabaseRefused(line, code="privilege")
     if (
@@ -110,6 +131,8 @@ def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
     ):
         if any(words in line for words in _OF_POOLERS):
             return pooled()
+        if any(words in str(problem) for words in CROWDED):
+            return Unavailable(f"database: {line}: {FEWER}", what="database")
         away = not state or state.startswith(AWAY_STATES)
         return Unavailable(f"database: {line}{REMEDY if away else ''}", what="database")
     if state in OVER_CAP_STATES:

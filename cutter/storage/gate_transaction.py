@@ -195,11 +195,11 @@ def gate_transaction(pool: Pool, attempt: Attempt, terms: GateTerms) -> Iterator
     Only `seal` commits it. If it is still open at the end of the block, it rolls back.
     """
     with translated(), pool.connection() as connection:
-        try:
-            yield _open(connection, attempt, terms)
-        finally:
-            if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
-                connection.rollback()
+        # The pool ignores an error of its own rollback. So an error of gpg or a store stays the cause, even if the
+        # server has ended the transaction because of that wait.
+        yield _open(connection, attempt, terms)
+        if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+            connection.rollback()
 
 
 def margin_seconds(cap_seconds: float) -> float:

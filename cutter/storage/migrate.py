@@ -19,10 +19,11 @@ from psycopg.rows import tuple_row
 
 from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
-from cutter.errors import Conflict, Refused, Unavailable
+from cutter.errors import Conflict, Refused
 from cutter.settings import Settings, dsn
 from cutter.storage import definitions, grants
 from cutter.storage.definitions import Changes, Connection
+from cutter.storage.faults import writing
 from cutter.storage.queries import query
 from cutter.storage.records import Rows, answer, records, values
 from cutter.storage.sql_files import Migration, SchemaFiles, shipped
@@ -67,11 +68,12 @@ def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
     Without `files` it uses the files of this version. Only tests give others.
     """
     files = files or shipped()
-    try:
-        connection = psycopg.connect(url, autocommit=True, row_factory=tuple_row)
-    except psycopg.OperationalError as problem:
-        raise Unavailable(f"the database does not answer: {_first_line(problem)}", what="database") from None
-    with connection, _exclusive(connection), connection.transaction():
+    with (
+        writing(),
+        psycopg.connect(url, autocommit=True, row_factory=tuple_row) as connection,
+        _exclusive(connection),
+        connection.transaction(),
+    ):
         return _apply(connection, files)
 
 
@@ -82,6 +84,7 @@ def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ..
     """
     files = files or shipped()
     with (
+        writing(),
         psycopg.connect(dsn(settings, Role.OWNER), autocommit=True, row_factory=tuple_row) as connection,
         connection.transaction(force_rollback=True),
     ):
@@ -232,7 +235,3 @@ def _require_roles(connection: Connection, wanted: tuple[str, ...]) -> None:
             "local stack, or `cutter migrate --bootstrap URL` with a superuser's URL for a server of your own",
             code="roles_missing",
         )
-
-
-def _first_line(problem: BaseException) -> str:
-    return str(problem).strip().split("\n")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -13,6 +14,7 @@ from cutter.errors import OverCap, Unavailable
 from cutter.settings import Settings
 from cutter.stack.processes import until
 from cutter.storage import faults, pools
+from cutter.storage import gate_transaction as tx
 from cutter.storage.faults import DatabaseRefused, translate, translated
 from cutter.storage.pools import open_pool, single
 from tests.support.database import OWNER, Database
@@ -112,3 +114,20 @@ def test_a_single_statement_is_committed_and_the_next_user_of_the_connection_is_
             assert database.value("select count(*) from public.t") == 1
             connection.rollback()
     assert database.value("select count(*) from public.t") == 1
+
+
+def test_the_error_of_a_wait_is_the_cause_even_if_the_server_ended_the_transaction(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hung gpg-agent is named, although PostgreSQL ended the gate's transaction before gpg's own limit."""
+    monkeypatch.setattr(pools, "SESSION", pools.SESSION.replace(f"{limits.IDLE_IN_TRANSACTION_SECONDS}s", "200ms", 1))
+    monkeypatch.setattr(tx, "_open", lambda connection, *_: connection.execute("select pg_backend_pid()").fetchone()[0])
+
+    def gate(pool: pools.Pool) -> None:
+        with tx.gate_transaction(pool, cast(Any, None), cast(Any, None)) as pid:
+            ended = "select not exists (select from pg_stat_activity where pid = %s)"
+            assert until(lambda: bool(database.value(ended, (pid,))), seconds=30)
+            raise Unavailable("gpg hangs", what="gpg")
+
+    with open_pool(settings, Role.READ) as pool, pytest.raises(Unavailable, match="gpg hangs"):
+        gate(pool)
