@@ -16,6 +16,13 @@ This is version 1. A later release may add columns at the end of a view, and par
 function. A change that would break a reader gets a new name, such as `law_2`, and the old view stays.
 
 Days are in UTC. A version is in force from `effective_from` until the day before `effective_until`.
+
+In SQL, name the parameters. `on` is a reserved word there, so its other name is `day`:
+
+```sql
+select address, body from api.unit_in_force(day => '2027-01-01', in_document => 'ICX-LAW-2026-001');
+select document, address, title from api.search('public holiday', day => '2027-01-01');
+```
 """
 
 _COLUMN = re.compile(r"comment on column (api\.\w+)\.\"?(\w+)\"? is\s+'((?:[^']|'')*)'")

@@ -29,7 +29,7 @@ CREATE FUNCTION api.law_version_recorded(recorded timestamp with time zone DEFAU
     order by v.document, v.version
 $$;
 
-CREATE FUNCTION api.search(words text, "on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date, in_document text DEFAULT NULL::text, in_version integer DEFAULT NULL::integer, at_most integer DEFAULT 20, recorded timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS TABLE(document text, version integer, address text, title text, body text, content_sha256 text, effective_from date, rank real)
+CREATE FUNCTION api.search(words text, "on" date DEFAULT ((now() AT TIME ZONE 'UTC'::text))::date, in_document text DEFAULT NULL::text, in_version integer DEFAULT NULL::integer, at_most integer DEFAULT 20, recorded timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, day date DEFAULT NULL::date) RETURNS TABLE(document text, version integer, address text, title text, body text, content_sha256 text, effective_from date, rank real)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -43,23 +43,24 @@ begin
         raise exception 'a search has at most 500 characters' using errcode = '22023';
     end if;
     return query select * from cutter_governance.fn_search_units(
-        cutter_governance.fn_search_query(words), words, "on", in_document, in_version, recorded, v_most);
+        cutter_governance.fn_search_query(words), words, coalesce(day, "on"), in_document, in_version, recorded,
+        v_most);
     if not found and words !~ '(^|\s)-|"' then
         v_corrected := cutter_governance.fn_search_corrected(cutter_governance.fn_search_form(words));
         return query select * from cutter_governance.fn_search_units(
-            v_corrected, words, "on", in_document, in_version, recorded, v_most) where v_corrected is not null;
+            v_corrected, words, coalesce(day, "on"), in_document, in_version, recorded, v_most) where v_corrected is not null;
     end if;
 end
 $$;
 
-CREATE FUNCTION api.unit_in_force("on" date DEFAULT NULL::date, recorded timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, in_document text DEFAULT NULL::text) RETURNS TABLE(document text, version integer, document_order integer, address text, unit_version integer, title text, unit_kind text, section_type text, parent text, body text, content_sha256 text, effective_from date, effective_until date)
+CREATE FUNCTION api.unit_in_force("on" date DEFAULT NULL::date, recorded timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, in_document text DEFAULT NULL::text, day date DEFAULT NULL::date) RETURNS TABLE(document text, version integer, document_order integer, address text, unit_version integer, title text, unit_kind text, section_type text, parent text, body text, content_sha256 text, effective_from date, effective_until date)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     select u.document, u.version, u.document_order, u.address, u.unit_version, u.title, u.unit_kind, u.section_type,
         u.parent, u.body, u.content_sha256, u.effective_from,
         case when u.ended_at <= recorded then u.effective_until end
-    from (select coalesce("on", (least(recorded, now()) at time zone 'UTC')::date) as day) as asked
+    from (select coalesce(unit_in_force.day, "on", (least(recorded, now()) at time zone 'UTC')::date) as day) as asked
     join api.law_version_recorded(recorded, in_document) v
         on v.effective_from <= asked.day and (asked.day < v.effective_until or v.effective_until is null)
     cross join lateral (

@@ -1,9 +1,11 @@
 -- Returns the units in force on a day, or of one version of a law, whose title or text has the words, the best first. A part
 -- of a word is found from three letters on, and from one letter on in a script without spaces. If no unit has the words,
--- words that are a typing mistake apart are looked for. With `recorded` it answers as it would have answered then.
+-- words that are a typing mistake apart are looked for. With `recorded` it answers as it would have answered then. `day` is
+-- another name of `on`, which is a reserved word of SQL.
 create or replace function api.search(
     words text, "on" date default (now() at time zone 'UTC')::date, in_document text default null,
-    in_version integer default null, at_most integer default 20, recorded timestamptz default 'infinity')
+    in_version integer default null, at_most integer default 20, recorded timestamptz default 'infinity',
+    day date default null)
 returns table (
     document text, version integer, address text, title text, body text, content_sha256 text, effective_from date,
     rank real)
@@ -20,13 +22,14 @@ begin
         raise exception 'a search has at most 500 characters' using errcode = '22023';
     end if;
     return query select * from cutter_governance.fn_search_units(
-        cutter_governance.fn_search_query(words), words, "on", in_document, in_version, recorded, v_most);
+        cutter_governance.fn_search_query(words), words, coalesce(day, "on"), in_document, in_version, recorded,
+        v_most);
     if not found and words !~ '(^|\s)-|"' then
         v_corrected := cutter_governance.fn_search_corrected(cutter_governance.fn_search_form(words));
         return query select * from cutter_governance.fn_search_units(
-            v_corrected, words, "on", in_document, in_version, recorded, v_most) where v_corrected is not null;
+            v_corrected, words, coalesce(day, "on"), in_document, in_version, recorded, v_most) where v_corrected is not null;
     end if;
 end
 $$;
-comment on function api.search(text, date, text, integer, integer, timestamptz) is
+comment on function api.search(text, date, text, integer, integer, timestamptz, date) is
     'The units in force on a day, or of one version of a law, whose title or text has the words, the best first';
