@@ -281,6 +281,11 @@ LOST_WORKERS_A_GATE = 20
 STILL_SECONDS = 300
 """A run that waits for nobody and has not moved for so long is shown with `cutter reconcile` as its next command."""
 
+HOLD_LOOK_SECONDS = 15
+"""A command that shows a run asks Temporal about the run if it waits for nobody and has not moved for so long. Somebody
+may have paused it there. Most gates take less time.
+"""
+
 LOST_WORKER_DELAYS_SECONDS = (1, 2, 5, 10)
 """Pause before an attempt that died with its worker is tried again. A fault that fails every attempt at once would
 otherwise use up all tries within a second."""
@@ -863,6 +868,9 @@ DISK_FREE_MIN_BYTES = 1_024 * MIB
 """The free space below which nothing is started, because a database that fills its disk stops in the middle of its
 work.
 """
+
+DISK_FREE_TO_READ_BYTES = 128 * MIB
+"""The free space below which an existing stack is not started. The recovery of its database writes files of 16 MiB."""
 
 CONNECT_SECONDS = 3
 """The time for a check whether an address accepts connections."""

@@ -6,6 +6,7 @@ reconciles a run asks this module first, and then addresses exactly that executi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,9 +17,11 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.domain.run_state import RunState
 from cutter.errors import Refused
+from cutter.settings import Settings
 from temporal import foreign_workflows as foreign
 from temporal import names
-from temporal.client import unanswered
+from temporal.client import connect, unanswered
+from temporal.holds import Hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,8 @@ class Execution:
     run_id: str | None
     shown: str = ""
     """The state in the workflow's search attribute. Empty before the workflow has set it."""
+    hold: Hold | None = None
+    """What somebody changed in Temporal, so that the workflow cannot continue."""
 
     @property
     def in_outage(self) -> bool:
@@ -76,7 +81,8 @@ async def open_execution(client: Client, document_id: str) -> Execution | None:
                     execution_id=started.original_execution_run_id,
                     first_execution_id=started.first_execution_run_id,
                     run_id=await _run_id(client, started.input.payloads),
-                    shown=description.typed_search_attributes.get(names.STATE, ""),
+                    shown=description.shown,
+                    hold=description.hold,
                 )
             break
     except RPCError as problem:
@@ -106,29 +112,45 @@ async def open_execution_of(client: Client, run: Driven) -> Execution | None:
     return execution if execution is not None and execution.is_of(run.run_id, run.first_execution_id) else None
 
 
-async def is_ours(client: Client, workflow_id: str) -> bool:
-    """True if a workflow of cutter is open under that id."""
+async def ours(client: Client, workflow_id: str) -> foreign.OpenWorkflow | None:
+    """The open workflow of cutter under that id, or None."""
     try:
-        return await foreign.ours_is_open(client, workflow_id)
+        return await foreign.ours_open(client, workflow_id)
     except Refused:
-        return False
+        return None
 
 
-async def tell(client: Client, run: Driven, kind: str, reason: str) -> tuple[bool, str]:
-    """Send the signal to the open workflow of exactly this run. Return (whether it was sent, the reason if not)."""
+async def holds(settings: Settings, document_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """For each document whose open workflow somebody paused in Temporal: the reason, and the command that takes this
+    back. Raises Unavailable.
+    """
+    client = await connect(settings)
+    workflows = {each: await ours(client, names.document_workflow_id(each)) for each in document_ids}
+    return {
+        document_id: (workflow.hold.reason, workflow.hold.command)
+        for document_id, workflow in workflows.items()
+        if workflow is not None and workflow.hold is not None
+    }
+
+
+async def tell(client: Client, run: Driven, kind: str, reason: str) -> tuple[bool, str, Hold | None]:
+    """Send the signal to the open workflow of exactly this run.
+
+    Return (whether it was sent, the reason if not, what keeps the workflow from reading it).
+    """
     try:
         execution = await open_execution_of(client, run)
     except Refused as problem:
-        return False, f"the latch alone is set: {problem}"
+        return False, f"the latch alone is set: {problem}", None
     if execution is None:
-        return False, "the run has no open workflow: the latch alone is set"
+        return False, "the run has no open workflow: the latch alone is set", None
     try:
         await execution.handle(client).signal(kind, {"reason": reason})
     except RPCError as problem:
         if problem.status is RPCStatusCode.NOT_FOUND:
-            return False, "the workflow closed meanwhile: the latch alone is set"
+            return False, "the workflow closed meanwhile: the latch alone is set", None
         raise unanswered(problem) from None
-    return True, ""
+    return True, execution.hold.sentence if execution.hold else "", execution.hold
 
 
 async def _run_id(client: Client, payloads: Any) -> str | None:

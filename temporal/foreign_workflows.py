@@ -9,19 +9,22 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shlex
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
-from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import WorkflowExecutionStatus
+from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
+from temporalio.client import Client
+from temporalio.converter import decode_typed_search_attributes
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.settings import Settings
-from cutter.stack.temporal import command
 from cutter.storage import runs as run_rows
-from temporal import names
+from temporal import holds, names
 from temporal.client import connect, unanswered
 
 _OURS = {
@@ -32,6 +35,35 @@ _OURS = {
 }
 _ID = re.compile(r"(document|batch|void|revoke)/[A-Za-z0-9._-]{1,200}")
 _QUERY = "ExecutionStatus = 'Running' AND (WorkflowType NOT IN ({types}) OR TaskQueue != '{queue}')"
+
+
+OPEN = (WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING, holds.PAUSED)
+"""A paused workflow is open too: the server lets no other one have its id."""
+
+
+class Listed(Protocol):
+    """A workflow as Temporal lists or describes it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def workflow_type(self) -> str: ...
+    @property
+    def task_queue(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenWorkflow:
+    """An open workflow, the state in its search attribute, and what somebody changed so that it cannot continue."""
+
+    id: str
+    run_id: str
+    workflow_type: str
+    task_queue: str
+    shown: str
+    hold: holds.Hold | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +99,7 @@ async def ours_is_open(client: Client, workflow_id: str) -> bool:
     return await ours_open(client, workflow_id) is not None
 
 
-async def ours_open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
+async def ours_open(client: Client, workflow_id: str) -> OpenWorkflow | None:
     """cutter's open workflow under this id, or None. Raises Refused for a foreign one, and Unavailable."""
     execution = await _open(client, workflow_id)
     stranger = _foreign(client, execution) if execution is not None else None
@@ -104,17 +136,28 @@ async def _refuse(settings: Settings, workflow_id: str) -> None:
     await refuse(await connect(settings), workflow_id)
 
 
-async def _open(client: Client, workflow_id: str) -> WorkflowExecutionDescription | None:
+async def _open(client: Client, workflow_id: str) -> OpenWorkflow | None:
+    request = DescribeWorkflowExecutionRequest(
+        namespace=client.namespace, execution=WorkflowExecution(workflow_id=workflow_id)
+    )
     try:
-        execution = await client.get_workflow_handle(workflow_id).describe()
+        # The client's own description does not know the status of a paused workflow.
+        described = await client.workflow_service.describe_workflow_execution(request, retry=True)
     except RPCError as problem:
         if problem.status is RPCStatusCode.NOT_FOUND:
             return None
         raise unanswered(problem) from None
-    return execution if execution.status is WorkflowExecutionStatus.RUNNING else None
+    info = described.workflow_execution_info
+    if info.status not in OPEN:
+        return None
+    return OpenWorkflow(
+        id=info.execution.workflow_id, run_id=info.execution.run_id, workflow_type=info.type.name,
+        task_queue=info.task_queue, hold=holds.of(client, described),
+        shown=decode_typed_search_attributes(info.search_attributes).get(names.STATE, ""),
+    )  # fmt: skip
 
 
-def _foreign(client: Client, execution: WorkflowExecution) -> Foreign | None:
+def _foreign(client: Client, execution: Listed) -> Foreign | None:
     ours = next((name for prefix, name in _OURS.items() if execution.id.startswith(prefix)), None)
     if (execution.workflow_type, execution.task_queue) == (ours, names.WORKFLOW_QUEUE):
         return None
@@ -126,12 +169,8 @@ def _foreign(client: Client, execution: WorkflowExecution) -> Foreign | None:
 
 def terminate(client: Client, workflow_id: str, execution_id: str, reason: str) -> str:
     """The command that terminates exactly this execution."""
-    words = [
-        command(), "workflow", "terminate",
-        "--address", client.service_client.config.target_host, "--namespace", client.namespace,
-        "--workflow-id", workflow_id, "--run-id", execution_id, "--reason", reason,
-    ]  # fmt: skip
-    return shlex.join(words)
+    words = ("--workflow-id", workflow_id, "--run-id", execution_id, "--reason", reason)
+    return holds.command(client, ("workflow", "terminate"), *words)
 
 
 def _shown(text: str) -> str:

@@ -130,8 +130,12 @@ def _busy(document_id: str, run_id: str | None) -> str:
 async def resume(client: Client, document_id: str, kb_id: str | None) -> OrderReply:
     """Send the update `resume`, and return the run's reply. `kb_id` names a signed approval or order, if there is one.
 
-    Raises Conflict if the run refused the update, and NotFound if the document has no open run.
+    Raises Conflict if the run refused the update, NotFound if the document has no open run, and Refused if somebody
+    paused the run in Temporal.
     """
+    execution = await foreign.ours_open(client, names.document_workflow_id(document_id))
+    if execution is not None and execution.hold is not None:
+        raise Refused(f"the run waits, because {execution.hold.sentence}", code="held_in_temporal")
     handle = client.get_workflow_handle(names.document_workflow_id(document_id))
     try:
         reply: OrderReply = await handle.execute_update("resume", kb_id, result_type=OrderReply)

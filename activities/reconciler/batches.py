@@ -23,7 +23,7 @@ from cutter.storage.outbox import WAITING_OF_BATCHES, WaitingDocument
 from cutter.storage.pools import session
 from cutter.storage.records import records
 from temporal import names
-from temporal.executions import is_ours
+from temporal.executions import ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +67,13 @@ def _waiting(settings: Settings) -> list[WaitingDocument]:
 
 
 async def without_workflow(settings: Settings, client: Client, grace_seconds: float) -> list[LostBatch]:
-    """Batches that have something left to do and no open workflow, each with its command."""
+    """Batches that have something left to do and no open workflow, or a paused one, each with its command."""
     lost = []
     for batch in await asyncio.to_thread(_with_work, settings, grace_seconds):
-        if not await is_ours(client, names.batch_workflow_id(batch.batch_id)):
-            command = f"cutter orchestrate resume-batch --batch-id {batch.batch_id}"
+        workflow = await ours(client, names.batch_workflow_id(batch.batch_id))
+        if workflow is None or workflow.hold is not None:
+            resume = f"cutter orchestrate resume-batch --batch-id {batch.batch_id}"
+            command = workflow.hold.command if workflow is not None and workflow.hold is not None else resume
             lost.append(LostBatch(batch_id=batch.batch_id, state=batch.state, next=command))
     return lost
 

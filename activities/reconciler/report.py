@@ -13,6 +13,7 @@ class Kind(StrEnum):
     WITHOUT_WORKFLOW = "without_workflow"
     TOLD = "told"
     DIFFERS = "differs"
+    HELD = "held"
     LEFT_ALONE = "left_alone"
 
 
@@ -50,8 +51,17 @@ class DifferingRun(ExaminedRun):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRun(ExaminedRun):
+    """A run that cannot continue, because somebody paused it in Temporal. `next` takes this back."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LostBatch:
-    """A batch that has something left to do and no open workflow. `next` is the command that continues it."""
+    """A batch that has something left to do, and no open workflow or a paused one. `next` is the command that continues
+    it.
+    """
 
     batch_id: str
     state: str

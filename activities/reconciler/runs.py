@@ -24,6 +24,7 @@ from activities.reconciler.report import (
     DifferingRun,
     Drained,
     ExaminedRun,
+    HeldRun,
     Kind,
     LostBatch,
     MarkedRun,
@@ -46,7 +47,7 @@ from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 from temporal import foreign_workflows as foreign
-from temporal.executions import Execution, is_ours, open_execution_of, tell
+from temporal.executions import Execution, open_execution_of, ours, tell
 from temporal.runs import resume
 
 REASON = "its workflow is not open: terminated, failed, timed out, or lost with Temporal's data"
@@ -201,11 +202,18 @@ async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
 
 
 async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> tuple[Kind, ExaminedRun]:
-    """Leave an open workflow alone with three exceptions.
+    """Leave an open workflow alone with four exceptions.
 
-    It does not know of a latched stop, enough people approved, or it waits for the end of an outage that PostgreSQL has
-    not recorded.
+    It does not know of a latched stop, enough people approved, somebody paused it in Temporal, or it waits for the end
+    of an outage that PostgreSQL has not recorded.
     """
+    hold = execution.hold
+    if hold is not None and not run.stopped:
+        if run.latched:
+            await tell(client, run, run.kind or "stop", run.stop_reason or NO_REASON)
+        return Kind.HELD, HeldRun(
+            run_id=run.run_id, document_id=run.document_id, state=run.state, next=hold.command, reason=hold.reason
+        )
     if execution.in_outage and not run.stopped:
         await execution.handle(client).signal("look")
         return Kind.DIFFERS, DifferingRun(
@@ -219,7 +227,7 @@ async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> 
     cancelled = run.kind == "cancel" and not run.wrote
     if not run.latched or (run.stopped and not cancelled):
         return Kind.LEFT_ALONE, _examined(run)
-    delivered, note = await tell(client, run, run.kind or "stop", run.stop_reason or NO_REASON)
+    delivered, note, _ = await tell(client, run, run.kind or "stop", run.stop_reason or NO_REASON)
     return (Kind.TOLD if delivered else Kind.LEFT_ALONE), _told(run, run.kind, note)
 
 
@@ -227,7 +235,7 @@ async def _batch_is_open(client: Client, run: OpenRun) -> bool:
     """True if the run belongs to a batch with an open workflow. Such a run may wait for its lane and have no workflow
     yet.
     """
-    return run.batch_id is not None and await is_ours(client, f"batch/{run.batch_id}")
+    return run.batch_id is not None and await ours(client, f"batch/{run.batch_id}") is not None
 
 
 def _examined(run: OpenRun) -> ExaminedRun:

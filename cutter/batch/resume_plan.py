@@ -12,6 +12,9 @@ from cutter.batch import batch_step
 from cutter.batch.state import ENDS
 from cutter.batch.view import BatchView, ItemRecord
 
+TERMINATED = "stopped_terminated"
+"""The state of a run that no workflow drove any more."""
+
 ASKED_AGAIN = ("busy", "blocked", "voided")
 """Decisions that a resume takes back, because their reason may no longer exist."""
 
@@ -28,7 +31,7 @@ class UnsignedFailure:
 
 def moves(view: BatchView) -> bool:
     """True if a resume would change anything: start or adopt an item, lift a halt, or change the batch's state."""
-    if view.batch.state not in ENDS or any(_open(item) for item in view.items):
+    if view.batch.state not in ENDS or any(_open(item) for item in view.items) or interrupted(view):
         return True
     asked = asked_again(view)
     orders = batch_step.decide(asked, window=limits.BATCH_WINDOW)
@@ -37,6 +40,13 @@ def moves(view: BatchView) -> bool:
         return True
     summary = batch_step.summarise(view, attended=view.attended)
     return bool(summary.state.value != view.batch.state)
+
+
+def interrupted(view: BatchView) -> list[ItemRecord]:
+    """The items whose workflow was terminated or lost with Temporal's data. They need no decision, so a resume of the
+    batch resumes each of them.
+    """
+    return [item for item in view.items if item.state == TERMINATED and not item.ended and not item.latched]
 
 
 def unsigned_failures(view: BatchView) -> list[UnsignedFailure]:

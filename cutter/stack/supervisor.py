@@ -82,10 +82,11 @@ def stop_all(state_dir: Path, names: Sequence[str], *, seconds: float) -> list[s
 
 
 def require_disk(state_dir: Path) -> None:
-    """Refuse to start on a disk that is nearly full."""
-    free = free_bytes(state_dir)
-    if free < limits.DISK_FREE_MIN_BYTES:
-        needed = limits.DISK_FREE_MIN_BYTES // limits.MIB
+    """Refuse to start on a disk that is nearly full. An existing stack needs less, so that people can read its data."""
+    free, there = free_bytes(state_dir), (state_dir / "postgres").exists()
+    least = limits.DISK_FREE_TO_READ_BYTES if there else limits.DISK_FREE_MIN_BYTES
+    if free < least:
+        needed = least // limits.MIB
         raise Unavailable(
             f"{state_dir} has {free // limits.MIB} MiB free, {needed} are needed: make room, or set CUTTER_STATE_DIR",
             what="disk",

@@ -181,6 +181,7 @@ def _render(out: Any, answer: Json) -> None:
         "marked": "marked: nobody drove them",
         "without_workflow": "stopped, and their workflow is closed",
         "told": "told of what Temporal had missed",
+        "held": "somebody paused them in Temporal; the command takes this back",
     }
     for kind, title in titles.items():
         if answer[kind]:
@@ -203,5 +204,7 @@ def _render(out: Any, answer: Json) -> None:
     if answer["batches_without_workflow"]:
         rows = [(batch["batch_id"], batch["state"], batch["next"]) for batch in answer["batches_without_workflow"]]
         out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))
-    counts = [f"{len(answer[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "left_alone")]
+    counts = [
+        f"{len(answer[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "held", "left_alone")
+    ]
     out.print(", ".join([*counts, f"{counted(len(answer['documents_put']), 'document')} put"]))

@@ -4,16 +4,21 @@ approvals.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 import typer
 
 from cutter.batch import resume_plan
-from cutter.settings import load
+from cutter.batch.view import BatchView
+from cutter.settings import Settings, load
+from cutter.storage import runs as run_rows
+from starter.approver import orders
 from starter.console.terminal import AsJson
 from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, hand_over
-from temporal import batches
+from temporal import batches, runs
+from temporal.client import connect
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")]
 Watch = Annotated[
@@ -42,5 +47,19 @@ def resume_batch(
         folder, listing = batches.upload_set(settings, batch_id, approval_set)
         answer |= {"folder": folder, **hand_over(settings, view, folder, listing).as_json()}
     else:
-        answer |= go_on(settings, view)
+        again = asyncio.run(_resumed(settings, view))
+        answer |= {**({"resumed": again} if again else {}), **go_on(settings, view)}
     outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)
+
+
+async def _resumed(settings: Settings, view: BatchView) -> list[str]:
+    """Resume each document whose workflow was terminated or lost, and return their ids."""
+    lost = resume_plan.interrupted(view)
+    if not lost:
+        return []
+    client = await connect(settings)
+    for item in lost:
+        run = run_rows.sidecar(settings, item.run_id or "").run
+        await orders.ensure_open(settings, client, run)
+        await runs.resume(client, run.document_id, None)
+    return [item.document_id for item in lost]

@@ -148,7 +148,7 @@ async def _waits_for_a_worker(settings: Settings, client: Client, run: RunRecord
     if step_of(settings, run.run_id).needs is not Needs.WORKER:
         return False
     execution = await open_execution_of(client, run)
-    return execution is not None and not execution.in_outage
+    return execution is not None and not execution.in_outage and execution.hold is None
 
 
 async def _say_that_it_is_over(client: Client, run: RunRecord) -> None:
@@ -186,7 +186,7 @@ def _report(settings: Settings, outcome: dict[str, Any], *, as_json: bool, wait:
     )
     # A run that continues is about to leave its state, unless no worker is there to take it.
     watches = goes_on and step.needs is not Needs.WORKER
-    outcome["next"] = f"cutter status {outcome['run_id']} --watch" if watches else step.command
+    outcome["next"] = f"cutter status {outcome['document_id']} --watch" if watches else step.command
     outcome["ui"] = ui_url(settings)
     code = exit_code(outcome, state, wait=wait, goes_on=goes_on)
     if code in (ExitCode.FAILED, ExitCode.STOPPED):

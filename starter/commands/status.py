@@ -31,6 +31,7 @@ from starter.console.terminal import AsJson, Listing, line, table
 from starter.console.watch import follow
 from starter.operator import run_status
 from starter.operator.batch_status import ListedBatch, open_batches, status_of_batch, table_of_batches
+from starter.operator.holds import with_holds
 from starter.operator.run_status import RunLine
 
 View = dict[str, Any]
@@ -98,7 +99,8 @@ def _run_id_of(settings: Settings, name: str) -> str:
 def view_of(settings: Settings, run_id: str) -> ShownRun:
     """One run in the form for people, read by an operator. Raises STOP_RUN_NOT_FOUND if there is none."""
     with session(settings, Role.OPERATOR) as connection:
-        return run_status.view_of(settings, connection, run_id)
+        (view,) = with_holds(settings, connection, [run_status.view_of(settings, connection, run_id)])
+    return view
 
 
 def newest(settings: Settings) -> Overview:
@@ -106,7 +108,7 @@ def newest(settings: Settings) -> Overview:
     caps.
     """
     with session(settings, Role.OPERATOR) as connection:
-        runs = run_status.newest_runs(connection)
+        runs = with_holds(settings, connection, run_status.newest_runs(connection))
         undelivered = list(health.sentences(health.health(connection)))
         stuck = [worker.sentence for worker in blocked_workers.blocked(connection)]
         damaged = list(backup_health.sentences(backup_health.health(connection), settings.backup_verified_max_days))

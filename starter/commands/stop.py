@@ -36,6 +36,7 @@ from temporal import batches
 from temporal import foreign_workflows as foreign
 from temporal.client import connect
 from temporal.executions import tell
+from temporal.holds import Hold
 
 Reason = Annotated[str, typer.Option(help="Why, in one line; it is recorded")]
 Kind = Literal["stop", "cancel"]
@@ -138,7 +139,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     answer = set_latch(settings, run_id, kind, text)
     if answer.status != "stopped":
         raise Refused(f"{run_id} ended meanwhile as {answer.state or 'unknown'}: nothing to {kind}", code="run_ended")
-    delivered, note = asyncio.run(_deliver(settings, record, kind, text))
+    delivered, note, hold = asyncio.run(_deliver(settings, record, kind, text))
     outcome = {
         "run_id": run_id,
         "document_id": record.document_id,
@@ -148,7 +149,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         "units": "draft units of this run are in the database" if answer.wrote else "nothing was written",
         "workflow_told": delivered,
         "note": note,
-        "next": _after(record, kind, wrote=answer.wrote, delivered=delivered),
+        "next": hold.command if hold else _after(record, kind, wrote=answer.wrote, delivered=delivered),
     }
     show(outcome, as_json=as_json, render=lambda out: out.print(fields(outcome), soft_wrap=True))
 
@@ -181,20 +182,20 @@ def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> Latch
         )
 
 
-async def _deliver(settings: Settings, run: RunRecord, kind: Kind, reason: str) -> tuple[bool, str]:
-    """Signal the run's own workflow. Returns whether it got the signal, and a note if it did not."""
+async def _deliver(settings: Settings, run: RunRecord, kind: Kind, reason: str) -> tuple[bool, str, Hold | None]:
+    """Signal the run's own workflow. Returns whether it got the signal, a note, and what keeps it from reading it."""
     try:
         client = await connect(settings)
         return await tell(client, run, kind, reason)
     except Unavailable:
-        return False, "Temporal does not answer: the latch alone is set, and no gate writes past it"
+        return False, "Temporal does not answer: the latch alone is set, and no gate writes past it", None
 
 
 def _after(run: RunRecord, kind: Kind, *, wrote: bool, delivered: bool) -> str:
     if not delivered:
         return "cutter reconcile"
     if kind == "cancel" and wrote:
-        return f"cutter void {run.run_id} --reason TEXT"
+        return f"cutter void {run.document_id} --reason TEXT"
     state = "voided_cancelled" if kind == "cancel" else "stopped_stop"
     return next_step(run_id=run.run_id, document_id=run.document_id, state=state, latched=True).command
 

@@ -47,6 +47,8 @@ from cutter.storage.pools import Connection, check_direct, session
 from cutter.storage.records import Rows, values
 from cutter.storage.runs import LANES
 from cutter.storage.still_runs import STILL
+from starter.operator.holds import with_holds
+from starter.operator.run_status import newest_runs
 
 PYTHON_MIN = (3, 11)
 KEYS = tuple(sorted(key_homes.HOMES.values()))
@@ -234,7 +236,8 @@ def migrations(settings: Settings) -> Check:
     try:
         waiting = migrate.check(settings)
     except CutterError as problem:
-        return Check(name="migrations", verdict=Verdict.BAD, found=str(problem), remedy="cutter migrate")
+        remedy = remedy_of(problem, "cutter migrate")
+        return Check(name="migrations", verdict=Verdict.BAD, found=first_line(problem), remedy=remedy)
     if waiting:
         return Check(name="migrations", verdict=Verdict.BAD, found=f"{len(waiting)} waiting", remedy="cutter migrate")
     return Check(name="migrations", verdict=Verdict.OK, found="up to date")
@@ -246,8 +249,12 @@ def runs(settings: Settings) -> Check:
         with _asked(settings) as connection:
             asked = {"run_id": None, "seconds": limits.STILL_SECONDS}
             still = [run.document_id for run in STILL.all(connection, asked)]
+            lines = newest_runs(connection)
+            held = [run for run in with_holds(settings, connection, lines) if run not in lines]
     except CutterError as problem:
         return _unseen("runs", problem)
+    if held:
+        return Check(name="runs", verdict=Verdict.BAD, found=held[0].needs, remedy=held[0].next)
     if still:
         named = ", ".join(still[:3]) + (" …" if len(still) > 3 else "")
         description = f"{len(still)} without a move for {limits.STILL_SECONDS // 60} minutes: {named}"
@@ -351,7 +358,7 @@ def _asked(settings: Settings) -> Iterator[Connection]:
 
 
 def _unseen(name: str, problem: CutterError) -> Check:
-    return Check(name=name, verdict=Verdict.OFF, found=str(problem), remedy="cutter up")
+    return Check(name=name, verdict=Verdict.OFF, found=first_line(problem), remedy=remedy_of(problem, "cutter up"))
 
 
 def policy(settings: Settings) -> Check:

@@ -141,3 +141,8 @@ def test_a_nearly_full_disk_refuses_the_start(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(limits, "DISK_FREE_MIN_BYTES", 2**62)
     with pytest.raises(Unavailable, match="make room, or set CUTTER_STATE_DIR"):
         supervisor.require_disk(tmp_path)
+    (tmp_path / "postgres").mkdir()
+    supervisor.require_disk(tmp_path)
+    monkeypatch.setattr(limits, "DISK_FREE_TO_READ_BYTES", 2**62)
+    with pytest.raises(Unavailable, match="make room"):
+        supervisor.require_disk(tmp_path)
