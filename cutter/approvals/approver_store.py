@@ -93,7 +93,10 @@ def propose(
     succession: int | None = None,
     signing: Signing | None = None,
 ) -> ApproverPolicy:
-    """Write the epoch after `previous`, without signatures. Values that are not given stay as they were."""
+    """Write the epoch after `previous`, without signatures. Values that are not given stay as they were.
+
+    A proposal is not in force. So another proposal of the same number replaces it together with its signatures.
+    """
     binary = previous.gpg_binary
     data = render_policy(
         number=previous.number + 1,
@@ -110,6 +113,10 @@ def propose(
         gpg_version_floor=previous.gpg_version_floor,
         signing=signing or previous.signing,
     )
+    path = _epoch_path(approvers_dir, previous.number + 1)
+    if path.is_file() and path.read_bytes() != data:
+        for outdated in (*approvers_dir.glob(f"{path.name}.*.asc"), path):
+            outdated.unlink()
     return _write_epoch(approvers_dir, data)
 
 

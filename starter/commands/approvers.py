@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +20,7 @@ from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.policy import Signing as SigningRule
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
+from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
 from cutter.settings import Settings, load
@@ -89,17 +91,17 @@ def init(approver: Approvers, signing_rule: SigningOption = None, as_json: AsJso
 
     Example: cutter approvers init --approver an=an.asc
     """
-    settings = load()
+    settings, given = load(), new_approvers(approver)
     try:
         policy = approver_store.read_epoch(settings.approvers, 1)
     except NotFound:
-        policy = approver_store.init(
-            settings.approvers, approvers=new_approvers(approver), signing=signing_rule or SigningRule.REQUIRED
-        )
-    wanted, present = {entry.partition("=")[0] for entry in approver}, {approver.name for approver in policy.approvers}
+        policy = approver_store.init(settings.approvers, approvers=given, signing=signing_rule or SigningRule.REQUIRED)
+    wanted = {(new.name, sha256_hex(new.public_key)) for new in given}
+    present = {(known.name, known.key_sha256) for known in policy.approvers}
     if wanted != present or signing_rule not in (None, policy.signing):
+        named = ", ".join(f"{known.name} ({known.fingerprint[-16:]})" for known in policy.approvers)
         raise Refused(
-            f"epoch 1 names {', '.join(sorted(present))} already, signing {policy.signing}: type `cutter approvers "
+            f"epoch 1 names {named} already, signing {policy.signing}: type `cutter approvers "
             "propose --approver NAME=KEY.asc`, have it signed by them with `cutter approvers sign 2`, then "
             "`cutter approvers install 2`",
             code="epoch_exists",
@@ -115,15 +117,23 @@ def init(approver: Approvers, signing_rule: SigningOption = None, as_json: AsJso
 def propose(approver: Approvers, signing_rule: SigningOption = None, as_json: AsJson = False) -> None:
     """Write the next epoch, unsigned; the approvers of the present one then sign it with `approvers sign`.
 
+    Until it is installed, another proposal replaces it, and its signatures no longer count.
+
     Example: cutter approvers propose --approver an=an.asc --approver binh=binh.asc
     """
     settings = load()
     policy, _ = approver_store.load_current(settings.approvers, in_force(settings))
+    with suppress(NotFound):
+        earlier = approver_store.read_epoch(settings.approvers, policy.number + 1)
+        named = ", ".join(person.name for person in earlier.approvers)
+        say(f"epoch {earlier.number} was proposed before, with {named}: signatures of another text no longer count")
     following = approver_store.propose(
         settings.approvers, policy, approvers=new_approvers(approver), signing=signing_rule
     )
     _warn_of_self(following)
     _show(following, as_json=as_json)
+    if not as_json:
+        say(f"next: cutter approvers sign {following.number}")
 
 
 @app.command()

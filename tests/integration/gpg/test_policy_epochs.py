@@ -179,6 +179,21 @@ def test_the_next_epoch_needs_a_signature_of_the_previous_one_s_approver(soverei
     assert approver_store.load_current(folder, previous.sha256)[0] == previous
 
 
+def test_another_proposal_replaces_a_wrong_one_with_its_signatures(sovereigns: World, folder: Path) -> None:
+    previous = first(sovereigns, folder)
+    wrong = approver_store.propose(folder, previous, approvers=[approver(sovereigns, "mallory", sovereigns.mallory)])
+    sign(sovereigns, folder, wrong, sovereigns.alice)
+    right = approver_store.propose(folder, previous, approvers=[approver(sovereigns, "alice", sovereigns.alice)])
+    assert (right.number, approver_store.read_epoch(folder, 2)) == (2, right)
+    with pytest.raises(Refused) as caught:
+        approver_store.check_succession(folder, previous, right, now=sovereigns.now)
+    assert caught.value.code == "epoch_signatures"
+    sign(sovereigns, folder, right, sovereigns.alice)
+    approver_store.check_succession(folder, previous, right, now=sovereigns.now)
+    same = approver_store.propose(folder, previous, approvers=[approver(sovereigns, "alice", sovereigns.alice)])
+    approver_store.check_succession(folder, previous, same, now=sovereigns.now)
+
+
 def test_a_threshold_of_two_counts_people_and_not_files(sovereigns: World, folder: Path) -> None:
     previous = first(sovereigns, folder, succession=2)
     following = approver_store.propose(
