@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from cutter.domain.amounts import counted
 from cutter.domain.encodings import conversion
+from cutter.domain.file_formats import conversion_of
 from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
@@ -31,6 +32,8 @@ _ODD_KINDS = {
 _ODD = re.compile("[" + "".join(kind.pattern[1:-1] for kind in _ODD_KINDS.values()) + "]")
 """One character class for all of them, so that the whole text is searched once."""
 
+BIDI_IN_HEADING = "bidi_in_heading"
+
 ODD_NAMES = {
     "bidi": "characters that change the order of the text as shown",
     "zero_width": "invisible characters",
@@ -40,9 +43,12 @@ ODD_NAMES = {
 
 
 def unreadable(data: bytes) -> MarkRefusal | None:
-    """Refuse bytes that cannot be a law's text: too many, not UTF-8, not NFC, or with U+0000."""
+    """Refuse bytes that cannot be a law's text: too many, of another format, not UTF-8, not NFC, or with U+0000."""
     if len(data) > SOURCE_BYTES_MAX:
         return refusal("too_large", None, f"{len(data)} bytes, at most {SOURCE_BYTES_MAX}; split the document")
+    other = conversion_of(data)
+    if other is not None:
+        return refusal("not_text", None, other)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -76,7 +82,7 @@ def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
         sign = BIDI.search(line.decode("utf-8")) or BIDI.search(title)
         if sign is not None:
             name = f"U+{ord(sign.group()):04X}"
-            return refusal("bidi_in_heading", lines.number(heading.index),
+            return refusal(BIDI_IN_HEADING, lines.number(heading.index),
                            f"the heading holds {name}, which changes its order as shown; give --remove-direction-marks",
                            character=name)  # fmt: skip
     return None

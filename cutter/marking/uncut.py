@@ -166,9 +166,9 @@ def _runs(
             absorbed.extend({*_absorbed(open_lines, around), *_filling(open_lines, around, place.lines)})
     if uncut:
         problem = "begins like a heading and is text" if len(uncut) == 1 else "begin like headings and are text"
-        yield _finding("looks_uncut", sorted(uncut, key=lambda line: line.index), place,
-                       f"{problem}; `cutter profile suggest FILE` may write a profile that reads such lines, or put # "
-                       "before them")  # fmt: skip
+        again = "`cutter profile suggest FILE --refine 'line N is a KIND'` with a kind such as section"
+        lines = sorted(uncut, key=lambda line: line.index)
+        yield _finding("looks_uncut", lines, place, f"{problem}; put # before them, or type {again}")
     for line in sorted(absorbed, key=lambda line: line.index):
         yield _finding("heading_absorbed", [line], place, "continues the numbering of the headings around it, but is "
                        "part of the text of the unit before it; write it as a heading like them")  # fmt: skip

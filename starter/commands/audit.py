@@ -20,6 +20,7 @@ from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.console.failures import as_failure
+from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, show, table
 
 app = typer.Typer(help="The audit chain: export it, verify it offline.", no_args_is_help=True, add_completion=False)
@@ -52,10 +53,8 @@ def export(
     """
     settings = load()
     data = exported(settings, run_rows.run_id_of(settings, run) if run else None)
-    try:
+    with output(out):
         private.write(out, data)
-    except OSError as problem:
-        raise InvalidInput(f"--out {out}: {problem.strerror}: name a file in a folder that exists") from None
     checked = audit.verify(data)
     answer = {
         "file": str(out),

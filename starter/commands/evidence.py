@@ -29,6 +29,7 @@ from cutter.storage.pools import session
 from cutter.storage.run_evidence import BOTH, RunEvidence
 from starter.console.confirmation import Yes, require_yes
 from starter.console.failures import as_failure
+from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, err, fields, show, table
 
 app = typer.Typer(
@@ -129,10 +130,8 @@ def _made(settings: Settings, facts: RunEvidence, sidecar: RunSidecar) -> Bundle
 
 
 def _write(path: Path, data: bytes) -> None:
-    try:
+    with output(path):
         private.write(path, data)
-    except OSError as problem:
-        raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
 
 
 @app.command()

@@ -26,6 +26,7 @@ from cutter.storage.pools import Connection, session
 from starter.commands import law_in_bundle
 from starter.commands.law import At, Document, Recorded, Version, day, moment
 from starter.console.failures import as_failure
+from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, fields, line, show, table
 
 EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
@@ -87,10 +88,8 @@ def export(
         sys.stdout.flush()
         return
     path = (out or Path(f"{document}-v{made.record.version}.{ENDINGS[form.value]}")).absolute()
-    try:
+    with output(path):
         private.write(path, data)
-    except OSError as problem:
-        raise InvalidInput(f"--out {path}: {problem.strerror}: name a file in a folder that exists") from None
     answer = {
         "file": str(path), "form": form.value, "sha256": sha256_hex(data), "bytes": len(data),
         "document": document, "version": made.record.version, "run_id": made.record.run_id,

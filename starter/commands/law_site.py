@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from cutter.catalogue import Role
-from cutter.errors import InvalidInput
 from cutter.law.law_text import LawText
 from cutter.projections.law_site import pages
 from cutter.settings import load
 from cutter.storage import enacted_law
 from cutter.storage.pools import Connection, session
+from starter.console.output_file import output
 from starter.console.terminal import AsJson, fields, show
 
 
@@ -37,13 +37,11 @@ def site(
 def write(out: Path, laws: dict[str, list[LawText]]) -> int:
     """Write the pages of laws into a folder, and return their number."""
     made = pages(laws)
-    try:
+    with output(out):
         for path, page in made.items():
             file = out / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(page)
-    except OSError as problem:
-        raise InvalidInput(f"--out {out}: {problem.strerror}: name a folder that can be written") from None
     return len(made)
 
 

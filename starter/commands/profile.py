@@ -9,7 +9,7 @@ import re
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -19,10 +19,12 @@ from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, TREE_ROWS_SHOWN
-from cutter.marking import Marking, MarkRefusal
+from cutter.marking import Marking, MarkRefusal, Options
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.settings import load
+from starter.commands import text_options
 from starter.console.failures import as_failure
+from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show, table
 
 app = typer.Typer(
@@ -55,6 +57,7 @@ def suggest_command(
         typer.Option(help="A correction, such as 'line 12 is a chapter' or 'word Rule is text'; may be repeated"),
     ] = None,
     docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
+    nesting: text_options.Nesting = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -66,7 +69,8 @@ def suggest_command(
     path = output or Path(f"{file.stem}.profile.yaml")
     if path.suffix not in sources.PROFILE_FILES:
         raise InvalidInput(f"--output {path}: a profile's name ends in .yaml, such as {path.with_suffix('.yaml')}")
-    suggestion = suggest(data, docprefix=docprefix, name=_id_of(file), refine=tuple(refine or ()))
+    chosen = Options(nesting=cast(Any, nesting)).nesting
+    suggestion = suggest(data, docprefix=docprefix, name=_id_of(file), refine=tuple(refine or ()), nesting=chosen)
     if isinstance(suggestion, MarkRefusal):
         _refuse(suggestion, as_json=as_json)
         return
@@ -101,10 +105,8 @@ def _id_of(file: Path) -> str:
 def _write(path: Path, body: bytes, *, force: bool) -> None:
     if not force and path.exists() and sources.read(path) != body:
         raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
-    try:
+    with output(path, "--output"):
         path.write_bytes(body)
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror or error}; name a file that can be written: --output") from None
 
 
 def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
@@ -169,7 +171,7 @@ def _show(out: Console, path: Path, suggestion: Suggestion, again: str) -> None:
         out.print(line(f"the text needs {' '.join(suggestion.needs)} in every command that marks it"), soft_wrap=True)
     columns = ("units", "red findings", "nested otherwise", "headings left out", "with another profile")
     out.print(table(columns, _others(suggestion)))
-    if isinstance(suggestion.result, MarkRefusal):
+    if isinstance(suggestion.result, MarkRefusal) and suggestion.result.code == "no_candidates":
         out.print(line("first: put `# ` before each line that begins a unit"))
     out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)
 

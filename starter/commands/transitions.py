@@ -14,11 +14,11 @@ import typer
 from psycopg import IsolationLevel
 
 from cutter.catalogue import Role
-from cutter.errors import InvalidInput
 from cutter.projections.transitions_corpus import Spool, gathered
 from cutter.projections.transitions_file import told
 from cutter.settings import Settings, load
 from cutter.storage.pools import session
+from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, say, show, write
 
 app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
@@ -74,8 +74,5 @@ def _gathered(settings: Settings) -> Spool:
 
 @contextmanager
 def _target(out: Path | None) -> Iterator[TextIO]:
-    try:
-        with nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8") as stream:
-            yield stream
-    except OSError as problem:
-        raise InvalidInput(f"--out {out}: {problem.strerror}: name a file in a folder that can be written") from None
+    with output(out), nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8") as stream:
+        yield stream

@@ -17,10 +17,11 @@ from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN
 from cutter.marking import PROFILES, load_profile
-from cutter.marking.checks import unreadable
+from cutter.marking.checks import BIDI_IN_HEADING, unreadable
 from cutter.marking.lines import read_lines, region
+from cutter.marking.profile import Nesting
 from cutter.marking.profile_yaml import parse_profile
-from cutter.marking.result import Candidate, Finding, Marking, MarkRefusal
+from cutter.marking.result import Candidate, Finding, Marking, MarkRefusal, refusal
 from cutter.marking.suggestion.corrections import parse_corrections
 from cutter.marking.suggestion.draft import (
     Draft,
@@ -108,25 +109,42 @@ def suggest(
     name: str = "suggested",
     refine: tuple[str, ...] = (),
     compared: tuple[str, ...] = PROFILES,
+    nesting: Nesting | None = None,
 ) -> Suggestion | MarkRefusal:
     """A profile that fits the text, or the reason why the text cannot be read at all.
 
-    `name` is the profile's id; `compared` are the shipped profiles that are tried as alternatives. Raises InvalidInput
+    `name` is the profile's id; `compared` are the shipped profiles that are tried as alternatives. `nesting` decides
+    where the number of `#` and the words disagree. Raises InvalidInput
     for a correction that names no line, word or level of the text.
     """
-    corrections = parse_corrections(refine)
     data, needs = prepared(data)
+    made = _suggest(data, needs, docprefix=docprefix, name=name, refine=refine, compared=compared, nesting=nesting)
+    if isinstance(made, Suggestion) and isinstance(made.result, MarkRefusal) and made.result.code == BIDI_IN_HEADING:
+        # Only the draft shows that a line without # is a heading.
+        data, needs = prepared(data, marks=True)
+        made = _suggest(data, needs, docprefix=docprefix, name=name, refine=refine, compared=compared, nesting=nesting)
+    return made
+
+
+def _suggest(
+    data: bytes, needs: tuple[str, ...], *, docprefix: str, name: str, refine: tuple[str, ...],
+    compared: tuple[str, ...], nesting: Nesting | None,
+) -> Suggestion | MarkRefusal:  # fmt: skip
+    corrections = parse_corrections(refine)
     about = f"Suggested for the text with sha256 {sha256_hex(data)[:16]}."
     no_text = unreadable(data)
     if no_text is not None:
         return no_text
+    if not data.strip():
+        return refusal("no_candidates", None, "the file is empty: give the file that has the law's text")
     span = region(data, parse_profile(yaml_of(Draft(levels=()), name=name, about=about)))
     if isinstance(span, MarkRefusal):
         return span
     lines = read_lines(data, *span)
     evidence = read_evidence(lines)
     desk = _Desk(
-        needs=needs,
+        needs=(*needs, *([f"--nesting {nesting}"] if nesting else [])),
+        nesting=nesting,
         data=data,
         docprefix=docprefix,
         name=name,
@@ -149,6 +167,7 @@ class _Desk:
     """One text, and the options with which its drafts are tried."""
 
     needs: tuple[str, ...]
+    nesting: Nesting | None
     data: bytes
     docprefix: str
     name: str
@@ -163,7 +182,7 @@ class _Desk:
 
     def trial(self, draft: Draft) -> Trial:
         profile = parse_profile(self.body(draft))
-        return try_profile(self.data, profile, self.docprefix, self.evidence, self.first_line)
+        return try_profile(self.data, profile, self.docprefix, self.evidence, self.first_line, self.nesting)
 
     def better(self, by_words: Draft) -> tuple[Draft, Trial, tuple[Alternative, ...]]:
         """The better of two drafts: levels by their words, or headings only by their number of `#`."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cutter.limits import CANDIDATES_MAX
 from cutter.marking.options import Options
-from cutter.marking.profile import Profile
+from cutter.marking.profile import Nesting, Profile
 from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal
 from cutter.marking.splitter import examine
 from cutter.marking.suggestion.evidence import Evidence, Line
@@ -70,9 +70,11 @@ class Trial:
         return refused, self.nested_otherwise + self.left_out + red, self.breaks, -self.units
 
 
-def try_profile(data: bytes, profile: Profile, docprefix: str, evidence: Evidence, first_line: int) -> Trial:
+def try_profile(
+    data: bytes, profile: Profile, docprefix: str, evidence: Evidence, first_line: int, nesting: Nesting | None = None
+) -> Trial:
     """Mark the text by the profile and measure the result; `first_line` is the number of the region's first line."""
-    result = examine(data, profile=profile, docprefix=docprefix, options=LENIENT)
+    result = examine(data, profile=profile, docprefix=docprefix, options=replace(LENIENT, nesting=nesting))
     if isinstance(result, MarkRefusal):
         return Trial(profile=profile, result=result, nested_otherwise=0, breaks=0, unused=())
     begins = {unit.line: unit for unit in result.candidates}

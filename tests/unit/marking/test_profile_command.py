@@ -195,3 +195,35 @@ def test_each_rule_has_a_line_that_it_decides(
         "mark", str(file), "--profile", profile, "--empty", "heading_only", "--explain", str(line), "--json"
     )
     assert [explanation["rule"] for explanation in json.loads(answer.stdout)["explained"]] == [rule]
+
+
+def test_direction_marks_in_a_heading_without_a_sign_lead_to_the_option_and_not_in_a_circle(
+    tmp_path: Path, cutter: Callable[..., Told]
+) -> None:
+    file = tmp_path / "marks.md"
+    file.write_text("Article 1. A\u200eim\n\nText.\n\nArticle 2. Scope\n\nMore.\n", encoding="utf-8")
+    answer = json.loads(cutter("profile", "suggest", str(file), "--json").stdout)
+    assert (answer["refused"], answer["needs"]) == (None, ["--remove-direction-marks"])
+    assert answer["next"].endswith("--profile marks.profile.yaml --remove-direction-marks")
+    assert cutter(*answer["next"].split()[1:]).exit_code == 0
+
+
+def test_suggest_takes_the_option_that_a_red_finding_names_and_passes_it_on(
+    law: Path, cutter: Callable[..., Told]
+) -> None:
+    answer = json.loads(cutter("profile", "suggest", str(law), "--nesting", "words", "--json").stdout)
+    assert answer["next"].endswith("--profile law.profile.yaml --nesting words")
+    assert cutter(*answer["next"].split()[1:]).exit_code == 0
+    wrong = cutter("profile", "suggest", str(law), "--nesting", "both")
+    assert (wrong.exit_code, "hashes, words" in wrong.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("data", [b"", b" \n", b"<html><p>x", b"<?xml version='1.0'?><a/>", b"PK\x03\x04word/\xff"])
+def test_a_file_without_a_text_gets_no_profile_and_no_command_that_repeats_itself(
+    tmp_path: Path, cutter: Callable[..., Told], data: bytes
+) -> None:
+    file = tmp_path / "law.docx"
+    file.write_bytes(data)
+    answer = cutter("profile", "suggest", str(file))
+    assert (answer.exit_code, Path("law.profile.yaml").exists()) == (4, False)
+    assert "--force" not in answer.output

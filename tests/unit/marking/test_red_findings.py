@@ -456,7 +456,10 @@ def test_acceptances_of_another_form_are_refused(accept: object) -> None:
 
 def test_one_line_is_counted_in_the_singular() -> None:
     refusal = refused("# Llei\n\nArticle 1\n\nText.\n")
-    assert "1 line begins like a heading and is text; `cutter profile suggest FILE`" in refusal.message
+    assert (
+        "1 line begins like a heading and is text; put # before them, or type `cutter profile suggest FILE --refine"
+        in refusal.message
+    )
 
 
 def test_a_text_that_is_mostly_in_no_unit_has_an_amber_finding() -> None:

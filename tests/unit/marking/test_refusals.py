@@ -151,3 +151,31 @@ def test_bytes_of_an_unknown_encoding_are_refused_with_the_encodings_of_other_la
 
 def test_a_text_without_headings_is_refused_with_the_sign_that_makes_one() -> None:
     assert "put `# ` before each line that begins a unit" in refused("Only text.\n").message
+
+
+@pytest.mark.parametrize(
+    ("data", "named", "cure"),
+    [
+        (b"PK\x03\x04\x14\x00 word/document.xml \xff", "a Word document (DOCX)", "pandoc"),
+        (b"PK\x03\x04 mimetypeapplication/vnd.oasis.opendocument.text", "an OpenDocument file (ODT)", "pandoc"),
+        (b"PK\x03\x04 other", "a ZIP archive", "unpack"),
+        (b"%PDF-1.7\n%\xe2\xe3", "a PDF", "pdftotext"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Word document (DOC)", "save it as text"),
+        (b"{\\rtf1 x}", "a document in Rich Text Format (RTF)", "pandoc"),
+        (b"\xef\xbb\xbf<!DOCTYPE html>\n<p>x", "a web page (HTML)", "pandoc"),
+        (b"\n <HTML lang=de>", "a web page (HTML)", "pandoc"),
+        (b'<?xml version="1.0"?>\n<akomaNtoso/>', "an XML file", "`#`"),
+        (b"<akomaNtoso xmlns='x'>", "an XML file", "`#`"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named_by_its_format(data: bytes, named: str, cure: str) -> None:
+    refusal = refused(data)
+    assert refusal.code == "not_text"
+    assert f"this is {named}, and cutter reads plain text" in refusal.message
+    assert cure in refusal.message
+    assert "iconv" not in refusal.message
+
+
+@pytest.mark.parametrize("text", ["# Article 1 <html>\nx\n", "<!-- cutter -->\n# Article 1\nx\n", "PK # no\n# A\nx\n"])
+def test_a_text_that_mentions_another_format_is_text(text: str) -> None:
+    assert cut(text).candidates

@@ -1,0 +1,52 @@
+"""Pure: names the format of a file that is no text, and says how a person gets its text."""
+
+from __future__ import annotations
+
+import re
+
+_PANDOC = "convert it, such as with `pandoc FILE --to gfm --wrap none --output NEW.md`"
+_PDF = "take its text out, such as with `pdftotext -layout FILE NEW.md`"
+_SAVE = "save it as text in UTF-8 with the program that made it"
+_XML = "write its text into a file, with `#` before each line that begins a unit"
+
+_ARCHIVES = (
+    (b"word/", "a Word document (DOCX)", _PANDOC),
+    (b"application/vnd.oasis.opendocument", "an OpenDocument file (ODT)", _PANDOC),
+    (b"application/epub", "an EPUB book", _PANDOC),
+)
+"""What the archives of documents have at their beginning or in their list of members."""
+
+_BINARY = (
+    (b"%PDF-", "a PDF", _PDF),
+    (b"{\\rtf", "a document in Rich Text Format (RTF)", _PANDOC),
+    (b"\xd0\xcf\x11\xe0", "an old Word document (DOC)", _SAVE),
+    (b"\x1f\x8b", "a compressed file (gzip)", "unpack it"),
+)
+
+_HTML = re.compile(rb"\s*(<!--.*?-->\s*)?<(!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
+_MARKUP = re.compile(rb"\s*(<\?xml\s|<akomaNtoso[\s>]|<(\w+:)?(uslm|lawDoc|dokumente|legislation)[\s>])", re.IGNORECASE)
+_BEGINNING = 4_096
+"""The bytes in which the beginning of markup is looked for."""
+
+
+def conversion_of(data: bytes) -> str | None:
+    """The format of bytes that are no plain text, with what a person does. None for other bytes."""
+    known = _of_archive(data) if data.startswith(b"PK\x03\x04") else _of_beginning(data)
+    if known is None:
+        return None
+    name, cure = known
+    return f"this is {name}, and cutter reads plain text; {cure}, and use the new file"
+
+
+def _of_archive(data: bytes) -> tuple[str, str]:
+    return next(((name, cure) for mark, name, cure in _ARCHIVES if mark in data), ("a ZIP archive", "unpack it"))
+
+
+def _of_beginning(data: bytes) -> tuple[str, str] | None:
+    binary = next(((name, cure) for mark, name, cure in _BINARY if data.startswith(mark)), None)
+    text = data[:_BEGINNING].removeprefix(b"\xef\xbb\xbf")
+    if binary is None and _HTML.match(text):
+        return "a web page (HTML)", _PANDOC
+    if binary is None and _MARKUP.match(text):
+        return "an XML file", _XML
+    return binary
