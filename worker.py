@@ -28,6 +28,7 @@ from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, Wo
 from activities.reconciler.runs import reconciler
 from activities.registry import build_activities, build_batch_activities
 from activities.worker import allocator, health_server
+from activities.worker.batch_wake import waking
 from activities.worker.dependencies import ROLES_OF, Deps, open_pools, signer_of
 from activities.worker.history_digest import freezing
 from activities.worker.metrics import Gauges
@@ -159,7 +160,10 @@ async def serving(
     `make_worker` explains `changed`.
     """
     loop = asyncio.get_running_loop()
-    deps = replace(deps, history=freezing(client, loop), reconcile_once=reconciler(client, deps, loop))
+    deps = replace(
+        deps, history=freezing(client, loop), reconcile_once=reconciler(client, deps, loop),
+        wake_batch=waking(client, loop, deps.worker),
+    )  # fmt: skip
     async with AsyncExitStack() as exits:
         presence = _presence(client, deps, exits)
         exits.push_async_callback(presence.say, SHUTDOWN)  # Also for a worker that never begins to serve.

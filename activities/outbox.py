@@ -1,4 +1,5 @@
-"""IO: drains a run's outbox into the knowledge base, and rewrites its run folder when the run pauses or ends.
+"""IO: drains a run's outbox into the knowledge base, and rewrites its run folder when the run pauses or ends. Wakes a
+batch that has not seen the run's newest state.
 
 A document is rendered from its receipt, so that it has the same bytes at every try. If a document is not put now, the
 next activity or the reconciler puts it. This takes two round trips to the database: one reads the waiting documents,
@@ -152,7 +153,11 @@ def project(deps: Deps, sidecar: RunSidecar) -> None:
 
 
 def _follow(deps: Deps, sidecar: RunSidecar) -> None:
-    """Write the run folder if the run waits for somebody or is over. A run on its way changes a moment later."""
+    """Wake the run's batch if nobody looks at it. Write the run folder if the run waits for somebody or is over. A run
+    on its way changes a moment later.
+    """
+    if sidecar.unseen_by is not None:
+        deps.wake_batch(sidecar.unseen_by)
     if sidecar.run.moves:
         return
     # The folder is only a projection, so a busy or full folder must not fail a committed gate. The next write or

@@ -343,6 +343,9 @@ STATE_LOCK_SECONDS = 5
 RECONCILE_MINUTES = 10
 """The time between two looks of the reconciler's schedule that `cutter up` makes."""
 
+WAKE_SECONDS = 10
+"""The time for which a worker tries to wake a batch after one of its documents has changed."""
+
 RECONCILE_SECONDS = 300
 """The time for which the reconciler's schedule asks Temporal which workflows are open."""
 

@@ -457,8 +457,9 @@ class FinishInput:
 class BatchInput:
     """The input that starts a batch. The queue of the batch is in the database, or in queue.yaml in the batch's folder.
 
-    The other fields apply only to a queue that is read from the folder. 0 lanes means the default. If an execution ends
-    before it has named all open items again, `adopt_after` tells the next one the place of the last one.
+    `policy`, `overnight` and `lanes` apply only to a queue that is read from the folder. 0 lanes means the default.
+    `adopt` says that the workflows of all open items must be open. If an execution ends before it has named all of
+    them, `adopt_after` tells the next one the place of the last one.
     """
 
     batch_id: str
@@ -466,6 +467,7 @@ class BatchInput:
     policy: Literal["default", "strict", "quarantine"] = "default"
     overnight: bool = False
     lanes: int = 0
+    adopt: bool = True
     adopt_after: int = 0
 
 
@@ -495,7 +497,7 @@ class ReconcileInput:
 
 @dataclass(frozen=True, kw_only=True)
 class Reconciled:
-    """The runs that were marked or that got a message, the batches without a workflow, and the counts of everything
+    """The runs that were marked or that got a message, the batches that had no workflow, and the counts of everything
     else.
     """
 
@@ -505,6 +507,7 @@ class Reconciled:
     """Runs whose workflow waits for the end of an outage that PostgreSQL had not recorded. They got a message to record
     it.
     """
+    batches_woken: tuple[str, ...] = ()
     batches_without_workflow: tuple[str, ...] = ()
     left_alone: int = 0
     documents_put: int = 0

@@ -131,19 +131,21 @@ def again(settings: Settings, batch_id: str) -> None:
         connection.execute("select cutter_governance.fn_batch_again(%s)", (batch_id,))
 
 
-async def start(client: Client, batch_id: str, starter: str) -> WorkflowHandle[Any, Any]:
-    """The batch's workflow, started now or already open. It looks at the batch once more before it closes."""
+async def start(client: Client, batch_id: str, starter: str, *, adopt: bool = True) -> WorkflowHandle[Any, Any]:
+    """The batch's workflow, started now or already open. It looks at the batch once more before it closes. With `adopt`
+    a new execution first opens the workflows of all open documents that have lost theirs.
+    """
     await foreign.refuse(client, names.batch_workflow_id(batch_id))
     try:
-        return await client.start_workflow(**_started(batch_id, starter), start_signal="look")
+        return await client.start_workflow(**_started(batch_id, starter, adopt=adopt), start_signal="look")
     except RPCError as problem:
         raise unanswered(problem) from None
 
 
-def _started(batch_id: str, starter: str) -> Json:
+def _started(batch_id: str, starter: str, *, adopt: bool = True) -> Json:
     return {
         "workflow": names.BATCH,
-        "arg": BatchInput(batch_id=batch_id, starter=starter),
+        "arg": BatchInput(batch_id=batch_id, starter=starter, adopt=adopt),
         "result_type": BatchResult,
         "id": names.batch_workflow_id(batch_id),
         "task_queue": names.WORKFLOW_QUEUE,

@@ -86,7 +86,7 @@ class Batch:
         await self._begin(start)
         # After continue-as-new, the batch does not start its open items again, except those that the execution before
         # has not named. Naming them all would fill the new history and make another continue-as-new necessary at once.
-        adopt = workflow.info().continued_run_id is None or start.adopt_after > 0
+        adopt = start.adopt and (workflow.info().continued_run_id is None or start.adopt_after > 0)
         while True:
             fresh, self.look_again = self.look_again, False
             step = await self._steer(adopt=adopt, adopt_after=start.adopt_after, fresh=fresh)

@@ -67,7 +67,7 @@ def overview_of(connection: Connection, view: BatchView, gate: str) -> str:
 
 
 def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
-    """Write the batch's report and a summary of each queue that is not empty. Returns the KB id of the report."""
+    """Write the batch's report, and a summary of each queue that has or had documents. Returns the report's KB id."""
     batch = view.batch
     batch_id = batch.batch_id
     shown = {item.document_id: (item.outcome or item.stage).value for item in batch_step.items_of(view)}
@@ -86,7 +86,8 @@ def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
             for entry in queued
             if entry.queue == queue
         ]  # fmt: skip
-        if entries:
+        asked = {"batch_id": batch_id, "kind": "queue_summary", "subject": queue}
+        if entries or BEFORE.one(connection, asked).number:
             body = documents.queue_summary(batch_id, queue, entries)
             _put(connection, batch_id, "queue_summary", queue, body, partial(documents.summary_id, batch_id, queue))
     body = documents.batch_report(

@@ -1,12 +1,14 @@
-"""IO: `cutter reconcile` for batches: puts their waiting documents, and names batches without a workflow.
+"""IO: `cutter reconcile` for batches: puts their waiting documents, and finds batches without a workflow.
 
-It starts nothing. The command that it prints with a batch continues the batch.
+If a document changed after its batch had ended or paused, the batch looks again. Any other batch without a workflow
+is only named, with the command that continues it, because somebody may have terminated it on purpose.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from psycopg import Connection
@@ -15,24 +17,28 @@ from temporalio.client import Client
 from activities.batch.advance import publish_batch
 from activities.reconciler.report import BatchWaits, Drained, LostBatch, PutOfBatch
 from activities.worker.dependencies import Deps
+from cutter import limits
 from cutter.batch import batch_step
+from cutter.batch.state import ENDS
 from cutter.catalogue import Role
+from cutter.errors import Refused
 from cutter.settings import Settings
 from cutter.storage import batch_views
 from cutter.storage.outbox import WAITING_OF_BATCHES, WaitingDocument
 from cutter.storage.pools import session
 from cutter.storage.records import records
-from temporal import names
+from temporal import batches, names
 from temporal.executions import ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBatch:
-    """A batch that has not ended."""
+    """A batch that may have something left to do. `unseen` says that it ended or paused before its last change."""
 
     batch_id: str
     state: str
     age_seconds: float
+    unseen: bool
 
 
 NOT_ENDED = records("batches_not_ended", OpenBatch)
@@ -66,16 +72,33 @@ def _waiting(settings: Settings) -> list[WaitingDocument]:
         return WAITING_OF_BATCHES.all(connection)
 
 
-async def without_workflow(settings: Settings, client: Client, grace_seconds: float) -> list[LostBatch]:
-    """Batches that have something left to do and no open workflow, or a paused one, each with its command."""
-    lost = []
+async def without_workflow(
+    settings: Settings, client: Client, grace_seconds: float
+) -> tuple[list[LostBatch], list[LostBatch]]:
+    """The batches that have something left to do, and no open workflow or a paused one: those that look again now, and
+    the others.
+    """
+    woken, lost = [], []
     for batch in await asyncio.to_thread(_with_work, settings, grace_seconds):
         workflow = await ours(client, names.batch_workflow_id(batch.batch_id))
-        if workflow is None or workflow.hold is not None:
-            resume = f"cutter orchestrate resume-batch --batch-id {batch.batch_id}"
-            command = workflow.hold.command if workflow is not None and workflow.hold is not None else resume
-            lost.append(LostBatch(batch_id=batch.batch_id, state=batch.state, next=command))
-    return lost
+        if workflow is not None and workflow.hold is None:
+            continue
+        resume = f"cutter orchestrate resume-batch --batch-id {batch.batch_id}"
+        command = workflow.hold.command if workflow is not None and workflow.hold is not None else resume
+        row = LostBatch(batch_id=batch.batch_id, state=batch.state, next=command)
+        if workflow is None and batch.unseen and await _woken(client, batch):
+            woken.append(replace(row, next=f"cutter status {batch.batch_id}"))
+        else:
+            lost.append(row)
+    return woken, lost
+
+
+async def _woken(client: Client, batch: OpenBatch) -> bool:
+    """False if a foreign workflow has the batch's id."""
+    with suppress(Refused):
+        await batches.start(client, batch.batch_id, "the reconciler", adopt=False)
+        return True
+    return False
 
 
 def _with_work(settings: Settings, grace_seconds: float) -> list[OpenBatch]:
@@ -85,13 +108,15 @@ def _with_work(settings: Settings, grace_seconds: float) -> list[OpenBatch]:
             batch
             for batch in NOT_ENDED.all(connection)
             if batch.state != "batch_pending" or batch.age_seconds >= grace_seconds
-            if _has_work(connection, batch.batch_id)
+            if _has_work(connection, batch)
         ]
 
 
-def _has_work(connection: Connection[Any], batch_id: str) -> bool:
+def _has_work(connection: Connection[Any], batch: OpenBatch) -> bool:
     """False for an overnight batch whose documents all wait in human review, because its workflow has ended as
-    planned.
+    planned. A paused batch whose document has changed must enter it into its queue again.
     """
-    view = batch_views.view(connection, batch_id)
-    return not batch_step.summarise(view, attended=view.attended).over
+    view = batch_views.view(connection, batch.batch_id)
+    enters = batch_step.decide(view, window=limits.BATCH_WINDOW).enters
+    paused = batch.unseen and batch.state not in ENDS
+    return paused or bool(enters) or not batch_step.summarise(view, attended=view.attended).over

@@ -59,8 +59,8 @@ class HeldRun(ExaminedRun):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostBatch:
-    """A batch that has something left to do, and no open workflow or a paused one. `next` is the command that continues
-    it.
+    """A batch that has something left to do, and had no open workflow or a paused one. `next` is the command that
+    continues it, or that shows how it continues.
     """
 
     batch_id: str

@@ -89,9 +89,10 @@ WITH_DOCUMENTS: Rows[str] = values("runs_with_waiting_documents")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciliation:
-    """The examined runs with the action that was taken, the lost batches, and the foreign workflows."""
+    """The examined runs with the action that was taken, the woken and the lost batches, and the foreign workflows."""
 
     runs: tuple[tuple[Kind, ExaminedRun], ...] = ()
+    batches_woken: tuple[LostBatch, ...] = ()
     batches_without_workflow: tuple[LostBatch, ...] = ()
     foreign: tuple[foreign.Foreign, ...] = ()
 
@@ -107,6 +108,7 @@ class Reconciliation:
         """The result as `cutter reconcile` shows it: one list for each action, then the batches and the workflows."""
         return {
             **{kind.value: [asdict(run) for run in self.runs_of(kind)] for kind in Kind},
+            "batches_woken": [asdict(batch) for batch in self.batches_woken],
             "batches_without_workflow": [asdict(batch) for batch in self.batches_without_workflow],
             "foreign": [asdict(stranger) for stranger in self.foreign],
         }
@@ -129,6 +131,7 @@ def reconciler(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> C
             marked=result.run_ids(Kind.MARKED),
             told=result.run_ids(Kind.TOLD),
             differs=result.run_ids(Kind.DIFFERS),
+            batches_woken=tuple(batch.batch_id for batch in result.batches_woken),
             batches_without_workflow=tuple(batch.batch_id for batch in result.batches_without_workflow),
             left_alone=len(result.runs_of(Kind.LEFT_ALONE)),
             documents_put=len(drained.put),
@@ -161,8 +164,10 @@ async def runs(client: Client, deps: Deps, grace_seconds: float) -> Reconciliati
         for run in await asyncio.to_thread(_not_ended, deps.settings)
     ]
     strangers = await foreign.every(client)
-    lost = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
-    return Reconciliation(runs=tuple(examined), batches_without_workflow=tuple(lost), foreign=tuple(strangers))
+    woken, lost = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
+    return Reconciliation(
+        runs=tuple(examined), batches_woken=tuple(woken), batches_without_workflow=tuple(lost), foreign=tuple(strangers)
+    )
 
 
 def _not_ended(settings: Settings) -> list[OpenRun]:

@@ -52,8 +52,8 @@ class Deps:
 
     `build_id` names the code that the worker runs; it is empty if the process drives no workflow. `history` freezes the
     digest of the history of the workflow that called an activity (`activities.worker.history_digest`). It is None
-    outside a workflow. `reconcile_once` runs the reconciler once; it needs a Temporal client. `take_backup` and
-    `restore_check` make and prove a backup (`cutter.backup`).
+    outside a workflow. `reconcile_once` runs the reconciler once, and `wake_batch` lets a batch's workflow look at its
+    documents; both need a Temporal client. `take_backup` and `restore_check` make and prove a backup (`cutter.backup`).
     """
 
     settings: Settings
@@ -66,6 +66,7 @@ class Deps:
     build_id: str = ""
     history: Callable[[], FrozenHistory | None] = lambda: None
     reconcile_once: Callable[[], Reconciled] | None = None
+    wake_batch: Callable[[str], None] = lambda _: None
     take_backup: Callable[..., BackupRecord | BackupRefusal] = _makes_no_backup
     restore_check: Callable[..., RestoreReport | BackupRefusal] = _makes_no_backup
     after_commit: list[Callable[[str], None]] = field(default_factory=list)

@@ -273,7 +273,9 @@ def _halt(batch: BatchRecord, items: Sequence[Item], age_seconds: float) -> Halt
     if failed is not None:
         reason = f"--stop-on-first-failure: {failed.document_id} {failed.outcome}"
         return Halt(kind="failure", reason=reason, document_id=failed.document_id)
-    if age_seconds > batch.hard_cap_seconds:
+    # When a batch that rested looks again, the database has not yet left out the time of its rest (`fn_batch_move`).
+    rested = batch.state in ENDS or (batch.unattended and batch.state in AWAITED)
+    if age_seconds > batch.hard_cap_seconds and not rested:
         return Halt(kind="hard_cap", reason=f"STOP_OVER_BATCH_HARDCAP: more than {batch.hard_cap_seconds / 60:.0f} min")
     return None
 

@@ -200,7 +200,9 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSidecar:
-    """A run with its rows, in their order. `transitions` and `approval_moves` are the bodies of audit events."""
+    """A run with its rows, in their order. `transitions` and `approval_moves` are the bodies of audit events.
+    `unseen_by` is the run's batch if it has not seen the run's newest state (`fn_batch_unseen`).
+    """
 
     run: RunRecord
     latch: Latch
@@ -213,6 +215,7 @@ class RunSidecar:
     transitions: tuple[str, ...]
     approval_moves: tuple[str, ...]
     audit_head: str | None
+    unseen_by: str | None = None
 
     @classmethod
     def of(cls, answer: Json) -> RunSidecar:
@@ -229,6 +232,7 @@ class RunSidecar:
             transitions=tuple(answer["transitions"]),
             approval_moves=tuple(answer["approval_moves"]),
             audit_head=answer["audit_head"],
+            unseen_by=answer.get("unseen_by"),
         )
 
     @classmethod

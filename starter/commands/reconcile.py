@@ -201,9 +201,13 @@ def _render(out: Any, answer: Json) -> None:
         named = [(workflow["workflow_id"], workflow["command"]) for workflow in answer["foreign"]]
         out.print(table(("workflow that is not cutter's", "removed by"), named))
     notify.render(out, answer)
-    if answer["batches_without_workflow"]:
-        rows = [(batch["batch_id"], batch["state"], batch["next"]) for batch in answer["batches_without_workflow"]]
-        out.print(table(("batch", "state", "next"), rows, title="batches that nobody drives"))
+    for kind, title in (
+        ("batches_woken", "batches that look at a change again"),
+        ("batches_without_workflow", "batches that nobody drives"),
+    ):
+        if answer[kind]:
+            rows = [(batch["batch_id"], batch["state"], batch["next"]) for batch in answer[kind]]
+            out.print(table(("batch", "state", "next"), rows, title=title))
     counts = [
         f"{len(answer[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "held", "left_alone")
     ]

@@ -951,14 +951,19 @@ CREATE FUNCTION cutter_governance.fn_batch_move(p_batch_id text, p_to text, p_tr
     AS $$
 declare
     v_from text;
+    v_rested interval;
     v_ended boolean := p_to in ('batch_closeout', 'batch_failed_partial', 'batch_voided');
 begin
-    select state into v_from from cutter_governance.batch where batch_id = p_batch_id for update;
+    select state, case when ended_at is not null or unattended and state like 'batch\_awaiting\_%'
+        then clock_timestamp() - state_at else '0' end
+    into v_from, v_rested
+    from cutter_governance.batch where batch_id = p_batch_id for update;
     if v_from is null or v_from = p_to then
         return false;
     end if;
     update cutter_governance.batch
-    set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end
+    set state = p_to, state_at = clock_timestamp(), ended_at = case when v_ended then clock_timestamp() end,
+        began_at = least(began_at + v_rested, clock_timestamp())
     where batch_id = p_batch_id;
     perform cutter_governance.fn_audit_append(p_batch_id, p_batch_id, 'transition', jsonb_build_object(
         'timestamp', cutter_governance.fn_utc(clock_timestamp()), 'event_type', 'batch_state_transition',
@@ -1088,6 +1093,21 @@ CREATE FUNCTION cutter_governance.fn_batch_seen(p_batch_id text, p_documents tex
         join cutter_governance.batch_item i on i.batch_id = p_batch_id and i.document_id = one ->> 'document_id'))
     from v
     where v.view is not null
+$$;
+
+CREATE FUNCTION cutter_governance.fn_batch_unseen(p_run_id text) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select b.batch_id
+    from cutter_governance.run r
+    join cutter_governance.batch b on b.batch_id = r.batch_id
+    where r.run_id = p_run_id and (
+        b.ended_at is not null and r.state_at > b.state_at
+            and (b.halted is null or not cutter_governance.fn_run_moves(r.run_id))
+        or exists (
+            select from cutter_governance.batch_queue q
+            where q.batch_id = r.batch_id and q.document_id = r.document_id and q.left_at is null and q.state <> r.state))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text, p_documents text[] DEFAULT NULL::text[]) RETURNS jsonb
@@ -4091,6 +4111,7 @@ CREATE FUNCTION cutter_governance.fn_run_published(p_run_id text, p_kb_id text D
             where o.run_id = r.run_id and (o.done_at is null or o.kb_id = p_kb_id)))
         from cutter_governance.run r where r.run_id = p_run_id)
     else cutter_governance.fn_run_sidecar(p_run_id) end
+        || jsonb_build_object('unseen_by', cutter_governance.fn_batch_unseen(p_run_id))
 $$;
 
 CREATE FUNCTION cutter_governance.fn_run_register(p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb DEFAULT '{}'::jsonb, p_first_execution_id text DEFAULT NULL::text, p_batch_id text DEFAULT NULL::text, p_amends text DEFAULT NULL::text) RETURNS jsonb

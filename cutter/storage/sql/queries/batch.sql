@@ -132,9 +132,20 @@ order by r.document_id, r.created_at desc
 select batch_id, kb_id from cutter_governance.outbox where done_at is null and batch_id is not null order by id
 
 -- name: batches_not_ended
--- Returns every open batch with its age.
-select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at)::float as age_seconds
-from cutter_governance.batch b where b.ended_at is null order by b.created_at
+-- Returns every batch that has not ended or has an open run or a document that left its queue, with its age. `unseen`
+-- says that it ended or paused before its last change.
+with changed as materialized (
+    select q.batch_id from cutter_governance.batch_queue q
+    where q.left_at is null and q.state <> (select r.state from cutter_governance.run r where r.run_id = q.run_id)
+)
+select b.batch_id, b.state, extract(epoch from clock_timestamp() - b.created_at)::float as age_seconds,
+    b.ended_at is not null or b.batch_id in (select batch_id from changed) as unseen
+from (
+    select batch_id from cutter_governance.batch where ended_at is null
+    union select batch_id from cutter_governance.run where ended_at is null and batch_id is not null
+    union select batch_id from changed) n
+cross join lateral (select * from cutter_governance.batch where batch_id = n.batch_id offset 0) b
+order by b.created_at
 
 -- name: batches
 -- Returns the newest open batches, or the newest of all, with the number of their items and open queue entries.

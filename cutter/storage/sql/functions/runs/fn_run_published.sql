@@ -1,5 +1,5 @@
--- Returns the run's sidecar. While the run moves, it returns only the run, with the documents that the caller names or
--- that are not put yet.
+-- Returns the run's sidecar, with the batch that has not seen its newest state. While the run moves, it returns only the
+-- run, with the documents that the caller names or that are not put yet.
 create or replace function cutter_governance.fn_run_published(p_run_id text, p_kb_id text default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -12,4 +12,5 @@ as $$
             where o.run_id = r.run_id and (o.done_at is null or o.kb_id = p_kb_id)))
         from cutter_governance.run r where r.run_id = p_run_id)
     else cutter_governance.fn_run_sidecar(p_run_id) end
+        || jsonb_build_object('unseen_by', cutter_governance.fn_batch_unseen(p_run_id))
 $$;
