@@ -125,7 +125,7 @@ def test_a_stop_reports_own_words_resume_a_stopped_run_and_acknowledge_a_drift(s
     run_id = standing.json("run", document, "--wait", code=3)["run_id"]
     standing.temporal("workflow", "signal", "--workflow-id", f"document/{document}", "--name", "stop")
     report = stop_report(standing, run_id, "stopped_stop")
-    assert f"cutter approve {document} --decision resume --reason TEXT" in report
+    assert f"cutter approve {run_id} --decision resume --reason TEXT" in report
     follow(standing, report, tmp_path / "resume")
     wait(lambda: standing.waits_in(run_id) == "awaiting_cut_authorization", seconds=60, what="it goes on")
     alter(standing, "alter function public.fn_content_hash(text) set work_mem = '8MB'")
