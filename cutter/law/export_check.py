@@ -76,7 +76,7 @@ def version_of(data: bytes, form: str) -> tuple[str, int]:
         row = _CSV_ROW.match(data)
         if row is None:
             raise ValueError("it has no unit")
-        return row[1].decode(), int(row[2])
+        return row.group(1).decode(), int(row.group(2))
     if form == AKN:
         from cutter.law.akoma_ntoso import record_text
 

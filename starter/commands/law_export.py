@@ -174,7 +174,7 @@ def verify(
         *(("signed by", signer) for signer in answer["signers"]),  # type: ignore[attr-defined]
     ]  # fmt: skip
     step = [] if holds else [line(f"next: {shown}")]
-    shown_rows = [row for row in rows if row[1]]
+    shown_rows = [(name, value) for name, value in rows if value]
     show(answer, as_json=as_json, render=lambda console: console.print(Group(table(("", ""), shown_rows), *step)))
     end(ExitCode.DONE if holds else ExitCode.FAILED)
 

@@ -1256,7 +1256,8 @@ BATCHES = (
     ),
     *_of(
         "starter/commands/request.py", "",
-        ("an altered request as a document", "    if is_open:", "    if False:", _OVER),
+        ("an altered request as a document", "    newer = signing_desk.recompute(settings, document).newer if is_open",
+         "    newer = None if is_open", _OVER),
     ),
 )  # fmt: skip
 
@@ -1652,7 +1653,7 @@ TEXTS = (
     ),
     *_of(
         "starter/console/confirmation.py", _TERMINAL,
-        ("a question that repaints itself", "visible_line(f", "str(f",
+        ("a question that repaints itself", "visible_line(question)", "question",
          "::test_a_question_shows_hidden_characters_by_their_codes"),
     ),
     *_of(
