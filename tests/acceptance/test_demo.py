@@ -78,8 +78,8 @@ def ends_with_an_amended_law(text: str, stderr: str) -> None:
         ] == [
             "revised",
             "revised",
-            "created",
             "repealed",
+            "created",
         ]
         assert "at least [-five-]{+six+} days a week" in part
         assert "24 units kept, without a change" in part
