@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from cutter.stack.postgres import pg_bin
 from tests.support.laws import law
@@ -27,7 +28,8 @@ def types(made: Stack, script: str, **variables: str) -> str:
         (typed / ".cutter").symlink_to(made.state)
         program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m starter "$@"\n')
         program.chmod(0o755)
-    path = f"{program.parent}:{pg_bin('psql').parent}:{os.environ['PATH']}"
+    # As after `export PATH="$PWD/.venv/bin:$PATH"`, which the guides begin with.
+    path = f"{program.parent}:{pg_bin('psql').parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-eu", "-c", script], cwd=typed, capture_output=True, text=True, check=False, timeout=240,
         env=made.shell({"PATH": path, **variables}),
