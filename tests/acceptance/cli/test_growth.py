@@ -42,12 +42,12 @@ MORE_ROWS = 3 * COPIES // 4
 MISTYPED = ("mistyped law", "mistyped document", "mistyped batch")
 
 LISTED = {
-    "status": 200 * len(GATES), "doctor": 200 * len(GATES), "notify": 2 * COPIES, "reconcile": 2 * COPIES,
+    "status": 200 * len(GATES), "notify": 2 * COPIES, "reconcile": 2 * COPIES,
     **dict.fromkeys(MISTYPED, 2 * limits.NAMES_COMPARED_MAX + MORE_ROWS),
 }  # fmt: skip
-"""`cutter status` and `cutter doctor` read 200 runs with their receipts, and the small database has five. A pass of a
-notification channel asks five times for what was written in the hour before the last pass, when there were only copies.
-A mistyped name is compared with so many others."""
+"""`cutter status` lists 200 runs with their receipts, and the small database has five. A pass of a notification channel
+asks five times for what was written in the hour before the last pass, when there were only copies. A mistyped name is
+compared with so many others."""
 
 POISON = b"A text that has no heading at all.\n"
 

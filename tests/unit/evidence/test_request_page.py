@@ -5,18 +5,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 
 import pytest
 
 from cutter.approvals.request import Changes, UnitLine
 from cutter.catalogue import Sovereign
-from cutter.marking import Options
+from cutter.marking import Options, build_plan
+from cutter.marking.revision import Base, UnitInForce
 from cutter.projections import request_page
-from cutter.request_view import RequestView, view_digest
+from cutter.request_view import RequestView, build_view, view_digest
 from tests.cases.request_views import LAW, document_of, hostile_view, view, written_view
 from tests.support.hostile import STRINGS, leaks
+from tests.unit.marking.texts import cut
 
 VOID = frozenset(("meta", "link", "img", "input", "br", "hr"))
 
@@ -141,6 +143,21 @@ def test_a_page_says_what_is_new_only_where_something_is_old() -> None:
     changes = Changes.of(added=[], changed=[unit], removed=[])
     page = request_page.render(replace(document, changes=changes), shown).decode()
     assert page.split("<body")[1].count("is-changed") == 2, "in the tree and in the text"
+
+
+def test_a_unit_that_ends_is_shown_and_its_markup_has_no_effect() -> None:
+    after = "# One\n\n## Kept\nstays\n"
+    before = f"{after}\n## <i>gone</i>\n<b>ends</b>\n"
+    plan = build_plan(before.encode(), cut(before), docprefix="LAW", source_version_id="v1")
+    names = [field.name for field in fields(UnitInForce)]
+    units = tuple(UnitInForce(**{name: getattr(row, name) for name in names}) for row in plan.rows)
+    law = Base(operation_kind="revision", source_version_id="v1", receipt_hash="a" * 64, units=units)
+    version = view().source_version_id
+    shown = build_view(after.encode(), cut(after), docprefix="LAW", source_version_id=version, law=law)
+    page = request_page.render(document_of(shown), shown).decode()
+    assert "&lt;i&gt;gone&lt;/i&gt;" in page
+    assert "&lt;b&gt;ends&lt;/b&gt;</del>" in page
+    assert not [tag for tag, _ in Page(page.encode()).tags if tag in ("i", "b")]
 
 
 def test_a_stored_unit_that_differs_is_told_not_to_be_signed() -> None:
