@@ -41,8 +41,13 @@ class UnitInForce:
     publication_type: str | None
     owner: str
     parent_address: str | None
-    body: str | None = field(default=None, repr=False, compare=False)
-    """The text. Only a request needs it, and the gates do not read it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitTextInForce(UnitInForce):
+    """The same with its text. Only a request needs it, and the gates do not read it."""
+
+    body: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

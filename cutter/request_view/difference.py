@@ -10,7 +10,7 @@ from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.domain.word_diff import Piece, brief, word_diff
 from cutter.errors import ProgrammingError
-from cutter.marking.revision import RevisionPlan, RevisionRow, UnitInForce
+from cutter.marking.revision import RevisionPlan, RevisionRow, UnitInForce, UnitTextInForce
 
 Change = Literal["revised", "created", "repealed", "moved"]
 
@@ -58,7 +58,7 @@ def _of_row(row: RevisionRow, old: UnitInForce | None, pairs: int) -> UnitDiffer
 
 def _text(unit: UnitInForce) -> str:
     """The text of a unit in force. Its digest is signed, and a text with another digest is never shown."""
-    if unit.body is None or sha256_hex(unit.body) != unit.body_sha256:
+    if not isinstance(unit, UnitTextInForce) or sha256_hex(unit.body) != unit.body_sha256:
         raise ProgrammingError(f"{unit.address}: the text in force is not the one that was enacted")
     return unit.body
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from uuid import UUID
 
-from cutter.marking.revision import Base, UnitInForce
+from cutter.marking.revision import Base, UnitInForce, UnitTextInForce
 from cutter.storage.records import records
 
 LAW = records("law_in_force", UnitInForce)
 """Takes `run_id`; the units of the run's base in document order, none for a first cut."""
 
-LAW_TEXT = records("law_text_in_force", UnitInForce)
+LAW_TEXT = records("law_text_in_force", UnitTextInForce)
 """The same with the text of each unit, which a request compares by word."""
 
 ENACTED = records("law_enacted", UnitInForce)
@@ -51,7 +52,7 @@ class Terms:
             return None
         return f"by {self.registered_by} on {self.registered_at.astimezone(UTC):%Y-%m-%d}"
 
-    def base(self, units: list[UnitInForce]) -> Base | None:
+    def base(self, units: Sequence[UnitInForce]) -> Base | None:
         """The law in force with its units; None for a first cut."""
         if self.base_source_version_id is None or self.base_receipt_hash is None:
             return None

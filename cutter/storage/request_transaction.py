@@ -16,7 +16,7 @@ from psycopg.pq import TransactionStatus
 from cutter.catalogue import Sovereign
 from cutter.domain.run_record import RequestRecord, RunRecord
 from cutter.errors import NotFound, ProgrammingError
-from cutter.marking.revision import UnitInForce
+from cutter.marking.revision import UnitTextInForce
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.request_view import SealedGate, StoredUnit
 from cutter.storage import effect_policy
@@ -96,7 +96,7 @@ class Asked:
     stored: tuple[StoredUnit, ...]
     sealed: tuple[SealedGate, ...]
     terms: Terms
-    law: tuple[UnitInForce, ...]
+    law: tuple[UnitTextInForce, ...]
     policy: EffectPolicy | InvalidPolicy
 
 

@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
 from activities.registry import GATE_FUNCTIONS
@@ -95,13 +96,17 @@ class Deployment:
         """Dependencies of the worker that serves a gate."""
         return self.deps[gate.worker]
 
-    def register(self, text: str, *, document_id: str | None = None, profile: str = "generic-markdown") -> str:
+    def register(
+        self, text: str, *, document_id: str | None = None, profile: str = "generic-markdown",
+        effective: date | None = None,
+    ) -> str:  # fmt: skip
         """Register a law; answers its document id, which is its docprefix too."""
         self.made += 1
         name = document_id or f"ICX-T{self.made}-{uuid.uuid4().hex[:6].upper()}"
         sources.register(
-            self.settings, text.encode(), document_id=name, docprefix=name, profile=profile, options=dict(OPTIONS)
-        )
+            self.settings, text.encode(), document_id=name, docprefix=name, profile=profile, options=dict(OPTIONS),
+            effective=effective,
+        )  # fmt: skip
         return name
 
     def begin(self, document_id: str, *, mode: Mode = "live") -> str:

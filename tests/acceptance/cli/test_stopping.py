@@ -92,7 +92,7 @@ async def test_a_cancel_of_a_run_that_wrote_says_so_and_names_void_which_withdra
         await run.approve(CUT)
         await run.until_requested(LIFECYCLE)
         answer = await cutter("cancel", DOCUMENT, "--reason", "wrong text", "--json")
-        assert (answer.json["wrote"], answer.json["next"]) == (True, f"cutter void {run.run_id} --reason TEXT")
+        assert (answer.json["wrote"], answer.json["next"]) == (True, f"cutter void {DOCUMENT} --reason TEXT")
         await run.until_state("stopped_cancel")
         assert stack.database.value(DRAFTS) > 0
         void = await cutter.signed("void", DOCUMENT, "--reason", "Wrong text!")

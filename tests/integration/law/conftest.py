@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from tests.support.runs import Deployment, Driven, Keys, deployment, drive, law
 ROOT = Path(__file__).parents[3]
 VIETNAMESE = (ROOT / "examples" / "laws" / "thu-vien-cong-dong.vi.md").read_text(encoding="utf-8")
 ACT = "ICX-ACT-1"
+BEGUN = date(2026, 1, 5)
+"""The first day of the enacted laws."""
 RULES = "ICX-THU-VIEN"
 DRAFT = "ICX-DRAFT-1"
 REGISTERED = "ICX-ACT-9"
@@ -63,8 +66,8 @@ class Corpus:
 @pytest.fixture(scope="session")
 def corpus(cluster: TestCluster, keys: Keys) -> Iterator[Corpus]:
     with cluster.database(prefix="law") as database, deployment(database, keys) as made:
-        made.register(law(4), document_id=ACT)
-        made.register(VIETNAMESE, document_id=RULES, profile="vietnamese-law")
+        made.register(law(4), document_id=ACT, effective=BEGUN)
+        made.register(VIETNAMESE, document_id=RULES, profile="vietnamese-law", effective=BEGUN)
         made.register(law(2, word="secret draft"), document_id=DRAFT)
         made.register(law(2, word="registered"), document_id=REGISTERED)
         act, rules = (drive(made, document_id=name) for name in (ACT, RULES))

@@ -6,10 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.integration.law.conftest import ACT, DRAFT, REGISTERED, RULES, Corpus
+from tests.integration.law.conftest import ACT, BEGUN, DRAFT, REGISTERED, RULES, Corpus
 from tests.support import printed
-
-TODAY = datetime.now(UTC).date()
 
 
 def test_list_shows_each_law_with_its_version_in_force(corpus: Corpus) -> None:
@@ -19,7 +17,7 @@ def test_list_shows_each_law_with_its_version_in_force(corpus: Corpus) -> None:
     ]  # fmt: skip
     assert "An Act to test" in corpus("law", "list").out
     assert corpus("law", "list", "--at", "2020-01-01", "--json").json == []
-    assert corpus("law", "list", "--at", str(TODAY)).out.endswith(f"next: cutter law show {ACT} --at {TODAY}\n")
+    assert corpus("law", "list", "--at", str(BEGUN)).out.endswith(f"next: cutter law show {ACT} --at {BEGUN}\n")
 
 
 @pytest.mark.parametrize("option", ["--at", "--recorded"])
@@ -64,12 +62,12 @@ def test_search_shows_the_words_in_their_sentence(corpus: Corpus) -> None:
     assert "Thủ thư" in hits[0]["excerpt"]
     assert corpus("law", "search", "thủ", "thư", "--document", ACT, "--json").json["found"] == []
     assert "no unit in force has 'zebra'" in corpus("law", "search", "zebra").out
-    assert f"no unit in force on {TODAY} has 'zebra'" in corpus("law", "search", "zebra", "--at", str(TODAY)).out
+    assert f"no unit in force on {BEGUN} has 'zebra'" in corpus("law", "search", "zebra", "--at", str(BEGUN)).out
     of_version = ("--document", ACT, "--version", "1")
     assert f"no unit of {ACT} version 1 has 'zebra'" in corpus("law", "search", "zebra", *of_version).out
 
 
-TOMORROW, YESTERDAY = (str(TODAY + timedelta(days=days)) for days in (1, -1))
+THE_DAY_BEFORE = str(BEGUN - timedelta(days=1))
 
 
 @pytest.mark.parametrize(
@@ -86,13 +84,13 @@ TOMORROW, YESTERDAY = (str(TODAY + timedelta(days=days)) for days in (1, -1))
         (("history", ACT, "ARTICLE-9"), 1, "has no unit ARTICLE-9", None),
         (("show", ACT, "--version", "7"), 1, "has no version 7: its newest one is 1", f"cutter law history {ACT}"),
         (
-            ("show", ACT, "--at", YESTERDAY),
+            ("show", ACT, "--at", THE_DAY_BEFORE),
             1,
-            f"was not in force on {YESTERDAY}",
-            f"cutter law show {ACT} --at {TODAY}",
+            f"was not in force on {THE_DAY_BEFORE}",
+            f"cutter law show {ACT} --at {BEGUN}",
         ),
         (("show", ACT, "--at", "July"), 2, "--at July is no day", "cutter law show --help"),
-        (("show", ACT, "--at", TOMORROW, "--version", "1"), 2, "give one of both", "cutter law show --help"),
+        (("show", ACT, "--at", str(BEGUN), "--version", "1"), 2, "give one of both", "cutter law show --help"),
         (("diff", ACT), 1, "is the first one", f"cutter law show {ACT} --version 1"),
         (("search", "--version", "1", "x"), 2, "name the law with --document", "cutter law search --help"),
         (("search", "???"), 2, "has no letter or digit", "cutter law search library"),
@@ -121,4 +119,5 @@ def test_each_printed_command_works(corpus: Corpus, arguments: tuple[str, ...]) 
 
 
 def test_a_day_in_the_future_has_the_law_of_today(corpus: Corpus) -> None:
-    assert corpus("law", "show", ACT, "--at", TOMORROW, "--json").json["version"] == 1
+    in_two_days = str(datetime.now(UTC).date() + timedelta(days=2))
+    assert corpus("law", "show", ACT, "--at", in_two_days, "--json").json["version"] == 1

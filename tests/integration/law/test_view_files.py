@@ -73,7 +73,10 @@ def test_a_file_of_another_form_is_refused(files: Files) -> None:
         ("tables", OTHER_SIGNERS),
         ("tables", "alter view api.unit_history reset (security_barrier)"),
         ("grants", "grant select on api.source to cutter_api"),
-        ("functions", "alter function api.search(text, date, text, integer, integer, timestamptz) security invoker"),
+        (
+            "functions",
+            "alter function api.search(text, date, text, integer, integer, timestamptz, date) security invoker",
+        ),
     ],
 )  # fmt: skip
 def test_the_survey_sees_a_changed_view(database: Database, dimension: str, statement: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from cutter.approvals.request import Changes, UnitLine
 from cutter.catalogue import Sovereign
 from cutter.marking import Options, build_plan
-from cutter.marking.revision import Base, UnitInForce
+from cutter.marking.revision import Base, UnitTextInForce
 from cutter.projections import request_page
 from cutter.request_view import RequestView, build_view, view_digest
 from tests.cases.request_views import LAW, document_of, hostile_view, view, written_view
@@ -149,8 +149,8 @@ def test_a_unit_that_ends_is_shown_and_its_markup_has_no_effect() -> None:
     after = "# One\n\n## Kept\nstays\n"
     before = f"{after}\n## <i>gone</i>\n<b>ends</b>\n"
     plan = build_plan(before.encode(), cut(before), docprefix="LAW", source_version_id="v1")
-    names = [field.name for field in fields(UnitInForce)]
-    units = tuple(UnitInForce(**{name: getattr(row, name) for name in names}) for row in plan.rows)
+    names = [field.name for field in fields(UnitTextInForce)]
+    units = tuple(UnitTextInForce(**{name: getattr(row, name) for name in names}) for row in plan.rows)
     law = Base(operation_kind="revision", source_version_id="v1", receipt_hash="a" * 64, units=units)
     version = view().source_version_id
     shown = build_view(after.encode(), cut(after), docprefix="LAW", source_version_id=version, law=law)

@@ -9,7 +9,7 @@ import pytest
 from cutter import limits
 from cutter.errors import ProgrammingError
 from cutter.marking import Marking, Options, build_plan, load_profile, mark_registered
-from cutter.marking.revision import Base, UnitInForce, plan_revision
+from cutter.marking.revision import Base, UnitTextInForce, plan_revision
 from cutter.request_view import RequestView, build_view, view_digest, view_record
 from cutter.request_view.markdown import markdown
 from tests.unit.marking.texts import cut
@@ -20,8 +20,8 @@ AFTER = "# One\n\n## Kept\nstays\n\n## Fresh\nnew\n\n## Revised\nnew\n\n# Two\ne
 
 def base(kind: str = "revision") -> Base:
     plan = build_plan(BEFORE.encode(), cut(BEFORE), docprefix="LAW", source_version_id="v1")
-    names = [field.name for field in dataclasses.fields(UnitInForce)]
-    units = tuple(UnitInForce(**{name: getattr(row, name) for name in names}) for row in plan.rows)
+    names = [field.name for field in dataclasses.fields(UnitTextInForce)]
+    units = tuple(UnitTextInForce(**{name: getattr(row, name) for name in names}) for row in plan.rows)
     return Base(operation_kind=kind, source_version_id="v1", receipt_hash="a" * 64, units=units)
 
 

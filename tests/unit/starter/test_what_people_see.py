@@ -79,7 +79,7 @@ def test_drift_is_shown_object_by_object_with_the_fingerprint_that_is_signed() -
         ("stop", False, True, "cutter approve R --decision resume --reason TEXT"),
         ("stop", True, True, "cutter approve R --decision resume --reason TEXT"),
         ("cancel", False, True, "cutter run D"),
-        ("cancel", True, True, "cutter void R --reason TEXT"),
+        ("cancel", True, True, "cutter void D --reason TEXT"),
         ("cancel", False, False, "cutter reconcile"),
     ],
 )
