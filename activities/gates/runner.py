@@ -232,7 +232,8 @@ def _not_opened(answer: NotOpened) -> GateRefused:
         case "lane_busy":
             return GateRefused(status="lane_busy", code="lane_busy", reason="another run holds the gate's lane")
         case "approval_refused":
-            return GateRefused(status="approval_refused", code=code, reason=f"the database: {code}")
+            reason = _APPROVAL_REFUSED.get(code, f"the database: {code}")
+            return GateRefused(status="approval_refused", code=code, reason=reason)
         case "refused" if code in ("stale_attempt", "run_ended"):
             return GateRefused(status="ended", code=code, reason=code)
         case "refused" if code.startswith("policy_"):
@@ -243,6 +244,13 @@ def _not_opened(answer: NotOpened) -> GateRefused:
             return GateRefused(status="out_of_order", code=code, reason="the gate before it is not sealed")
         case _:
             return GateRefused(status="failed", code=code, reason=f"the database refused: {code}")
+
+
+_APPROVAL_REFUSED = {
+    "approval_of_other_epoch": "the approvers were changed after this approval was judged: sign again",
+    "approval_of_other_tuple": "the approval is not for the open request: sign the open one",
+    "not_an_approval": "the signed document is not an approval: sign an approval",
+}
 
 
 def backup_damaged(problem: str) -> GateRefused:

@@ -62,7 +62,7 @@ def next_step(
     wrote: bool = False, enacted: bool = False, law_by: str | None = None, corrected: bool = False,
     approved: bool = False, exec_worker: bool = True,
 ) -> Step:  # fmt: skip
-    """The step after a state.
+    """The step after a state. An open run is named by its document, because a document has one open run at most.
 
     `latched` says that the stop latch is set, `wrote` that leg A is sealed, so that drafts may exist, and `enacted`
     that the enactment is sealed. `law_by` is the run that enacted the law, for a run that was skipped because of it.
@@ -82,17 +82,17 @@ def next_step(
         over = enacted or state == "failed_closeout"
         return _failed(run_id, document_id, state, wrote=wrote, enacted=over, corrected=corrected)
     if RunState(state).stopped:
-        return _stopped(run_id, document_id, state, latched=latched)
+        return _stopped(document_id, state, latched=latched)
     if latched:
         # The latch is in PostgreSQL, but the workflow has not heard of it, or has not reached a boundary yet.
         return Step(needs=Needs.DELIVERY, commands=("cutter reconcile",))
     if state in AWAITING and approved:
         if not exec_worker:
             return Step(needs=Needs.WORKER, commands=("cutter up",))
-        return Step(needs=Needs.EXECUTION, commands=(f"cutter status {run_id} --watch",))
+        return Step(needs=Needs.EXECUTION, commands=(f"cutter status {document_id} --watch",))
     if state in AWAITING:
-        return Step(needs=Needs.APPROVAL, commands=(f"cutter approve {run_id}",))
-    return _nobody(f"cutter status {run_id} --watch")
+        return Step(needs=Needs.APPROVAL, commands=(f"cutter approve {document_id}",))
+    return _nobody(f"cutter status {document_id} --watch")
 
 
 def _nobody(command: str) -> Step:
@@ -121,20 +121,21 @@ def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: 
     return Step(needs=Needs.CORRECTION, commands=(void, again) if wrote else (again,), first=first)
 
 
-def _stopped(run_id: str, document_id: str, state: str, *, latched: bool) -> Step:
+def _stopped(document_id: str, state: str, *, latched: bool) -> Step:
     if state == "stopped_drift_base":
         # No acknowledgement helps: the signatures are for a difference to a law that is no longer in force.
-        void, again = f"cutter void {run_id} --reason TEXT", f"cutter run {document_id}"
+        void, again = f"cutter void {document_id} --reason TEXT", f"cutter run {document_id}"
         return Step(needs=Needs.SIGNED_VOID, commands=(void, again), first="another revision was enacted in between")
     if RunState(state).drifted:
-        return Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {run_id} --reason TEXT",))
+        acknowledge = f"cutter acknowledge-drift {document_id} --reason TEXT"
+        return Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(acknowledge,))
     if state == "stopped_cancel":
         # What had written nothing ended with the cancel. A signed resume is for a cancel that was a mistake.
-        return Step(needs=Needs.SIGNED_VOID, commands=(f"cutter void {run_id} --reason TEXT",))
+        return Step(needs=Needs.SIGNED_VOID, commands=(f"cutter void {document_id} --reason TEXT",))
     if not latched and (RunState(state).unavailable or RunState(state).over_soft_cap or state in UNSIGNED_STATES):
         first = "deal with the segment that the reason names: see `cutter backup scrub`"
         return Step(
-            needs=Needs.RESUME, commands=(f"cutter orchestrate resume --run-id {run_id}",),
+            needs=Needs.RESUME, commands=(f"cutter orchestrate resume --document-id {document_id}",),
             first=first if state == SEGMENT_DAMAGED else "",
         )  # fmt: skip
-    return Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {run_id} --decision resume --reason TEXT",))
+    return Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {document_id} --decision resume --reason TEXT",))

@@ -16,7 +16,7 @@ from cutter.notifications import card_text
 from cutter.notifications.card import Card, Enactment, Kind, from_json
 from cutter.notifications.card_text import Outcome, Waiting
 from cutter.policy.command import Operation, write_of
-from cutter.policy.rules import Decision, EffectPolicy, InvalidPolicy, ProposedAction, decide
+from cutter.policy.rules import Decision, EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from cutter.types import Refusal
@@ -200,13 +200,15 @@ def _waiting(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Wai
     if isinstance(document, Refusal):
         raise ProgrammingError(f"the request of {request.run_id} cannot be read back: {document.reason}")
     decisions = list(_decisions(request, Sovereign(request.place), document, policy))
+    # Rules that only allow a write tell an approver nothing.
+    reasons = dict.fromkeys(each.why for each in decisions if each.verdict is not Verdict.ALLOW)
     tiers = [Tier(document.tier), *(each.tier for each in decisions if each.tier)]
     changes = document.changes
     step = next_step(run_id=request.run_id, document_id=request.document_id, state=_AWAITING[Sovereign(request.place)])
     return Waiting(
         subject=request.subject, place=request.place, run_id=request.run_id, document_id=request.document_id,
         docprefix=request.docprefix, mode=request.mode, tier=max(tiers, key=list(Tier).index),
-        needed=document.approvers_needed, reason="; ".join(dict.fromkeys(each.why for each in decisions)),
+        needed=document.approvers_needed, reason="; ".join(reasons),
         command=step.command, expires=request.expires_at, units=document.request.candidate_count,
         changes=(changes.added_count, changes.changed_count, changes.removed_count), findings=document.findings_count,
     )  # fmt: skip

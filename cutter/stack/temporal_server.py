@@ -153,8 +153,11 @@ def _await_ready(state_dir: Path, program: Path, service: Service) -> None:
     def settled() -> bool:
         return not service.alive or (ports.listens(service.address) and _serves(program, service.address, state_dir))
 
-    if not until(settled, seconds=limits.TEMPORAL_START_SECONDS) or not service.alive:
-        log = log_file(state_dir)
+    settled_in_time, log = until(settled, seconds=limits.TEMPORAL_START_SECONDS), log_file(state_dir)
+    if not settled_in_time and service.alive:
+        hangs = f"Temporal runs as process {service.process.pid} and does not answer"
+        raise Unavailable(f"{hangs}: type `cutter down`, then `cutter up` (whole log: {log})", what="temporal")
+    if not service.alive:
         raise Unavailable(f"Temporal did not start: {last_line(log)} (whole log: {log})", what="temporal")
 
 

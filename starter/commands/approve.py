@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from cutter.approvals import schema
+from cutter.catalogue import State
 from cutter.domain.next_step import Needs
 from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
@@ -87,6 +88,8 @@ def _ask(yes: bool, plain: bool) -> Ask:
         return Ask.NOBODY
     return Ask.BY_LINE if plain or not fills_the_screen() else Ask.ON_SCREEN
 
+
+SECOND_SIGNATURE = "the drafts are written and verified now; after that the law waits for its second signature"
 
 _ELSEWHERE = {
     schema.REJECT: "type `cutter reject RUN --reason TEXT`",
@@ -227,13 +230,20 @@ def _decide(run: str, wanted: Decision, keys: orders.Keys, ask: Ask, *, as_json:
     reason = " --reason TEXT" if wanted.choice is Choice.REJECT else ""
     again = f"cutter {decision} {record.document_id}{reason}"
     made, name, reply = signing_session.hold_one(settings, record, signer, wanted, ask=ask, again=again)
-    _show(record.run_id, made.value, name, reply, as_json=as_json)
+    first = made is Choice.APPROVE and record.state == State.AWAITING_CUT_AUTHORIZATION
+    _show(record.run_id, made.value, name, reply, as_json=as_json, second=record.document_id if first else None)
 
 
-def _show(run_id: str, decision: str, kb_id: str, reply: OrderReply, *, as_json: bool) -> None:
+def _show(
+    run_id: str, decision: str, kb_id: str, reply: OrderReply, *, as_json: bool, second: str | None = None
+) -> None:
+    """Show the reply with the next command. `second` is the document that then waits for its second signature."""
     answered = {"run_id": run_id, "decision": decision, "approval_kb_id": kb_id, **reply.as_json()}
     if reply.status in orders.TAKEN:
-        answered["next"] = step_of(load(), run_id).command
+        step = step_of(load(), run_id)
+        answered["next"] = step.command
+        if second is not None and step.needs in (Needs.NOTHING, Needs.EXECUTION):
+            answered |= {"then": SECOND_SIGNATURE, "next": f"cutter approve {second}"}
     outcome = of_answer(answered, orders.TAKEN)
     _print(outcome, answered, as_json=as_json, done=outcome.get("status") in orders.TAKEN)
 

@@ -187,8 +187,14 @@ class Listing:
             rows = [(*row, command) for row, command in zip(self.rows, self.commands, strict=True)]
             return table((*self.columns, "next"), rows, title=self.title), []
         numbered = [(number, *row) for number, row in enumerate(self.rows, start=1)]
-        below = [f"{number}  {command}" for number, command in enumerate(self.commands, start=1)]
-        return table(("#", *self.columns), numbered, title=self.title), below
+        return table(("#", *self.columns), numbered, title=self.title), self._below()
+
+    def _below(self) -> list[str]:
+        """Each command once, with the numbers of its rows."""
+        rows: dict[str, list[str]] = {}
+        for number, command in enumerate(self.commands, start=1):
+            rows.setdefault(command, []).append(str(number))
+        return [f"{', '.join(numbers)}  {command}" for command, numbers in rows.items()]
 
 
 def block(columns: Sequence[str], row: Sequence[object], width: int) -> list[str]:

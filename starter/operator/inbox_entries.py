@@ -99,6 +99,8 @@ def _entry(row: Waiting, person: Person | None, people: Answered, lane: str | No
         latched=row.latched, wrote=row.wrote, approved=row.run_id in people.runs,
         exec_worker=people.exec_worker,
     )  # fmt: skip
+    of_batch = row.batch_id is not None and step.needs is Needs.APPROVAL
+    command = f"cutter approve --batch {row.batch_id}" if of_batch else step.command
     return InboxEntry(
         run_id=row.run_id,
         document_id=row.document_id,
@@ -115,7 +117,7 @@ def _entry(row: Waiting, person: Person | None, people: Answered, lane: str | No
         you_may_not=_why_not(row, step.needs, person),
         stop_latched=row.latched,
         # A running workflow ends an expired request by itself.
-        command="cutter reconcile" if row.expired else step.command,
+        command="cutter reconcile" if row.expired else command,
         lane=lane,
         newer=newer,
     )

@@ -208,7 +208,7 @@ def test_a_full_disk_under_the_backups_stops_the_run_and_room_lets_it_go_on(stan
     with small_disk(standing.state / "runs") as folder:
         status = standing.json("run", "FULL-BACKUP", "--wait", code=4)
         assert status["state"] == "stopped_unavailable_backup"
-        assert status["next"] == f"cutter orchestrate resume --run-id {status['run_id']}"
+        assert status["next"] == "cutter orchestrate resume --document-id FULL-BACKUP"
         assert not list(folder.rglob("*.gpg")), "nothing half-written under a final name"
     standing.json("orchestrate", "resume", "--run-id", status["run_id"], "--wait", code=3)
     stopped(standing, "FULL-BACKUP")

@@ -125,14 +125,14 @@ def test_a_stop_reports_own_words_resume_a_stopped_run_and_acknowledge_a_drift(s
     run_id = standing.json("run", document, "--wait", code=3)["run_id"]
     standing.temporal("workflow", "signal", "--workflow-id", f"document/{document}", "--name", "stop")
     report = stop_report(standing, run_id, "stopped_stop")
-    assert f"cutter approve {run_id} --decision resume --reason TEXT" in report
+    assert f"cutter approve {document} --decision resume --reason TEXT" in report
     follow(standing, report, tmp_path / "resume")
     wait(lambda: standing.waits_in(run_id) == "awaiting_cut_authorization", seconds=60, what="it goes on")
     alter(standing, "alter function public.fn_content_hash(text) set work_mem = '8MB'")
     try:
         standing.signal(document, standing.approve(run_id))
         report = stop_report(standing, run_id, "stopped_drift_functions")
-        assert f"cutter acknowledge-drift {run_id} --reason TEXT" in report
+        assert f"cutter acknowledge-drift {document} --reason TEXT" in report
         assert "work_mem=8MB" in report
         follow(standing, report, tmp_path / "drift")
         wait(lambda: standing.waits_in(run_id) == "awaiting_lifecycle_authorization", seconds=60, what="it goes on")

@@ -23,7 +23,7 @@ def test_the_runs_page_shows_its_state_and_the_command_that_moves_it_but_no_text
 ) -> None:
     program = browser.required()
     standing.add(DOCUMENT, law(5, heading=HEADING))
-    run_id = standing.json("run", DOCUMENT, "--wait", code=3)["run_id"]
+    standing.json("run", DOCUMENT, "--wait", code=3)
     ui = (standing.state / "temporal.ui").read_text(encoding="ascii").strip()
     execution = standing.json_of_workflow(DOCUMENT)["workflowExecutionInfo"]["execution"]["runId"]
     address = f"{ui}/namespaces/default/workflows/document%2F{DOCUMENT}/{execution}"
@@ -33,8 +33,8 @@ def test_the_runs_page_shows_its_state_and_the_command_that_moves_it_but_no_text
         history = page.until_text(LAST, seconds=40)
         assert LAST in history
         page.go(f"{address}/user-metadata")
-        details = page.until_text(f"cutter approve {run_id}", seconds=40)
-        assert f"cutter approve {run_id}" in details
+        details = page.until_text(f"cutter approve {DOCUMENT}", seconds=40)
+        assert f"cutter approve {DOCUMENT}" in details
         assert f"{DOCUMENT} · live" in details, "the static summary"
         assert "awaiting_cut_authorization" in details
         assert f"✓ {PLANNED[-1].number} {PLANNED[-1].name}" in details

@@ -276,7 +276,7 @@ async def test_a_flood_of_refused_messages_stops_the_run_and_the_operator_resume
             await run.handle.signal("submit_approval", f"{number} is no KB id")
         await run.until_state("stopped_signal_flood")
         status = await run.until_shown("stopped_signal_flood")
-        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
         assert (await run.resume())["status"] == "accepted"
         assert (await run.through()).state == "closeout_reported"
 

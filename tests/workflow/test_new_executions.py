@@ -109,7 +109,7 @@ async def test_a_new_execution_of_a_stopped_run_waits_for_its_resume_and_says_ho
         await run.handle.terminate()
         again = await stack.start(run_id=run.run_id)
         status = await again.until_shown("stopped_stop")
-        assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        assert status["next_command"] == f"cutter approve {run.document_id} --decision resume --reason TEXT"
         await again.resume(await again.order(schema.RESUME))
         assert (await again.through()).state == "closeout_reported"
 

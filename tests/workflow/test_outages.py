@@ -88,7 +88,7 @@ async def test_an_expired_request_is_made_anew_after_the_operators_resume(stack:
         sidecar = await run.until_state("stopped_expired")
         assert sidecar["requests"][0]["status"] == "expired"
         status = await run.until_shown("stopped_expired")
-        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
         assert (await run.resume())["status"] == "accepted"
         await run.until_requested(CUT)
         fresh = (await run.sidecar())["requests"][-1]
@@ -104,7 +104,7 @@ async def test_a_statement_over_the_soft_cap_stops_the_run_and_nothing_is_retrie
     async with stack.workers():
         run = await _start_with_held_latch(stack)
         status = await run.until_shown("stopped_soft_cap_mark")
-        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
         (attempt,) = (attempt for attempt in (await run.sidecar())["attempts"] if attempt["gate"] == "IG_mark")
         assert attempt["outcome"] == "over_cap"
         stack.let_go()
@@ -149,7 +149,7 @@ async def test_over_the_hard_cap_only_a_signature_goes_on(stack: Stack) -> None:
     async with stack.workers():
         run = await stack.start()
         status = await run.until_shown("stopped_hard_cap")
-        assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        assert status["next_command"] == f"cutter approve {run.document_id} --decision resume --reason TEXT"
         sealed = len((await run.sidecar())["receipts"])
         assert (await run.resume())["status"] == "refused"
         assert (await run.resume(await run.order(schema.RESUME)))["status"] == "accepted"
@@ -173,7 +173,7 @@ async def test_without_a_worker_of_a_role_the_run_stops_until_it_is_there(
         run = await stack.start()
         await run.approve(CUT)
         status = await run.until_shown(f"stopped_unavailable_worker_{missing.value}")
-        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
         sealed = {receipt["gate"] for receipt in (await run.sidecar())["receipts"]}
         assert set(gates) <= sealed
         async with stack.workers(missing):
@@ -223,7 +223,9 @@ async def test_a_stop_that_could_not_be_recorded_is_recorded_after_the_outage(st
         assert "max_attempts_exhausted" in sidecar["run"]["last_error"]["reason"]
 
         async def told() -> bool:
-            return bool((await run.status())["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}")
+            return bool(
+                (await run.status())["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
+            )
 
         await until(told, what="the run shows the command of the recorded stop")
         losing.names.clear()
@@ -369,7 +371,7 @@ async def test_a_gate_that_refuses_for_ever_what_was_accepted_stops_the_run(stac
                 run = await stack.start()
                 await run.approve(CUT)
                 status = await run.until_shown("stopped_unavailable_request")
-        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
         assert (await run.resume())["status"] == "accepted"
         async with stack.workers(WorkerRole.EXEC):
             await run.until_requested(LIFECYCLE)
@@ -474,7 +476,7 @@ async def test_a_backup_that_is_always_stale_stops_the_run(stack: Stack) -> None
         run = await stack.start()
         await run.approve(CUT)
         status = await run.until_shown("stopped_unavailable_backup", seconds=60)
-        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
 
 
 async def test_a_run_with_a_backup_stops_at_leg_a_while_a_segment_is_damaged(stack: Stack) -> None:
@@ -489,7 +491,7 @@ async def test_a_run_with_a_backup_stops_at_leg_a_while_a_segment_is_damaged(sta
         reason = "ICX-ANOTHER-LAW: its live rows differ from its segment in public.unit_version; find the cause"
         assert sidecar["run"]["last_error"]["reason"].startswith(f"segment_damaged: {reason}")
         status = await run.until_shown("stopped_unavailable_segment")
-        assert status["next_command"] == f"cutter orchestrate resume --run-id {run.run_id}"
+        assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
         assert stack.database.value("select count(*) from public.information_unit") == 0
         assert (await run.resume())["status"] == "accepted"
         await run.until_attempted("IG_cut_leg_a_execute", "backup_damaged", times=2)

@@ -27,7 +27,7 @@ async def test_a_stop_while_waiting_needs_a_signed_resume_and_then_goes_on(stack
         await run.handle.signal("stop", {"reason": "let me look"})
         sidecar = await run.until_state("stopped_stop")
         status = await run.until_shown("stopped_stop")
-        assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        assert status["next_command"] == f"cutter approve {run.document_id} --decision resume --reason TEXT"
         assert status["next_command"] in await run.details()
         assert sidecar["latch"]["reason"] == "let me look"
         assert await run.resume() == {

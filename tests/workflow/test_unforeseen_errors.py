@@ -24,7 +24,7 @@ async def test_an_unforeseen_error_stops_the_run_at_once_and_is_reported(stack: 
         assert met == ["IG_source_pin", "IG_mark"], "nothing is tried again by itself"
         assert "KeyError" in sidecar["run"]["last_error"]["reason"]
         assert [document["kind"] for document in sidecar["documents"]].count("stop_route") == 1
-        assert status["next_command"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        assert status["next_command"] == f"cutter approve {run.document_id} --decision resume --reason TEXT"
         assert (await run.resume())["status"] == "refused"
         assert (await run.resume(await run.order(schema.RESUME)))["status"] == "accepted"
         await run.until_requested(CUT)

@@ -45,12 +45,12 @@ async def test_what_people_see_while_a_gate_waits(stack: Stack) -> None:
     async with stack.workers():
         run = await stack.start()
         status = await run.until_requested("SG_cut_authz")
-        assert status["next_command"] == f"cutter approve {run.run_id}"
+        assert status["next_command"] == f"cutter approve {run.document_id}"
         request = await run.handle.query("request", result_type=dict)
         assert (request["gate"], request["approvers_needed"]) == ("SG_cut_authz", 1)
         details = await run.details()
         for needed in (
-            f"cutter approve {run.run_id}",
+            f"cutter approve {run.document_id}",
             f"document/{DOCUMENT}",
             request["challenge"],
             f"✓ {PLANNED[-1].number} {PLANNED[-1].name}",

@@ -28,7 +28,7 @@ async def test_the_inbox_lists_what_waits_the_oldest_first(stack: Stack, cutter:
         await second.until_requested(CUT)
         rows = (await cutter("inbox", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["waiting"]
         assert [row["run_id"] for row in rows] == [first.run_id, second.run_id]
-        assert rows[0]["command"] == f"cutter approve {first.run_id}"
+        assert rows[0]["command"] == f"cutter approve {DOCUMENT}"
         assert (rows[0]["gate"], rows[0]["approvers_needed"], rows[0]["approvers_accepted"]) == (CUT, 1, [])
         assert rows[0]["expires_utc"] > rows[0]["since_utc"]
         await first.through()
@@ -41,7 +41,7 @@ async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter)
         await run.until_requested(CUT)
     view = (await cutter("status", run.run_id, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json
     assert [gate["outcome"] for gate in view["gates"]] == ["passed"] * len(PLANNED) + [""] * (len(GATES) - len(PLANNED))
-    assert (view["needs"], view["next"]) == ("signed approval", f"cutter approve {run.run_id}")
+    assert (view["needs"], view["next"]) == ("signed approval", f"cutter approve {DOCUMENT}")
     answer = await cutter("status", DOCUMENT, CUTTER_TEMPORAL_ADDRESS=NOBODY)
     assert re.search(r"✓ +awaiting_cut_authorization", answer.out)
     assert re.search(r"· +cut_leg_a_committed", answer.out)
@@ -118,7 +118,7 @@ async def test_a_run_that_is_watched_through_a_pipe_is_one_line_a_state_until_it
     states = [line.split()[3] for line in answer.out.splitlines() if f"Z {DOCUMENT} " in line]
     assert (answer.code, states[0], states[-1]) == (3, "pending", "awaiting_cut_authorization")
     assert states == [state["state"] for state in machine["states"] if state["at"]]
-    assert f"cutter approve {machine['run_id']}" in answer.out
+    assert f"cutter approve {DOCUMENT}" in answer.out
 
 
 async def test_reconcile_marks_a_run_whose_workflow_is_gone_and_leaves_waiting_ones_alone(
@@ -133,7 +133,7 @@ async def test_reconcile_marks_a_run_whose_workflow_is_gone_and_leaves_waiting_o
     await lost.handle.terminate("somebody did")
     report = (await cutter("reconcile", "--json")).json
     assert [(entry["run_id"], entry["state"]) for entry in report["marked"]] == [(lost.run_id, "stopped_terminated")]
-    assert report["marked"][0]["next"] == f"cutter orchestrate resume --run-id {lost.run_id}"
+    assert report["marked"][0]["next"] == f"cutter orchestrate resume --document-id {DOCUMENT}"
     assert [entry["run_id"] for entry in report["left_alone"]] == [waiting.run_id]
     assert await waiting.state() == "awaiting_cut_authorization"
     again = (await cutter("reconcile", "--json")).json

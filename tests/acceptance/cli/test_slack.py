@@ -24,7 +24,7 @@ from starter.commands import approvers
 from tests.acceptance.cli.conftest import ROOT, Cutter
 from tests.support.fake_slack import CHANNEL, SIGNING_SECRET, TOKEN, FakeSlack, fake_slack
 from tests.support.policies import put_in_force
-from tests.support.stack import Run, Stack
+from tests.support.stack import DOCUMENT, Run, Stack
 from tests.support.temporal import until
 
 ALICE = "U0ALICE"
@@ -135,10 +135,10 @@ async def test_a_press_lets_a_rehearsal_go_on_and_decides_nothing_of_a_live_run(
         await until(told, what="the card says who decided")
         run = await stack.start()
         await run.until_shown("stopped_policy_backup")
-        await decides_nothing(run, "IG_backup", f"cutter approve {run.run_id} --decision resume")
+        await decides_nothing(run, "IG_backup", f"cutter approve {DOCUMENT} --decision resume")
         assert (await run.resume(await run.order(schema.RESUME)))["status"] == "accepted"
         await run.until_requested("SG_cut_authz")
-        await decides_nothing(run, "SG_cut_authz", f"```cutter approve {run.run_id}```")
+        await decides_nothing(run, "SG_cut_authz", f"```cutter approve {DOCUMENT}```")
     async with stack.workers():
         await run.approve("SG_cut_authz")
         await run.until_requested("SG_lifecycle_authz")

@@ -26,7 +26,7 @@ async def test_a_stopped_run_goes_on_by_a_signed_resume(stack: Stack, cutter: Cu
         await run.until_shown("stopped_stop")
         entry = (await cutter("inbox", "--json")).json["waiting"][0]
         assert entry["needs"] == "signed resume"
-        assert entry["command"] == answer.json["next"] == f"cutter approve {run.run_id} --decision resume --reason TEXT"
+        assert entry["command"] == answer.json["next"] == f"cutter approve {DOCUMENT} --decision resume --reason TEXT"
         for decision in (("approve", DOCUMENT), ("reject", DOCUMENT, "--reason", "x")):
             refused = await cutter.signed(*decision)
             assert (refused.code, refused.json["code"]) == (4, "run_is_stopped")
@@ -188,7 +188,7 @@ MISTAKES = (
     (("stop", "ICX-NOPE-1", "--reason", "x"), 1, "cutter source list"),
     (("void", "ICX-NOPE-1", "--reason", "x"), 1, "cutter source list"),
     (("approve", DOCUMENT, "--decision", "void"), 2, "cutter void RUN"),
-    (("approve", DOCUMENT, "--decision", "resume", "--reason", "x"), 4, "cutter approve ictr-"),
+    (("approve", DOCUMENT, "--decision", "resume", "--reason", "x"), 4, f"cutter approve {DOCUMENT}"),
     (("acknowledge-drift", DOCUMENT, "--reason", "x"), 4, "not stopped by drift"),
 )
 

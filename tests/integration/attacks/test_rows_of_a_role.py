@@ -56,7 +56,7 @@ def test_a_run_that_a_malformed_row_has_stopped_at_its_closeout_goes_on_after_a_
     poison(deployment, MALFORMED[0])
     stop = "select cutter_governance.fn_run_stop(%s, 'stopped_error_closeout', 'Unexpected:KeyError in IG_closeout')"
     deployment.database.value(stop, (run_id,), role="cutter_read")
-    assert view_of(deployment.settings, run_id).next.startswith(f"cutter approve {run_id} --decision resume")
+    assert view_of(deployment.settings, run_id).next.startswith("cutter approve ICX-T")
     order = deployment.order(run_id, schema.RESUME, stopped_state="stopped_error_closeout")
     assert order.accepted, order
     resume = "select cutter_governance.fn_run_resume(%s, %s)"

@@ -103,7 +103,7 @@ async def test_status_names_a_replaced_request_and_rebuild_puts_it_under_another
         assert [document["kb_id"] for document in done["renamed"]] == [kb_id]
         view = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
         assert view.request_flaw is None
-        assert view.next == f"cutter approve {run.run_id}"
+        assert view.next == f"cutter approve {DOCUMENT}"
         assert (await run.through()).state == "closeout_reported"
 
 

@@ -182,7 +182,7 @@ def test_the_highest_tier_of_a_rehearsal_takes_two_people_and_nobody_counts_twic
 def test_a_live_run_takes_signatures_whatever_the_epoch_says(optional: Deployment, slack: FakeSlack, tier: str) -> None:
     run = stopped(optional, slack, tier=tier)
     assert buttons(run.make_pass()) == 0
-    assert f"cutter approve {run.run_id} --decision resume" in run.press(ALICE)
+    assert "--decision resume" in run.press(ALICE)
     assert run.decide("alice", "slack:x") == {"status": "refused", "code": "signature_needed"}
     assert run.decide("alice", "slack:x", decision="reject") == {"status": "refused", "code": "signature_needed"}
     assert (run.decisions(), run.resume()[0]) == ([], "refused")

@@ -176,7 +176,7 @@ def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:
 
 def test_a_cancelled_batch_is_not_resumed_but_what_it_wrote_is_voided() -> None:
     stopped = item("ICX-A", "stopped_cancel", queue="error_queue", queue_state="stopped_cancel", stopped_by="batch")
-    void, resume = "cutter void run of ICX-A --reason TEXT", f"cutter orchestrate resume-batch --batch-id {BATCH_ID}"
+    void, resume = "cutter void ICX-A --reason TEXT", f"cutter orchestrate resume-batch --batch-id {BATCH_ID}"
     for halted, command in (("cancel", void), ("stop", resume)):
         batch_view = view(stopped, halted=halted)
         assert ways.next_command(batch_view, batch_step.summarise(batch_view, attended=True)) == command

@@ -48,7 +48,7 @@ def test_what_the_batch_itself_has_stopped_does_not_halt_it_again(halted: str) -
 def test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed() -> None:
     strict = {"policy": "strict", "halted": "failure"}
     drift = item("B", "stopped_drift_source")
-    assert next_of(view(drift, VOIDED, **strict)) == "cutter acknowledge-drift run of B --reason TEXT"
+    assert next_of(view(drift, VOIDED, **strict)) == "cutter acknowledge-drift B --reason TEXT"
     assert next_of(view(item("B", "marked"), VOIDED, **strict)) == RESUME
     failed_too = view(item("B", "marked"), item("D", "failed_mark", corrected=True), VOIDED, **strict)
     assert next_of(failed_too) == sign("D"), "a resume would stop what goes on"
@@ -64,7 +64,7 @@ def test_drafts_are_withdrawn_before_a_document_is_cut_again() -> None:
 def test_a_partial_batch_names_its_documents_one_after_the_other_the_failed_ones_first() -> None:
     stopped = item("C", "stopped_unavailable_database")
     assert next_of(view(LAW, stopped, item("B", "failed_rejected", corrected=True))) == sign("B")
-    assert next_of(view(LAW, stopped)) == "cutter orchestrate resume --run-id run of C"
+    assert next_of(view(LAW, stopped)) == "cutter orchestrate resume --document-id C"
     assert next_of(view(LAW, item("C", "marked"))) == RESUME, "it goes on and nobody steers the batch"
 
 
@@ -97,7 +97,7 @@ def test_what_was_passed_over_is_taken_in_where_it_failed(batch_id: str | None, 
         (view(LAW, item("C"), halted="hard_cap"), RESUME),
         (view(item("A", "stopped_stop", latched=True, stopped_by="batch"), VOIDED, halted="stop"), RESUME),
         (view(item("A", "stopped_stop", latched=True, stopped_by="batch")),
-         "cutter approve run of A --decision resume --reason TEXT"),
+         "cutter approve A --decision resume --reason TEXT"),
     ],
     ids=["closed", "cancelled", "at work", "awaiting people", "over its cap", "stopped by people", "its documents"],
 )  # fmt: skip
@@ -107,5 +107,5 @@ def test_each_situation_has_its_own_command(batch_view: BatchView, command: str)
 
 def test_nobody_is_asked_again_for_a_document_with_all_its_signatures() -> None:
     waiting = item("ICX-A", "awaiting_cut_authorization", run_id="ictr-a")
-    assert ways.command_of(BATCH_ID, waiting) == "cutter approve ictr-a"
-    assert ways.command_of(BATCH_ID, replace(waiting, approved=True)) == "cutter status ictr-a --watch"
+    assert ways.command_of(BATCH_ID, waiting) == "cutter approve ICX-A"
+    assert ways.command_of(BATCH_ID, replace(waiting, approved=True)) == "cutter status ICX-A --watch"

@@ -37,7 +37,7 @@ def test_a_stop_has_the_code_that_the_specification_gives_it(state: str, code: s
 @pytest.mark.parametrize(
     ("approved", "exec_worker", "needs", "command"),
     [
-        (False, True, Needs.APPROVAL, "cutter approve R"), (True, True, Needs.EXECUTION, "cutter status R --watch"),
+        (False, True, Needs.APPROVAL, "cutter approve D"), (True, True, Needs.EXECUTION, "cutter status D --watch"),
         (True, False, Needs.WORKER, "cutter up"),
     ],
 )  # fmt: skip

@@ -97,7 +97,7 @@ def test_queues_hold_what_waits_each_with_its_command() -> None:
     assert [(name, [row.document_id for row in rows]) for name, rows in queues.items()] == [
         ("error_queue", []), ("quarantine_queue", [NAMES[3]]), ("human_review_queue", [NAMES[8]]),
     ]  # fmt: skip
-    assert queues["human_review_queue"][0].commands == [f"cutter approve {made.run_id(9)}"]
+    assert queues["human_review_queue"][0].commands == [f"cutter approve {NAMES[8]}"]
 
 
 def test_what_left_its_queue_is_in_none() -> None:
@@ -138,7 +138,7 @@ def test_the_page_has_every_document_queue_command_and_signature() -> None:
     shown = page(view())
     wanted = [
         made.BATCH_ID, *NAMES, made.FINGERPRINT, CUT_APPROVAL, "quarantine_queue", "human_review_queue",
-        f"cutter approve {made.run_id(9)}", "IG_source_pin",
+        f"cutter approve {NAMES[8]}", "IG_source_pin",
         f"cutter approve --batch {made.BATCH_ID} --decision include_failed --only {NAMES[3]} --reason TEXT",
         *(f'class="{kind}" x=' for kind in ("retry", "stopped", "people", "running")),
         "there is no approval beside the queue",

@@ -34,9 +34,9 @@ HALTED: dict[str, tuple[dict[str, Any], str, str]] = {
                         f"cutter audit export --run {made.RUN_ID} --out audit.jsonl"),
     "voided_mistake": ({"gates": made.through("IG_structural_verify")}, "This run is voided.",
                        f"cutter run {made.DOCUMENT}"),
-    "stopped_stop": ({}, "This run is stopped.", f"cutter approve {made.RUN_ID} --decision resume --reason TEXT"),
-    "stopped_unavailable_kb": ({}, "This run is stopped.", f"cutter orchestrate resume --run-id {made.RUN_ID}"),
-    "stopped_drift_schema": ({}, "This run is stopped.", f"cutter acknowledge-drift {made.RUN_ID} --reason TEXT"),
+    "stopped_stop": ({}, "This run is stopped.", f"cutter approve {made.DOCUMENT} --decision resume --reason TEXT"),
+    "stopped_unavailable_kb": ({}, "This run is stopped.", f"cutter orchestrate resume --document-id {made.DOCUMENT}"),
+    "stopped_drift_schema": ({}, "This run is stopped.", f"cutter acknowledge-drift {made.DOCUMENT} --reason TEXT"),
 }  # fmt: skip
 """State → what the run has, the sentence on top, and a command of the way on."""
 
@@ -76,7 +76,7 @@ def test_a_run_that_waits_names_who_must_act_and_until_when(form: str) -> None:
     shown = FORMS[form](run_view(RunSidecar.of(sidecar))).decode()
     top, _, rest = shown.partition(FIRST_PAGE[form])
     assert "This run waits for a signed approval." in top
-    assert f"cutter approve {made.RUN_ID}" in top
+    assert f"cutter approve {made.DOCUMENT}" in top
     assert "Nobody has signed anything." in rest
     assert "2026-11-21 09:56:40Z" in rest
 

@@ -127,7 +127,7 @@ def test_without_a_terminal_each_row_carries_its_command() -> None:
     assert isinstance(console.file, io.StringIO)
     rows = [line for line in console.file.getvalue().splitlines() if line.startswith(NAMES[1])]
     assert len(rows) == 1
-    assert rows[0].rstrip().endswith(f"cutter approve {made.run_id(2)}")
+    assert rows[0].rstrip().endswith(f"cutter approve {NAMES[1]}")
 
 
 def test_the_live_picture_fits_the_screen_and_counts_the_rest(screen: Console) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from cutter.stack.temporal import SDK_DOWNLOAD
 
+ROOT = Path(__file__).parents[3]
+
 
 def run(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
     (folder / "numbers.py").write_text("raise SystemExit('a file of the folder was imported')\n", encoding="utf-8")
@@ -29,3 +31,19 @@ def test_the_download_of_temporal_imports_nothing_from_the_folder(tmp_path: Path
     python = SDK_DOWNLOAD[: SDK_DOWNLOAD.index("-m")]
     done = run([*python, "-c", "import numbers; print(numbers.Number.__name__)"], tmp_path)
     assert (done.returncode, done.stdout) == (0, "Number\n")
+
+
+def test_a_checkout_whose_folder_has_other_letters_works_in_the_locale_c(tmp_path: Path) -> None:
+    checkout = tmp_path / "Ünï 法"
+    checkout.mkdir()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", ".venv"], cwd=checkout, check=True, timeout=60)
+    (checkout / "cutter.py").write_text("", encoding="utf-8")
+    installed = f"""eval "$(sed -n '/^install_checkout()/,/^}}/p' '{ROOT}/scripts/venv')"; install_checkout"""
+    subprocess.run(["bash", "-euc", installed], cwd=checkout, check=True, timeout=60)
+    python = checkout / ".venv" / "bin" / "python"
+    done = subprocess.run(
+        [str(python), "-c", "import cutter; print(cutter.__file__)"], cwd=tmp_path, env={"LC_ALL": "C"},
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().strip() == str(checkout / "cutter.py")

@@ -29,7 +29,7 @@ def step(
 
 @pytest.mark.parametrize("state", ["awaiting_cut_authorization", "awaiting_lifecycle_authorization"])
 def test_a_run_at_a_sovereign_gate_waits_for_a_signature(state: str) -> None:
-    assert step(state) == Step(needs=Needs.APPROVAL, commands=(f"cutter approve {RUN}",))
+    assert step(state) == Step(needs=Needs.APPROVAL, commands=(f"cutter approve {DOCUMENT}",))
 
 
 @pytest.mark.parametrize(
@@ -43,26 +43,26 @@ def test_a_run_at_a_sovereign_gate_waits_for_a_signature(state: str) -> None:
     ],
 )
 def test_an_outage_is_resumed_by_the_operator_unless_the_stop_latch_is_set(state: str) -> None:
-    assert step(state) == Step(needs=Needs.RESUME, commands=(f"cutter orchestrate resume --run-id {RUN}",))
+    assert step(state) == Step(needs=Needs.RESUME, commands=(f"cutter orchestrate resume --document-id {DOCUMENT}",))
     assert step(state, latched=True).needs is Needs.SIGNED_RESUME
 
 
 def test_a_run_beside_a_damaged_segment_says_how_people_deal_with_it_first() -> None:
     advice = step("stopped_unavailable_segment")
-    assert advice.commands == (f"cutter orchestrate resume --run-id {RUN}",)
+    assert advice.commands == (f"cutter orchestrate resume --document-id {DOCUMENT}",)
     assert "`cutter backup scrub`" in advice.first
 
 
 @pytest.mark.parametrize("state", ["stopped_stop", "stopped_hard_cap", "stopped_never_seen_before"])
 def test_every_other_stop_needs_a_signed_resume(state: str) -> None:
-    signed = Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {RUN} --decision resume --reason TEXT",))
+    signed = Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {DOCUMENT} --decision resume --reason TEXT",))
     assert step(state) == signed
 
 
 @pytest.mark.parametrize("latched", [False, True])
 def test_what_was_cancelled_after_it_had_written_is_voided(latched: bool) -> None:
     assert step("stopped_cancel", latched=latched) == Step(
-        needs=Needs.SIGNED_VOID, commands=(f"cutter void {RUN} --reason TEXT",)
+        needs=Needs.SIGNED_VOID, commands=(f"cutter void {DOCUMENT} --reason TEXT",)
     )
 
 
@@ -70,7 +70,7 @@ def test_what_was_cancelled_after_it_had_written_is_voided(latched: bool) -> Non
 def test_drift_needs_a_signed_acknowledgement(latched: bool) -> None:
     advice = step("stopped_drift_row_content", latched=latched)
     assert advice == Step(
-        needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {RUN} --reason TEXT",)
+        needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {DOCUMENT} --reason TEXT",)
     )
 
 
@@ -78,7 +78,7 @@ def test_drift_needs_a_signed_acknowledgement(latched: bool) -> None:
 def test_a_base_that_is_no_longer_in_force_is_voided_and_cut_again(latched: bool) -> None:
     advice = step("stopped_drift_base", latched=latched)
     assert advice.needs == Needs.SIGNED_VOID
-    assert advice.commands == (f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT}")
+    assert advice.commands == (f"cutter void {DOCUMENT} --reason TEXT", f"cutter run {DOCUMENT}")
 
 
 VOID, AMEND = f"cutter void {RUN} --reason TEXT", f"cutter run {DOCUMENT} --amends {RUN}"

@@ -76,8 +76,8 @@ def test_drift_is_shown_object_by_object_with_the_fingerprint_that_is_signed() -
 @pytest.mark.parametrize(
     ("kind", "wrote", "delivered", "command"),
     [
-        ("stop", False, True, "cutter approve R --decision resume --reason TEXT"),
-        ("stop", True, True, "cutter approve R --decision resume --reason TEXT"),
+        ("stop", False, True, "cutter approve D --decision resume --reason TEXT"),
+        ("stop", True, True, "cutter approve D --decision resume --reason TEXT"),
         ("cancel", False, True, "cutter run D"),
         ("cancel", True, True, "cutter void D --reason TEXT"),
         ("cancel", False, False, "cutter reconcile"),
