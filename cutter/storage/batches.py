@@ -22,7 +22,7 @@ from cutter.storage.answers import Answer
 from cutter.storage.gate_transaction import call
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
 
@@ -72,6 +72,7 @@ DOCUMENTS = records("batch_known", _Document)
 PROFILES = records("profiles_of_versions", _Profile)
 WEIGHTS = records("tenant_weights", _Weight)
 FAILED = records("failed_runs", _FailedRun)
+REGISTERED: Rows[str] = values("batch_of_queue")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +183,8 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     """Compare a queue.yaml with the database. Raises QueueRefused if it is wrong. This function writes nothing."""
     queue = load_queue(data, items_max=options.items_max)
     known = known_documents(connection, [item.document_id for item in queue.items])
-    problems = check_against(queue, known, _approvers(connection))
+    # A registered batch keeps what was checked at its registration, so a resume is not refused by a later change.
+    problems = [] if _is_registered(connection, queue, options) else check_against(queue, known, _approvers(connection))
     wrong = tuple(problem for problem in problems if not problem.alone)
     if wrong:
         raise QueueRefused(wrong)
@@ -190,6 +192,11 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     rows = tuple(_row(queue, item, known[item.document_id], decided.get(item.document_id)) for item in queue.items)
     law_by = {name: document.enacted_run for name, document in known.items() if document.enacted_run}
     return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)), law_by=law_by)
+
+
+def _is_registered(connection: Connection, queue: Queue, options: Options) -> bool:
+    named = {"batch_id": name_of(queue, options), "queue_sha256": queue.sha256}
+    return REGISTERED.first(connection, named) is not None
 
 
 def _row(queue: Queue, item: QueueItem, there: Known, decision: Decision | None) -> ItemRow:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+
 import psycopg
 import pytest
 import uuid_utils
 
 from activities.run.begin import begin_run
+from cutter.batch.queue import QueueRefused
 from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
 from cutter.messages import BeginInput, Mode, RunInput
-from cutter.registration import mint_run_id
+from cutter.registration import caps_of, mint_run_id
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
 from cutter.types import Json
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one
-from tests.support.runs import Deployment, drive, law
+from tests.support.runs import Deployment, drive, law, next_epoch
 
 REGISTER = "select cutter_governance.fn_run_register(%s, %s, %s, 'olga', '{}', %s)"
 
@@ -178,3 +182,20 @@ def test_a_batch_is_made_once_and_another_queue_under_its_id_is_refused_with_bot
     assert caught.value.code == "STOP_BATCH_CONFLICT"
     assert all(sha256_hex(data)[:16] in str(caught.value) for data in (first, other))
     assert deployment.database.value("select count(*) from cutter_governance.batch_item") == 2
+
+
+def test_a_resume_of_a_batch_does_not_check_its_approvers_again(deployment: Deployment, tmp_path: Path) -> None:
+    """Seed 001 §9: an approver who left since the registration does not end the batch."""
+    deployment.register(law(2), document_id="ICX-1")
+    options, caps = batch_rows.Options(), asdict(caps_of(deployment.settings))
+    queue = queue_yaml([{"document_id": "ICX-1", "actor": "bob"}])
+    with deployment.database.connect("cutter_operator") as connection:
+        admission = batch_rows.admit(connection, queue, options)
+        assert batch_rows.register(connection, admission, options, run_caps=caps, starter="olga")[1]
+        connection.commit()
+        next_epoch(deployment, tmp_path / "approvers", people=1)
+        again = batch_rows.admit(connection, queue, options)
+        assert batch_rows.register(connection, again, options, run_caps=caps, starter="olga")[1] is False
+        connection.commit()
+        with pytest.raises(QueueRefused, match="bob is no approver"):
+            batch_rows.admit(connection, queue + b"# changed\n", options)

@@ -24,6 +24,10 @@ order by v.kb_id, v.id desc
 -- Returns the state and mode of a batch.
 select state, mode from cutter_governance.batch where batch_id = %(batch_id)s
 
+-- name: batch_of_queue
+-- Returns the batch that was registered from exactly this queue.
+select batch_id from cutter_governance.batch where batch_id = %(batch_id)s and queue_sha256 = %(queue_sha256)s
+
 -- name: batch_policy
 -- Returns what a batch does after a failure.
 select policy from cutter_governance.batch where batch_id = %(batch_id)s
