@@ -133,7 +133,9 @@ class Settings(BaseSettings):
         limits.CANDIDATES_DEFAULT, ge=1, le=limits.CANDIDATES_MAX, description="Units a document may have"
     )
     soft_cap_seconds: dict[str, float] = Field(
-        default_factory=dict, description='Soft caps by phase, such as {"mark": 30}; default: the catalogue\'s'
+        default_factory=dict,
+        description='Soft caps by phase, such as {"mark": 30}; the stricter of the starter\'s and the '
+        "worker's holds; default: the catalogue's",
     )
     hard_cap_minutes: Minutes = Field(limits.HARD_CAP_MINUTES, le=limits.HARD_CAP_MINUTES, description="Active time")
     heartbeat_timeout_seconds: Seconds = Field(

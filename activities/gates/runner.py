@@ -83,7 +83,8 @@ def run_gate(
         return _closed(gate, attempt)
     if isinstance(attempt, tx.Sealed):
         return sealed_outcome(deps, gate, attempt)
-    cap = attempt.run.caps.get("soft_seconds", {}).get(gate.phase) or cap
+    # The stricter of the run's cap and this worker's holds, as in the attempt's lease.
+    cap = min(cap, attempt.run.caps.get("soft_seconds", {}).get(gate.phase) or cap)
     context = effects.of_attempt(attempt)
     permit = effects.decided(deps, context, operations_at(gate.name), attempt.policy)
     try:

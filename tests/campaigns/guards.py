@@ -1718,6 +1718,8 @@ ROWS = (
         f"{_SQL}functions/gates/fn_gate_attempt.sql", _FORMS_OF_ROWS,
         ("an attempt out of order", "if cutter_governance.fn_prev_hash(p_run_id, p_gate) is null then\n        return",
          "if false then\n        return", f"{_GATES}::test_a_gate_asked_for_out_of_its_order_fails_no_run"),
+        ("a lease beyond the run's cap", "when 'number' then v_cap::numeric end", "when 'number' then null end",
+         f"{_GATES}::test_the_lease_of_an_attempt_ends_at_the_stricter_cap"),
     ),
     *_of(
         f"{_SQL}functions/approvals/fn_verdict_record.sql", _FORMS_OF_ROWS,

@@ -1997,6 +1997,8 @@ declare
     v_run cutter_governance.run;
     receipt cutter_governance.gate_receipt;
     v_n integer;
+    v_lease numeric;
+    v_cap jsonb;
     answer jsonb;
 begin
     select * into v_run from cutter_governance.run where run_id = p_run_id;
@@ -2024,11 +2026,13 @@ begin
     if cutter_governance.fn_prev_hash(p_run_id, p_gate) is null then
         return answer || jsonb_build_object('status', 'predecessor_not_sealed');
     end if;
+    v_cap := v_run.caps -> 'soft_seconds' -> (select phase from cutter_governance.gate_catalogue where gate = p_gate);
+    v_lease := greatest(0, least(p_lease_seconds, case jsonb_typeof(v_cap) when 'number' then v_cap::numeric end));
     loop
         select coalesce(max(n), 0) + 1 into v_n from cutter_governance.gate_attempt
         where run_id = p_run_id and gate = p_gate;
         insert into cutter_governance.gate_attempt (run_id, gate, n, lease_owner, lease_expires_at)
-        values (p_run_id, p_gate, v_n, left(p_worker, 200), clock_timestamp() + make_interval(secs => p_lease_seconds))
+        values (p_run_id, p_gate, v_n, left(p_worker, 200), clock_timestamp() + make_interval(secs => v_lease))
         on conflict do nothing;
         exit when found;
     end loop;

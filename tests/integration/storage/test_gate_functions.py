@@ -6,6 +6,7 @@ from typing import LiteralString
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from cutter.catalogue import GATES, PLANNED
 from tests.cases.tampering import KINDS, Tampering, quiet
@@ -108,6 +109,17 @@ def test_an_attempt_names_who_has_it_and_until_when(at_cut: At) -> None:
         (at_cut.run_id, LEG_A),
     ).fetchall()
     assert row == [(LEG_A, 1, "exec-1", 90)]
+
+
+@pytest.mark.parametrize(("of_run", "lease"), [(4, 4), (600, 90), (None, 90), ("x", 90)])
+def test_the_lease_of_an_attempt_ends_at_the_stricter_cap(at_cut: At, of_run: int | str | None, lease: int) -> None:
+    """Seed 000 §6: the cap of the run, or the worker's."""
+    caps = {} if of_run is None else {"soft_seconds": {"cut_leg_a": of_run}}
+    at_cut.database.run("update cutter_governance.run set caps = %s where run_id = %s", (Jsonb(caps), at_cut.run_id))
+    connection = at_cut.connect()
+    one(connection, "select cutter_governance.fn_gate_attempt(%s, %s, 'exec-1', 90)", (at_cut.run_id, LEG_A))
+    left = "select round(extract(epoch from lease_expires_at - started_at)) from cutter_governance.gate_attempt"
+    assert one(connection, f"{left} where run_id = %s and gate = %s", (at_cut.run_id, LEG_A)) == lease
 
 
 def test_an_older_attempt_does_not_open(at_cut: At) -> None:
