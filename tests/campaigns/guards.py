@@ -372,6 +372,11 @@ CLOSING = (
          f"{_PEOPLE}::test_a_stop_that_needs_a_signature_is_not_turned_into_one_that_needs_none"),
     ),
     *_of(
+        f"{_SQL}triggers/run.sql", _PEOPLE,
+        ("a request that outlives its run", "when (old.ended_at is null and new.ended_at is not null)", "when (false)",
+         "::test_no_request_outlives_its_run"),
+    ),
+    *_of(
         f"{_SQL}functions/runs/fn_run_make.sql", _GATES,
         ("two live runs of a document", "if found and p_mode = 'live' then", "if false then",
          f"{_STORAGE}test_registration.py::"

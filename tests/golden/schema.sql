@@ -3252,6 +3252,16 @@ CREATE FUNCTION cutter_governance.fn_request_approvals(p_request cutter_governan
         and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
 $$;
 
+CREATE FUNCTION cutter_governance.fn_request_cancel() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+    update cutter_governance.approval_request set status = 'canceled' where run_id = new.run_id and status = 'requested';
+    return null;
+end
+$$;
+
 CREATE FUNCTION cutter_governance.fn_request_decides() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3535,8 +3545,9 @@ CREATE FUNCTION cutter_governance.fn_review_decision_decided(p_decision cutter_g
     -- in FROM, because `(f()).*` calls the function once for each column
     select decided.* from jsonb_populate_record(p_decision, coalesce((
         select jsonb_build_object(
-            'verdict', case q.status when 'approved' then 'PASS' when 'rejected' then 'REJECT' when 'canceled' then 'VOID'
-                when 'expired' then 'EXPIRED' else 'PENDING' end,
+            'verdict', case when q.status = 'canceled' and count(s.sha256) = 0 then 'EXPIRED' else case q.status
+                when 'approved' then 'PASS' when 'rejected' then 'REJECT' when 'canceled' then 'VOID'
+                when 'expired' then 'EXPIRED' else 'PENDING' end end,
             'decided_by', coalesce(jsonb_agg(s.approver order by s.sha256) filter (where s.sha256 is not null), '[]'),
             'approval_sha256', coalesce(jsonb_agg(s.sha256 order by s.sha256) filter (where s.sha256 is not null), '[]'),
             'decided_at', max(s.at))
@@ -4255,9 +4266,6 @@ begin
     end if;
     update cutter_governance.run set last_error = jsonb_build_object('outcome', p_state, 'reason', left(p_reason, 500),
         'report', coalesce(v_drift, p_report), 'at', cutter_governance.fn_utc(clock_timestamp())) where run_id = p_run_id;
-    if p_state = 'voided_cancelled' then
-        update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
-    end if;
     perform cutter_governance.fn_run_move(p_run_id, p_state, 'stop', 'warning', jsonb_build_object('reason', left(p_reason, 500)));
     return jsonb_build_object('state', (select state from cutter_governance.run where run_id = p_run_id));
 end
@@ -5065,7 +5073,6 @@ begin
     if not found then
         raise exception 'run %: no void is open here', p_run_id using errcode = 'CU006';
     end if;
-    update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
     perform cutter_governance.fn_run_move(p_run_id, p_state, 'void', 'warning', jsonb_build_object('withdrawn', v_withdrawn));
     return jsonb_build_object('status', 'voided', 'state', p_state, 'withdrawn', v_withdrawn);
 end
@@ -7314,6 +7321,8 @@ CREATE TRIGGER trg_run_batch_notify AFTER INSERT OR UPDATE OF state, ended_at ON
 CREATE TRIGGER trg_run_ended_by_people BEFORE UPDATE OF state ON cutter_governance.run FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) AND ((new.state = 'failed_rejected'::text) OR ((new.state ~~ 'voided\_%'::text) AND (new.state <> 'voided_cancelled'::text))))) EXECUTE FUNCTION cutter_governance.fn_run_ended_by_people();
 
 CREATE TRIGGER trg_run_notification AFTER UPDATE OF ended_at, state ON cutter_governance.run FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.ended_at IS DISTINCT FROM new.ended_at))) EXECUTE FUNCTION cutter_governance.fn_notification_of_run();
+
+CREATE TRIGGER trg_run_request AFTER UPDATE OF ended_at ON cutter_governance.run FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION cutter_governance.fn_request_cancel();
 
 CREATE TRIGGER trg_schema_baseline_append_only BEFORE DELETE OR UPDATE ON cutter_governance.schema_baseline FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

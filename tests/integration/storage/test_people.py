@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -75,6 +75,29 @@ def test_a_stop_of_an_unknown_tier_asks_for_the_highest(at_cut: At, tier: str | 
     call(at_cut, stop, at_cut.run_id, json.dumps({"tier": tier}))
     policy_stop = at_cut.database.value("select cutter_governance.fn_policy_stop(%s)", (at_cut.run_id,))
     assert (policy_stop["tier"], policy_stop["needed"]) == (asked, 2 if asked == "high" else 1)
+
+
+@pytest.mark.parametrize("stage", ["at_cut", "at_enact"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "cutter_governance.fn_run_stop(run_id, 'failed_policy', 'a reason')",
+        *(f"cutter_governance.fn_run_move(run_id, '{state}', 'a test')"
+          for state in ("failed_mark", "voided_cancelled", "skipped", "closeout_reported")),
+    ],
+)  # fmt: skip
+def test_no_request_outlives_its_run(request: pytest.FixtureRequest, stage: str, end: LiteralString) -> None:
+    """Seed 003 §1.3."""
+    at: At = request.getfixturevalue(stage)
+    left = "select count(*) from cutter_governance.approval_request where status = 'requested'"
+    assert at.database.value(left) == 1
+    at.database.run(f"select {end} from cutter_governance.run")
+    assert (at.run()["ended_at"] is not None, at.database.value(left)) == (True, 0)
+
+
+def test_a_rehearsal_leaves_no_request(at_cut: At) -> None:
+    at_cut.database.run("update cutter_governance.run set outcome = 'rehearsed', ended_at = clock_timestamp()")
+    assert at_cut.database.value("select array_agg(status) from cutter_governance.approval_request") == ["canceled"]
 
 
 def test_a_new_request_does_not_lift_a_stop(at_cut: At) -> None:

@@ -1,5 +1,6 @@
 -- Returns the decision with the verdict that its request and the consumed statements give it. Leg B records a cut
--- decision after leg A has consumed the approvals of the cut; a lifecycle decision has its own request.
+-- decision after leg A has consumed the approvals of the cut; a lifecycle decision has its own request. A request that
+-- ends with its run, without a signed void, leaves its decision expired.
 create or replace function cutter_governance.fn_review_decision_decided(p_decision cutter_governance.review_decision)
 returns cutter_governance.review_decision
 language sql stable security definer
@@ -8,8 +9,9 @@ as $$
     -- in FROM, because `(f()).*` calls the function once for each column
     select decided.* from jsonb_populate_record(p_decision, coalesce((
         select jsonb_build_object(
-            'verdict', case q.status when 'approved' then 'PASS' when 'rejected' then 'REJECT' when 'canceled' then 'VOID'
-                when 'expired' then 'EXPIRED' else 'PENDING' end,
+            'verdict', case when q.status = 'canceled' and count(s.sha256) = 0 then 'EXPIRED' else case q.status
+                when 'approved' then 'PASS' when 'rejected' then 'REJECT' when 'canceled' then 'VOID'
+                when 'expired' then 'EXPIRED' else 'PENDING' end end,
             'decided_by', coalesce(jsonb_agg(s.approver order by s.sha256) filter (where s.sha256 is not null), '[]'),
             'approval_sha256', coalesce(jsonb_agg(s.sha256 order by s.sha256) filter (where s.sha256 is not null), '[]'),
             'decided_at', max(s.at))

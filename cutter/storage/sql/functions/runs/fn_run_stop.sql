@@ -35,9 +35,6 @@ begin
     end if;
     update cutter_governance.run set last_error = jsonb_build_object('outcome', p_state, 'reason', left(p_reason, 500),
         'report', coalesce(v_drift, p_report), 'at', cutter_governance.fn_utc(clock_timestamp())) where run_id = p_run_id;
-    if p_state = 'voided_cancelled' then
-        update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
-    end if;
     perform cutter_governance.fn_run_move(p_run_id, p_state, 'stop', 'warning', jsonb_build_object('reason', left(p_reason, 500)));
     return jsonb_build_object('state', (select state from cutter_governance.run where run_id = p_run_id));
 end

@@ -40,7 +40,6 @@ begin
     if not found then
         raise exception 'run %: no void is open here', p_run_id using errcode = 'CU006';
     end if;
-    update cutter_governance.approval_request set status = 'canceled' where run_id = p_run_id and status = 'requested';
     perform cutter_governance.fn_run_move(p_run_id, p_state, 'void', 'warning', jsonb_build_object('withdrawn', v_withdrawn));
     return jsonb_build_object('status', 'voided', 'state', p_state, 'withdrawn', v_withdrawn);
 end
