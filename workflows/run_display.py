@@ -77,7 +77,6 @@ def details(display: RunDisplay) -> str:
 
 
 def _waiting(display: RunDisplay, request: OpenedRequest) -> list[str]:
-    run, document = display.run_id, display.document_id
     return [
         f"#### {request.gate} waits for {request.approvers_needed} signed approval(s) until {request.expires_utc}",
         "",
@@ -86,8 +85,8 @@ def _waiting(display: RunDisplay, request: OpenedRequest) -> list[str]:
         f"- accepted so far: {', '.join(plain(name) for name in display.accepted) or 'none'}",
         "",
         "```",
-        f"cutter approve {run}",
-        f"temporal workflow signal --workflow-id document/{document} --name submit_approval "
+        f"cutter approve {display.document_id}",
+        f"temporal workflow signal --workflow-id document/{display.document_id} --name submit_approval "
         f"--input '\"{request.approval_kb_id}\"'",
         "```",
     ]

@@ -373,7 +373,7 @@ CLOSING = (
     ),
     *_of(
         f"{_SQL}triggers/run.sql", _PEOPLE,
-        ("a request that outlives its run", "when (old.ended_at is null and new.ended_at is not null)", "when (false)",
+        ("a request that outlives its run", "when (old.ended_at is null and new.ended_at is not null and", "when (false and",
          "::test_no_request_outlives_its_run"),
     ),
     *_of(

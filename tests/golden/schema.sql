@@ -7322,7 +7322,7 @@ CREATE TRIGGER trg_run_ended_by_people BEFORE UPDATE OF state ON cutter_governan
 
 CREATE TRIGGER trg_run_notification AFTER UPDATE OF ended_at, state ON cutter_governance.run FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.ended_at IS DISTINCT FROM new.ended_at))) EXECUTE FUNCTION cutter_governance.fn_notification_of_run();
 
-CREATE TRIGGER trg_run_request AFTER UPDATE OF ended_at ON cutter_governance.run FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION cutter_governance.fn_request_cancel();
+CREATE TRIGGER trg_run_request AFTER UPDATE OF ended_at ON cutter_governance.run FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL) AND (new.outcome IS DISTINCT FROM 'rehearsed'::text))) EXECUTE FUNCTION cutter_governance.fn_request_cancel();
 
 CREATE TRIGGER trg_schema_baseline_append_only BEFORE DELETE OR UPDATE ON cutter_governance.schema_baseline FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 

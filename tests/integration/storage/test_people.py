@@ -95,9 +95,9 @@ def test_no_request_outlives_its_run(request: pytest.FixtureRequest, stage: str,
     assert (at.run()["ended_at"] is not None, at.database.value(left)) == (True, 0)
 
 
-def test_a_rehearsal_leaves_no_request(at_cut: At) -> None:
+def test_a_rehearsal_keeps_its_request_because_people_sign_it_for_the_night(at_cut: At) -> None:
     at_cut.database.run("update cutter_governance.run set outcome = 'rehearsed', ended_at = clock_timestamp()")
-    assert at_cut.database.value("select array_agg(status) from cutter_governance.approval_request") == ["canceled"]
+    assert at_cut.database.value("select array_agg(status) from cutter_governance.approval_request") == ["requested"]
 
 
 def test_a_new_request_does_not_lift_a_stop(at_cut: At) -> None:
