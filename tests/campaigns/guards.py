@@ -373,8 +373,8 @@ CLOSING = (
     ),
     *_of(
         f"{_SQL}triggers/run.sql", _PEOPLE,
-        ("a request that outlives its run", "when (old.ended_at is null and new.ended_at is not null and", "when (false and",
-         "::test_no_request_outlives_its_run"),
+        ("a request that outlives its run", "when (old.ended_at is null and new.ended_at is not null and",
+         "when (false and", "::test_no_request_outlives_its_run"),
     ),
     *_of(
         f"{_SQL}functions/runs/fn_run_make.sql", _GATES,
