@@ -25,6 +25,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
 from cutter.errors import NotFound, Refused, Unavailable
+from cutter.evidence import offline
 from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
 from cutter.policy.rules import Permit
@@ -59,7 +60,9 @@ def judge(
     """The verdict on one document for one run, and the facts that the judge used: the given ones, or facts that are
     read now.
 
-    `authentication` is given if the document's bytes were already read and authenticated by the epoch in force.
+    `authentication` is given if the document's bytes were already read and authenticated by the epoch in force. The
+    exec worker judges the bytes that the database kept with the first verdict, whatever the knowledge base holds now.
+    If the cutter worker accepted several statements under one KB id, a good one counts.
     """
     with single(deps.pool(role)) as connection:
         facts = facts or read_facts(connection, run_id, gate)
@@ -67,7 +70,9 @@ def judge(
         expected = _expected_for(connection, facts, gate)
         if authentication is not None and authentication.policy_sha256 == policy.sha256:
             return check_authenticated(authentication, expected, policy), facts
-        return check(deps.kb, kb_id, ring, expected, policy), facts
+        kept = [document for document in facts.signed if document.kb_id == kb_id and role is Role.EXEC]
+        verdicts = [check(deps.kb, named, ring, expected, policy) for named in (*kept,) or (kb_id,)]
+        return next((verdict for verdict in verdicts if verdict.accepted), verdicts[0]), facts
 
 
 def require_signed_orders(deps: Deps, role: Role, facts: ApprovalFacts) -> None:
@@ -75,8 +80,8 @@ def require_signed_orders(deps: Deps, role: Role, facts: ApprovalFacts) -> None:
 
     Each order is judged by the epoch that was in force when the run used it. It must be for the stop that it lifted,
     and signed after that stop. If an order is invalid, the run continues only after an approver has signed a resume for
-    exactly the stop that this error causes. A missing statement is never accepted, because the run's evidence needs the
-    file.
+    exactly the stop that this error causes. A statement whose bytes the database did not keep yet must still be in the
+    knowledge base, because the run's evidence needs it.
     """
     wrong = ""
     for order in facts.orders:
@@ -87,7 +92,7 @@ def require_signed_orders(deps: Deps, role: Role, facts: ApprovalFacts) -> None:
             raise _unverified(f"have put back what was signed: {what}, is not what was used{reason}")
         if not verdict.accepted:
             wrong = f"{what}, does not hold ({verdict.code}: {verdict.reason})"
-        elif order.decision == schema.RESUME and RunState(order.stopped_state).broken:
+        elif order.decision == schema.RESUME and order.stopped_state in offline.PARDONS:
             wrong = ""
     if wrong:
         raise _unverified(f"sign a resume if it may continue nevertheless: {wrong}")
@@ -120,7 +125,7 @@ def _judged_order(deps: Deps, role: Role, facts: ApprovalFacts, order: OrderTake
                 drift_fingerprint=order.fingerprint,
             )
 
-        return check(deps.kb, order.kb_id, ring, expected, policy)
+        return check(deps.kb, order.document or order.kb_id, ring, expected, policy)
 
 
 def read_facts(connection: Connection, run_id: str, gate: str) -> ApprovalFacts:

@@ -145,7 +145,7 @@ def put(
     `decided`. Raises PolicyDenied, and the errors of the store.
     """
     rule = _required(deps, context, KB_PUT, policy)
-    return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), size_bytes=len(data), rule=rule)
+    return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), data=data, rule=rule)
 
 
 def put_free(
@@ -157,7 +157,14 @@ def put_free(
     """
     rule = _required(deps, context, KB_PUT, policy)
     name, sha256 = write_once.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
-    return Put(kb_id=name, sha256=sha256, size_bytes=len(data), rule=rule)
+    return Put(kb_id=name, sha256=sha256, data=data, rule=rule)
+
+
+def put_by_digest(deps: Deps, done: Put) -> Put:
+    """Put a document under the name with its digest. Nobody can record other bytes under this name (fn_action_note)."""
+    *_, name = kb_folder.names_for(done.kb_id, done.sha256)
+    write_once.put(deps.kb, name, done.data)
+    return replace(done, kb_id=name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +205,7 @@ class Put:
 
     kb_id: str
     sha256: str
-    size_bytes: int
+    data: bytes = field(repr=False)
     rule: AllowingRule
 
     @property
@@ -211,7 +218,7 @@ def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralStrin
     Conflict for other bytes.
     """
     request = {"kind": kind, "policy": done.rule.as_json()}
-    return _receipt(context, done.command, request, {"size_bytes": done.size_bytes})
+    return _receipt(context, done.command, request, {"size_bytes": len(done.data)})
 
 
 def backup_command(artifact_id: str, recipient: str) -> Command:

@@ -22,7 +22,7 @@ from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.catalogue import Role
 from cutter.domain.ids import InvalidId
 from cutter.domain.run_record import RunSidecar
-from cutter.errors import CutterError, PolicyDenied, Unavailable
+from cutter.errors import Conflict, CutterError, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import document_id_rule
@@ -172,6 +172,14 @@ def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> RunSidecar:
     """Record the documents that were put, each with its intended name, in one round trip. Returns what
     `fn_run_published` says after that.
     """
+    try:
+        return _done_as(deps, role, put)
+    except Conflict:
+        # A holder of a role's password has recorded other bytes, or another document, under one of the names.
+        return _done_as(deps, role, [(wanted, effects.put_by_digest(deps, document)) for wanted, document in put])
+
+
+def _done_as(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> RunSidecar:
     with single(deps.pool(role)) as connection, connection.pipeline():
         cursors = [done(connection, wanted, document) for wanted, document in put]
     return the_row("fn_outbox_done", cursors[-1])
@@ -185,7 +193,7 @@ def done(connection: Connection, wanted: str, put: Put) -> Cursor[RunSidecar]:
         log.warning("outbox.name_taken", wanted=wanted, kb_id=put.kb_id)
         connection.execute(_RENAME, (wanted, put.kb_id))
     return connection.cursor(row_factory=args_row(RunSidecar.published)).execute(
-        _DONE, (put.kb_id, put.sha256, put.size_bytes, Jsonb(put.rule.as_json()))
+        _DONE, (put.kb_id, put.sha256, len(put.data), Jsonb(put.rule.as_json()))
     )
 
 

@@ -8,6 +8,7 @@ names it.
 
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
 
 import structlog
@@ -18,8 +19,8 @@ from activities.worker.dependencies import Deps
 from cutter.domain.digests import sha256_hex
 from cutter.domain.frozen_history import FrozenHistory
 from cutter.domain.run_record import RunSidecar
-from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
-from cutter.evidence import bundle
+from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
+from cutter.evidence import bundle, offline
 from cutter.evidence.bundle import Bundle, Signed
 from cutter.kb.ids import signature_of
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
@@ -32,7 +33,7 @@ log = structlog.get_logger()
 
 
 def gathered(deps: Deps, facts: RunEvidence) -> Signed:
-    """All signed statements of the run with their signatures. Raises Unavailable if one is unavailable or missing."""
+    """All signed statements of the run with their signatures. Raises Unavailable if a used one is unavailable."""
     signed = bundle.gathered(facts.document, deps.kb, deps.settings.approvers)
     if signed.missing:
         raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
@@ -47,12 +48,14 @@ def store(
     sidecar: RunSidecar,
     history: FrozenHistory | None,
 ) -> tuple[Bundle, str]:
-    """Build a run's bundle and store it. Returns the bundle, and the sha256 of the stored file.
+    """Build a run's bundle, check it as an auditor would, and store it. Returns it, and the sha256 of the stored file.
 
     The effect policy is the one that was read with the gate's opening.
-    Raises PolicyDenied, and Unavailable if the store is unavailable or holds another object under the bundle's name.
+    Raises PolicyDenied, Refused if the bundle does not hold, and Unavailable if the store is unavailable or holds
+    another object under the bundle's name.
     """
     made = bundle.built(facts.document, signed, render_transitions(sidecar), history.as_json() if history else None)
+    _require_sound(made, signed, facts.document["run"]["document_id"])
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
         context, policy = effects.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
@@ -65,6 +68,20 @@ def store(
         # the run after its law is enacted.
         raise Unavailable(f"{problem}: move the other object away", what="artifacts") from None
     return made, stored_sha256
+
+
+def _require_sound(made: Bundle, signed: Signed, document_id: str) -> None:
+    """Raise an error that names what a person can give, if the offline check of the bundle fails."""
+    checked = offline.check(made.data, gpg=shutil.which("gpg"))
+    failed = next((f"{what}: {why}" for what, verdict, why in checked if verdict == offline.FAILED), None)
+    if failed is not None and signed.read_again:
+        raise Unavailable(f"what was signed is not there any more: put it back: {failed}", what="kb")
+    if failed is not None:
+        raise Refused(
+            "the evidence does not hold: sign a resume if the run may close nevertheless"
+            f" (`cutter approve {document_id} --decision resume --reason TEXT`): {failed}",
+            code="STOP_EVIDENCE_UNSOUND",
+        )
 
 
 def sign(deps: Deps, context: Context, policy: EffectPolicy | InvalidPolicy, artifact_id: str) -> None:

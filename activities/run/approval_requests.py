@@ -44,7 +44,7 @@ from cutter.policy.rules import Permit, permit
 from cutter.storage.answers import LatchSet, Noted, NotOpened, ResumeDecided
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import single
+from cutter.storage.pools import Connection, single
 from cutter.storage.records import Rows, records, values
 from cutter.storage.request_transaction import Asked, ask, bind
 
@@ -173,12 +173,11 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
         deps, Role.READ, input.run_id, input.gate, input.kb_id, authentication=authentication
     )
     with translated(), deps.pool(Role.READ).connection() as connection:
-        noted = call(
-            connection,
-            Noted.of,
-            "select cutter_governance.fn_verdict_record(%s, %s, %s, %s)",
-            (input.run_id, input.gate, input.kb_id[:512], Jsonb(verdict_record(verdict))),
-        )
+        noted = _noted(connection, input, verdict)
+        if noted.status == "not_waiting":
+            reason = "the run waits for this no longer: see `cutter status`"
+            verdict = replace(verdict, accepted=False, code="decision_not_allowed", reason=reason)
+            noted = _noted(connection, input, verdict)
     if noted.status == "duplicate" and verdict.decision == schema.APPROVE:
         verdict = _as_recorded(deps, input, verdict)
     if verdict.accepted and verdict.decision == schema.REVOKE and verdict.statement is not None:
@@ -196,6 +195,20 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
             # used.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
     return _result(verdict, input.kb_id, facts.run.state, duplicate=noted.status == "duplicate")
+
+
+def _noted(connection: Connection, input: JudgeInput, verdict: Verdict) -> Noted:
+    """Record a verdict. An accepted one is recorded with the bytes that were judged."""
+    kept = verdict.document if verdict.accepted else None
+    return call(
+        connection,
+        Noted.of,
+        "select cutter_governance.fn_verdict_record(%s, %s, %s, %s, %s, %s)",
+        (
+            input.run_id, input.gate, input.kb_id[:512], Jsonb(verdict_record(verdict)),
+            kept and kept.body, kept and kept.signature,
+        ),
+    )  # fmt: skip
 
 
 def _as_recorded(deps: Deps, input: JudgeInput, verdict: Verdict) -> Verdict:

@@ -69,17 +69,19 @@ def evidence_of(document: ApprovalDocument, gpg: Gpg, policy_sha256: str = "") -
     return ANSWERS.get(asked, lambda: gpg.verify_detached(signed, file.openpgp))
 
 
-def check(kb: Store, kb_id: str, gpg: Gpg, expected: Expected | ExpectedFor, policy: ApproverPolicy) -> Verdict:
+def check(
+    kb: Store, named: str | ApprovalDocument, gpg: Gpg, expected: Expected | ExpectedFor, policy: ApproverPolicy
+) -> Verdict:
     """Do steps 1 to 8 for one document in this order: signature, parse, facts, judge. An unreadable document gets a
-    verdict of step 1.
+    verdict of step 1. `named` is its KB id, or the document itself if it was read before.
 
     `expected` may be a function of the document, because its bytes decide whether it was revoked or written by us.
     Raises Unavailable if the store or gpg is unavailable. Then nothing was decided.
     """
     try:
-        document = read_approval(kb, kb_id)
+        document = named if isinstance(named, ApprovalDocument) else read_approval(kb, named)
     except (InvalidInput, NotFound) as problem:
-        return verify.unread(kb_id, code=_code(problem), reason=str(problem), policy=policy)
+        return verify.unread(str(named), code=_code(problem), reason=str(problem), policy=policy)
     return check_authenticated(authenticated(document, gpg, policy), expected, policy)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -37,7 +37,7 @@ class Verdict:
     """The verdict: accepted or not, with a code, a reason and the number of the deciding step (spec 03 "Verification").
 
     `approval_sha256` is None if nothing could be read. Signer, decision and times are None if the judge refused before
-    it knew them. An accepted verdict has all of these values.
+    it knew them. An accepted verdict has all of these values. `document` has the judged bytes, if any were read.
     """
 
     accepted: bool
@@ -54,6 +54,7 @@ class Verdict:
     not_after: datetime | None = None
     signature_created: datetime | None = None
     statement: Statement | None = None
+    document: ApprovalDocument | None = field(default=None, repr=False)
 
 
 def verdict_record(verdict: Verdict) -> dict[str, Any]:

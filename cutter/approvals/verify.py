@@ -368,6 +368,7 @@ def _verdict(case: _Case, *, accepted: bool, code: str, reason: str, step: int) 
         approver=case.approver.name if case.approver else None,
         fingerprint=case.record.primary_fingerprint if case.record else None,
         signature_created=case.record.created if case.record else None,
+        document=case.authentication.document,
     )
     claims = case.statement
     if claims is None:

@@ -1,4 +1,4 @@
-"""IO: makes the evidence bundle of a run: one file from PostgreSQL, the knowledge base and the folder of approvers.
+"""IO: makes the evidence bundle of a run: one file from PostgreSQL and the folder of approvers.
 
 The same run always gives the same bytes: the members are in order, JSON is canonical, and the tar has no times or
 owners (`offline.sealed`). A bundle holds digests and metadata, but no text of a law. Its only texts are the signed
@@ -8,21 +8,23 @@ member.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cutter import limits
 from cutter.approvals import approver_store
 from cutter.approvals.policy_file import parse_policy
+from cutter.approvals.reader import read_approval
 from cutter.domain import recorded_values
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound
-from cutter.evidence import audit
+from cutter.evidence import audit, offline
 from cutter.evidence.offline import canonical, sealed
-from cutter.kb.ids import artifact_id_rule, signature_of
+from cutter.kb.ids import artifact_id_rule
 from cutter.kb.store import Store
 from cutter.projections import costs
+from cutter.storage.approval_facts import document_of
 from cutter.types import Json
 
 TABLES = (
@@ -37,10 +39,16 @@ NO_HISTORY: Json = {"events": 0, "sha256": None}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signed:
-    """The signed documents of a run, by member name, and a sentence for each judged document that is missing now."""
+    """The signed documents of a run, by member name, and a sentence for each used document that is missing now.
+
+    `doubtful` are the statements that no gate consumed, so the exec worker has not judged them. `read_again` says that
+    the knowledge base gave the bytes of a consumed one, because it was judged before the database kept them.
+    """
 
     members: dict[str, bytes] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    doubtful: frozenset[str] = frozenset()
+    read_again: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,28 +77,33 @@ def artifacts(url: str) -> Store:
 def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
     """The accepted statements with their signatures, the policy epochs that judged them, and the signers' keys.
 
-    Raises Unavailable if the knowledge base or the folder of approvers cannot be read.
+    The statements are those that the database kept when they were judged. Raises Unavailable if the folder of approvers
+    cannot be read, or the knowledge base if it is needed.
     """
     members: dict[str, bytes] = {f"epochs/{epoch['sha256']}.yaml": epoch["body"].encode() for epoch in facts["epochs"]}
     known = {epoch["sha256"]: parse_policy(epoch["body"].encode()) for epoch in facts["epochs"]}
+    kept = {row["approval_sha256"]: document_of({**row, "kb_id": ""}) for row in facts["signed"]}
+    consumed = {row["approval_sha256"] for row in facts["consumptions"]}
+    used = consumed | {row["statement_sha256"] for row in facts["orders"]}
+    accepted = [verdict for verdict in facts["verdicts"] if verdict["accepted"]]
     missing = []
-    for verdict in facts["verdicts"]:
-        if not verdict["accepted"]:
-            continue
-        name, kb_id = f"signed/{verdict['approval_sha256']}", verdict["kb_id"]
-        epoch = known.get(verdict["policy_sha256"])
+    for verdict in accepted:
+        sha256, epoch = verdict["approval_sha256"], known.get(verdict["policy_sha256"])
         signer = epoch.approver_of(verdict["fingerprint"]) if epoch is not None else None
         try:
-            body = kb.get(kb_id, limit=limits.STATEMENT_BYTES_MAX)
-            if sha256_hex(body) != verdict["approval_sha256"]:
-                raise NotFound(f"{kb_id} holds other bytes")
-            members[f"{name}.md"] = body
-            members[f"{name}.asc"] = kb.get(signature_of(kb_id), limit=limits.SIGNATURE_BYTES_MAX)
-            if signer is not None:
-                members[f"keys/{signer.key_sha256}.asc"] = approver_store.public_key(approvers, signer)
+            document = kept.get(sha256) or read_approval(kb, verdict["kb_id"])
+            if document.approval_sha256 != sha256:
+                raise NotFound(f"{verdict['kb_id']} holds other bytes")
+            key = approver_store.public_key(approvers, signer) if signer is not None else b""
         except (NotFound, InvalidInput) as problem:
-            missing.append(str(problem))
-    return Signed(members=members, missing=tuple(missing))
+            missing += [str(problem)] if sha256 in used else []
+            continue
+        members |= {f"signed/{sha256}.md": document.body, f"signed/{sha256}.asc": document.signature}
+        members |= {f"keys/{signer.key_sha256}.asc": key} if signer is not None else {}
+    return Signed(
+        members=members, missing=tuple(missing), read_again=not consumed <= kept.keys(),
+        doubtful=frozenset(verdict["approval_sha256"] for verdict in accepted) - consumed,
+    )  # fmt: skip
 
 
 def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None) -> Bundle:
@@ -111,7 +124,24 @@ def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None)
         **{f"policies/{policy['sha256']}.yaml": policy["body"].encode() for policy in facts["policies"]},
         **signed.members,
     }
+    if signed.doubtful:
+        _leave_out_unsound(members, signed.doubtful)
     return Bundle(run_id=facts["run"]["run_id"], head=facts["events"][-1]["hash"], data=sealed(members))
+
+
+def _leave_out_unsound(members: dict[str, bytes], doubtful: frozenset[str]) -> None:
+    """Leave out a statement that nobody signed as the cutter worker's verdict says, with what only it needs.
+
+    The password of cutter_read is enough to record such a verdict. The bundle lists the verdict without its bytes.
+    """
+    bundle, gpg = offline.Bundle(sealed(members)), shutil.which("gpg")
+    for row in bundle.accepted:
+        if row["approval_sha256"] in doubtful and not bundle.sound(row, gpg):
+            for end in ("md", "asc"):
+                members.pop(f"signed/{row['approval_sha256']}.{end}", None)
+    needed = offline.Bundle(sealed(members)).needed()
+    for name in [name for name in members if name.startswith(("epochs/", "keys/")) and name not in needed]:
+        del members[name]
 
 
 def decisions(facts: Json) -> Iterator[Json]:

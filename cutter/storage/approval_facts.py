@@ -6,8 +6,10 @@ The only other input is the signed document itself. A malformed row is kept in t
 
 from __future__ import annotations
 
+from base64 import b64decode
 from dataclasses import dataclass
 
+from cutter.approvals.verdict import ApprovalDocument
 from cutter.domain import recorded_values
 from cutter.domain.run_record import RunRecord
 from cutter.storage.records import Connection, parsed
@@ -58,11 +60,19 @@ class OrderTaken:
     policy_sha256: str
     gate: str
     fingerprint: str | None
+    document: ApprovalDocument | None
 
     @classmethod
     def all_of(cls, answer: list[Json]) -> tuple[OrderTaken, ...]:
         """The orders in an answer of `fn_run_orders`."""
-        return tuple(recorded_values.record(cls, order) for order in answer)
+        return tuple(recorded_values.record(cls, {**order, "document": document_of(order)}) for order in answer)
+
+
+def document_of(row: Json) -> ApprovalDocument | None:
+    """The bytes that were judged, as the database kept them. None for a verdict from before it kept them."""
+    if row["body"] is None:
+        return None
+    return ApprovalDocument(kb_id=row["kb_id"], body=b64decode(row["body"]), signature=b64decode(row["signature"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +80,8 @@ class ApprovalFacts:
     """The facts that decide about an approval of a run at one gate. `now` is the database's clock.
 
     `epoch` is None if no approver policy is installed. `rehearsals` are the requests of the document's rehearsals.
-    `prepared_at` is the time when a pre-batched decision was prepared, or None.
+    `prepared_at` is the time when a pre-batched decision was prepared, or None. `signed` has the bytes of the
+    statements that were accepted for this gate.
     """
 
     run: RunRecord
@@ -81,6 +92,7 @@ class ApprovalFacts:
     rehearsals: list[str]
     prepared_at: str | None
     decision_used: bool
+    signed: tuple[ApprovalDocument, ...]
     orders: tuple[OrderTaken, ...]
     stopped_at: str | None
     ended_by_people_at: str | None
@@ -104,6 +116,7 @@ class ApprovalFacts:
             "epoch": recorded_values.record(EpochInForce, epoch) if epoch else None,
             "request": recorded_values.record(OpenRequest, request) if request else None,
             "decision": recorded_values.record(DecisionRow, decision) if decision else None,
+            "signed": tuple(map(document_of, answer["signed"])),
             "orders": OrderTaken.all_of(answer["orders"]),
         }
         return recorded_values.record(cls, {**answer, **parts})

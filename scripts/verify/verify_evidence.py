@@ -177,11 +177,12 @@ class Members:
 
     @cached_property
     def accepted(self) -> list[Json]:
-        """The verdicts that accepted a statement."""
+        """The verdicts that accepted a statement which is in the bundle. A statement that was not used need not be."""
         rows = self.rows("verdicts")
         if not all(row["accepted"] is True or row["accepted"] is False for row in rows):
             raise ValueError("verdicts.jsonl has a verdict that is neither accepted nor refused")
-        return [row for row in rows if row["accepted"]]
+        held = {name.partition("/")[2].partition(".")[0] for name in self.members if name.startswith("signed/")}
+        return [row for row in rows if row["accepted"] and row["approval_sha256"] in held]
 
     @cached_property
     def passed(self) -> dict[str, Json]:
@@ -294,6 +295,66 @@ class Receipts(Members):
         yield from unlike("run.json", [run], ({n: event[n] for n in run} for event in self.events if event["seq"] == 1))
 
 
+# --- step 6, continued: people signed what they ordered, and what the effect policy demanded them for ----------------
+
+FEWEST = {"low": 1, "medium": 1, "high": 2}
+"""The fewest people that each tier needs. A policy epoch may ask for more."""
+PARDONS = [f"stopped_error_{gate}" for gate in ("cut_leg_a", "lifecycle_enact", "closeout")]
+"""The stops at which an order that nobody signed is noticed. A resume that is signed there accepts what was before."""
+
+
+class Orders(Members):
+    """Steps 6.6 and 6.7. They yield their problems or raise one of BROKEN."""
+
+    def tiers(self, receipt: Json) -> set[str]:
+        """The tiers that the effect policy demanded at a gate."""
+        return {decision["tier"] for decision in (receipt["policy"] or {"decisions": ()})["decisions"]} - {None}
+
+    def tier(self, gate: str, receipt: Json) -> Iterator[str]:
+        """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it.
+
+        Otherwise the closeout stops, and as many people as are missing must sign that the run may close nevertheless.
+        """
+        tiers = self.tiers(receipt) if gate not in OPENED and self.run["mode"] == "live" else set()
+        before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
+        people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
+        stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
+        for row in self.accepted:
+            if row["decision"] == "resume":
+                people |= {row["approver"]} if self._stop(row["approval_sha256"]) in (stop, PARDONS[-1]) else set()
+        needed = max((FEWEST[tier] for tier in tiers), default=0)
+        yield from [f"the policy demanded {needed} people at {gate}, but {len(people)} signed"] * (len(people) < needed)
+
+    def _stop(self, name: str) -> str:
+        """The stop that the person who signed a resume saw."""
+        return statement(self.members[f"signed/{name}.md"])["stopped_state"]
+
+    def orders(self) -> Iterator[str]:
+        """Each fact that names a signed order needs that statement, accepted for the same decision.
+
+        A resume or an acknowledgement that nobody signed stops the run at its next gate that judges it (PARDONS). The
+        person who signs the resume from that stop accepts what was done before.
+        """
+        signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
+        claimed = {(row["approval_sha256"], row["decision"]) for row in self.rows("verdicts") if row["accepted"]}
+        orders = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
+        orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
+                 for row in self.rows("acknowledgements")]  # fmt: skip
+        named = [(inside(event, "metadata", "statement_sha256"), event) for event in self.events]
+        broken = [event["seq"] for name, event in named if (name, "resume") in signed
+                  and self._stop(name) == event["from_state"] in PARDONS]  # fmt: skip
+        late = {name for name, event in named if event["seq"] > max(broken, default=-1)}
+        voids = [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
+        covered = {(name, decision) for name, decision in claimed - signed if broken and name not in late}
+        for name, decision, member in [*orders, *voids]:
+            if (name, decision) not in (signed if member == "voids.jsonl" else signed | covered):
+                yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
+        names = {name for name, _ in signed | covered}
+        for name, event in named:
+            if name is not None and name not in names:
+                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is not an accepted statement"
+
+
 # --- step 6: people's statements allowed every write -----------------------------------------------------------------
 
 ANY = {"schema", "deployment_id", "gate", "decision", "allowance", "binding", "signed_utc", "not_after", "approver"}
@@ -309,14 +370,12 @@ BOUND = {
 All are compared. SG_lifecycle_authz adds review_decision_id.
 """
 PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha", "findings_digest")
-FEWEST = {"low": 1, "medium": 1, "high": 2}
-"""The fewest people that each tier needs. A policy epoch may ask for more."""
 NONE = "none"
 """What stands for no red findings, in a pin and in a statement."""
 JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
 
 
-class Approvals(Members):
+class Approvals(Orders):
     """Step 6. It yields its problems or raises one of BROKEN."""
 
     def approvals(self) -> Iterator[str]:
@@ -327,7 +386,7 @@ class Approvals(Members):
         yield from unlike("verdicts.jsonl", verdicts, kept)
         # 6.2
         for row in self.accepted:
-            yield from self._statement(row)
+            yield from self.spoken(row)
         # 6.3
         used = self.rows("consumptions")
         named = [(event["run_id"], event["gate"], name) for event in self.events for name in event.get("approvals", ())]
@@ -342,11 +401,11 @@ class Approvals(Members):
             yield from self._gate(gate, [row for row in used if row["gate"] == gate])
         # 6.6
         for row, receipt in self.receipts:
-            yield from self._tier(row["gate"], receipt)
+            yield from self.tier(row["gate"], receipt)
         # 6.7
-        yield from self._orders()
+        yield from self.orders()
 
-    def _statement(self, row: Json) -> Iterator[str]:
+    def spoken(self, row: Json) -> Iterator[str]:
         """An accepted verdict must agree with its statement, and its policy epoch must let the signer sign it."""
         name, person, epoch = f"signed/{row['approval_sha256']}", self.person(row), self.epoch(row)
         if f"{name}.md" not in self.members or f"{name}.asc" not in self.members:
@@ -361,6 +420,11 @@ class Approvals(Members):
         yield from self._unsaid(row["gate"], fields, same, same)
         if digest(self.members[f"{name}.md"]) != row["approval_sha256"]:
             yield f"{name}.md has other bytes than the accepted statement"
+        verdict = {**{n: row[n] for n in JUDGED}, "kind": "verdict"}.items()
+        heard = [event.get("signature_sha256") for event in self.events if verdict <= event.items()]
+        # Bundles from before this digest have none.
+        if not {digest(self.members[f"{name}.asc"]), None}.issuperset(heard):
+            yield f"{name}.asc has other bytes than the judged signature"
         if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != fields["deployment_id"]:
             yield f"no policy epoch lets {row['approver']} sign for {row['gate']} with {hexed(row['fingerprint'])}"
         elif digest(self.members.get(f"keys/{person['key_sha256']}.asc", b"")) != person["key_sha256"]:
@@ -421,7 +485,7 @@ class Approvals(Members):
             return
         asked = [row["tier"] for row in self.rows("requests") if row["request_id"] == used[0]["request_id"]]
         rule = self.epoch(used[0])["gates"][gate]
-        tiers = {rule["tier"], *self._tiers(self.passed[gate]), *(tier for tier in asked if tier is not None)}
+        tiers = {rule["tier"], *self.tiers(self.passed[gate]), *(tier for tier in asked if tier is not None)}
         counts = {**FEWEST, **rule.get("thresholds", {})}
         needed = max(max(int(counts[tier]), FEWEST[tier]) for tier in tiers)
         distinct = [{row[name] for row in used} for name in ("approver", "fingerprint", "approval_sha256")]
@@ -452,39 +516,6 @@ class Approvals(Members):
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
             yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
 
-    def _tiers(self, receipt: Json) -> set[str]:
-        """The tiers that the effect policy demanded at a gate."""
-        return {decision["tier"] for decision in (receipt["policy"] or {"decisions": ()})["decisions"]} - {None}
-
-    def _tier(self, gate: str, receipt: Json) -> Iterator[str]:
-        """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it."""
-        tiers = self._tiers(receipt) if gate not in OPENED and self.run["mode"] == "live" else set()
-        before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
-        people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
-        stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
-        for row in self.accepted:
-            if row["decision"] == "resume":
-                stopped = statement(self.members[f"signed/{row['approval_sha256']}.md"])["stopped_state"]
-                people |= {row["approver"]} if stopped == stop else set()
-        needed = max((FEWEST[tier] for tier in tiers), default=0)
-        yield from [f"the policy demanded {needed} people at {gate}, but {len(people)} signed"] * (len(people) < needed)
-
-    def _orders(self) -> Iterator[str]:
-        """Each fact that names a signed order needs that statement, accepted for the same decision."""
-        signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
-        orders = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
-        orders += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
-        orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
-                 for row in self.rows("acknowledgements")]  # fmt: skip
-        for name, decision, member in orders:
-            if (name, decision) not in signed:
-                yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
-        names = {name for name, _ in signed}
-        for event in self.events:
-            name = inside(event, "metadata", "statement_sha256")
-            if name is not None and name not in names:
-                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is not an accepted statement"
-
 
 # --- step 1: the archive holds exactly the members that its manifest and its facts name ------------------------------
 
@@ -507,7 +538,7 @@ class Archive(Members):
         yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
         # 1.3
         law = LAW if LAW.intersection(rest) else set[str]()
-        allowed = FIXED | law | self._named().intersection(rest) | self._needed()
+        allowed = FIXED | law | self._named().intersection(rest) | self.needed()
         yield from unlike("the list of members", rest, allowed)
         # 1.4
         own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
@@ -534,7 +565,7 @@ class Archive(Members):
         policies += [row.get("policy") for row in self.rows("voids")]
         return {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
 
-    def _needed(self) -> set[str]:
+    def needed(self) -> set[str]:
         """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
         names = set[str]()
         for row in self.accepted:
@@ -682,19 +713,23 @@ class Authorship(Members):
 
     def authorship(self, gpg: str) -> Iterator[str]:
         for row in self.accepted:
-            name, person = row["approval_sha256"], self.person(row)
-            key = self.members.get(f"keys/{person['key_sha256']}.asc", b"") if person else b""
-            statement, file = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
-            good, valid = verified(gpg, key, *signed_over(statement, file))
-            # 7.1
-            if good != 1 or len(valid) != 1 or valid[0][-1] != row["fingerprint"]:
-                yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"
-            # 7.2
-            elif valid[0][8] not in ("8", "9", "10") or valid[0][9] != "00":
-                yield f"the signature of {hexed(name)} is not a document signature with SHA-256 or better"
-            # 7.3
-            elif not person["not_before"] <= instant(valid[0][3]) < person["not_after"]:
-                yield f"{row['approver']} signed {hexed(name)} outside the period in the policy epoch"
+            yield from self.signed(gpg, row)
+
+    def signed(self, gpg: str, row: Json) -> Iterator[str]:
+        """The signature of an accepted statement must be good and of the person whom its policy epoch names."""
+        name, person = row["approval_sha256"], self.person(row)
+        key = self.members.get(f"keys/{person['key_sha256']}.asc", b"") if person else b""
+        statement, file = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
+        good, valid = verified(gpg, key, *signed_over(statement, file))
+        # 7.1
+        if good != 1 or len(valid) != 1 or valid[0][-1] != row["fingerprint"]:
+            yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"
+        # 7.2
+        elif valid[0][8] not in ("8", "9", "10") or valid[0][9] != "00":
+            yield f"the signature of {hexed(name)} is not a document signature with SHA-256 or better"
+        # 7.3
+        elif not person["not_before"] <= instant(valid[0][3]) < person["not_after"]:
+            yield f"{row['approver']} signed {hexed(name)} outside the period in the policy epoch"
 
     def signers(self) -> str:
         """Each signer with the decision, the gate and the key, for people."""
@@ -869,6 +904,13 @@ ALONE = (
 class Bundle(Archive, Receipts, Approvals, Authorship, EnactedText, Succession):
     """A bundle with the steps that check it."""
 
+    def sound(self, row: Json, gpg: str | None) -> bool:
+        """Whether an accepted statement is what its verdict says. Without gpg its signature is not checked."""
+        try:
+            return not [*self.spoken(row), *(self.signed(gpg, row) if gpg else ())]
+        except BROKEN:
+            return False
+
 
 def check(
     data: bytes,
@@ -960,7 +1002,11 @@ def _chain(data: bytes, head: str | None) -> list[Line]:
 def _passed(b: Bundle) -> str:
     used = [(gate, row["approver"]) for gate in b.passed for row in b.rows("consumptions") if row["gate"] == gate]
     gates = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
-    return f"passed: {gates}; the next line names the signers" if gates else "the run passed no gate that needs one"
+    lacks = sum(row["accepted"] for row in b.rows("verdicts")) - len(b.accepted)
+    left = f"; without a statement here, so they count for nothing: {lacks} accepted verdicts" if lacks else ""
+    return (
+        f"passed: {gates}; the next line names the signers" if gates else "the run passed no gate that needs one"
+    ) + left
 
 
 def _authorship(b: Bundle, gpg: str | None) -> list[Line]:

@@ -45,6 +45,7 @@ _COMMAND_OF_POLICY = "integration/policy/test_policy_command.py"
 _NIGHT = f"{_STORAGE}test_signed_before.py"
 _FORGED = "integration/attacks/test_forged_orders.py"
 _REVOKED = "integration/attacks/test_revocations.py"
+_FACTS = "integration/attacks/test_facts_of_one_role.py"
 _VERIFY = "unit/approvals/test_approval_verify.py::test_one_change_refuses_with_its_own_step_and_code"
 _LISTS = "property/test_approvals_properties.py"
 _STATEMENT = "unit/approvals/test_approval_statement.py"
@@ -409,8 +410,10 @@ PEOPLE = (
          "test_an_approval_that_was_taken_back_is_counted_no_more_and_the_other_one_still_is"),
         ("an approval of an epoch before that is counted", "and v.policy_sha256 = (select e.sha256",
          "and '' <> (select e.sha256", f"{_REVOKED}::test_an_approval_under_the_epoch_before_is_counted_no_more"),
-        ("another request's approval that is counted", "and v.challenge = p_request.challenge and", "and",
+        ("another request's approval that is counted", "and (v.challenge = p_request.challenge\n", "and (true\n",
          f"{_REVOKED}::test_what_approves_no_open_request_is_not_counted"),
+        ("an approval that its gate refused is counted", "and t.outcome = 'approval_refused'\n", "and false\n",
+         f"{_FACTS}::test_a_genuine_statement_with_another_signature_costs_a_second_approval_only"),
     ),
     *_of(
         f"{_SQL}functions/approvals/fn_request_end.sql", _PEOPLE,
@@ -1071,8 +1074,6 @@ BATCHES = (
         f"{_SQL}functions/approvals/fn_people_signed.sql", _STORAGE,
         ("one signer by two keys in a batch", "least(count(distinct v.fingerprint), count(distinct v.approver))",
          "count(distinct v.fingerprint)", f"{_NIGHT}::test_one_person_whose_key_was_rotated_is_one"),
-        ("a batch's signature of an epoch before", "v.policy_sha256 = (select e.sha256", "'' <> (select e.sha256",
-         f"{_NIGHT}::test_a_signature_that_opens_nothing_does_not_count"),
     ),
     *_of(
         f"{_SQL}functions/batches/fn_wave_backup.sql", _STORAGE,
@@ -1731,11 +1732,72 @@ ROWS = (
         ("a verdict of another role's", "if session_user <> 'cutter_read' then", "if false then",
          f"{_CONSUME}::test_a_verdict_is_recorded_by_its_own_role_whatever_was_granted"),
         ("a verdict that a gate waits for",
-         "    perform from cutter_governance.run where run_id = p_run_id for update;\n    insert", "    insert",
+         "select * into v_run from cutter_governance.run where run_id = p_run_id for update;",
+         "select * into v_run from cutter_governance.run where run_id = p_run_id;",
          f"{_PEOPLE}::test_a_verdict_that_comes_while_a_gate_writes_waits_and_costs_it_nothing"),
         ("a malformed verdict",
          "        raise exception 'a verdict was refused: it %', v_problem using errcode = 'CU021';",
          "", "::test_a_malformed_verdict_is_refused"),
+        ("an approval that nothing waits for", "return jsonb_build_object('status', 'not_waiting');", "null;",
+         f"{_FACTS}::test_an_approval_for_which_nothing_waits_is_not_accepted"),
+    ),
+    *_of(
+        f"{_SQL}functions/effects/fn_outbox_name.sql", _FACTS,
+        ("a document in the folder of another run", "'-' || right(new.run_id, 12) || '/'", "''",
+         "::test_no_role_takes_the_name_of_a_document_that_another_function_writes"),
+        ("a document in the folder of another batch", "'/' || new.batch_id || '/.'", "'.'",
+         "::test_no_role_takes_the_name_of_a_document_that_another_function_writes"),
+        ("a report with another gate's name",
+         "(select report from cutter_governance.gate_catalogue where gate = new.subject)", "'.*'",
+         "::test_no_gate_seals_a_report_under_the_name_of_another"),
+    ),
+    *_of(
+        f"{_SQL}functions/effects/fn_action_note.sql", _FACTS,
+        ("other bytes under a name with a digest", "if left(p_payload_sha256, length(v_digest)) <> v_digest then",
+         "if false then", "::test_receipts_of_other_bytes_under_the_names_of_a_run_keep_it_from_nothing"),
+    ),
+    *_of(
+        "cutter/evidence/offline/orders.py", _FACTS,
+        ("a resume from another stop that pardons", 'and self._stop(name) == event["from_state"] in PARDONS]', "]",
+         "::test_no_later_resume_pardons_one_that_nobody_signed_unless_it_says_so"),
+    ),
+    *_of(
+        "cutter/evidence/offline/approvals.py", _FACTS,
+        ("another signature than the judged one",
+         """if not {digest(self.members[f"{name}.asc"]), None}.issuperset(heard):""", "if False:",
+         "::test_no_bundle_holds_another_signature_than_the_judged_one"),
+    ),
+    *_of(
+        "activities/gates/evidence_bundle.py", _FACTS,
+        ("a bundle that fails its own check", "    if failed is not None:\n        raise Refused(",
+         "    if False:\n        raise Refused(", "::test_a_resume_without_a_good_signature_waits_for_a_signed_one"),
+    ),
+    *_of(
+        "cutter/evidence/bundle.py", _FACTS,
+        ("a statement that nobody signed in a bundle", "if signed.doubtful:", "if False:",
+         "::test_an_accepted_verdict_without_a_good_signature_does_not_keep_a_run_from_its_end"),
+    ),
+    *_of(
+        "activities/approval_judge.py", _FACTS,
+        ("another statement under the approval's name", "if verdict.accepted), verdicts[0])",
+         "if False), verdicts[-1])",
+         "::test_an_accepted_verdict_without_a_good_signature_does_not_keep_a_run_from_its_end"),
+    ),
+    *_of(
+        f"{_SQL}functions/approvals/fn_accepted_problem.sql", _FACTS,
+        ("a statement without its bytes",
+         "then 'accepts a statement without the bytes of the statement and its signature'", "then null",
+         "::test_no_verdict_accepts_a_statement_without_its_bytes"),
+        ("other bytes than were judged", "then 'accepts other bytes than it names'", "then null",
+         "::test_no_verdict_accepts_what_its_bytes_do_not_say"),
+        ("a field that was not signed", "then 'accepts a field that was not signed'", "then null",
+         "::test_no_verdict_accepts_a_field_that_was_not_signed"),
+        ("a verdict that says otherwise", "then 'says otherwise than the statement that it accepts'", "then null",
+         "::test_no_verdict_accepts_what_its_bytes_do_not_say"),
+        ("the starter's own approval in the database", "then 'accepts a statement of the person who started the run'",
+         "then null", "::test_no_verdict_accepts_the_person_who_started_the_run"),
+        ("a signer of no epoch", "then 'accepts a signer who is not in an installed policy epoch'", "then null",
+         "::test_no_verdict_accepts_what_its_bytes_do_not_say"),
     ),
     *_of(
         f"{_SQL}functions/effects/fn_outbox_waiting.sql", _FORMS_OF_ROWS,

@@ -78,6 +78,81 @@ CREATE FUNCTION cutter_governance.fn_accepted_findings(p_source_version_id uuid)
     where v.id = p_source_version_id
 $$;
 
+CREATE TABLE cutter_governance.run (
+    run_id text NOT NULL,
+    document_id text NOT NULL,
+    docprefix text COLLATE pg_catalog."C",
+    source_document_id uuid,
+    source_version_id uuid,
+    mode text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    outcome text,
+    starter text NOT NULL,
+    tenant text DEFAULT 'default'::text NOT NULL,
+    batch_id text,
+    amends text,
+    first_execution_id text,
+    caps jsonb DEFAULT '{}'::jsonb NOT NULL,
+    last_error jsonb,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    state_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    trigger_type text GENERATED ALWAYS AS (
+CASE
+    WHEN (batch_id IS NOT NULL) THEN 'batch'::text
+    WHEN (first_execution_id IS NOT NULL) THEN 'workflow'::text
+    ELSE 'command'::text
+END) STORED NOT NULL,
+    trigger_ref text GENERATED ALWAYS AS (COALESCE(first_execution_id, run_id)) STORED NOT NULL,
+    workflow_version_id text,
+    priority integer DEFAULT 100 NOT NULL,
+    operation_kind text DEFAULT 'first_cut'::text NOT NULL,
+    base_run_id text,
+    base_source_version_id uuid,
+    base_receipt_hash text,
+    CONSTRAINT run_base_is_whole CHECK ((((operation_kind = 'first_cut'::text) = (base_run_id IS NULL)) AND ((base_run_id IS NULL) = (base_source_version_id IS NULL)) AND ((base_run_id IS NULL) = (base_receipt_hash IS NULL)))),
+    CONSTRAINT run_id_form CHECK ((run_id ~ '^ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f-]{36}$'::text)),
+    CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text]))),
+    CONSTRAINT run_operation_kind CHECK ((operation_kind = ANY (ARRAY['first_cut'::text, 'revision'::text, 'correction'::text, 'repeal'::text]))),
+    CONSTRAINT run_priority_check CHECK (((priority >= 0) AND (priority <= 9999)))
+);
+
+CREATE FUNCTION cutter_governance.fn_accepted_problem(p_run cutter_governance.run, p_gate text, p_verdict jsonb, p_body bytea, p_signature bytea) RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+    select case
+        when p_run.run_id is null then 'accepts a statement about an unknown run'
+        when coalesce(octet_length(p_body) not between 1 and 65536 or octet_length(p_signature) not between 1 and 16384, true)
+            then 'accepts a statement without the bytes of the statement and its signature'
+        when encode(sha256(p_body), 'hex') is distinct from p_verdict ->> 'approval_sha256'
+            then 'accepts other bytes than it names'
+        when said.decision is distinct from p_verdict ->> 'decision'
+            or coalesce(said.decision not in (
+                'approve', 'reject', 'resume', 'void', 'acknowledge_drift', 'include_failed', 'revoke'), true)
+            then 'accepts a decision that is none'
+        when exists (select from jsonb_each_text(kept.statement) as field (name, value)
+                     where position(convert_to(E'\n' || name || ': ' || value || E'\n', 'UTF8') in p_body) = 0)
+            then 'accepts a field that was not signed'
+        when (said.gate, said.approver, said.document_id) is distinct from (p_gate, p_verdict ->> 'approver', p_run.document_id)
+            or (said.challenge, said.writer_digest, said.review_decision_id) is distinct from (
+                p_verdict ->> 'challenge', p_verdict ->> 'writer_digest', p_verdict ->> 'review_decision_id')
+            or said.not_after is distinct from p_verdict ->> 'not_after'
+            or not coalesce(case said.binding when 'run' then said.run_id = p_run.run_id
+                when 'tuple' then said.batch_id = p_run.batch_id end, false)
+            then 'says otherwise than the statement that it accepts'
+        when said.approver = p_run.starter then 'accepts a statement of the person who started the run'
+        when not exists (
+            select from cutter_governance.policy_epoch e
+            where e.sha256 = p_verdict ->> 'policy_sha256' and p_verdict ->> 'fingerprint' ~ '^[0-9A-F]{40,64}$'
+                and position(p_verdict ->> 'fingerprint' in e.body) > 0 and position(said.approver in e.body) > 0)
+            then 'accepts a signer who is not in an installed policy epoch' end
+    from (select coalesce(nullif(p_verdict -> 'statement', 'null'), '{}') as statement) as kept,
+        lateral jsonb_to_record(kept.statement) as said (decision text, binding text, gate text, approver text,
+        document_id text, run_id text, batch_id text, challenge text, writer_digest text, review_decision_id text,
+        not_after text)
+$_$;
+
 CREATE FUNCTION cutter_governance.fn_action_find(p_run_id text, p_connector text, p_operation text, p_target text, p_payload_sha256 text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -112,8 +187,13 @@ CREATE FUNCTION cutter_governance.fn_action_note(p_run_id text, p_gate text, p_c
 declare
     v_key text := p_connector || ':' || p_operation || ':' || p_target;
     v_tenant text := coalesce((select tenant from cutter_governance.run where run_id = p_run_id), 'default');
+    -- such a name is for the bytes of this digest only, so a document whose other names are taken gets this one
+    v_digest text := substring(p_target from '(?:/source-snapshot-|/evidence-|-other)([0-9a-f]{12,16})(?:-other[0-9]+)?\.');
     existing cutter_governance.action_receipt;
 begin
+    if left(p_payload_sha256, length(v_digest)) <> v_digest then
+        raise exception '% names other bytes than those of sha256 %', p_target, p_payload_sha256 using errcode = 'CU011';
+    end if;
     insert into cutter_governance.action_receipt (
         tenant, idempotency_key, run_id, gate, connector, operation, target, payload_sha256, request_metadata,
         response_metadata, status, reversible, how_to_reverse)
@@ -238,45 +318,6 @@ CREATE TABLE cutter_governance.policy_epoch (
     installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT policy_epoch_addressed_by_content CHECK ((sha256 = encode(sha256(convert_to(body, 'UTF8'::name)), 'hex'::text))),
     CONSTRAINT policy_epoch_number_check CHECK ((number > 0))
-);
-
-CREATE TABLE cutter_governance.run (
-    run_id text NOT NULL,
-    document_id text NOT NULL,
-    docprefix text COLLATE pg_catalog."C",
-    source_document_id uuid,
-    source_version_id uuid,
-    mode text NOT NULL,
-    state text DEFAULT 'pending'::text NOT NULL,
-    outcome text,
-    starter text NOT NULL,
-    tenant text DEFAULT 'default'::text NOT NULL,
-    batch_id text,
-    amends text,
-    first_execution_id text,
-    caps jsonb DEFAULT '{}'::jsonb NOT NULL,
-    last_error jsonb,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    state_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    ended_at timestamp with time zone,
-    trigger_type text GENERATED ALWAYS AS (
-CASE
-    WHEN (batch_id IS NOT NULL) THEN 'batch'::text
-    WHEN (first_execution_id IS NOT NULL) THEN 'workflow'::text
-    ELSE 'command'::text
-END) STORED NOT NULL,
-    trigger_ref text GENERATED ALWAYS AS (COALESCE(first_execution_id, run_id)) STORED NOT NULL,
-    workflow_version_id text,
-    priority integer DEFAULT 100 NOT NULL,
-    operation_kind text DEFAULT 'first_cut'::text NOT NULL,
-    base_run_id text,
-    base_source_version_id uuid,
-    base_receipt_hash text,
-    CONSTRAINT run_base_is_whole CHECK ((((operation_kind = 'first_cut'::text) = (base_run_id IS NULL)) AND ((base_run_id IS NULL) = (base_source_version_id IS NULL)) AND ((base_run_id IS NULL) = (base_receipt_hash IS NULL)))),
-    CONSTRAINT run_id_form CHECK ((run_id ~ '^ictr-[0-9]{8}T[0-9]{6}Z-[0-9a-f-]{36}$'::text)),
-    CONSTRAINT run_mode_check CHECK ((mode = ANY (ARRAY['dryrun'::text, 'live'::text]))),
-    CONSTRAINT run_operation_kind CHECK ((operation_kind = ANY (ARRAY['first_cut'::text, 'revision'::text, 'correction'::text, 'repeal'::text]))),
-    CONSTRAINT run_priority_check CHECK (((priority >= 0) AND (priority <= 9999)))
 );
 
 CREATE FUNCTION cutter_governance.fn_approval_consume_one(p_run cutter_governance.run, p_request cutter_governance.approval_request, p_epoch cutter_governance.policy_epoch, p_slot integer, p_offered jsonb) RETURNS text
@@ -1158,7 +1199,7 @@ CREATE FUNCTION cutter_governance.fn_batch_view(p_batch_id text, p_documents tex
             -- to count is the costliest part of an item, and most items have no approval; `offset 0` makes PostgreSQL
             -- count once, and not once for each field
             left join lateral (
-                select cutter_governance.fn_people_signed(a.run_id, a.gate, a.requested_at) as people
+                select cutter_governance.fn_people_signed(a) as people
                 where exists (select from cutter_governance.approval_verdict v
                               where v.run_id = a.run_id and v.gate = a.gate and v.accepted)
                 offset 0) s
@@ -1766,6 +1807,10 @@ CREATE FUNCTION cutter_governance.fn_evidence_approvals(p_run_id text, p_at time
             select coalesce(jsonb_agg(to_jsonb(q) - 'after_pins' order by q.requested_at, q.request_id), '[]')
             from cutter_governance.approval_request q where q.run_id = p_run_id),
         'verdicts', (select coalesce(jsonb_agg(to_jsonb(v) - 'statement' order by v.id), '[]') from verdict v),
+        'signed', (
+            select coalesce(jsonb_agg(jsonb_build_object('approval_sha256', v.approval_sha256,
+                'body', encode(s.body, 'base64'), 'signature', encode(s.signature, 'base64')) order by v.id), '[]')
+            from verdict v join cutter_governance.signed_statement s on s.verdict_id = v.id),
         'consumptions', (
             select coalesce(jsonb_agg(to_jsonb(n) - 'consumed_xid' order by n.gate, n.slot), '[]')
             from cutter_governance.approval_consumption n where n.run_id = p_run_id),
@@ -2886,6 +2931,25 @@ CREATE FUNCTION cutter_governance.fn_outbox_is_mine(p_entry cutter_governance.ou
         select from cutter_governance.gate_catalogue where gate = p_entry.subject and role = session_user))
 $$;
 
+CREATE FUNCTION cutter_governance.fn_outbox_name() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+begin
+    if new.kb_id !~ (case
+        when new.run_id is null then '/' || new.batch_id || '/.'
+        else '-' || right(new.run_id, 12) || '/' || case new.kind
+            when 'request' then 'SG[12]-[a-z-]+-request-'
+            when 'stop_route' then '(SG3-stop-route-report|STOP-quarantine)-'
+            else (select report from cutter_governance.gate_catalogue where gate = new.subject) || '-' end || '[^/]+$' end)
+    then
+        raise exception '% is the name of another document than the % of %', left(new.kb_id, 300), new.kind,
+            coalesce(new.run_id, new.batch_id) using errcode = 'CU021';
+    end if;
+    return new;
+end
+$_$;
+
 CREATE FUNCTION cutter_governance.fn_outbox_rename(p_kb_id text, p_free text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2909,6 +2973,9 @@ begin
     then
         raise exception '% was put already', p_kb_id using errcode = 'CU005';
     end if;
+    if exists (select from cutter_governance.outbox where kb_id = p_free) then
+        raise exception '% is the name of another document: nothing was overwritten', p_free using errcode = 'CU011';
+    end if;
     update cutter_governance.outbox set kb_id = p_free, done_at = null, sha256 = null where id = entry.id;
     update cutter_governance.approval_request set kb_id = p_free where kb_id = p_kb_id;
     update cutter_governance.batch_queue set kb_id = p_free where kb_id = p_kb_id;
@@ -2923,23 +2990,12 @@ CREATE FUNCTION cutter_governance.fn_outbox_waiting(p_run_id text) RETURNS SETOF
     where o.run_id = p_run_id and o.done_at is null and cutter_governance.fn_outbox_is_mine(o) order by o.id
 $$;
 
-CREATE FUNCTION cutter_governance.fn_people_signed(p_run_id text, p_gate text, p_since timestamp with time zone) RETURNS bigint
+CREATE FUNCTION cutter_governance.fn_people_signed(p_request cutter_governance.approval_request) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     select least(count(distinct v.fingerprint), count(distinct v.approver))
-    from cutter_governance.approval_verdict v
-    where v.run_id = p_run_id and v.gate = p_gate and v.accepted and v.decision = 'approve'
-        and v.recorded_at >= p_since and v.not_after > clock_timestamp()
-        and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e order by e.number desc limit 1)
-        and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
-        and not exists (
-            select from cutter_governance.gate_attempt t
-            join cutter_governance.gate_catalogue c on c.gate = t.gate
-            where t.run_id = p_run_id and c.sovereign = p_gate and t.outcome = 'approval_refused'
-                and t.started_at >= v.recorded_at
-                -- too few people is nobody's fault
-                and t.reason not like 'threshold\_missing:%')
+    from cutter_governance.fn_request_approvals(p_request) v
 $$;
 
 CREATE FUNCTION cutter_governance.fn_pins_name_base(p_run cutter_governance.run, p_pins jsonb) RETURNS boolean
@@ -3247,9 +3303,17 @@ CREATE FUNCTION cutter_governance.fn_request_approvals(p_request cutter_governan
     AS $$
     select v.* from cutter_governance.approval_verdict v
     where v.run_id = p_request.run_id and v.gate = p_request.gate and v.accepted and v.decision = 'approve'
-        and v.challenge = p_request.challenge and v.not_after > clock_timestamp()
+        and (v.challenge = p_request.challenge or v.statement ->> 'binding' = 'tuple')
+        and v.recorded_at >= p_request.requested_at and v.not_after > clock_timestamp()
         and v.policy_sha256 = (select e.sha256 from cutter_governance.policy_epoch e order by e.number desc limit 1)
         and not exists (select from cutter_governance.approval_revocation x where x.approval_sha256 = v.approval_sha256)
+        and not exists (
+            select from cutter_governance.gate_attempt t
+            join cutter_governance.gate_catalogue c on c.gate = t.gate
+            where t.run_id = v.run_id and c.sovereign = v.gate and t.outcome = 'approval_refused'
+                and t.started_at >= v.recorded_at
+                -- too few people is nobody's fault
+                and t.reason not like 'threshold\_missing:%')
 $$;
 
 CREATE FUNCTION cutter_governance.fn_request_cancel() RETURNS trigger
@@ -4055,10 +4119,12 @@ CREATE FUNCTION cutter_governance.fn_run_orders(p_run_id text) RETURNS jsonb
                 and r.gate = 'IG_cut_leg_a_execute' and r.sealed_at <= v.recorded_at)
             then 'SG_lifecycle_authz' else 'SG_cut_authz' end,
         -- fn_run_resume has held it against the survey
-        'fingerprint', v.statement ->> 'fingerprint') order by o.consumed_at), '[]')
+        'fingerprint', v.statement ->> 'fingerprint', 'body', encode(s.body, 'base64'),
+        'signature', encode(s.signature, 'base64')) order by o.consumed_at), '[]')
     from cutter_governance.order_consumption o
     join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
         and v.approval_sha256 = o.statement_sha256
+    left join cutter_governance.signed_statement s on s.verdict_id = v.id
     where o.run_id = p_run_id and o.decision in ('resume', 'acknowledge_drift')
 $$;
 
@@ -4279,6 +4345,23 @@ CREATE FUNCTION cutter_governance.fn_run_version(p_run_id text, p_build_id text)
     where run_id = p_run_id and ended_at is null
         and workflow_version_id is distinct from left(p_build_id, 100);
     select p_run_id
+$$;
+
+CREATE FUNCTION cutter_governance.fn_run_waits_for(p_run cutter_governance.run, p_gate text, p_statement jsonb) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    select coalesce(case p_statement ->> 'decision'
+        when 'revoke' then true
+        when 'void' then true
+        when 'resume' then p_run.state = p_statement ->> 'stopped_state' and p_run.state not like 'stopped\_drift\_%'
+        when 'acknowledge_drift' then p_run.state like 'stopped\_drift\_%'
+        when 'include_failed' then p_run.state like 'failed\_%'
+        else p_run.state not like 'stopped\_%' and exists (
+            select from cutter_governance.approval_request q
+            where q.run_id = p_run.run_id and q.gate = p_gate and q.status = 'requested' and q.request_sha256 is not null
+                and q.tuple ->> 'writer_digest' = p_statement ->> 'writer_digest'
+                and (p_statement ->> 'binding' = 'tuple' or q.challenge = p_statement ->> 'challenge')) end, false)
 $$;
 
 CREATE FUNCTION cutter_governance.fn_search_corrected(p_form text) RETURNS tsquery
@@ -4924,12 +5007,14 @@ CREATE FUNCTION cutter_governance.fn_utc(p_at timestamp with time zone) RETURNS 
     SET search_path TO 'pg_catalog', 'pg_temp'
     RETURN to_char((p_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text);
 
-CREATE FUNCTION cutter_governance.fn_verdict_record(p_run_id text, p_gate text, p_kb_id text, p_verdict jsonb) RETURNS jsonb
+CREATE FUNCTION cutter_governance.fn_verdict_record(p_run_id text, p_gate text, p_kb_id text, p_verdict jsonb, p_body bytea DEFAULT NULL::bytea, p_signature bytea DEFAULT NULL::bytea) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 declare
     v_problem text;
+    v_run cutter_governance.run;
+    v_id bigint;
 begin
     if session_user <> 'cutter_read' then
         raise exception 'verdicts are recorded by cutter_read, not by %', session_user using errcode = 'CU006';
@@ -4942,15 +5027,22 @@ begin
             then 'lacks accepted, code or reason'
         when not coalesce(pg_input_is_valid(p_verdict ->> 'review_decision_id', 'uuid'), true)
             then 'has a review_decision_id that is none'
-        when not coalesce(pg_input_is_valid(p_verdict ->> 'not_after', 'timestamptz'), true) then 'has a not_after that is no time'
-        when (p_verdict ->> 'accepted')::boolean and not exists (
-            select from cutter_governance.policy_epoch where sha256 = p_verdict ->> 'policy_sha256')
-            then 'accepts by a policy epoch that is not installed' end);
+        when not coalesce(pg_input_is_valid(p_verdict ->> 'not_after', 'timestamptz'), true) then 'has a not_after that is no time' end);
+    -- the run before its chain, as a gate has them: a verdict that comes while one writes waits, and holds nothing
+    select * into v_run from cutter_governance.run where run_id = p_run_id for update;
+    if v_problem is null and (p_verdict ->> 'accepted')::boolean then
+        v_problem := cutter_governance.fn_accepted_problem(v_run, p_gate, p_verdict, p_body, p_signature);
+    end if;
     if v_problem is not null then
         raise exception 'a verdict was refused: it %', v_problem using errcode = 'CU021';
     end if;
-    -- the run before its chain, as a gate has them: a verdict that comes while one writes waits, and holds nothing
-    perform from cutter_governance.run where run_id = p_run_id for update;
+    if (p_verdict ->> 'accepted')::boolean
+        and not cutter_governance.fn_run_waits_for(v_run, p_gate, p_verdict -> 'statement')
+        and not exists (select from cutter_governance.approval_verdict v where v.run_id = p_run_id and v.gate = p_gate
+                        and v.approval_sha256 = p_verdict ->> 'approval_sha256' and v.accepted)
+    then
+        return jsonb_build_object('status', 'not_waiting');
+    end if;
     insert into cutter_governance.approval_verdict (
         run_id, gate, kb_id, approval_sha256, accepted, code, reason, decision, approver, fingerprint, challenge,
         writer_digest, review_decision_id, not_after, policy_sha256, statement)
@@ -4959,13 +5051,17 @@ begin
         p_verdict ->> 'fingerprint', p_verdict ->> 'challenge', p_verdict ->> 'writer_digest',
         (p_verdict ->> 'review_decision_id')::uuid, (p_verdict ->> 'not_after')::timestamptz,
         p_verdict ->> 'policy_sha256', p_verdict -> 'statement')
-    on conflict (run_id, gate, approval_sha256) where accepted do nothing;
-    if not found then
+    on conflict (run_id, gate, approval_sha256) where accepted do nothing
+    returning id into v_id;
+    if v_id is null then
         return jsonb_build_object('status', 'duplicate');
+    end if;
+    if (p_verdict ->> 'accepted')::boolean then
+        insert into cutter_governance.signed_statement (verdict_id, body, signature) values (v_id, p_body, p_signature);
     end if;
     perform cutter_governance.fn_audit(p_run_id, 'verdict', jsonb_build_object('gate', p_gate, 'kb_id', p_kb_id,
         'accepted', p_verdict -> 'accepted', 'code', p_verdict -> 'code', 'approval_sha256', p_verdict -> 'approval_sha256',
-        'fingerprint', p_verdict -> 'fingerprint'));
+        'signature_sha256', encode(sha256(p_signature), 'hex'), 'fingerprint', p_verdict -> 'fingerprint'));
     return jsonb_build_object('status', 'recorded');
 end
 $$;
@@ -6569,6 +6665,14 @@ ALTER TABLE cutter_governance.schema_baseline ALTER COLUMN id ADD GENERATED ALWA
     CACHE 1
 );
 
+CREATE TABLE cutter_governance.signed_statement (
+    verdict_id bigint NOT NULL,
+    body bytea NOT NULL,
+    signature bytea NOT NULL,
+    CONSTRAINT signed_statement_body_check CHECK (((octet_length(body) >= 1) AND (octet_length(body) <= 65536))),
+    CONSTRAINT signed_statement_signature_check CHECK (((octet_length(signature) >= 1) AND (octet_length(signature) <= 16384)))
+);
+
 CREATE TABLE cutter_governance.tenant_cap (
     tenant text NOT NULL,
     workflow text NOT NULL,
@@ -6852,6 +6956,9 @@ ALTER TABLE ONLY cutter_governance.run
 
 ALTER TABLE ONLY cutter_governance.schema_baseline
     ADD CONSTRAINT schema_baseline_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY cutter_governance.signed_statement
+    ADD CONSTRAINT signed_statement_pkey PRIMARY KEY (verdict_id);
 
 ALTER TABLE ONLY cutter_governance.stop_latch
     ADD CONSTRAINT stop_latch_pkey PRIMARY KEY (run_id);
@@ -7274,6 +7381,8 @@ CREATE TRIGGER trg_message_refusal_no_truncate BEFORE TRUNCATE ON cutter_governa
 
 ALTER TABLE cutter_governance.message_refusal ENABLE ALWAYS TRIGGER trg_message_refusal_no_truncate;
 
+CREATE TRIGGER trg_name BEFORE INSERT OR UPDATE OF kb_id ON cutter_governance.outbox FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_outbox_name();
+
 CREATE TRIGGER trg_order_consumption_append_only BEFORE DELETE OR UPDATE ON cutter_governance.order_consumption FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.order_consumption ENABLE ALWAYS TRIGGER trg_order_consumption_append_only;
@@ -7331,6 +7440,14 @@ ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_b
 CREATE TRIGGER trg_schema_baseline_no_truncate BEFORE TRUNCATE ON cutter_governance.schema_baseline FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
 
 ALTER TABLE cutter_governance.schema_baseline ENABLE ALWAYS TRIGGER trg_schema_baseline_no_truncate;
+
+CREATE TRIGGER trg_signed_statement_append_only BEFORE DELETE OR UPDATE ON cutter_governance.signed_statement FOR EACH ROW EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.signed_statement ENABLE ALWAYS TRIGGER trg_signed_statement_append_only;
+
+CREATE TRIGGER trg_signed_statement_no_truncate BEFORE TRUNCATE ON cutter_governance.signed_statement FOR EACH STATEMENT EXECUTE FUNCTION cutter_governance.fn_append_only();
+
+ALTER TABLE cutter_governance.signed_statement ENABLE ALWAYS TRIGGER trg_signed_statement_no_truncate;
 
 CREATE TRIGGER trg_stop_route_notify AFTER INSERT ON cutter_governance.outbox FOR EACH ROW WHEN ((new.kind = 'stop_route'::text)) EXECUTE FUNCTION cutter_governance.fn_batch_run_notify();
 
@@ -7721,6 +7838,9 @@ ALTER TABLE ONLY cutter_governance.run
 
 ALTER TABLE ONLY cutter_governance.run
     ADD CONSTRAINT run_source_version_id_fkey FOREIGN KEY (source_version_id) REFERENCES public.source_version(id);
+
+ALTER TABLE ONLY cutter_governance.signed_statement
+    ADD CONSTRAINT signed_statement_verdict_id_fkey FOREIGN KEY (verdict_id) REFERENCES cutter_governance.approval_verdict(id);
 
 ALTER TABLE ONLY cutter_governance.stop_latch
     ADD CONSTRAINT stop_latch_run_id_fkey FOREIGN KEY (run_id) REFERENCES cutter_governance.run(run_id);

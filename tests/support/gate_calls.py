@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,10 +11,10 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from cutter.domain.digests import canonical_digest
+from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.policy.command import operations_at
 from cutter.types import Json
-from tests.support.database import Connection
+from tests.support.database import Connection, Database
 
 
 def one(connection: Connection, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
@@ -94,3 +95,40 @@ def meanwhile(waiting: Connection, work: Callable[[], Any]) -> Iterator[Future[A
             if row and row[0]:
                 break
         yield future
+
+
+_VERDICT = """
+insert into cutter_governance.approval_verdict (run_id, gate, kb_id, approval_sha256, accepted, code, reason, decision,
+    approver, fingerprint, challenge, writer_digest, review_decision_id, not_after, policy_sha256, statement)
+select %s, %s, %s, v.approval_sha256, v.accepted, v.code, v.reason, v.decision, v.approver, v.fingerprint, v.challenge,
+    v.writer_digest, v.review_decision_id, v.not_after, v.policy_sha256, v.statement
+from jsonb_populate_record(null::cutter_governance.approval_verdict, %s) v
+"""
+_HEARD = "select cutter_governance.fn_audit(%s, 'verdict', %s)"
+_IN_THE_CHAIN = ("accepted", "code", "approval_sha256", "fingerprint")
+
+
+def store_verdict(database: Database, run_id: str, gate: str, kb_id: str, row: dict[str, Any]) -> None:
+    """A verdict as the owner can store it: unlike fn_verdict_record, without its bytes and whatever it says."""
+    database.run(_VERDICT, (run_id, gate, kb_id, Jsonb(row)))
+    heard = {"gate": gate, "kb_id": kb_id, **{name: row[name] for name in _IN_THE_CHAIN}}
+    database.run(_HEARD, (run_id, Jsonb(heard)))
+
+
+RECORD = "select cutter_governance.fn_verdict_record(%s, %s, %s, %s, %s, %s)"
+
+
+def another_accepted(database: Database, **changed: Any) -> tuple[str, str, str, Jsonb, bytes, bytes]:
+    """What RECORD takes to accept one more statement like the newest accepted one, some fields of the verdict changed.
+
+    The statement differs by a line of free text, so its signature is not good.
+    """
+    row = database.value(
+        "select to_jsonb(v) || jsonb_build_object('body', encode(s.body, 'base64'),"
+        " 'file', encode(s.signature, 'base64'))"
+        " from cutter_governance.approval_verdict v join cutter_governance.signed_statement s on s.verdict_id = v.id"
+        " order by v.id desc limit 1"
+    )
+    body, signature = b64decode(row["body"]) + b"\nonce more\n", b64decode(row["file"])
+    verdict = {**row, "not_after": row["statement"]["not_after"], "approval_sha256": sha256_hex(body), **changed}
+    return row["run_id"], verdict["gate"], row["kb_id"], Jsonb(verdict), body, signature

@@ -13,11 +13,12 @@ from cutter.evidence.offline.checks import Bundle, check, exit_code, printed
 from cutter.evidence.offline.command import check_files
 from cutter.evidence.offline.members import MANIFEST, OPENED, sealed
 from cutter.evidence.offline.notation import BROKEN, canonical, digest, epoch_file
+from cutter.evidence.offline.orders import PARDONS
 from cutter.evidence.offline.output import FAILED, NOT_CHECKED, OK, SHOWN_CHARACTERS, Line, hexed, shown
 from cutter.evidence.offline.receipts import ADDED, GATES
 
 __all__ = [
     "ADDED", "BROKEN", "CLOSING", "EVENT", "EXPORT", "FAILED", "GATES", "GLOBAL", "MANIFEST", "NOT_CHECKED", "OK",
-    "OPENED", "SHOWN_CHARACTERS", "Bundle", "Line", "canonical", "check", "check_files", "digest", "epoch_file",
-    "exit_code", "head_of", "hexed", "printed", "sealed", "shown", "verify_export",
+    "OPENED", "PARDONS", "SHOWN_CHARACTERS", "Bundle", "Line", "canonical", "check", "check_files", "digest",
+    "epoch_file", "exit_code", "head_of", "hexed", "printed", "sealed", "shown", "verify_export",
 ]  # fmt: skip

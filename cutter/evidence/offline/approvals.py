@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any as Json
 
-from cutter.evidence.offline.members import OPENED, Members
-from cutter.evidence.offline.notation import canonical, digest, inside, statement, unlike
+from cutter.evidence.offline.members import OPENED
+from cutter.evidence.offline.notation import canonical, digest, statement, unlike
+from cutter.evidence.offline.orders import FEWEST, Orders
 from cutter.evidence.offline.output import hexed
-from cutter.evidence.offline.receipts import GATES
 
 ANY = {"schema", "deployment_id", "gate", "decision", "allowance", "binding", "signed_utc", "not_after", "approver"}
 SAME = {"document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256",
@@ -23,14 +23,12 @@ BOUND = {
 All are compared. SG_lifecycle_authz adds review_decision_id.
 """
 PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha", "findings_digest")
-FEWEST = {"low": 1, "medium": 1, "high": 2}
-"""The fewest people that each tier needs. A policy epoch may ask for more."""
 NONE = "none"
 """What stands for no red findings, in a pin and in a statement."""
 JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
 
 
-class Approvals(Members):
+class Approvals(Orders):
     """Step 6. It yields its problems or raises one of BROKEN."""
 
     def approvals(self) -> Iterator[str]:
@@ -41,7 +39,7 @@ class Approvals(Members):
         yield from unlike("verdicts.jsonl", verdicts, kept)
         # 6.2
         for row in self.accepted:
-            yield from self._statement(row)
+            yield from self.spoken(row)
         # 6.3
         used = self.rows("consumptions")
         named = [(event["run_id"], event["gate"], name) for event in self.events for name in event.get("approvals", ())]
@@ -56,11 +54,11 @@ class Approvals(Members):
             yield from self._gate(gate, [row for row in used if row["gate"] == gate])
         # 6.6
         for row, receipt in self.receipts:
-            yield from self._tier(row["gate"], receipt)
+            yield from self.tier(row["gate"], receipt)
         # 6.7
-        yield from self._orders()
+        yield from self.orders()
 
-    def _statement(self, row: Json) -> Iterator[str]:
+    def spoken(self, row: Json) -> Iterator[str]:
         """An accepted verdict must agree with its statement, and its policy epoch must let the signer sign it."""
         name, person, epoch = f"signed/{row['approval_sha256']}", self.person(row), self.epoch(row)
         if f"{name}.md" not in self.members or f"{name}.asc" not in self.members:
@@ -75,6 +73,11 @@ class Approvals(Members):
         yield from self._unsaid(row["gate"], fields, same, same)
         if digest(self.members[f"{name}.md"]) != row["approval_sha256"]:
             yield f"{name}.md has other bytes than the accepted statement"
+        verdict = {**{n: row[n] for n in JUDGED}, "kind": "verdict"}.items()
+        heard = [event.get("signature_sha256") for event in self.events if verdict <= event.items()]
+        # Bundles from before this digest have none.
+        if not {digest(self.members[f"{name}.asc"]), None}.issuperset(heard):
+            yield f"{name}.asc has other bytes than the judged signature"
         if person is None or row["gate"] not in person["gates"] or epoch["deployment_id"] != fields["deployment_id"]:
             yield f"no policy epoch lets {row['approver']} sign for {row['gate']} with {hexed(row['fingerprint'])}"
         elif digest(self.members.get(f"keys/{person['key_sha256']}.asc", b"")) != person["key_sha256"]:
@@ -135,7 +138,7 @@ class Approvals(Members):
             return
         asked = [row["tier"] for row in self.rows("requests") if row["request_id"] == used[0]["request_id"]]
         rule = self.epoch(used[0])["gates"][gate]
-        tiers = {rule["tier"], *self._tiers(self.passed[gate]), *(tier for tier in asked if tier is not None)}
+        tiers = {rule["tier"], *self.tiers(self.passed[gate]), *(tier for tier in asked if tier is not None)}
         counts = {**FEWEST, **rule.get("thresholds", {})}
         needed = max(max(int(counts[tier]), FEWEST[tier]) for tier in tiers)
         distinct = [{row[name] for row in used} for name in ("approver", "fingerprint", "approval_sha256")]
@@ -165,36 +168,3 @@ class Approvals(Members):
                  and e["approval_sha256"] in names]  # fmt: skip
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
             yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
-
-    def _tiers(self, receipt: Json) -> set[str]:
-        """The tiers that the effect policy demanded at a gate."""
-        return {decision["tier"] for decision in (receipt["policy"] or {"decisions": ()})["decisions"]} - {None}
-
-    def _tier(self, gate: str, receipt: Json) -> Iterator[str]:
-        """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it."""
-        tiers = self._tiers(receipt) if gate not in OPENED and self.run["mode"] == "live" else set()
-        before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
-        people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
-        stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
-        for row in self.accepted:
-            if row["decision"] == "resume":
-                stopped = statement(self.members[f"signed/{row['approval_sha256']}.md"])["stopped_state"]
-                people |= {row["approver"]} if stopped == stop else set()
-        needed = max((FEWEST[tier] for tier in tiers), default=0)
-        yield from [f"the policy demanded {needed} people at {gate}, but {len(people)} signed"] * (len(people) < needed)
-
-    def _orders(self) -> Iterator[str]:
-        """Each fact that names a signed order needs that statement, accepted for the same decision."""
-        signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
-        orders = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
-        orders += [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
-        orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
-                 for row in self.rows("acknowledgements")]  # fmt: skip
-        for name, decision, member in orders:
-            if (name, decision) not in signed:
-                yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
-        names = {name for name, _ in signed}
-        for event in self.events:
-            name = inside(event, "metadata", "statement_sha256")
-            if name is not None and name not in names:
-                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is not an accepted statement"

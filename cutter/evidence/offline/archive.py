@@ -27,7 +27,7 @@ class Archive(Members):
         yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
         # 1.3
         law = LAW if LAW.intersection(rest) else set[str]()
-        allowed = FIXED | law | self._named().intersection(rest) | self._needed()
+        allowed = FIXED | law | self._named().intersection(rest) | self.needed()
         yield from unlike("the list of members", rest, allowed)
         # 1.4
         own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
@@ -54,7 +54,7 @@ class Archive(Members):
         policies += [row.get("policy") for row in self.rows("voids")]
         return {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
 
-    def _needed(self) -> set[str]:
+    def needed(self) -> set[str]:
         """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
         names = set[str]()
         for row in self.accepted:

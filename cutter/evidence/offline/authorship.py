@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any as Json
 
 from cutter.evidence.offline.members import Members
 from cutter.evidence.offline.notation import canonical, digest
@@ -22,19 +23,23 @@ class Authorship(Members):
 
     def authorship(self, gpg: str) -> Iterator[str]:
         for row in self.accepted:
-            name, person = row["approval_sha256"], self.person(row)
-            key = self.members.get(f"keys/{person['key_sha256']}.asc", b"") if person else b""
-            statement, file = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
-            good, valid = verified(gpg, key, *signed_over(statement, file))
-            # 7.1
-            if good != 1 or len(valid) != 1 or valid[0][-1] != row["fingerprint"]:
-                yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"
-            # 7.2
-            elif valid[0][8] not in ("8", "9", "10") or valid[0][9] != "00":
-                yield f"the signature of {hexed(name)} is not a document signature with SHA-256 or better"
-            # 7.3
-            elif not person["not_before"] <= instant(valid[0][3]) < person["not_after"]:
-                yield f"{row['approver']} signed {hexed(name)} outside the period in the policy epoch"
+            yield from self.signed(gpg, row)
+
+    def signed(self, gpg: str, row: Json) -> Iterator[str]:
+        """The signature of an accepted statement must be good and of the person whom its policy epoch names."""
+        name, person = row["approval_sha256"], self.person(row)
+        key = self.members.get(f"keys/{person['key_sha256']}.asc", b"") if person else b""
+        statement, file = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
+        good, valid = verified(gpg, key, *signed_over(statement, file))
+        # 7.1
+        if good != 1 or len(valid) != 1 or valid[0][-1] != row["fingerprint"]:
+            yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"
+        # 7.2
+        elif valid[0][8] not in ("8", "9", "10") or valid[0][9] != "00":
+            yield f"the signature of {hexed(name)} is not a document signature with SHA-256 or better"
+        # 7.3
+        elif not person["not_before"] <= instant(valid[0][3]) < person["not_after"]:
+            yield f"{row['approver']} signed {hexed(name)} outside the period in the policy epoch"
 
     def signers(self) -> str:
         """Each signer with the decision, the gate and the key, for people."""

@@ -28,6 +28,13 @@ ALONE = (
 class Bundle(Archive, Receipts, Approvals, Authorship, EnactedText, Succession):
     """A bundle with the steps that check it."""
 
+    def sound(self, row: Json, gpg: str | None) -> bool:
+        """Whether an accepted statement is what its verdict says. Without gpg its signature is not checked."""
+        try:
+            return not [*self.spoken(row), *(self.signed(gpg, row) if gpg else ())]
+        except BROKEN:
+            return False
+
 
 def check(
     data: bytes,
@@ -119,7 +126,11 @@ def _chain(data: bytes, head: str | None) -> list[Line]:
 def _passed(b: Bundle) -> str:
     used = [(gate, row["approver"]) for gate in b.passed for row in b.rows("consumptions") if row["gate"] == gate]
     gates = ", ".join(f"{gate} by a statement of {who}" for gate, who in used)
-    return f"passed: {gates}; the next line names the signers" if gates else "the run passed no gate that needs one"
+    lacks = sum(row["accepted"] for row in b.rows("verdicts")) - len(b.accepted)
+    left = f"; without a statement here, so they count for nothing: {lacks} accepted verdicts" if lacks else ""
+    return (
+        f"passed: {gates}; the next line names the signers" if gates else "the run passed no gate that needs one"
+    ) + left
 
 
 def _authorship(b: Bundle, gpg: str | None) -> list[Line]:

@@ -65,11 +65,12 @@ class Members:
 
     @cached_property
     def accepted(self) -> list[Json]:
-        """The verdicts that accepted a statement."""
+        """The verdicts that accepted a statement which is in the bundle. A statement that was not used need not be."""
         rows = self.rows("verdicts")
         if not all(row["accepted"] is True or row["accepted"] is False for row in rows):
             raise ValueError("verdicts.jsonl has a verdict that is neither accepted nor refused")
-        return [row for row in rows if row["accepted"]]
+        held = {name.partition("/")[2].partition(".")[0] for name in self.members if name.startswith("signed/")}
+        return [row for row in rows if row["accepted"] and row["approval_sha256"] in held]
 
     @cached_property
     def passed(self) -> dict[str, Json]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from cutter.errors import Refused
 from cutter.messages import VoidInput
 from cutter.registration import mint_run_id
 from cutter.storage import runs as run_rows
+from tests.support.gate_calls import store_verdict
 from tests.support.runs import Deployment, drive, law, next_epoch
 
 CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value
@@ -45,7 +45,7 @@ def sha256_of(made: Deployment, kb_id: str) -> str:
 
 
 def forged(made: Deployment, run_id: str, kb_id: str, sha256: str, gate: str = CUT, **statement: str) -> None:
-    """The reader records a resume that it says was signed, and lifts the stop by it."""
+    """A resume that the reader says was signed is stored, however it came there, and lifts the stop."""
     decision = "acknowledge_drift" if "fingerprint" in statement else "resume"
     epoch = made.database.value("select sha256 from cutter_governance.policy_epoch where number = 1")
     verdict = {
@@ -53,8 +53,7 @@ def forged(made: Deployment, run_id: str, kb_id: str, sha256: str, gate: str = C
         "approver": "alice", "fingerprint": "F" * 40, "not_after": "2099-01-01T00:00:00Z", "policy_sha256": epoch,
         "statement": statement,
     }  # fmt: skip
-    record = "select cutter_governance.fn_verdict_record(%s, %s, %s, %s::jsonb)"
-    made.database.value(record, (run_id, gate, kb_id, json.dumps(verdict)), role="cutter_read")
+    store_verdict(made.database, run_id, gate, kb_id, verdict)
     assert resumed(made, run_id, sha256)["status"] == "resumed"
 
 
@@ -180,7 +179,9 @@ def test_an_order_of_one_gate_s_approver_is_judged_by_the_gate_that_was_ahead(
     genuine, _ = deployment.sign_order(run_id, schema.RESUME, stopped_state="stopped_stop")
     forged(deployment, run_id, genuine, sha256_of(deployment, genuine), gate=LIFECYCLE)
     document = deployment.run_row(run_id)["document_id"]
-    assert drive(deployment, document_id=document, run_id=run_id).state == "closeout_reported"
+    assert drive(deployment, document_id=document, run_id=run_id, until=ENACT).state == "lifecycle_enacted"
+    with pytest.raises(Refused, match="sign a resume if the run may close nevertheless"):
+        deployment.gate("IG_closeout", run_id)
 
 
 def test_what_was_signed_for_a_batch_is_not_for_a_second_run_after_people_ended_the_first(

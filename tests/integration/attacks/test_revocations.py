@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import LiteralString
 
@@ -17,6 +16,7 @@ from cutter.messages import RequestInput
 from cutter.storage.queries import query
 from starter.approver import signing_desk
 from starter.commands import inbox
+from tests.support.gate_calls import store_verdict
 from tests.support.runs import Deployment, drive, law, next_epoch
 
 CUT = Sovereign.CUT.value
@@ -50,15 +50,14 @@ def test_the_database_itself_revokes_no_approval_of_another_run(deployment: Depl
     revoked = deployment.order(run_id, schema.REVOKE, approval_sha256=approved.approval_sha256)
     assert revoked.accepted
     assert deployment.database.value(REVOKED) == 1
-    record = "select cutter_governance.fn_verdict_record(%s, %s, 'x.md', %s::jsonb)"
     copied = (
         "select to_jsonb(v) || jsonb_build_object('approval_sha256', repeat('a', 64), 'statement', v.statement ||"
         " jsonb_build_object('approval_sha256', %s::text)) from cutter_governance.approval_verdict v"
         " where v.decision = 'revoke'"
     )
     forged = deployment.database.value(copied, (other.approval_sha256,))
+    store_verdict(deployment.database, run_id, Sovereign.CUT.value, "x.md", forged)
     with deployment.database.connect("cutter_read") as reader:
-        reader.execute(record, (run_id, Sovereign.CUT.value, json.dumps(forged)))
         row = reader.execute(
             "select cutter_governance.fn_revocation_record(%s, %s, %s, 'x.md')",
             (run_id, other.approval_sha256, "a" * 64),

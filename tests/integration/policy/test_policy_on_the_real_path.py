@@ -445,7 +445,7 @@ def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployme
         effects.put(deps, here(deployment), "a/b.md", b"two")
     assert sha256_hex(b"one") in str(caught.value)
     assert sha256_hex(b"two") in str(caught.value)
-    other = effects.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), size_bytes=3, rule=first.rule)
+    other = effects.Put(kb_id="a/b.md", sha256=sha256_hex(b"two"), data=b"two", rule=first.rule)
     again = [effects.receipt_of_put(here(deployment), put, "test") for put in (first, first, other)]
 
     def write() -> None:

@@ -69,11 +69,13 @@ CHANGES: dict[str, LiteralString] = {
     "an item is decided": "update cutter_governance.batch_item set decided = 'busy' where document_id = 'ICX-1'",
     "an item enters a queue": """
         select cutter_governance.fn_queue_enter(batch_id, 'ICX-1', 'error_queue', 'pending', 'X', 'x',
-            'knowledge/dev/x.md', 'x')
+            'knowledge/dev/batches/' || batch_id || '/x.md', 'x')
         from cutter_governance.batch""",
     "a run says why it stopped": """
         insert into cutter_governance.outbox (run_id, kind, subject, kb_id, body)
-        select run_id, 'stop_route', 'IG_mark', 'knowledge/dev/x.md', 'x' from cutter_governance.run""",
+        select run_id, 'stop_route', 'IG_mark',
+            'a-' || right(run_id, 12) || '/SG3-stop-route-report-x.md', 'x'
+        from cutter_governance.run""",
 }  # fmt: skip
 
 
@@ -94,7 +96,8 @@ def test_a_look_reads_only_the_document_that_has_changed(
 def test_a_request_that_is_put_is_heard_too(deployment: Deployment, batch_id: str, watches: Watches) -> None:
     deployment.database.run(
         "insert into cutter_governance.outbox (run_id, kind, subject, kb_id, body)"
-        " select run_id, 'request', 'SG_cut_authz', 'knowledge/dev/x.md', 'x' from cutter_governance.run",
+        " select run_id, 'request', 'SG_cut_authz', 'a-' || right(run_id, 12) || '/SG1-cut-authz-request-x.md', 'x'"
+        " from cutter_governance.run",
         role=OWNER,
     )
     with watches.watching(deployment.settings, batch_id) as watch:

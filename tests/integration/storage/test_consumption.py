@@ -34,7 +34,7 @@ def verdict(at: At, **changed: Any) -> dict[str, Any]:
 
 
 def record(at: At, **changed: Any) -> None:
-    at.database.value(RECORD, (at.run_id, json.dumps(verdict(at, **changed))), role="cutter_read")
+    gates.store_verdict(at.database, at.run_id, "SG_cut_authz", "orders/x.md", verdict(at, **changed))
 
 
 def answer(at: At, *offers: dict[str, Any]) -> Any:

@@ -314,10 +314,7 @@ def test_each_request_for_enactment_has_its_own_decision_and_no_drift(at_enact: 
 def test_a_rejection_names_the_open_request(at_cut: At) -> None:
     row = at_cut.database.value("select to_jsonb(v) from cutter_governance.approval_verdict v limit 1")
     record = {**row, "approval_sha256": "e" * 64, "decision": "reject", "challenge": "0" * 64}
-    call(
-        at_cut, "select cutter_governance.fn_verdict_record(%s, 'SG_cut_authz', 'x.md', %s::jsonb)", at_cut.run_id,
-        json.dumps(record),
-    )  # fmt: skip
+    gates.store_verdict(at_cut.database, at_cut.run_id, "SG_cut_authz", "x.md", record)
     with pytest.raises(psycopg.Error, match="no accepted rejection"):
         call(
             at_cut,
@@ -365,13 +362,10 @@ def test_the_database_too_refuses_a_reserved_prefix(deployment: Deployment, docp
 
 
 def test_the_same_verdict_twice_is_one(at_cut: At) -> None:
-    row = at_cut.database.value("select to_jsonb(v) from cutter_governance.approval_verdict v limit 1")
-    record = "select cutter_governance.fn_verdict_record(%s, 'SG_cut_authz', 'x.md', %s::jsonb)"
-    assert call(at_cut, record, at_cut.run_id, json.dumps(row)) == {"status": "duplicate"}
-    fresh = json.dumps({**row, "approval_sha256": "d" * 64})
+    fresh = gates.another_accepted(at_cut.database)
     first, second = at_cut.connect("cutter_read"), at_cut.connect("cutter_read")
-    assert one(first, record, (at_cut.run_id, fresh)) == {"status": "recorded"}
-    with meanwhile(second, lambda: one(second, record, (at_cut.run_id, fresh))) as future:
+    assert one(first, gates.RECORD, fresh) == {"status": "recorded"}
+    with meanwhile(second, lambda: one(second, gates.RECORD, fresh)) as future:
         first.commit()
     assert future.result() == {"status": "duplicate"}
 

@@ -11,7 +11,7 @@ import pytest
 from cutter.domain.digests import sha256_hex
 from tests.integration.storage.conftest import LEG_A, At
 from tests.support import gate_calls as gates
-from tests.support.gate_calls import one
+from tests.support.gate_calls import RECORD, another_accepted, one
 
 REFUSE: LiteralString = "select cutter_governance.fn_gate_refuse(%s, %s, %s, %s, 'why', %s::jsonb)"
 ATTEMPT_ROW: LiteralString = "update cutter_governance.gate_attempt set report = %s::jsonb where run_id = %s"
@@ -149,16 +149,13 @@ def test_a_backup_without_sha256_or_time_or_from_the_future_is_not_recorded(
         ({"accepted": "maybe"}, "has a accepted that is no boolean"),
         ({"not_after": "later"}, "a not_after that is no time"),
         ({"review_decision_id": "x"}, "a review_decision_id that is none"),
-        ({"policy_sha256": "f" * 64}, "by a policy epoch that is not installed"),
+        ({"policy_sha256": "f" * 64}, "accepts a signer who is not in an installed policy epoch"),
         ({"reason": None}, "lacks accepted, code or reason"),
     ],
 )
 def test_a_malformed_verdict_is_refused(at_cut: At, changed: dict[str, Any], words: str) -> None:
-    row = at_cut.database.value("select to_jsonb(v) from cutter_governance.approval_verdict v limit 1")
-    record = "select cutter_governance.fn_verdict_record(%s, 'SG_cut_authz', 'x.md', %s::jsonb)"
-    given = json.dumps({**row, "approval_sha256": "e" * 64, **changed})
     with pytest.raises(psycopg.Error, match=words) as refused:
-        at_cut.connect("cutter_read").execute(record, (at_cut.run_id, given))
+        at_cut.connect("cutter_read").execute(RECORD, another_accepted(at_cut.database, **changed))
     assert refused.value.sqlstate == "CU021"
 
 

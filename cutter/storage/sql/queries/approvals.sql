@@ -20,6 +20,11 @@ select jsonb_build_object(
     'decision_used', exists (select from cutter_governance.approval_consumption c
                              join cutter_governance.approval_request q on q.review_decision_id = c.review_decision_id
                              where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'),
+    'signed', (select coalesce(jsonb_agg(jsonb_build_object('kb_id', v.kb_id, 'body', encode(s.body, 'base64'),
+                   'signature', encode(s.signature, 'base64')) order by v.id), '[]')
+               from cutter_governance.approval_verdict v
+               join cutter_governance.signed_statement s on s.verdict_id = v.id
+               where v.run_id = r.run_id and v.gate = %(gate)s and v.accepted),
     'orders', cutter_governance.fn_run_orders(r.run_id),
     'stopped_at', cutter_governance.fn_stopped_at(r.run_id),
     'ended_by_people_at', cutter_governance.fn_ended_by_people_at(r.run_id))

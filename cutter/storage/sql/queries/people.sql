@@ -174,7 +174,7 @@ where q.status = 'requested' and q.kb_id is not null
             select from cutter_governance.approval_verdict v
             where v.run_id = q.run_id and v.gate = q.gate and v.accepted and v.decision = 'reject'
                 and v.recorded_at >= q.requested_at)
-        or cutter_governance.fn_people_signed(q.run_id, q.gate, q.requested_at)
+        or cutter_governance.fn_people_signed(q)
             >= cutter_governance.fn_approvals_needed(q.gate, q.tier))
 
 -- name: exec_worker_beats

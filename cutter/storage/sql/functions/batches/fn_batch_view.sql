@@ -48,7 +48,7 @@ as $$
             -- to count is the costliest part of an item, and most items have no approval; `offset 0` makes PostgreSQL
             -- count once, and not once for each field
             left join lateral (
-                select cutter_governance.fn_people_signed(a.run_id, a.gate, a.requested_at) as people
+                select cutter_governance.fn_people_signed(a) as people
                 where exists (select from cutter_governance.approval_verdict v
                               where v.run_id = a.run_id and v.gate = a.gate and v.accepted)
                 offset 0) s

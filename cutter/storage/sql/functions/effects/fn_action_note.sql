@@ -9,8 +9,13 @@ as $$
 declare
     v_key text := p_connector || ':' || p_operation || ':' || p_target;
     v_tenant text := coalesce((select tenant from cutter_governance.run where run_id = p_run_id), 'default');
+    -- such a name is for the bytes of this digest only, so a document whose other names are taken gets this one
+    v_digest text := substring(p_target from '(?:/source-snapshot-|/evidence-|-other)([0-9a-f]{12,16})(?:-other[0-9]+)?\.');
     existing cutter_governance.action_receipt;
 begin
+    if left(p_payload_sha256, length(v_digest)) <> v_digest then
+        raise exception '% names other bytes than those of sha256 %', p_target, p_payload_sha256 using errcode = 'CU011';
+    end if;
     insert into cutter_governance.action_receipt (
         tenant, idempotency_key, run_id, gate, connector, operation, target, payload_sha256, request_metadata,
         response_metadata, status, reversible, how_to_reverse)

@@ -23,6 +23,9 @@ begin
     then
         raise exception '% was put already', p_kb_id using errcode = 'CU005';
     end if;
+    if exists (select from cutter_governance.outbox where kb_id = p_free) then
+        raise exception '% is the name of another document: nothing was overwritten', p_free using errcode = 'CU011';
+    end if;
     update cutter_governance.outbox set kb_id = p_free, done_at = null, sha256 = null where id = entry.id;
     update cutter_governance.approval_request set kb_id = p_free where kb_id = p_kb_id;
     update cutter_governance.batch_queue set kb_id = p_free where kb_id = p_kb_id;

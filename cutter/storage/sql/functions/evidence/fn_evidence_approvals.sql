@@ -12,6 +12,10 @@ as $$
             select coalesce(jsonb_agg(to_jsonb(q) - 'after_pins' order by q.requested_at, q.request_id), '[]')
             from cutter_governance.approval_request q where q.run_id = p_run_id),
         'verdicts', (select coalesce(jsonb_agg(to_jsonb(v) - 'statement' order by v.id), '[]') from verdict v),
+        'signed', (
+            select coalesce(jsonb_agg(jsonb_build_object('approval_sha256', v.approval_sha256,
+                'body', encode(s.body, 'base64'), 'signature', encode(s.signature, 'base64')) order by v.id), '[]')
+            from verdict v join cutter_governance.signed_statement s on s.verdict_id = v.id),
         'consumptions', (
             select coalesce(jsonb_agg(to_jsonb(n) - 'consumed_xid' order by n.gate, n.slot), '[]')
             from cutter_governance.approval_consumption n where n.run_id = p_run_id),

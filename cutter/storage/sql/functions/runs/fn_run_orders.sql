@@ -14,9 +14,11 @@ as $$
                 and r.gate = 'IG_cut_leg_a_execute' and r.sealed_at <= v.recorded_at)
             then 'SG_lifecycle_authz' else 'SG_cut_authz' end,
         -- fn_run_resume has held it against the survey
-        'fingerprint', v.statement ->> 'fingerprint') order by o.consumed_at), '[]')
+        'fingerprint', v.statement ->> 'fingerprint', 'body', encode(s.body, 'base64'),
+        'signature', encode(s.signature, 'base64')) order by o.consumed_at), '[]')
     from cutter_governance.order_consumption o
     join cutter_governance.approval_verdict v on v.run_id = o.run_id and v.accepted
         and v.approval_sha256 = o.statement_sha256
+    left join cutter_governance.signed_statement s on s.verdict_id = v.id
     where o.run_id = p_run_id and o.decision in ('resume', 'acknowledge_drift')
 $$;

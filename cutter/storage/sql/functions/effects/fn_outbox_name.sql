@@ -1,0 +1,20 @@
+-- Refuses a document outside the folder of its own run or batch, or with the name of another kind of document. So no role
+-- takes the name that another document will have.
+create or replace function cutter_governance.fn_outbox_name() returns trigger
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if new.kb_id !~ (case
+        when new.run_id is null then '/' || new.batch_id || '/.'
+        else '-' || right(new.run_id, 12) || '/' || case new.kind
+            when 'request' then 'SG[12]-[a-z-]+-request-'
+            when 'stop_route' then '(SG3-stop-route-report|STOP-quarantine)-'
+            else (select report from cutter_governance.gate_catalogue where gate = new.subject) || '-' end || '[^/]+$' end)
+    then
+        raise exception '% is the name of another document than the % of %', left(new.kb_id, 300), new.kind,
+            coalesce(new.run_id, new.batch_id) using errcode = 'CU021';
+    end if;
+    return new;
+end
+$$;

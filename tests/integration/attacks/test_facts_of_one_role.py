@@ -1,0 +1,308 @@
+"""The password of one worker's role is not enough for a fact that a later gate must satisfy and nobody can."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any, LiteralString
+
+import psycopg
+import pytest
+
+from activities import approval_judge
+from activities.gates import runner
+from activities.worker.dependencies import day_of, folder_of
+from cutter.approvals import schema
+from cutter.catalogue import GATES, Sovereign
+from cutter.domain.run_record import RunRecord
+from cutter.errors import Refused
+from cutter.evidence import offline
+from cutter.gates import closeout
+from cutter.kb import folder as kb_folder
+from cutter.storage.queries import query
+from starter.commands.evidence import exported
+from tests.support.database import Database
+from tests.support.gate_calls import RECORD, another_accepted
+from tests.support.runs import Deployment, drive, law
+
+CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value
+ENACT, CLOSEOUT = "IG_lifecycle_enact_execute", "IG_closeout"
+
+
+def recorded(database: Database, given: tuple[Any, ...]) -> str:
+    """The answer of fn_verdict_record to cutter_read."""
+    return str(database.value(RECORD, given, role="cutter_read")["status"])
+
+
+def broken_lines(made: Deployment, run_id: str) -> list[offline.Line]:
+    """What an auditor with gpg finds wrong with a run's evidence."""
+    data = exported(made.settings, run_id)[0].data
+    return [line for line in offline.check(data, gpg=shutil.which("gpg")) if line[1] == offline.FAILED]
+
+
+@pytest.fixture
+def run_id(deployment: Deployment) -> str:
+    """A run whose cut one person has approved."""
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.approve(run_id, CUT)
+    return run_id
+
+
+@pytest.mark.usefixtures("run_id")
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"approval_sha256": "e" * 64}, "other bytes than it names"),
+        ({"decision": "zzz"}, "a decision that is none"),
+        ({"decision": "reject"}, "a decision that is none"),
+        ({"statement": {"evil": [1]}}, "a decision that is none"),
+        ({"statement": None}, "a decision that is none"),
+        ({"gate": LIFECYCLE}, "otherwise than the statement"),
+        ({"approver": "bob"}, "otherwise than the statement"),
+        ({"challenge": "x"}, "otherwise than the statement"),
+        ({"writer_digest": "0" * 64}, "otherwise than the statement"),
+        ({"not_after": "2099-01-01T00:00:00Z"}, "otherwise than the statement"),
+        ({"fingerprint": "0" * 40}, "a signer who is not in an installed policy epoch"),
+        ({"fingerprint": ""}, "a signer who is not in an installed policy epoch"),
+        ({"policy_sha256": "0" * 64}, "a signer who is not in an installed policy epoch"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_no_verdict_accepts_what_its_bytes_do_not_say(
+    deployment: Deployment, changed: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(psycopg.Error, match=words) as refused:
+        recorded(deployment.database, another_accepted(deployment.database, **changed))
+    assert refused.value.sqlstate == "CU021"
+
+
+@pytest.mark.usefixtures("run_id")
+def test_no_verdict_accepts_a_field_that_was_not_signed(deployment: Deployment) -> None:
+    *_, verdict, _, _ = given = another_accepted(deployment.database)
+    verdict.obj["statement"]["nonce"] = "0" * 32
+    with pytest.raises(psycopg.Error, match="a field that was not signed"):
+        recorded(deployment.database, given)
+
+
+@pytest.mark.usefixtures("run_id")
+def test_no_verdict_accepts_the_person_who_started_the_run(deployment: Deployment) -> None:
+    deployment.database.run("update cutter_governance.run set starter = 'alice'")
+    with pytest.raises(psycopg.Error, match="a statement of the person who started the run"):
+        recorded(deployment.database, another_accepted(deployment.database))
+
+
+@pytest.mark.usefixtures("run_id")
+@pytest.mark.parametrize("missing", [4, 5], ids=["no statement", "no signature"])
+def test_no_verdict_accepts_a_statement_without_its_bytes(deployment: Deployment, missing: int) -> None:
+    given = list(another_accepted(deployment.database))
+    for value in (None, b"", b"x" * 70_000):
+        given[missing] = value
+        with pytest.raises(psycopg.Error, match="without the bytes of the statement and its signature"):
+            recorded(deployment.database, tuple(given))
+
+
+@pytest.mark.usefixtures("run_id")
+def test_no_verdict_approves_another_run(deployment: Deployment) -> None:
+    other = drive(deployment, law(2), until="IG_grant_probe").run_id
+    given = (other, *another_accepted(deployment.database)[1:])
+    with pytest.raises(psycopg.Error, match="otherwise than the statement"):
+        recorded(deployment.database, given)
+
+
+ENDED = "update cutter_governance.approval_request set status = 'expired'"
+OTHER_CHALLENGE = "update cutter_governance.approval_request set challenge = 'x'"
+STOPPED = "update cutter_governance.run set state = 'stopped_stop'"
+
+
+@pytest.mark.usefixtures("run_id")
+@pytest.mark.parametrize("changed", [ENDED, OTHER_CHALLENGE, STOPPED])
+def test_an_approval_for_which_nothing_waits_is_not_accepted(deployment: Deployment, changed: LiteralString) -> None:
+    given = another_accepted(deployment.database)
+    deployment.database.run(changed)
+    assert recorded(deployment.database, given) == "not_waiting"
+
+
+def test_a_person_whose_approval_comes_too_late_is_told(
+    deployment: Deployment, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request ends after the judge has read it and before the verdict is recorded."""
+    judge = approval_judge.judge
+
+    def late(*arguments: Any, **given: Any) -> Any:
+        answer = judge(*arguments, **given)
+        deployment.database.run(ENDED)
+        return answer
+
+    monkeypatch.setattr(approval_judge, "judge", late)
+    _, verdict = deployment.approve(run_id, CUT, by=1)
+    assert (verdict.accepted, verdict.code) == (False, "decision_not_allowed")
+
+
+def test_a_request_has_its_signatures_by_one_count(deployment: Deployment, run_id: str) -> None:
+    """What is counted as signed is what is listed as accepted, also after another request of the gate."""
+    count = "select cutter_governance.fn_people_signed(q) from cutter_governance.approval_request q"
+    listed = "select count(*) from cutter_governance.approval_request q, cutter_governance.fn_request_approvals(q)"
+    answered = query("answered_runs")
+    assert (deployment.database.value(count), deployment.database.value(listed)) == (1, 1)
+    assert deployment.database.value(answered) == run_id
+    deployment.database.run(
+        "alter table cutter_governance.approval_verdict disable trigger user;"
+        " update cutter_governance.approval_verdict set challenge = 'x'"
+    )
+    assert (deployment.database.value(count), deployment.database.value(listed)) == (0, 0)
+    assert deployment.database.value(answered) is None
+
+
+def test_an_accepted_verdict_without_a_good_signature_does_not_keep_a_run_from_its_end(deployment: Deployment) -> None:
+    """The reader records a second approval that nobody signed. Its evidence leaves the statement out."""
+    run_id = drive(deployment, law(2), until="IG_write_verify").run_id
+    approval, _ = deployment.approve(run_id, LIFECYCLE)
+    _, _, _, *rest = another_accepted(deployment.database)
+    assert recorded(deployment.database, (run_id, LIFECYCLE, approval, *rest)) == "recorded"
+    assert deployment.gate(ENACT, run_id, [approval]).status == "passed"
+    assert deployment.gate(CLOSEOUT, run_id).status == "passed"
+    assert broken_lines(deployment, run_id) == []
+    bundle = offline.Bundle(exported(deployment.settings, run_id)[0].data)
+    assert [row["accepted"] for row in bundle.rows("verdicts")] == [True] * 3
+    assert len(bundle.accepted) == 2
+
+
+def test_a_resume_without_a_good_signature_waits_for_a_signed_one(deployment: Deployment) -> None:
+    """After the enactment only the closeout can see that nobody signed the resume."""
+    run_id = drive(deployment, law(2), until=ENACT).run_id
+    stop(deployment, run_id, "stopped_hard_cap")
+    deployment.order(run_id, schema.RESUME, stopped_state="stopped_hard_cap")
+    forged = another_accepted(deployment.database)
+    assert recorded(deployment.database, forged) == "recorded"
+    resume(deployment, run_id, forged[3].obj["approval_sha256"])
+    with pytest.raises(Refused, match="sign a resume if the run may close nevertheless"):
+        deployment.gate(CLOSEOUT, run_id)
+    stop(deployment, run_id, "stopped_error_closeout")
+    signed = deployment.order(run_id, schema.RESUME, stopped_state="stopped_error_closeout")
+    resume(deployment, run_id, signed.approval_sha256)
+    assert deployment.gate(CLOSEOUT, run_id).status == "passed"
+    assert broken_lines(deployment, run_id) == []
+
+
+def stop(made: Deployment, run_id: str, state: str) -> None:
+    made.database.value("select cutter_governance.fn_run_stop(%s, %s, 'x')", (run_id, state), role="cutter_read")
+
+
+def resume(made: Deployment, run_id: str, sha256: str) -> None:
+    answer = made.database.value("select cutter_governance.fn_run_resume(%s, %s)", (run_id, sha256), role="cutter_read")
+    assert answer["status"] == "resumed", answer
+
+
+@pytest.mark.parametrize("what", ["statement", "signature"])
+@pytest.mark.parametrize("how", ["changed", "removed", "another's"])
+def test_what_becomes_of_a_signed_file_after_it_was_judged_does_not_matter(
+    deployment: Deployment, what: str, how: str
+) -> None:
+    run_id = drive(deployment, law(2), until="IG_write_verify").run_id
+    approval, _ = deployment.approve(run_id, LIFECYCLE)
+    file = deployment.settings.state / "kb" / (approval if what == "statement" else f"{approval}.asc")
+    other = next(path for path in file.parent.glob("SG1*approval*") if path.suffix == file.suffix)
+    file.unlink()
+    if how != "removed":
+        file.write_bytes(b"garbage" if how == "changed" else other.read_bytes())
+    assert deployment.gate(ENACT, run_id, [approval]).status == "passed"
+    assert deployment.gate(CLOSEOUT, run_id).status == "passed"
+    assert broken_lines(deployment, run_id) == []
+
+
+def test_a_genuine_statement_with_another_signature_costs_a_second_approval_only(deployment: Deployment) -> None:
+    """The reader records the statement first, with a signature that is none. The gate refuses, and asks again."""
+    run_id = drive(deployment, law(2), until="IG_write_verify").run_id
+    approval, verdict = deployment.approve(run_id, LIFECYCLE)
+    deployment.database.run(
+        "alter table cutter_governance.signed_statement disable trigger user;"
+        " update cutter_governance.signed_statement set signature = 'garbage' where verdict_id = ("
+        " select max(id) from cutter_governance.approval_verdict);"
+        " alter table cutter_governance.signed_statement enable always trigger trg_signed_statement_append_only,"
+        " enable always trigger trg_signed_statement_no_truncate"
+    )
+    assert verdict.accepted
+    assert deployment.gate(ENACT, run_id, [approval]).status == "approval_refused"
+    assert deployment.database.value(query("answered_runs")) is None
+    listed = (
+        "select count(*) from cutter_governance.approval_request q, cutter_governance.fn_request_approvals(q)"
+        " where q.gate = 'SG_lifecycle_authz'"
+    )
+    assert deployment.database.value(listed) == 0
+    again, verdict = deployment.approve(run_id, LIFECYCLE, by=1)
+    assert verdict.accepted
+    assert deployment.gate(ENACT, run_id, [again]).status == "passed"
+
+
+def names(deployment: Deployment, run_id: str) -> list[str]:
+    """The names of the documents that a run has not written yet, of its line in the index, and of a stop's report."""
+    run = RunRecord.of(deployment.run_row(run_id))
+    digest = deployment.database.value("select sha256 from public.source_snapshot")
+    folder, day = folder_of(run, digest), day_of(run).date()
+    written = deployment.database.value("select array_agg(kb_id) from cutter_governance.outbox")
+    return [
+        *(name for name in kb_folder.run_documents(folder, GATES, day) if name not in written),
+        closeout.index_id(run_id),
+    ]
+
+
+def test_no_role_takes_the_name_of_a_document_that_another_function_writes(deployment: Deployment, run_id: str) -> None:
+    other = drive(deployment, law(2), until="IG_source_pin").run_id
+    batch = "select cutter_governance.fn_batch_document('b', 'batch_report', 'x', %s, 'x')"
+    route = "select cutter_governance.fn_stop_route_record(%s, %s, 'x')"
+    for name in names(deployment, run_id):
+        for call, given in ((route, (run_id, name)), (route, (other, name)), (batch, (name,))):
+            with pytest.raises(psycopg.Error, match="is the name of another document"):
+                deployment.database.value(call, given, role="cutter_read")
+
+
+def test_no_gate_seals_a_report_under_the_name_of_another(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = drive(deployment, law(2), until="IG_leg_b_record").run_id
+    another = next(name for name in names(deployment, run_id) if "/11-" in name)
+    monkeypatch.setattr(runner, "report_id", lambda *_: another)
+    outcome = deployment.gate("IG_write_verify", run_id)
+    assert (outcome.status, outcome.code) == ("failed", "malformed")
+    assert "is the name of another document than the gate_report" in outcome.reason
+
+
+def test_receipts_of_other_bytes_under_the_names_of_a_run_keep_it_from_nothing(deployment: Deployment) -> None:
+    """The reader records receipts first. Each document gets a name with its digest."""
+    run_id = drive(deployment, law(2), until="IG_write_verify").run_id
+    record = (
+        "select cutter_governance.fn_action_record(%s, 'x', 'kb', 'put', %s, repeat('a', 64), '{}', '{}', false, 'x')"
+    )
+    taken = names(deployment, run_id)
+    for name in taken:
+        deployment.database.value(record, (run_id, name), role="cutter_read")
+    with pytest.raises(psycopg.Error, match="names other bytes"):
+        deployment.database.value(record, (run_id, f"a-other{'0' * 12}.md"), role="cutter_read")
+    drive(deployment, run_id=run_id, document_id=deployment.run_row(run_id)["document_id"])
+    assert deployment.run_row(run_id)["state"] == "closeout_reported"
+    assert broken_lines(deployment, run_id) == []
+    put = deployment.database.value("select array_agg(kb_id) from cutter_governance.outbox where done_at is not null")
+    assert not set(taken) & set(put)
+
+
+def test_no_later_resume_pardons_one_that_nobody_signed_unless_it_says_so(deployment: Deployment) -> None:
+    """A resume from a stop for another reason accepts nothing that was done before."""
+    run_id = drive(deployment, law(2), until=ENACT).run_id
+    stop(deployment, run_id, "stopped_hard_cap")
+    deployment.order(run_id, schema.RESUME, stopped_state="stopped_hard_cap")
+    forged = another_accepted(deployment.database)
+    assert recorded(deployment.database, forged) == "recorded"
+    resume(deployment, run_id, forged[3].obj["approval_sha256"])
+    stop(deployment, run_id, "stopped_error_mark")
+    signed = deployment.order(run_id, schema.RESUME, stopped_state="stopped_error_mark")
+    resume(deployment, run_id, signed.approval_sha256)
+    with pytest.raises(Refused, match="the evidence does not hold"):
+        deployment.gate(CLOSEOUT, run_id)
+
+
+def test_no_bundle_holds_another_signature_than_the_judged_one(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until=CLOSEOUT).run_id
+    members = offline.Bundle(exported(deployment.settings, run_id)[0].data).members
+    del members["manifest.json"]
+    name = next(name for name in members if name.startswith("signed/") and name.endswith(".asc"))
+    lines = offline.check(offline.sealed({**members, name: members[name] + b"\n"}))
+    assert any(verdict == offline.FAILED and "than the judged signature" in why for _, verdict, why in lines)
