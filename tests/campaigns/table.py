@@ -93,6 +93,13 @@ CAMPAIGNS = (*(
         ("P32", "random changes of laws, with kills, stops, rejections and voids, against a simple model",
          "p32_changing_laws", ("--sequences", "20", "--steps", "12"),
          "after each step the law in force on each day, every enacted text and its signatures are the model's"),
+        ("P33", "each worker's role calls every function that it may call, at every gate", "p33_facts_of_one_role",
+         ("--trials", "300"), "each run ends by signed statements, its evidence holds; without the guards some do not"),
+        ("P34", "each file of a run in the knowledge base changed, removed or replaced, at every gate",
+         "p34_changed_files", ("--trials", "600"),
+         "each run becomes law, its evidence holds; evidence from the knowledge base does not"),
+        ("P35", "each node, attribute, member, name, order and line of a law's exports changed", "p35_forged_exports",
+         ("--articles", "12"), "0 hold; the comparison of the units' texts alone is fooled"),
         ("kills", "1,000 units, SIGKILL at ten moments, `cutter up` after each", "kills",
          ("--runs", "3", "--units", "1000"), "1,000 units, one receipt a gate, each approval consumed once"),
     )
