@@ -134,6 +134,7 @@ CASES = {
     "run_open_of_tenant": Case(query="inbox"),
     "run_pkey": Case(query="backups"),
     "search_word_pkey": Case(text="select cutter_governance.fn_search_corrected('text')"),
+    "signed_statement_pkey": FACTS,
     "source_document_address_docprefix_key": Case(
         text="select cutter_governance.fn_document_at(%(document_id)s || '/a')"
     ),
