@@ -15,7 +15,7 @@ from cutter.projections import dag_picture
 from cutter.projections.batch_view import ShownBatch, ShownBatchRequest, ShownDocument, Span
 from cutter.projections.report import DeskBar, template
 
-TEMPLATE = "batch_report.html.j2"
+TEMPLATE, STYLE = "batch_report.html.j2", "batch_report.css"
 
 
 GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -77,7 +77,7 @@ def render(view: ShownBatch, *, bar: DeskBar | None = None) -> bytes:
 
     One view gives the same bytes. `bar` is the navigation of `cutter desk`.
     """
-    page = template(TEMPLATE).render(
+    page = template(TEMPLATE, STYLE).render(
         bar=bar, batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
         graph=dag_picture.picture(view.documents), tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
         slowest=max((gate.slowest_seconds for gate in view.gates), default=0.0) or 1.0,

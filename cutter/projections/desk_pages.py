@@ -23,7 +23,11 @@ SECTIONS = (
 """Name and address of each section."""
 
 SHARED = ("desk_page.html.j2", "desk_parts.html.j2", "law_parts.html.j2")
-STYLES, SCRIPT = ("report.css", "request.css", "desk.css"), "desk.js"
+ASSETS = {
+    "desk.css": ("report.css", "request.css", "desk.css"),
+    **{name: (name,) for name in ("report.css", "request.css", "batch_report.css", "desk.js", "request.js")},
+}
+"""The style sheets and scripts that pages link, each with the files of which it consists."""
 
 ENTRY_BYTES = 80
 """Markup around an entry of the outline, without its title and the address of its page."""
@@ -69,18 +73,9 @@ def page(name: str, place: Place, *, title: str, **values: Any) -> bytes:
     return shown.encode()
 
 
-def style() -> bytes:
-    """The style sheet of all pages."""
-    return b"".join(_asset(name) for name in STYLES)
-
-
-def script() -> bytes:
-    """The one script of all pages."""
-    return _asset(SCRIPT)
-
-
-def _asset(name: str) -> bytes:
-    return page_file(name).encode()
+def asset(name: str) -> bytes:
+    """A style sheet or a script. Raises KeyError for another name."""
+    return "".join(map(page_file, ASSETS[name])).encode()
 
 
 def address(*parts: str, **query: object) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -20,7 +17,7 @@ from cutter.domain.visible import json_text
 from cutter.errors import CutterError, InvalidInput, NotFound, OverCap, Refused, Unavailable
 from cutter.projections import desk_pages
 from cutter.projections.desk_pages import Place
-from starter.desk.boundary import JSON_SUFFIX, POLICY
+from starter.desk.boundary import JSON_SUFFIX
 
 STATUSES = ((NotFound, 404), (InvalidInput, 400), (Refused, 409), (Unavailable, 503), (OverCap, 503))
 """The HTTP status of each error. Every other error is one of the server."""
@@ -53,16 +50,8 @@ def as_json(value: Any, status: int = HTTPStatus.OK) -> Response:
 
 
 def as_page(body: bytes, status: int = HTTPStatus.OK) -> Response:
-    """A page. Its policy permits its own style sheet and script by their digests, and no other."""
-    text = body.decode()
-    policy = POLICY.format(styles=_digests(text, "style"), scripts=_digests(text, "script"))
-    return Response(body, status, {"content-security-policy": policy}, media_type="text/html; charset=utf-8")
-
-
-def _digests(page: str, element: str) -> str:
-    """The digests of the elements that are written into the page. A text cannot make one, because it is escaped."""
-    bodies = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
-    return "".join(f" 'sha256-{base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()}'" for body in bodies)
+    """A page."""
+    return Response(body, status, media_type="text/html; charset=utf-8")
 
 
 def told(request: Request, problem: Exception) -> Response:

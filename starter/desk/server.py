@@ -59,12 +59,10 @@ def _readable(request: Request) -> None:
 
 
 def _asset(request: Request, name: str) -> Response:  # noqa: ARG001 - the framework names it
-    """The style sheet and the script."""
-    if name == "desk.css":
-        return Response(desk_pages.style(), media_type="text/css")
-    if name == "desk.js":
-        return Response(desk_pages.script(), media_type="text/javascript")
-    raise HTTPException(404)
+    """A style sheet or a script."""
+    if name not in desk_pages.ASSETS:
+        raise HTTPException(404)
+    return Response(desk_pages.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript")
 
 
 def require_safe(settings: Settings, host: str) -> None:

@@ -132,3 +132,8 @@ def another_accepted(database: Database, **changed: Any) -> tuple[str, str, str,
     body, signature = b64decode(row["body"]) + b"\nonce more\n", b64decode(row["file"])
     verdict = {**row, "not_after": row["statement"]["not_after"], "approval_sha256": sha256_hex(body), **changed}
     return row["run_id"], verdict["gate"], row["kb_id"], Jsonb(verdict), body, signature
+
+
+def stop_report(run_id: str) -> str:
+    """A name that a report about a stop of the run may have."""
+    return f"a-{run_id[-12:]}/SG3-stop-route-report-x.md"

@@ -107,9 +107,11 @@ CALLS = (
     Call(what="a refused message", role="cutter_read", text=True,
          statement="select cutter_governance.fn_refusal_record(%(run)s, %(value)s, %(value)s, %(value)s, %(value)s)"),
     Call(what="a stop route", role="cutter_read", text=True,
-         statement="select cutter_governance.fn_stop_route_record(%(run)s, %(key)s || '.md', %(value)s)"),
+         statement="select cutter_governance.fn_stop_route_record(%(run)s, 'a-' || right(%(run)s, 12)"
+         " || '/SG3-stop-route-report-' || right(%(key)s, 36) || '.md', %(value)s)"),
     Call(what="the name of a stop route", role="cutter_read", text=True,
-         statement="select cutter_governance.fn_stop_route_record(%(run)s, %(value)s || %(key)s, 'a report')"),
+         statement="select cutter_governance.fn_stop_route_record(%(run)s, %(value)s || 'a-' || right(%(run)s, 12)"
+         " || '/SG3-stop-route-report-' || right(%(key)s, 36), 'a report')"),
     Call(what="the report of a stop", role="cutter_read",
          statement="select cutter_governance.fn_run_stop(%(run)s, 'stopped_expired', 'why', %(value)s)"),
     Call(what="a stop's state", role="cutter_read", text=True,

@@ -78,5 +78,7 @@ def _batch(made: Deployment) -> tuple[str, str]:
         made.gate(gate, run_id)
     enter = "select cutter_governance.fn_queue_enter(%s, %s, 'error_queue', 'failed_mark', 'no_units', %s, %s, %s)"
     with psycopg.connect(made.database.url("cutter_read")) as connection:
-        connection.execute(enter, (batch_id, QUEUED, WHY, f"{batch_id}/queue.md", f"# Why\n\n{WHY}\n"))
+        connection.execute(
+            enter, (batch_id, QUEUED, WHY, f"knowledge/dev/batches/{batch_id}/queue.md", f"# Why\n\n{WHY}\n")
+        )
     return batch_id, run_id

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.desk.conftest import LAW, Office
+from tests.integration.desk.conftest import ASKED, LAW, Office
 from tests.integration.desk.test_desk_pages import PAGES, path
 from tests.support import accessibility, browser
 
@@ -62,10 +62,10 @@ def test_without_its_script_a_page_shows_every_command(office: Office, page: bro
     page.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
         page.call("Page.navigate", url=f"{office.desk.url}/inbox")
-        text = page.until_text(f"cutter approve {office.asked}", "Laws", seconds=10)
+        text = page.until_text(f"cutter approve {ASKED}", "Laws", seconds=10)
     finally:
         page.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert f"cutter approve {office.asked}" in text
+    assert f"cutter approve {ASKED}" in text
 
 
 def test_the_request_filters_and_the_policy_stops_other_scripts(office: Office, page: browser.Page) -> None:

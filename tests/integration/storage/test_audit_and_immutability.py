@@ -268,7 +268,8 @@ ROW = {
 MOVED: dict[str, LiteralString] = {
     "halt": "select cutter_governance.fn_batch_halt(%s, 'stop', 'look')",
     "again": "select cutter_governance.fn_batch_again(%s)",
-    "queue_entered": "select cutter_governance.fn_queue_enter(%s, 'ICX-1', 'error_queue', 's', 'c', 'r', 'k.md', 'b')",
+    "queue_entered": "select cutter_governance.fn_queue_enter(%s, 'ICX-1', 'error_queue', 's', 'c', 'r',"
+    f" 'batches/{BATCH}/k.md', 'b')",
     "transition": "select cutter_governance.fn_batch_move(%s, 'batch_voided', 'test')",
 }
 

@@ -275,7 +275,7 @@ def test_a_closeout_waits_for_documents_that_are_gone_or_altered_but_not_for_a_t
     run_id, deps = driven.run_id, made.deps[WorkerRole.CUTTER]
     kb, names = made.settings.state / "kb", documents(made, driven.run_id)
     gone, altered, linked = (kb / name for name in names[:3])
-    waiting = f"{names[0].rpartition('/')[0]}/SG-report-by-a-test.md"
+    waiting = f"{names[0].rpartition('/')[0]}/SG3-stop-route-report-by-a-test.md"
     gone.unlink()
     altered.write_bytes(altered.read_bytes() + b" ")
     linked.unlink()

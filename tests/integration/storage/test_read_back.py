@@ -13,6 +13,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import CutterError, Unavailable
 from cutter.messages import VoidInput
 from tests.integration.storage.conftest import LEG_A
+from tests.support.gate_calls import stop_report
 from tests.support.runs import Deployment, drive, law, open_gates
 
 
@@ -95,7 +96,7 @@ def test_a_void_right_after_the_commit_ends_the_run_and_fails_nothing(deployment
 def test_a_void_stands_though_a_document_of_its_run_cannot_be_put(deployment: Deployment) -> None:
     run_id, _ = committed(deployment)
     order = deployment.order(run_id, schema.VOID)
-    name = f"knowledge/dev/{run_id}/taken.md"
+    name = stop_report(run_id)
     stranger = deployment.settings.state / "kb" / name
     stranger.parent.mkdir(parents=True)
     stranger.write_bytes(b"a stranger was here first")

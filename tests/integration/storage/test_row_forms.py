@@ -11,7 +11,7 @@ import pytest
 from cutter.domain.digests import sha256_hex
 from tests.integration.storage.conftest import LEG_A, At
 from tests.support import gate_calls as gates
-from tests.support.gate_calls import RECORD, another_accepted, one
+from tests.support.gate_calls import RECORD, another_accepted, one, stop_report
 
 REFUSE: LiteralString = "select cutter_governance.fn_gate_refuse(%s, %s, %s, %s, 'why', %s::jsonb)"
 ATTEMPT_ROW: LiteralString = "update cutter_governance.gate_attempt set report = %s::jsonb where run_id = %s"
@@ -161,18 +161,19 @@ def test_a_malformed_verdict_is_refused(at_cut: At, changed: dict[str, Any], wor
 
 @pytest.mark.parametrize("role", ["cutter_exec", "cutter_verify", "cutter_backup"])
 def test_what_has_a_body_is_the_reader_s_alone_to_see_and_to_put(at_cut: At, role: str) -> None:
-    route = "select cutter_governance.fn_stop_route_record(%s, 'a/stop.md', 'a report')"
-    at_cut.database.run(route, (at_cut.run_id,), role="cutter_read")
+    name = stop_report(at_cut.run_id)
+    route = "select cutter_governance.fn_stop_route_record(%s, %s, 'a report')"
+    at_cut.database.run(route, (at_cut.run_id, name), role="cutter_read")
     waiting = "select kb_id from cutter_governance.fn_outbox_waiting(%s)"
-    done = "select cutter_governance.fn_outbox_done('a/stop.md', %s, 1, '{}')"
+    done = "select cutter_governance.fn_outbox_done(%s, %s, 1, '{}')"
     connection = at_cut.connect(role)
     assert connection.execute(waiting, (at_cut.run_id,)).fetchall() == []
     with pytest.raises(psycopg.Error, match="is not for") as refused:
-        connection.execute(done, (sha256_hex("a report"),))
+        connection.execute(done, (name, sha256_hex("a report")))
     assert refused.value.sqlstate == "CU006"
     reader = at_cut.connect("cutter_read")
-    assert reader.execute(waiting, (at_cut.run_id,)).fetchall() == [("a/stop.md",)]
-    assert one(reader, done, (sha256_hex("a report"),))["run"]["run_id"] == at_cut.run_id
+    assert reader.execute(waiting, (at_cut.run_id,)).fetchall() == [(name,)]
+    assert one(reader, done, (name, sha256_hex("a report")))["run"]["run_id"] == at_cut.run_id
 
 
 def test_a_row_from_before_is_usable_in_what_it_leaves_as_it_is(at_cut: At) -> None:
