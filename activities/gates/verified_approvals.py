@@ -61,7 +61,10 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
         except (ids.InvalidId, NotFound) as problem:
             return GateRefused(status="approval_refused", code=problem.code, reason=str(problem))
         if not verdict.accepted or verdict.decision != schema.APPROVE:
-            return GateRefused(status="approval_refused", code=verdict.code, reason=verdict.reason)
+            return GateRefused(
+                status="approval_refused", code=verdict.code, reason=verdict.reason,
+                evidence={"approval_sha256": verdict.approval_sha256},
+            )  # fmt: skip
         verdicts.append(verdict)
     if not verdicts:
         return GateRefused(status="approval_refused", code="STOP_APPROVAL_REQUIRED", reason="no approval was named")

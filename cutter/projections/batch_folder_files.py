@@ -21,7 +21,7 @@ from cutter.projections import batch_folder as projection
 from cutter.projections.batch_folder import Contents
 from cutter.projections.batch_queue_file import QUEUE, folder_of
 from cutter.projections.run_folder import locked, replace, writable
-from cutter.storage import batch_views
+from cutter.storage import batch_views, private
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 
@@ -74,7 +74,7 @@ def keep_beside(folder: Path, name: str, data: bytes) -> None:
     """Write a document next to the queue file, such as `SG1-pre-batched-approvals/X.md`. An existing one stays."""
     path = folder / name
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private.make_folder(path.parent)
         replace(path, data)
 
 
@@ -91,11 +91,11 @@ def write(
     Raises Refused (STOP_RUN_BUSY) if another process writes the folder, and Unavailable if the disk refuses the write.
     """
     with writable(batches):
-        batches.mkdir(parents=True, exist_ok=True)
+        private.make_folder(batches)
         with locked(batches / LOCK, contents.batch_id, lock_seconds):
             folder = _moved(batches, contents)
             for name, data in contents.files.items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                private.make_folder((folder / name).parent)
                 replace(folder / name, data)
             for name, run_id in contents.links.items():
                 _link(folder / name, runs / run_id)
@@ -112,13 +112,13 @@ def _moved(batches: Path, contents: Contents) -> Path:
     """
     folder = folder_of(batches, contents.batch_id, archived=contents.archived)
     other = folder_of(batches, contents.batch_id, archived=not contents.archived)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    private.make_folder(folder.parent)
     if other.is_dir() and not folder.exists():
         other.rename(folder)
     elif other.is_dir():
         _prune(other, set())
         _empty_into(other, folder)
-    folder.mkdir(exist_ok=True)
+    private.make_folder(folder)
     return folder
 
 
@@ -140,7 +140,7 @@ def _empty_into(old: Path, new: Path) -> None:
 
 
 def _link(path: Path, target: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private.make_folder(path.parent)
     text = os.path.relpath(target, path.parent)
     if path.is_symlink():
         if path.readlink() == Path(text):

@@ -8,6 +8,7 @@ from cutter import limits
 from cutter.batch.documents import queue_in
 from cutter.domain.digests import sha256_hex
 from cutter.projections.run_folder import replace, writable
+from cutter.storage import private
 
 ARCHIVE, QUEUE = "archive", "queue.yaml"
 
@@ -37,7 +38,7 @@ def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
     """Write queue.yaml into the batch's folder (seed 001 §8)."""
     with writable(batches):
         folder = find(batches, batch_id)
-        folder.mkdir(parents=True, exist_ok=True)
+        private.make_folder(folder)
         replace(folder / QUEUE, data)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ from cutter import limits
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Refused, Unavailable
 from cutter.projections import state_file as projection
+from cutter.storage import private
 
 STATE, TRANSITIONS, LOCK = "state.json", "transitions.jsonl", "state.lock"
 
@@ -43,7 +43,7 @@ def write(
     folder = runs / run_id
     files = {STATE: projection.render_state(sidecar), TRANSITIONS: projection.render_transitions(sidecar), **documents}
     with writable(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        private.make_folder(folder)
         with locked(folder / LOCK, run_id, lock_seconds):
             for name, data in files.items():
                 replace(folder / name, data)
@@ -105,6 +105,4 @@ def replace(path: Path, data: bytes) -> None:
     """Write a whole file, or leave the old file as it is."""
     if path.exists() and path.read_bytes() == data:
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    temporary.replace(path)
+    private.replace(path, data)

@@ -17,6 +17,7 @@ from pathlib import Path
 import psycopg
 
 from cutter import limits
+from cutter.approvals import approver_store
 from cutter.backup import health as backup_health
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain import lanes
@@ -394,7 +395,7 @@ def approvers(settings: Settings) -> Check:
     from starter.approver import signing_desk
 
     try:
-        names = sorted({approver.name for approver in signing_desk.policy_in_force(settings).approvers})
+        policy = signing_desk.policy_in_force(settings)
     except NotFound:
         remedy = "cutter approvers init --approver NAME=KEY.asc"
         return Check(
@@ -402,6 +403,13 @@ def approvers(settings: Settings) -> Check:
         )
     except CutterError as problem:
         return Check(name="approvers", verdict=Verdict.BAD, found=str(problem), remedy="cutter approvers show")
+    try:
+        for approver in policy.approvers:
+            approver_store.public_key(settings.approvers, approver)
+    except CutterError as problem:
+        remedy = "copy the folder of approvers here again from the machine on which the epoch was made"
+        return Check(name="approvers", verdict=Verdict.BAD, found=str(problem), remedy=remedy)
+    names = sorted({approver.name for approver in policy.approvers})
     me = getpass.getuser()
     if set(names) <= {me}:
         description = f"only {me} may sign, and nobody may approve a run that they started"

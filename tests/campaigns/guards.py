@@ -410,8 +410,11 @@ PEOPLE = (
          "test_an_approval_that_was_taken_back_is_counted_no_more_and_the_other_one_still_is"),
         ("an approval of an epoch before that is counted", "and v.policy_sha256 = (select e.sha256",
          "and '' <> (select e.sha256", f"{_REVOKED}::test_an_approval_under_the_epoch_before_is_counted_no_more"),
-        ("another request's approval that is counted", "and (v.challenge = p_request.challenge\n", "and (true\n",
+        ("another request's approval that is counted", "and (v.challenge = p_request.challenge or", "and (true or",
          f"{_REVOKED}::test_what_approves_no_open_request_is_not_counted"),
+        ("a refusal of another approval that counts", "and coalesce(t.report ->> 'approval_sha256', v.approval_sha256)",
+         "and v.approval_sha256", "workflow/test_messages.py::"
+         "test_of_two_approvals_the_one_that_was_taken_back_takes_the_other_one_with_it_no_more"),
         ("an approval that its gate refused is counted", "and t.outcome = 'approval_refused'\n", "and false\n",
          f"{_FACTS}::test_a_genuine_statement_with_another_signature_costs_a_second_approval_only"),
     ),

@@ -48,23 +48,29 @@ def another(deployment: Deployment, run_id: str, text: str) -> tuple[bytes, byte
     return body, deployment.keys.people.sign_detached(body, who.fingerprint)
 
 
-def test_an_approval_that_is_replaced_after_its_verdict_opens_nothing(deployment: Deployment, run_id: str) -> None:
+def consumed(deployment: Deployment) -> list[str]:
+    """The approvals that opened a gate."""
+    names = "select array_agg(approval_sha256) from cutter_governance.approval_consumption"
+    return list(deployment.database.value(names))
+
+
+def test_an_approval_that_is_replaced_after_its_verdict_is_not_the_one_that_counts(
+    deployment: Deployment, run_id: str
+) -> None:
     kb_id, verdict = deployment.approve(run_id, Sovereign.CUT)
-    assert verdict.accepted
     body, signature = another(deployment, run_id, "another good one, which the cutter worker never judged")
     put(deployment, kb_id, body)
     put(deployment, signature_of(kb_id), signature)
-    outcome = deployment.gate(LEG_A, run_id, (kb_id,))
-    assert (outcome.status, outcome.code) == ("approval_refused", "no_accepted_verdict")
-    assert units(deployment) == 0
+    assert deployment.gate(LEG_A, run_id, (kb_id,)).status == "passed"
+    assert consumed(deployment) == [verdict.approval_sha256]
 
 
 @pytest.mark.parametrize("damage", ["changed", "signature", "hidden", "huge", "link", "folder"])
-def test_an_approval_that_is_damaged_after_its_verdict_opens_nothing(
+def test_what_becomes_of_an_approval_after_its_verdict_changes_nothing(
     deployment: Deployment, run_id: str, damage: str
 ) -> None:
+    """The database keeps the bytes that were judged."""
     kb_id, verdict = deployment.approve(run_id, Sovereign.CUT)
-    assert verdict.accepted
     path = path_of(deployment, kb_id)
     good = path.read_bytes()
     if damage == "changed":
@@ -81,9 +87,8 @@ def test_an_approval_that_is_damaged_after_its_verdict_opens_nothing(
         path.symlink_to(outside)
     elif damage == "folder":
         path.mkdir()
-    assert deployment.gate(LEG_A, run_id, (kb_id,)).status == "approval_refused"
-    assert units(deployment) == 0
-    assert deployment.run_row(run_id)["state"] == "awaiting_cut_authorization"
+    assert deployment.gate(LEG_A, run_id, (kb_id,)).status == "passed"
+    assert consumed(deployment) == [verdict.approval_sha256]
 
 
 def test_our_own_documents_are_no_approvals_whatever_is_put_beside_them(deployment: Deployment, run_id: str) -> None:

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from cutter.catalogue import Role
+from cutter.preflight.checks import Verdict
 from starter import cli
 from starter.commands import approvers
 from starter.console.terminal import ExitCode
+from starter.local import doctor_checks
 from tests.support.runs import Deployment
 
 
@@ -84,3 +86,20 @@ def test_only_the_owner_installs_what_the_approvers_signed(
     assert approvers.in_force(deployment.settings) == deployment.database.value(
         "select sha256 from cutter_governance.policy_epoch where number = 2"
     )
+
+
+@pytest.mark.parametrize("what", ["gone", "another's"])
+def test_doctor_finds_a_key_file_that_is_not_the_one_of_the_epoch(
+    deployment: Deployment, tmp_path: Path, what: str
+) -> None:
+    folder = tmp_path / "approvers"
+    shutil.copytree(deployment.settings.approvers, folder)
+    settings = deployment.settings.model_copy(update={"approvers_dir": folder})
+    assert doctor_checks.approvers(settings).verdict is Verdict.OK
+    first, second = sorted(folder.rglob("*.asc"))[:2]
+    first.unlink()
+    if what != "gone":
+        shutil.copy(second, first)
+    check = doctor_checks.approvers(settings)
+    assert (check.verdict, "is missing or changed" in check.found) == (Verdict.BAD, True)
+    assert "copy the folder of approvers here again" in check.remedy

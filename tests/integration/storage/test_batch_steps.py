@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 import uuid_utils
@@ -16,8 +18,8 @@ from cutter.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import BatchStep, SteerInput
 from cutter.projections.batch_folder import PAGE, STATE, TRANSITIONS
-from cutter.projections.batch_folder_files import read_contents
-from cutter.projections.batch_queue_file import find
+from cutter.projections.batch_folder_files import keep_beside, read_contents
+from cutter.projections.batch_queue_file import find, keep_queue
 from cutter.storage import batch_views
 from cutter.storage import batches as batch_rows
 from tests.support.batch import queue_yaml
@@ -208,3 +210,14 @@ def latched(deployment: Deployment) -> dict[str, bool]:
         " using (run_id)"
     )
     return latches
+
+
+def test_only_its_owner_reads_the_folder_of_a_batch_whatever_the_umask_is(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        keep_queue(tmp_path / "batches", "b", b"queue")
+        keep_beside(tmp_path / "batches" / "b", "SG1-pre-batched-approvals/X.md", b"statement")
+    finally:
+        os.umask(before)
+    modes = {path.name: oct(path.stat().st_mode & 0o777) for path in (tmp_path / "batches").rglob("*")}
+    assert modes == {"b": "0o700", "queue.yaml": "0o600", "SG1-pre-batched-approvals": "0o700", "X.md": "0o600"}

@@ -16,6 +16,7 @@ as $$
             join cutter_governance.gate_catalogue c on c.gate = t.gate
             where t.run_id = v.run_id and c.sovereign = v.gate and t.outcome = 'approval_refused'
                 and t.started_at >= v.recorded_at
-                -- too few people is nobody's fault
+                -- a refusal of another approval leaves this one, and too few people is nobody's fault
+                and coalesce(t.report ->> 'approval_sha256', v.approval_sha256) = v.approval_sha256
                 and t.reason not like 'threshold\_missing:%')
 $$;
