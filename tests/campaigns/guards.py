@@ -937,6 +937,16 @@ BATCHES = (
          "::test_what_the_batch_itself_has_stopped_does_not_halt_it_again"),
     ),
     *_of(
+        "cutter/batch/item.py", "unit/batch/test_batch_state.py",
+        ("a failure that is a person's stop", "(Outcome.FAILED, Outcome.STOPPED) and self.held_at is None",
+         "(Outcome.FAILED, Outcome.STOPPED)", "::test_a_stop_by_a_person_stops_nothing_else"),
+    ),
+    *_of(
+        "cutter/batch/plan.py", "unit/batch/test_batch_plan.py",
+        ("a document that a person holds blocks nothing", "and not item.stands and item.held_at is None",
+         "and not item.stands", "::test_what_a_person_holds_blocks_nothing"),
+    ),
+    *_of(
         "cutter/batch/ways.py", "unit/batch/test_ways.py",
         ("a resume that is undone at once", "    if cause is not None:", "    if False:",
          "::test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed"),
