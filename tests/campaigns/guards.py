@@ -982,6 +982,12 @@ BATCHES = (
          "and t.code is null as good", "::test_an_approval_under_the_epoch_before_is_counted_no_more"),
     ),
     *_of(
+        "activities/gates/runner.py", "workflow/test_outages.py",
+        ("a run's cap over a lower one of the worker",
+         "cap = min(cap, attempt.run.caps", "cap = max(cap, attempt.run.caps",
+         "::test_a_lower_soft_cap_of_the_worker_holds_against_the_run_s"),
+    ),
+    *_of(
         "activities/gates/verified_approvals.py", _FORGED,
         ("a resume that nobody signed", "    approval_judge.require_signed_orders(deps, Role.EXEC, facts)\n", "",
          "::test_a_stop_that_nobody_s_signature_lifted_writes_nothing"),
