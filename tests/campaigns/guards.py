@@ -1446,6 +1446,9 @@ RULES = (
     ),
     *_of(
         "activities/run/approval_requests.py", "integration/policy/test_policy_on_the_real_path.py",
+        ("a signature for what the policy never allows", "if denied := never_allowed(asked.policy, ahead):",
+         "if (denied := never_allowed(asked.policy, ahead)) and False:",
+         "::test_nobody_is_asked_to_sign_for_what_the_policy_never_allows"),
         ("a policy that came while a request was made", "policy = bind(", "bind(",
          "::test_a_policy_that_comes_while_a_request_is_made_counts_for_its_document"),
     ),
