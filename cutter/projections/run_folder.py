@@ -3,7 +3,7 @@
 The writer holds the lock `state.lock` (POSIX fcntl), so that two hosts that share the folder do not write at the same
 time. If it does not get the lock in time, it raises STOP_RUN_BUSY and leaves the database unaffected (spec "Resume,
 void, amend"). If the artifact store is the runs folder, which is the default, the folder also has the backup as
-`pre_write.gpg`, or a link to the backup that the run shares with another one.
+`pre_write.gpg`. For a backup that the run shares with another run, the folder has a link.
 """
 
 from __future__ import annotations
