@@ -5,6 +5,7 @@ Everything here runs as cutter_read; nothing here writes a unit.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -23,7 +24,7 @@ from cutter.approvals.verify import Authentication
 from cutter.catalogue import GATES, Role, Sovereign, State, stands_on
 from cutter.domain import ids
 from cutter.domain.run_record import RunSidecar
-from cutter.errors import PolicyDenied
+from cutter.errors import CutterError, PolicyDenied
 from cutter.messages import (
     NOT_SO,
     EndRequestInput,
@@ -43,6 +44,7 @@ from cutter.policy.command import KB_PUT, operations_at
 from cutter.policy.rules import ProposedAction, permit
 from cutter.policy.times_of_day import never_allowed, restrictions
 from cutter.storage.answers import LatchSet, Noted, NotOpened, ResumeDecided
+from cutter.storage.approval_facts import ApprovalFacts
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, single
@@ -204,7 +206,17 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
             # The person who revokes must learn that the revocation came too late, because the approval was already
             # used.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
+    if verdict.accepted and verdict.decision == schema.APPROVE and _takes_several(deps, facts, input.gate):
+        # The run waits for the others, and its folder already shows this approval.
+        with suppress(CutterError):
+            publish(deps, Role.READ, input.run_id)
     return _result(verdict, input.kb_id, facts.run.state, duplicate=noted.status == "duplicate")
+
+
+def _takes_several(deps: Deps, facts: ApprovalFacts, gate: str) -> bool:
+    policy, _ = approval_judge.policy_of(deps, facts.epoch_sha256)
+    tier = facts.request.tier if facts.request else None
+    return policy.needed(gate, Tier(tier) if tier else None) > 1
 
 
 def _noted(connection: Connection, input: JudgeInput, verdict: Verdict) -> Noted:

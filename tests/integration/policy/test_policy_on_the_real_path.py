@@ -27,6 +27,7 @@ from cutter.gates.report import GateReport
 from cutter.kb.store import Store
 from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
 from cutter.policy.command import BY_KEY, Connector
+from cutter.projections.run_folder import read_state
 from cutter.storage.pools import single
 from cutter.types import Json
 from tests.support.policies import never_installed, policy_of, put_in_force, put_unread
@@ -352,6 +353,8 @@ def test_a_high_tier_takes_two_different_people(deployment: Deployment) -> None:
     assert view.approvers_needed == 2
     assert "Tier high: 2 distinct approvers" in deployment.deps[WorkerRole.CUTTER].kb.get(view.kb_id).decode()
     alice, _ = deployment.approve(run_id, CUT)
+    (shown,) = read_state(deployment.settings.runs, run_id)["sovereign_approvals"]
+    assert (shown["approval_kb_id"], shown["validated_utc"] is None) == (alice, False), "seed 000 §5"
     again, verdict = deployment.approve(run_id, CUT)
     assert verdict.accepted
     before = written(deployment)
