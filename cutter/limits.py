@@ -358,6 +358,13 @@ ENTITIES_IN_MEMORY = 20_000
 EXPORT_ROWS_AT_ONCE = 500
 """Rows that `cutter transitions export` holds in memory at once."""
 
+TRANSITIONS_MARGIN_SECONDS = 15
+"""The age of a transition when `cutter transitions export --follow` writes it. The stream is in the order of time, and
+a transaction commits later than the times of its transitions. An attempt of a gate is waited for without this limit."""
+
+TRANSITIONS_PAUSE_SECONDS = 2
+"""Between two looks of `cutter transitions export --follow`."""
+
 CONTROL_ACTIVITY_SECONDS = 120
 """The cap of one activity that is no gate: a request, a verdict, a report."""
 

@@ -22,7 +22,7 @@ from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.batch import batch_step, documents, ways
 from cutter.batch.batch_step import BatchActions, Entry, Summary
-from cutter.batch.item import REVIEW
+from cutter.batch.item import BATCH, REVIEW
 from cutter.batch.state import BatchState
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import Role
@@ -210,7 +210,7 @@ def _carry_out(deps: Deps, connection: Connection, view: BatchView, orders: Batc
             # halt and all other latches.
             connection.execute(
                 "select cutter_governance.fn_stop_set(%s, %s, %s, %s, false)",
-                (by_id[document_id].run_id, kind, batch_step.reason_of(batch, orders), batch_step.BATCH),
+                (by_id[document_id].run_id, kind, batch_step.reason_of(batch, orders), BATCH),
             )
             if kind == "cancel" and by_id[document_id].stopped:
                 # No step of the item is under way, so there is no boundary to wait for.
@@ -319,7 +319,7 @@ def _enter(deps: Deps, connection: Connection, view: BatchView, entry: Entry) ->
         kb_id = documents.entry_id(batch_id, entry.queue, record.run_id or entry.document_id, before + 1)
         body = (
             _review_body(connection, view, record, entry)
-            if entry.queue == REVIEW
+            if entry.queue == REVIEW and not record.held
             else _error_body(deps, connection, record, entry)
         )
     connection.execute(

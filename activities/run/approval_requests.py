@@ -5,6 +5,7 @@ Everything here runs as cutter_read; nothing here writes a unit.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,10 +21,10 @@ from cutter.approvals.policy import Tier
 from cutter.approvals.request import render_request
 from cutter.approvals.verdict import ACCEPTED, Verdict, verdict_record
 from cutter.approvals.verify import Authentication
-from cutter.catalogue import GATES, Role, Sovereign, stands_on
+from cutter.catalogue import GATES, Role, Sovereign, State, stands_on
 from cutter.domain import ids
 from cutter.domain.run_record import RunSidecar
-from cutter.errors import PolicyDenied
+from cutter.errors import CutterError, PolicyDenied
 from cutter.messages import (
     NOT_SO,
     EndRequestInput,
@@ -39,9 +40,11 @@ from cutter.messages import (
     StopInput,
     StopSet,
 )
-from cutter.policy.command import KB_PUT, write_of
-from cutter.policy.rules import Permit, permit
+from cutter.policy.command import KB_PUT, operations_at
+from cutter.policy.rules import ProposedAction, permit
+from cutter.policy.times_of_day import never_allowed, restrictions
 from cutter.storage.answers import LatchSet, Noted, NotOpened, ResumeDecided
+from cutter.storage.approval_facts import ApprovalFacts
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, single
@@ -75,11 +78,17 @@ def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
             return _not_requested(input, asked)
         request, policy = asked.request, asked.policy
         context = effects.of_run(asked.facts.run, asked.facts.pins, asked.facts.now, input.gate)
-        tier = approval_judge.tier_asked(request.tier, _writes_ahead(asked, Sovereign(input.gate)))
+        ahead = _effects_ahead(asked, input.gate)
+        tier = approval_judge.tier_asked(request.tier, permit(asked.policy, ahead))
         try:
+            if denied := never_allowed(asked.policy, ahead):
+                raise PolicyDenied(denied.why)
             effects.require(context, effects.decided(deps, context, (KB_PUT,), asked.policy))
             if asked.new:
-                document, snapshot = request_document(deps, asked, context, tier)
+                # The signatures of a rehearsal are for both gates of the live run.
+                signed = ahead if asked.facts.run.mode == "live" else _effects_ahead(asked, *Sovereign)
+                limited = restrictions(asked.policy, (replace(action, mode="live") for action in signed))
+                document, snapshot = request_document(deps, asked, context, tier, limited or None)
                 put = (document.kb_id, render_request(document))
                 policy = bind(
                     connection, request.request_id, put[0], put[1].decode(), tier=tier.value if tier else None,
@@ -102,14 +111,17 @@ def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
     return _view(deps, input, asked, sidecar, tier, names[request.request_id] or "")
 
 
-def _writes_ahead(asked: Asked, sovereign: Sovereign) -> Permit:
-    """The policy's present answer about the writes that this approval allows. The request asks for as many people as
-    this answer.
+def _effects_ahead(asked: Asked, *sovereigns: str) -> list[ProposedAction]:
+    """The side effects that approvals of these gates allow, up to the enactment. After it, a denial does not fail the
+    run.
     """
-    writes = [(gate.name, write) for gate in GATES if stands_on(gate) is sovereign and (write := write_of(gate.name))]
     facts = asked.facts
-    contexts = ((effects.of_run(facts.run, facts.pins, facts.now, gate), write) for gate, write in writes)
-    return permit(asked.policy, [context.proposed(write) for context, write in contexts])
+    return [
+        effects.of_run(facts.run, facts.pins, facts.now, gate.name).proposed(operation)
+        for gate in GATES
+        if stands_on(gate) in sovereigns and gate.from_state is not State.LIFECYCLE_ENACTED
+        for operation in operations_at(gate.name)
+    ]
 
 
 def _not_requested(input: RequestInput, answer: NotOpened) -> OpenedRequest:
@@ -194,7 +206,17 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
             # The person who revokes must learn that the revocation came too late, because the approval was already
             # used.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
+    if verdict.accepted and verdict.decision == schema.APPROVE and _takes_several(deps, facts, input.gate):
+        # The run waits for the others, and its folder already shows this approval.
+        with suppress(CutterError):
+            publish(deps, Role.READ, input.run_id)
     return _result(verdict, input.kb_id, facts.run.state, duplicate=noted.status == "duplicate")
+
+
+def _takes_several(deps: Deps, facts: ApprovalFacts, gate: str) -> bool:
+    policy, _ = approval_judge.policy_of(deps, facts.epoch_sha256)
+    tier = facts.request.tier if facts.request else None
+    return policy.needed(gate, Tier(tier) if tier else None) > 1
 
 
 def _noted(connection: Connection, input: JudgeInput, verdict: Verdict) -> Noted:

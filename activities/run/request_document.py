@@ -26,10 +26,13 @@ from cutter.storage.request_transaction import Asked
 from cutter.types import Json
 
 
-def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | None) -> tuple[RequestDocument, Put]:
+def request_document(
+    deps: Deps, asked: Asked, context: Context, tier: Tier | None, restrictions: str | None
+) -> tuple[RequestDocument, Put]:
     """Make the document of a request whose transaction is still open. Also puts the copy of the snapshot.
 
-    `tier` is the tier that the policy asks for. The gate's own tier may be higher. Raises PolicyDenied.
+    `tier` is the tier that the policy asks for. The gate's own tier may be higher. `restrictions` says what the policy
+    decides by the time of the day. Raises PolicyDenied.
     """
     run, pins, request = asked.facts.run, asked.facts.pins, asked.request
     folder, day = folder_of(run, pins["content_sha256"]), day_of(run).date()
@@ -79,6 +82,7 @@ def request_document(deps: Deps, asked: Asked, context: Context, tier: Tier | No
         batch_id=batch_id,
         amends_run_id=run.amends,
         operation=view.revision.base.operation_kind if view.revision else None,
+        effect_policy=restrictions,
     )
     return document, snapshot
 

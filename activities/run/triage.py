@@ -17,9 +17,6 @@ from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from cutter.types import Json
 
-BY_PEOPLE = ("stopped_stop", "stopped_cancel")
-"""Stops that no fault caused. A run with such a stop is never quarantined."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedBy:
@@ -39,7 +36,8 @@ def quarantined(connection: Connection, run: RunRecord) -> bool:
     """True for a run of a batch that sets failed documents aside. Then the entry in the quarantine queue is the only
     document about its failure.
     """
-    if run.batch_id is None or run.state in BY_PEOPLE or RunState(run.state).voided:
+    state = RunState(run.state)
+    if run.batch_id is None or state.on_order or state.voided:
         return False
     return POLICY.first(connection, {"batch_id": run.batch_id}) == "quarantine"
 

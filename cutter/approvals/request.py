@@ -25,7 +25,7 @@ from cutter.errors import InvalidInput
 from cutter.types import Refusal
 
 SCHEMA = "cutter-request/1"
-_LATER = ("restore_point", "operation")
+_LATER = ("restore_point", "operation", "effect_policy")
 """Fields that the first requests did not have."""
 _BLOCK = re.compile(r"\n```json\n(?P<json>\{[^\n]*\})\n```\n\Z")
 
@@ -108,7 +108,8 @@ class RequestDocument:
     the copy of the pinned text. `ttl_seconds` limits the life of an approval after its signature. `shown` is the
     Markdown of the request's view, and every form of that view names `view_digest` (cutter/request_view). In a dry run,
     `batch_id` is the batch that a pre-batched approval binds. `operation` says how the run
-    changes a law in force, such as `repeal`.
+    changes a law in force, such as `repeal`. `effect_policy` says at which times of the day the effect policy denies a
+    side effect, or asks for more people.
     """
 
     request: RequestTuple
@@ -135,6 +136,7 @@ class RequestDocument:
     amends_run_id: str | None = None
     restore_point: str | None = None
     operation: str | None = None
+    effect_policy: str | None = None
 
     def __post_init__(self) -> None:
         # These values appear in commands that people paste into a shell.

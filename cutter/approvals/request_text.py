@@ -77,6 +77,9 @@ def _head(document: RequestDocument) -> Iterator[str]:
     people = "one approver" if needed == 1 else f"{needed} distinct approvers, each with a document of their own"
     yield f"Tier {document.tier}: {people}. Open until **{render_instant(document.expires_utc)}**."
     yield ""
+    if document.effect_policy:
+        yield f"The effect policy decides by the time of the write: {code(document.effect_policy)}."
+        yield ""
     yield "For the same content as a page, with each unit at its place in the text:"
     yield ""
     yield "```sh"

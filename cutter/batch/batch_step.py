@@ -14,18 +14,16 @@ from typing import Literal
 
 from cutter import limits
 from cutter.batch import plan
-from cutter.batch.item import REVIEW, Item, Stage
-from cutter.batch.state import ENDS, FAILURES, BatchState, batch_state, is_partial, stops_the_rest
+from cutter.batch.item import BATCH, REVIEW, Item, Stage
+from cutter.batch.state import ENDS, BatchState, batch_state, is_partial, stops_the_rest
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
+from cutter.domain.run_state import RunState
 from cutter.domain.stop_codes import stop_code
 from cutter.messages import BatchStop
 
 ERROR, QUARANTINE = "error_queue", "quarantine_queue"
 QUEUES = (ERROR, QUARANTINE, REVIEW)
-
-BATCH = "batch"
-"""The name under which a batch sets a stop latch."""
 
 SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_authz"}
 AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz"}
@@ -168,7 +166,8 @@ def summarise(view: BatchView, *, attended: bool) -> Summary:
         state = state if state in ENDS else BatchState.FAILED_PARTIAL
         over = late or batch.halted == "hard_cap" or not at_people
     else:
-        unanswered = [at_person for at_person in at_people if attended or not at_person.in_review]
+        waiting = [*at_people, *(item for item in items if item.held_at)]
+        unanswered = [item for item in waiting if attended or not item.in_review]
         over = not (moving or pending or unanswered)
     # If an item must still leave its queue, the next look removes it, so the batch is not over yet.
     over = over and not _leaves(view)
@@ -309,14 +308,16 @@ def stop_word(halted: str | None) -> Literal["stop", "cancel"]:
 def _failures(
     batch: BatchRecord, items: Sequence[Item], by_id: Mapping[str, ItemRecord], kind: str | None
 ) -> list[Entry]:
-    queue = QUARANTINE if batch.policy == "quarantine" else ERROR
+    """The failed items that enter a queue. At night, an item that a person holds waits in human review."""
+    of_failures = QUARANTINE if batch.policy == "quarantine" else ERROR
     entries = []
     for item in items:
-        if item.outcome not in FAILURES:
+        if not item.failed and not (item.held_at and batch.unattended):
             continue
+        queue = of_failures if item.failed else REVIEW
         row = by_id[item.document_id]
         state = row.state or ""
-        ours = kind is not None and state in ("stopped_stop", "stopped_cancel")
+        ours = kind is not None and RunState(state).on_order
         if not ours and (row.queue, row.queue_state) != (queue, state):
             entries.append(
                 Entry(
@@ -336,8 +337,7 @@ def _leaves(view: BatchView) -> list[tuple[str, str]]:
     for item in view.items:
         if item.queue is None:
             continue
-        still_waits = item.queue == REVIEW and item.item.stage in SOVEREIGN_STAGES
-        still_failed = item.queue != REVIEW and item.item.outcome in FAILURES
-        if not still_waits and not still_failed:
+        waits = item.item.stage in SOVEREIGN_STAGES or item.held
+        if not (waits if item.queue == REVIEW else item.item.failed):
             gone.append((item.document_id, item.state or "decided"))
     return gone

@@ -16,7 +16,10 @@ from cutter.errors import ProgrammingError
 DEFAULT_TENANT = "default"
 
 REVIEW = "human_review_queue"
-"""The queue of items that still lack an approval which should already exist."""
+"""The queue of items that still lack an approval which should already exist, or that a person holds at night."""
+
+BATCH = "batch"
+"""The name under which a batch sets a stop latch."""
 
 
 class Stage(StrEnum):
@@ -59,7 +62,8 @@ GOOD = frozenset({Outcome.ENACTED, Outcome.REHEARSED, Outcome.SKIPPED})
 class Item:
     """One document of a batch. `position` is its place in the file. `in_review` is true if it waits in human review.
 
-    `law` says that its enactment is sealed, whatever happened to the run after that.
+    `law` says that its enactment is sealed, whatever happened to the run after that. `held_at` is set while a person
+    holds the item with a stop: the stage of the sovereign gate that it passes next.
     """
 
     document_id: str
@@ -72,6 +76,7 @@ class Item:
     outcome: Outcome | None = None
     in_review: bool = False
     law: bool = False
+    held_at: Stage | None = None
 
     def __post_init__(self) -> None:
         if (self.stage is Stage.SETTLED) != (self.outcome is not None):
@@ -81,6 +86,11 @@ class Item:
     def good(self) -> bool:
         """True if the item ended with a good outcome."""
         return self.outcome in GOOD
+
+    @property
+    def failed(self) -> bool:
+        """True if the item ended with a fault. An item that a person holds has no fault."""
+        return self.outcome in (Outcome.FAILED, Outcome.STOPPED) and self.held_at is None
 
     @property
     def stands(self) -> bool:

@@ -95,7 +95,11 @@ def _causes(items: Sequence[Item]) -> dict[str, str]:
     """Maps each document that will never be enacted to the document at which its chain of dependencies broke."""
     names = {item.document_id for item in items}
     causes = {need: need for item in items for need in item.depends_on if need not in names}
-    causes |= {item.document_id: item.document_id for item in items if item.stage is Stage.SETTLED and not item.stands}
+    causes |= {
+        item.document_id: item.document_id
+        for item in items
+        if item.stage is Stage.SETTLED and not item.stands and item.held_at is None
+    }
     # An item without dependencies is neither blocked nor in a cycle, and most items have none.
     waiting = {
         item.document_id: item

@@ -39,9 +39,6 @@ class WorkstreamState(StrEnum):
 ENDS = frozenset({BatchState.CLOSEOUT, BatchState.FAILED_PARTIAL, BatchState.VOIDED})
 """The states of a batch that has nothing left to do."""
 
-FAILURES = (Outcome.FAILED, Outcome.STOPPED)
-"""The outcomes that need a person's attention."""
-
 _MOVING = (
     (Stage.PLANNING, BatchState.PLANNING),
     (Stage.WRITING, BatchState.WRITING),
@@ -57,8 +54,8 @@ def batch_state(
     """The state of the batch: its earliest work in motion, else the gate that people must sign, else how it ended.
 
     `started` says that the batch's workflow runs, and `halted` that the batch begins nothing more. A document in human
-    review does not hold up the others, so it decides the state only if nothing else waits. A pending document that can
-    never begin holds up nothing.
+    review does not hold up the others, so it decides the state only if nothing else waits, and a document that a person
+    holds comes last. A pending document that can never begin holds up nothing.
     """
     if not started or not items:
         return BatchState.PENDING
@@ -73,9 +70,10 @@ def batch_state(
 
 
 def _awaited(items: Sequence[Item]) -> BatchState | None:
-    for in_review in (False, True):
+    asked, in_review = ({item.stage for item in items if item.in_review is review} for review in (False, True))
+    for stages in (asked, in_review, {item.held_at for item in items}):
         for stage, state in _WAITING:
-            if any(item.stage is stage and item.in_review is in_review for item in items):
+            if stage in stages:
                 return state
     return None
 
@@ -103,8 +101,7 @@ def stops_the_rest(items: Sequence[Item], *, strict: bool) -> Item | None:
     """The first item whose failure stops all others at their next boundary: any failed item under `strict`, else a
     critical one.
     """
-    broken = (item for item in items if item.outcome in FAILURES)
-    return next((item for item in broken if strict or item.critical), None)
+    return next((item for item in items if item.failed and (strict or item.critical)), None)
 
 
 def workstream_state(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from cutter.batch.item import REVIEW, Item, Outcome, Stage, outcome_of, stage_of
+from cutter.batch.item import BATCH, REVIEW, Item, Outcome, Stage, outcome_of, stage_of
 from cutter.domain.recorded_values import record
 from cutter.domain.run_state import RunState
 from cutter.messages import Mode
@@ -123,6 +123,11 @@ class ItemRecord(ItemRun):
     queue_kb_id: str | None
     queue_state: str | None
 
+    @property
+    def held(self) -> bool:
+        """True while a person holds the run with a stop or a cancel. A stop by its own batch does not count."""
+        return RunState(self.state or "").on_order and self.stopped_by != BATCH and not self.ended
+
     @cached_property
     def item(self) -> Item:
         """The item in the form that the planner takes. A view keeps most records from one look to the next."""
@@ -134,6 +139,7 @@ class ItemRecord(ItemRun):
             document_id=self.document_id, position=self.position, priority=self.priority,
             depends_on=tuple(self.depends_on), critical=self.critical, tenant=self.tenant, stage=stage,
             outcome=outcome, in_review=self.queue == REVIEW, law=self.enacted,
+            held_at=(Stage.AT_SG2 if self.wrote else Stage.AT_SG1) if self.held else None,
         )  # fmt: skip
 
     @classmethod

@@ -25,6 +25,9 @@ def next_command(view: BatchView, summary: batch_step.Summary) -> str:
     batch_id = batch.batch_id
     if summary.gate and batch.mode == "live":
         return f"cutter approve --batch {batch_id}"
+    held = tuple(item for item in view.items if item.held)
+    if held and summary.state in batch_step.AWAITED:
+        return _first(replace(view, items=held))
     if batch.state not in ENDS and not summary.over:
         return f"cutter status {batch_id} --watch"
     if batch.halted == "cancel":

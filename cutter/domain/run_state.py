@@ -48,6 +48,11 @@ class RunState(str):
         return self.partition("_")[2] if self.halted else ""
 
     @property
+    def on_order(self) -> bool:
+        """A stop or a cancel holds the run, and no fault."""
+        return self in ("stopped_stop", "stopped_cancel")
+
+    @property
     def drifted(self) -> bool:
         """The survey of the database found a change that no gate had made."""
         return self.stopped and self.reason.startswith("drift_")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -21,6 +22,7 @@ from cutter.lifecycle.history import of_audit, run_events
 from cutter.lifecycle.workstream import batch_events
 from cutter.storage import batch_views
 from cutter.storage.queries import query
+from cutter.storage.records import Rows, records, values
 from cutter.storage.runs import sidecar_of
 
 Connection = psycopg.Connection[Any]
@@ -34,15 +36,26 @@ create table event (at text not null, line text not null);
 
 
 class Spool:
-    """Takes events in any order. `ordered` gives their lines by time. Lines of the same time keep their order."""
+    """Takes events in any order. `ordered` gives their lines by time. Lines of the same time keep their order.
 
-    def __init__(self) -> None:
+    With `once`, an event that comes again is ignored.
+    """
+
+    def __init__(self, *, once: bool = False) -> None:
         self._rows = sqlite3.connect("")
         self._rows.executescript(_SPOOL)
+        if once:
+            self._rows.execute("create unique index once on event (at, line)")
 
     def add(self, events: Iterable[Event]) -> None:
         rows = ((instant(event.timestamp), event.line()) for event in events)
-        self._rows.executemany("insert into event values (?, ?)", rows)
+        self._rows.executemany("insert or ignore into event values (?, ?)", rows)
+
+    def between(self, after: str, until: str) -> Iterator[str]:
+        """The lines by time, from `after` on and earlier than `until`."""
+        asked = "select line from event where at >= ? and at < ? order by at, rowid"
+        for (line,) in self._rows.execute(asked, (after, until)):
+            yield line
 
     def ordered(self) -> Iterator[str]:
         self._rows.execute("create index by_time on event (at)")
@@ -62,6 +75,46 @@ def gathered(connection: Connection) -> Spool:
         spool.add(_of_batch(connection, batch_id))
     spool.add(_of_workers(connection))
     return spool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """The audit chain of a run, a batch or the workers. `version` grows with its transitions."""
+
+    chain: str
+    version: int
+    kind: str
+    batch_id: str | None
+
+
+CHAINS = records("transition_chains", Chain)
+COMPLETE_UNTIL: Rows[str] = values("transitions_complete_until")
+
+
+class Follower:
+    """Gives the transitions of a database as they come, in the order of time. Each look has a snapshot of its own."""
+
+    def __init__(self) -> None:
+        self.spool = Spool(once=True)
+        self._known: dict[str, int] = {}
+        self._told = ""
+
+    def look(self, connection: Connection) -> Iterator[str]:
+        """The lines since the last look. A transition waits until no earlier one can come."""
+        until = instant(COMPLETE_UNTIL.one(connection, {"margin": limits.TRANSITIONS_MARGIN_SECONDS}))
+        changed = [chain for chain in CHAINS.all(connection) if self._known.get(chain.chain) != chain.version]
+        self._known |= {chain.chain: chain.version for chain in changed}
+        for chain in changed:
+            if chain.kind != "batch":
+                self.spool.add(_of_run(connection, chain.chain) if chain.kind == "run" else _of_workers(connection))
+        for batch_id in {chain.batch_id for chain in changed if chain.batch_id is not None}:
+            self.spool.add(_of_batch(connection, batch_id))
+        yield from self.spool.between(self._told, until)
+        self._told = max(self._told, until)
+
+    def close(self) -> None:
+        """Drop the file on disk."""
+        self.spool.close()
 
 
 def _each(connection: Connection, name: str) -> Iterator[Any]:

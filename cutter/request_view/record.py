@@ -52,6 +52,7 @@ def request_record(document: RequestDocument, view: RequestView) -> Json:
         "request": {**asdict(document.request), "challenge": document.request.challenge},
         "mode": document.mode,
         "expires_utc": render_instant(document.expires_utc),
+        "effect_policy": document.effect_policy,
         "request_kb_id": document.kb_id,
         "changes": asdict(document.changes),
         "newer_version": view.newer,

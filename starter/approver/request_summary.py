@@ -40,11 +40,13 @@ def _head(document: RequestDocument, view: RequestView) -> Iterator[Text]:
 
 
 def change(document: RequestDocument, view: RequestView, room: int = DIFFERENCE_IN_PAGE_CHARACTERS) -> Iterator[Text]:
-    """A newer version, if one is registered, and what the text changes in the law in force, by word: up to `room`
-    characters. Nothing of that for a first cut.
+    """A newer version, if one is registered, and the times at which the effect policy denies the write. Then what the
+    text changes in the law in force, by word: up to `room` characters. A first cut changes nothing.
     """
     if view.newer:
         yield line(f"newer version: {view.newer}", "bold yellow")
+    if document.effect_policy:
+        yield line(f"effect policy, by the time of the write: {document.effect_policy}", "bold yellow")
     plan = view.revision
     if plan is None:
         yield from (line(f"{name}: {value}") for name, value in view.terms)

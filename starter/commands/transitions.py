@@ -8,13 +8,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, TextIO
+from time import sleep
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
-from psycopg import IsolationLevel
+from psycopg import Connection, IsolationLevel
 
 from cutter.catalogue import Role
-from cutter.projections.transitions_corpus import Spool, gathered
+from cutter.limits import TRANSITIONS_PAUSE_SECONDS
+from cutter.projections.transitions_corpus import Follower, Spool, gathered
 from cutter.projections.transitions_file import told
 from cutter.settings import Settings, load
 from cutter.storage.pools import session
@@ -44,15 +46,18 @@ def validate(
 @app.command()
 def export(
     out: Annotated[Path | None, typer.Option(help="A file; default: standard output")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Continue with new transitions until Ctrl-C.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write every transition of all runs, batches, tasks and workers as one stream, in the order of time.
 
     Each line is one JSON object. The stream is one snapshot of the database. It is sorted on disk, so memory does not
-    grow with the database.
+    grow with the database. With --follow, each later transition follows when no earlier one can come.
 
     Example: cutter transitions export --out transitions.jsonl
     """
+    if follow:
+        _follow(load(), out)
     count = 0
     with closing(_gathered(load())) as spool, _target(out) as stream:
         for line in spool.ordered():
@@ -65,11 +70,26 @@ def export(
 
 
 def _gathered(settings: Settings) -> Spool:
+    with _snapshot(settings) as connection:
+        return gathered(connection)
+
+
+def _follow(settings: Settings, out: Path | None) -> NoReturn:
+    with closing(Follower()) as follower, _target(out) as stream:
+        while True:
+            with _snapshot(settings) as connection:
+                stream.writelines(f"{line}\n" for line in follower.look(connection))
+            stream.flush()
+            sleep(TRANSITIONS_PAUSE_SECONDS)
+
+
+@contextmanager
+def _snapshot(settings: Settings) -> Iterator[Connection[Any]]:
     with session(settings, Role.OPERATOR) as connection:
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         with connection.transaction():
-            return gathered(connection)
+            yield connection
 
 
 @contextmanager

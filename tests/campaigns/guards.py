@@ -940,6 +940,16 @@ BATCHES = (
          "::test_what_the_batch_itself_has_stopped_does_not_halt_it_again"),
     ),
     *_of(
+        "cutter/batch/item.py", "unit/batch/test_batch_state.py",
+        ("a failure that is a person's stop", "(Outcome.FAILED, Outcome.STOPPED) and self.held_at is None",
+         "(Outcome.FAILED, Outcome.STOPPED)", "::test_a_stop_by_a_person_stops_nothing_else"),
+    ),
+    *_of(
+        "cutter/batch/plan.py", "unit/batch/test_batch_plan.py",
+        ("a document that a person holds blocks nothing", "and not item.stands and item.held_at is None",
+         "and not item.stands", "::test_what_a_person_holds_blocks_nothing"),
+    ),
+    *_of(
         "cutter/batch/ways.py", "unit/batch/test_ways.py",
         ("a resume that is undone at once", "    if cause is not None:", "    if False:",
          "::test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed"),
@@ -973,6 +983,12 @@ BATCHES = (
         "cutter/storage/sql/queries/batch.sql", _REVOKED,
         ("an approval before the night that no longer holds", "and t.code is null and e.code is null as good",
          "and t.code is null as good", "::test_an_approval_under_the_epoch_before_is_counted_no_more"),
+    ),
+    *_of(
+        "activities/gates/runner.py", "workflow/test_outages.py",
+        ("a run's cap over a lower one of the worker",
+         "cap = min(cap, attempt.run.caps", "cap = max(cap, attempt.run.caps",
+         "::test_a_lower_soft_cap_of_the_worker_holds_against_the_run_s"),
     ),
     *_of(
         "activities/gates/verified_approvals.py", _FORGED,
@@ -1433,6 +1449,9 @@ RULES = (
     ),
     *_of(
         "activities/run/approval_requests.py", "integration/policy/test_policy_on_the_real_path.py",
+        ("a signature for what the policy never allows", "if denied := never_allowed(asked.policy, ahead):",
+         "if (denied := never_allowed(asked.policy, ahead)) and False:",
+         "::test_nobody_is_asked_to_sign_for_what_the_policy_never_allows"),
         ("a policy that came while a request was made", "policy = bind(", "bind(",
          "::test_a_policy_that_comes_while_a_request_is_made_counts_for_its_document"),
     ),

@@ -52,6 +52,8 @@ def any_items(draw: st.DrawFn) -> list[Item]:
     items = []
     for position, name in enumerate(names, start=1):
         stage = draw(st.sampled_from(Stage))
+        outcome = draw(st.sampled_from(Outcome)) if stage is Stage.SETTLED else None
+        held = (None, Stage.AT_SG1, Stage.AT_SG2) if outcome is Outcome.STOPPED else (None,)
         items.append(
             Item(
                 document_id=name,
@@ -60,8 +62,9 @@ def any_items(draw: st.DrawFn) -> list[Item]:
                 critical=draw(st.booleans()),
                 tenant=draw(st.sampled_from("ab")),
                 stage=stage,
-                outcome=draw(st.sampled_from(Outcome)) if stage is Stage.SETTLED else None,
+                outcome=outcome,
                 in_review=draw(st.booleans()),
+                held_at=draw(st.sampled_from(held)),
             )
         )
     return items
@@ -316,7 +319,7 @@ def test_every_batch_has_one_state(items: list[Item], started: bool, halted: boo
     assert isinstance(workstream_state(items, started=started, halted=halted), WorkstreamState)
     assert isinstance(is_partial(items), bool)
     if state in ENDS:
-        assert not any(item.started for item in items)
+        assert not any(item.started or item.held_at for item in items)
     if state is BatchState.CLOSEOUT:
         assert all(item.good for item in items)
     if state is BatchState.PLANNING and not any(item.stage is Stage.PLANNING for item in items):

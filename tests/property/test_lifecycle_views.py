@@ -272,8 +272,9 @@ TASKS = {
     Outcome.BUSY: TaskState.CANCELLED,
     Outcome.BLOCKED: TaskState.CANCELLED,
 }
-"""What an item of a batch is as a task of its workstream; every other stage runs. A stopped one counts as failed: it
-is running only as a task of its own, and nothing of the batch goes on with it."""
+"""What an item of a batch is as a task of its workstream; every other stage runs, and so does an item that a person
+holds. Any other stopped one counts as failed: it runs only as a task of its own, and nothing of the batch goes on with
+it."""
 
 
 @given(any_items())
@@ -281,7 +282,11 @@ is running only as a task of its own, and nothing of the batch goes on with it."
 def test_a_batch_is_the_workstream_that_its_tasks_make_it(items: list[Item]) -> None:
     """Seeds 004 "Workstream Lifecycle" State Derivation from Tasks, 004 "Workstream Lifecycle" Invariants."""
     tasks = [
-        Task(state=TASKS.get(item.outcome or item.stage, TaskState.RUNNING), critical=item.critical) for item in items
+        Task(
+            state=TaskState.RUNNING if item.held_at else TASKS.get(item.outcome or item.stage, TaskState.RUNNING),
+            critical=item.critical,
+        )
+        for item in items
     ]
     state, derived = workstream_state(items), derive_workstream_state(tasks)
     if not items:

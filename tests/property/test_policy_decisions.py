@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from cutter.approvals.policy import Tier
 from cutter.policy.command import OPERATIONS, PLACES
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide, explain, shadowed
 from cutter.policy.rules_file import parse_rules
+from cutter.policy.times_of_day import by_time
 
 ACTIONS = st.builds(
     lambda operation, **more: ProposedAction(connector=operation.connector, operation=operation.name, **more),
@@ -71,6 +73,17 @@ def test_only_a_rule_that_says_so_allows_and_what_stands_behind_it_says_nothing(
     upto = parse_rules(written(rules[: len(passed) + 1]))
     assert isinstance(upto, EffectPolicy)
     assert decide(upto, action) == decision
+
+
+@given(RULES, ACTIONS)
+def test_the_parts_of_a_day_decide_as_the_policy_does_at_each_minute(
+    rules: list[dict[str, str]], action: ProposedAction
+) -> None:
+    policy = parse_rules(written(rules))
+    day = by_time(policy, action)
+    (decision,) = [decision for part, decision in day if part is None or part.holds(action.at)]
+    assert decision == decide(policy, action)
+    assert len(day) == 1 or all(now != then for (_, now), (_, then) in pairwise([*day, day[0]]))
 
 
 @given(RULES, ACTIONS)

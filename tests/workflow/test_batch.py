@@ -66,3 +66,6 @@ async def test_the_documents_of_a_wave_share_one_backup(stack: Stack) -> None:
         )
         with stack.database.connect("postgres") as connection:
             assert connection.execute(pinned).fetchone() == (4, 1)
+        backups = [stack.settings.runs / item["run_id"] / "pre_write.gpg" for item in (await batch.view())["items"]]
+        assert [backup.is_symlink() for backup in backups].count(True) == 3
+        assert len({backup.resolve(strict=True) for backup in backups}) == 1, "each run's folder leads to the backup"

@@ -21,7 +21,7 @@ from temporal.names import batch_workflow_id
 from tests.support import batch as support
 from tests.support.batch import CUT, LIFECYCLE, Batch
 from tests.support.signatures import sign_answer
-from tests.support.stack import Stack, workflow_id
+from tests.support.stack import Run, Stack
 
 POISON = b"A text that has no heading at all.\n"
 ENACTED = "select count(*) from public.information_unit where lifecycle_status = 'enacted'"
@@ -41,6 +41,15 @@ def three(stack: Stack, **fields: object) -> list[support.Json]:
 
 async def outcomes(batch: Batch) -> dict[str, str]:
     return batch.outcomes(await batch.view())
+
+
+async def stopped(batch: Batch, document_id: str) -> Run:
+    """Stop one document of a batch as a person does; its run."""
+    run = batch.stack.run_of((await batch.until_stage(document_id, "at_sg1"))["run_id"], document_id)
+    await run.handle.signal("stop", {"reason": "let me look"})
+    await run.until_shown("stopped_stop")
+    await batch.until_stage(document_id, "stopped")
+    return run
 
 
 def poison_in(folder: Path) -> str:
@@ -123,6 +132,63 @@ async def test_under_quarantine_only_the_documents_that_wait_for_a_sovereign_wai
         assert (await batch.through_lifecycle()).totals["enacted"] == 2
 
 
+async def test_a_stop_by_a_person_fails_no_strict_batch(stack: Stack) -> None:
+    """Seed 001 §6 on_sovereign_stop: only the stopped document waits, with what depends on it. Its resume leads to the
+    end.
+    """
+    stack.register("ICX-B-3", support.law(3))
+    items = [*support.small_laws(stack, 2), {"document_id": "ICX-B-3", "depends_on": ["ICX-B-2"]}]
+    async with stack.workers():
+        batch = await support.start(stack, items, Options(policy="strict"))
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        run = await stopped(batch, "ICX-B-2")
+        await batch.hand_over(await batch.sign(CUT))
+        await batch.until_stage("ICX-B-1", "at_sg2")
+        await batch.hand_over(await batch.sign(LIFECYCLE))
+        await batch.until_stage("ICX-B-1", "enacted")
+        view = await batch.until_state("batch_awaiting_cut_authz_set")
+        assert batch.outcomes(view) == {"ICX-B-1": "enacted", "ICX-B-2": "stopped", "ICX-B-3": "pending"}
+        assert (view["batch"]["halted"], [item["queue"] for item in view["items"]]) == (None, [None] * 3)
+        assert (await batch.status())["next_command"] == "cutter approve ICX-B-2 --decision resume --reason TEXT"
+        await run.resume(await run.order(schema.RESUME))
+        for name in ("ICX-B-2", "ICX-B-3"):
+            await batch.until_stage(name, "at_sg1")
+            await batch.hand_over(await batch.sign(CUT))
+            await batch.until_stage(name, "at_sg2")
+            await batch.hand_over(await batch.sign(LIFECYCLE))
+        assert (await batch.result()).totals == {"enacted": 3, "settled": 3}
+
+
+async def test_a_stop_by_a_person_is_not_quarantined_and_its_resume_wakes_the_night(stack: Stack) -> None:
+    """Seed 001 §6 on_sovereign_stop."""
+    async with stack.workers():
+        batch = await support.start(stack, 2, Options.overnight())
+        assert (await batch.result()).state == "batch_awaiting_cut_authz_set"
+        run = await stopped(batch, "ICX-B-2")
+        await batch.hand_over_late(await batch.sign(CUT))
+        await batch.until_stage("ICX-B-1", "at_sg2")
+        await batch.hand_over_late(await batch.sign(LIFECYCLE))
+        await batch.until_stage("ICX-B-1", "enacted")
+        await batch.until_state("batch_awaiting_cut_authz_set")
+        batch = await support.again(batch)
+        result = await batch.result()
+        assert result.state == "batch_awaiting_cut_authz_set"
+        held = (await batch.view())["items"][1]
+        assert (held["queue"], held["queue_state"], held["queue_code"]) == (
+            "human_review_queue", "stopped_stop", "stopped_stop",
+        )  # fmt: skip
+        resume = "cutter approve ICX-B-2 --decision resume --reason TEXT"
+        assert resume in support.kb_text(stack, held["queue_kb_id"])
+        assert support.kb_text(stack, result.report).endswith(f"Next:\n\n```\n{resume}\n```\n")
+        await run.resume(await run.order(schema.RESUME))
+        await batch.until_stage("ICX-B-2", "at_sg1")
+        await batch.hand_over_late(await batch.sign(CUT))
+        await batch.until_stage("ICX-B-2", "at_sg2")
+        await batch.hand_over_late(await batch.sign(LIFECYCLE))
+        view = await batch.until_state("batch_closeout")
+        assert [item["queue"] for item in view["items"]] == [None] * 2
+
+
 async def test_strict_stops_all_others_and_starts_nothing_more(stack: Stack) -> None:
     """Seed 001 §6."""
     async with stack.workers():
@@ -185,13 +251,11 @@ async def test_a_cancelled_batch_that_has_written_nothing_is_voided(stack: Stack
 async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_over(stack: Stack) -> None:
     """Each of its documents had stopped, so nobody steers it any more."""
     async with stack.workers():
-        batch = await support.start(stack, support.small_laws(stack, 2))
-        await batch.until_state("batch_awaiting_cut_authz_set")
-        items = (await batch.view())["items"]
-        handles = [stack.client.get_workflow_handle(workflow_id(item["document_id"])) for item in items]
-        for handle in handles:
-            await handle.signal("stop", {"reason": "look"})
-        assert (await batch.result()).state == "batch_failed_partial"
+        batch = await support.start(stack, support.small_laws(stack, 2), Options.overnight())
+        assert (await batch.result()).state == "batch_awaiting_cut_authz_set"
+        handles = [(await stopped(batch, f"ICX-B-{number}")).handle for number in (1, 2)]
+        batch = await support.again(batch)
+        assert (await batch.result()).totals["human_review_queue"] == 2
         await asyncio.to_thread(batches.stop, stack.settings, batch.batch_id, "cancel", "not this year")
         await stack.client.get_workflow_handle(batch_workflow_id(batch.batch_id)).result()
         view = await batch.view()

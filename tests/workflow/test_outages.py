@@ -112,6 +112,16 @@ async def test_a_statement_over_the_soft_cap_stops_the_run_and_nothing_is_retrie
         await run.until_requested(CUT)
 
 
+async def test_a_lower_soft_cap_of_the_worker_holds_against_the_run_s(stack: Stack) -> None:
+    """Seed 000 §6: an operator who lowers the caps of the workers gets them, whoever starts the run."""
+    async with stack.workers(soft_cap_seconds={"mark": 1}):
+        run = await _start_with_held_latch(stack)
+        await run.until_shown("stopped_soft_cap_mark", seconds=30)
+        (attempt,) = (attempt for attempt in (await run.sidecar())["attempts"] if attempt["gate"] == "IG_mark")
+        assert attempt["outcome"] == "over_cap"
+        stack.let_go()
+
+
 async def _start_with_held_latch(stack: Stack) -> Run:
     """The latch's row is held from the moment the first gate is sealed: the second one waits for it."""
     run = await stack.start()

@@ -36,7 +36,6 @@ async def test_a_denied_write_ends_the_run_and_another_policy_lets_its_successor
     in_force(stack.settings, "operation: create_units, verdict: deny")
     async with stack.workers():
         run = await stack.start()
-        await run.approve(CUT)
         result = await run.result()
         assert result.state == "failed_policy"
         rule = "policy.yaml line 3: rule r0 says deny to database create_units at IG_cut_leg_a_execute"
@@ -44,6 +43,7 @@ async def test_a_denied_write_ends_the_run_and_another_policy_lets_its_successor
         assert stack.database.value(UNITS) == 0
         assert stack.database.value("select count(*) from cutter_governance.approval_consumption") == 0
         sidecar = await run.sidecar()
+        assert sidecar["requests"] == [], "nobody is asked to sign for it"
         report = stop_report(run, sidecar)
         assert rule in report
         assert f"cutter run {run.document_id} --amends {run.run_id}" in report

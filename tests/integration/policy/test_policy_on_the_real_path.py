@@ -17,7 +17,7 @@ from activities.run import approval_requests
 from activities.run.approval_requests import open_request, resume_run
 from activities.run.void import void_run
 from cutter.approvals import schema
-from cutter.approvals.request import RequestDocument
+from cutter.approvals.request import RequestDocument, parse_request
 from cutter.backup.record import BackupRefusal
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
@@ -27,13 +27,14 @@ from cutter.gates.report import GateReport
 from cutter.kb.store import Store
 from cutter.messages import GateInput, GateOutcome, RequestInput, ResumeInput, VoidInput
 from cutter.policy.command import BY_KEY, Connector
+from cutter.projections.run_folder import read_state
 from cutter.storage.pools import single
 from cutter.types import Json
 from tests.support.policies import never_installed, policy_of, put_in_force, put_unread
 from tests.support.runs import Deployment, drive, in_force, law
 
 LEG_A, LEG_B, VERIFY, ENACT = (gate.name for gate in GATES if gate.role in (Role.EXEC, Role.VERIFY))
-CUT = Sovereign.CUT.value
+CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value
 
 CONNECTOR_OF = {name: connector.value for connector, name in BY_KEY}
 
@@ -182,6 +183,53 @@ def test_a_denied_document_is_not_put_and_a_request_without_its_document_fails_t
     assert deployment.database.value("select count(*) from cutter_governance.approval_request") == 0
 
 
+@pytest.mark.parametrize(
+    ("sovereign", "rule"),
+    [
+        (CUT, "operation: create_units, document: ICX-*, verdict: deny"),
+        (CUT, "operation: create_units, tenant: default, verdict: deny"),
+        (CUT, "operation: record_cut, mode: live, verdict: deny"),
+        (CUT, "operation: record_verification, candidates: 2.., verdict: deny"),
+        (CUT, "connector: kb, gate: IG_leg_b_record, verdict: deny"),
+        (LIFECYCLE, "operation: enact_units, verdict: deny"),
+    ],
+)
+def test_nobody_is_asked_to_sign_for_what_the_policy_never_allows(
+    deployment: Deployment, sovereign: str, rule: str
+) -> None:
+    """Seed 003 §5."""
+    before = "IG_grant_probe" if sovereign == CUT else VERIFY
+    run_id = drive(deployment, law(2), until=before).run_id
+    in_force(deployment.settings, rule)
+    view = open_request(deployment.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=sovereign))
+    assert (view.status, view.code) == ("denied", "policy_denied")
+    assert "policy.yaml line 3: rule r0 says deny to" in view.reason
+    assert state_of(deployment, run_id) == "failed_policy"
+    asked = "select count(*) from cutter_governance.approval_request where gate = %s"
+    assert deployment.database.value(asked, (sovereign,)) == 0
+
+
+def test_what_only_the_clock_decides_is_shown_to_the_person_who_is_asked(deployment: Deployment) -> None:
+    """Seed 003 §5."""
+    at_night = "operation: create_units, window: 22:00-05:00, verdict: allow"
+    in_force(deployment.settings, at_night, "operation: create_units, verdict: deny")
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    view = open_request(deployment.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
+    document = parse_request(Store(deployment.settings.kb).get(view.kb_id))
+    assert isinstance(document, RequestDocument)
+    denial = "policy.yaml line 4: rule r1 says deny to database create_units at IG_cut_leg_a_execute"
+    assert document.effect_policy == f"05:00-22:00 UTC: {denial}"
+
+
+def test_a_rehearsal_shows_what_the_policy_denies_to_the_live_run(deployment: Deployment) -> None:
+    """Its signatures are for both gates of the live run."""
+    in_force(deployment.settings, "operation: enact_units, mode: live, verdict: deny")
+    run_id = drive(deployment, law(2), until="IG_grant_probe", mode="dryrun").run_id
+    view = open_request(deployment.deps[WorkerRole.CUTTER], RequestInput(run_id=run_id, gate=CUT))
+    text = Store(deployment.settings.kb).get(view.kb_id).decode()
+    assert "by the time of the write: `always: policy.yaml line 3: rule r0 says deny to database enact_units at" in text
+
+
 @contextmanager
 def denied_while_open(made: Deployment, gate: ModuleType) -> Iterator[None]:
     """While the gate evaluates its evidence, a policy comes into force that lets nobody put documents."""
@@ -305,6 +353,8 @@ def test_a_high_tier_takes_two_different_people(deployment: Deployment) -> None:
     assert view.approvers_needed == 2
     assert "Tier high: 2 distinct approvers" in deployment.deps[WorkerRole.CUTTER].kb.get(view.kb_id).decode()
     alice, _ = deployment.approve(run_id, CUT)
+    (shown,) = read_state(deployment.settings.runs, run_id)["sovereign_approvals"]
+    assert (shown["approval_kb_id"], shown["validated_utc"] is None) == (alice, False), "seed 000 §5"
     again, verdict = deployment.approve(run_id, CUT)
     assert verdict.accepted
     before = written(deployment)

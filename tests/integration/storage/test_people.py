@@ -15,9 +15,11 @@ from cutter.catalogue import Role, Sovereign, WorkerRole
 from cutter.domain import ids
 from cutter.errors import Conflict, InvalidInput
 from cutter.storage import runs as run_rows
+from cutter.storage import sql_files
 from starter.commands.stop import drift_rows
 from tests.integration.storage.conftest import LEG_A, At
 from tests.support import gate_calls as gates
+from tests.support.database import OWNER, Database
 from tests.support.gate_calls import meanwhile, one
 from tests.support.runs import Deployment, drive, law, offer
 
@@ -98,6 +100,28 @@ def test_no_request_outlives_its_run(request: pytest.FixtureRequest, stage: str,
 def test_a_rehearsal_keeps_its_request_because_people_sign_it_for_the_night(at_cut: At) -> None:
     at_cut.database.run("update cutter_governance.run set outcome = 'rehearsed', ended_at = clock_timestamp()")
     assert at_cut.database.value("select array_agg(status) from cutter_governance.approval_request") == ["requested"]
+
+
+@pytest.mark.parametrize(
+    ("stage", "outcome", "status", "verdicts"),
+    [
+        ("at_cut", None, "canceled", None), ("at_cut", "rehearsed", "requested", None),
+        ("at_enact", None, "expired", ["EXPIRED"]),
+    ],
+)  # fmt: skip
+def test_a_migration_ends_the_requests_that_earlier_versions_left_open(
+    request: pytest.FixtureRequest, stage: str, outcome: str | None, status: str, verdicts: list[str] | None
+) -> None:
+    database: Database = request.getfixturevalue(stage).database
+    run, asked = "cutter_governance.run", "cutter_governance.approval_request"
+    database.run(f"alter table {run} disable trigger trg_run_request")
+    database.run(f"update {run} set state = 'failed_policy', outcome = %s, ended_at = clock_timestamp()", (outcome,))
+    (left,) = (each for each in sql_files.shipped().migrations if each.name.endswith("_requests_of_ended_runs.sql"))
+    database.run(left.body, role=OWNER)
+    states = f"select array_agg(status) from {asked} where status <> 'approved'"
+    assert database.value(states) == [status]
+    decided = "select array_agg(verdict) from cutter_governance.review_decision where type <> 'cut'"
+    assert database.value(decided) == verdicts
 
 
 def test_a_new_request_does_not_lift_a_stop(at_cut: At) -> None:

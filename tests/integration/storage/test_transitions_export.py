@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tracemalloc
+from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +17,7 @@ from activities.batch.advance import steer_batch
 from activities.run.approval_requests import end_request
 from activities.run.escalate import escalate
 from activities.run.void import void_run
+from cutter import limits
 from cutter.approvals import schema
 from cutter.batch.facts import BatchFacts
 from cutter.catalogue import Sovereign, WorkerRole
@@ -25,13 +27,13 @@ from cutter.lifecycle.history import run_events
 from cutter.lifecycle.validation import Validation
 from cutter.lifecycle.workstream import batch_events
 from cutter.messages import EndRequestInput, EscalateInput, SteerInput, VoidInput
-from cutter.projections.transitions_corpus import Spool, gathered
+from cutter.projections.transitions_corpus import Follower, Spool, gathered
 from cutter.projections.transitions_file import check
 from cutter.registration import caps_of
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
 from cutter.storage.queries import query
-from starter.commands.transitions import _gathered
+from starter.commands.transitions import _gathered, _snapshot
 from tests.support.batch import queue_yaml
 from tests.support.runs import Deployment, drive, law
 
@@ -115,6 +117,40 @@ def test_the_stream_of_everything_is_valid(corpus: Deployment) -> None:
     assert kinds == {
         "document_run", "batch", "request", "run", "step", "approval", "task", "workstream", "worker"
     }  # fmt: skip
+
+
+def test_who_follows_the_stream_gets_each_transition_once_and_in_the_order_of_time(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 004 "Event Schema": one file that others follow."""
+    monkeypatch.setattr(limits, "TRANSITIONS_MARGIN_SECONDS", 0)
+    followed: list[str] = []
+    with closing(Follower()) as follower:
+
+        def look() -> int:
+            with _snapshot(deployment.settings) as connection:
+                lines_of_look = list(follower.look(connection))
+            followed.extend(lines_of_look)
+            return len(lines_of_look)
+
+        worker(deployment, "exec-1", "initializing", "idle", "busy")
+        run_id = drive(deployment, law(2), until="IG_mark").run_id
+        assert look() > 0
+        assert look() == 0, "nothing has changed"
+        slow = deployment.database.value(
+            "select cutter_governance.fn_gate_attempt(%s, 'IG_cutplan', 'slow', 60)", (run_id,), role="cutter_read"
+        )
+        assert slow["status"] == "registered", slow
+        rejected(deployment)
+        assert look() == 0, "the attempt may still commit a transition of an earlier time"
+        drive(deployment, run_id=run_id, document_id="-", until="IG_cutplan")
+        deployment.database.run("update cutter_governance.gate_attempt set lease_expires_at = started_at")
+        batch(deployment)
+        assert look() > 0
+        voided(deployment)
+        look()
+    assert followed == exported(deployment)
+    assert list(check(io.BytesIO("".join(f"{line}\n" for line in followed).encode()), Validation())) == []
 
 
 def test_the_stream_holds_each_transition_of_each_run_batch_and_worker_once(corpus: Deployment) -> None:

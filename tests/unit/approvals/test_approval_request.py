@@ -38,6 +38,15 @@ def test_a_request_shows_its_restore_point_and_is_as_before_without_one() -> Non
     assert "restore_point" not in text(CUT)
 
 
+def test_a_request_shows_at_which_times_the_effect_policy_denies_and_is_as_before_without_them() -> None:
+    line = "05:00-22:00 UTC: policy.yaml line 4: rule by-day says deny to database create_units at IG_cut_leg_a_execute"
+    shown = replace(CUT, effect_policy=line)
+    assert "The effect policy decides by the time of the write: `05:00-22:00 UTC: policy" in text(shown)
+    assert parse_request(render_request(shown)) == shown
+    assert "effect_policy" not in text(CUT)
+    assert "effect policy" not in text(CUT)
+
+
 def text(document: RequestDocument) -> str:
     return render_request(document).decode()
 

@@ -148,6 +148,12 @@ def test_law_whose_run_stopped_or_failed_behind_its_enactment_blocks_nothing(out
     assert next_starts(at_work, lanes=10) == [], "its closeout is waited for"
 
 
+def test_what_a_person_holds_blocks_nothing() -> None:
+    held = item(1, "A", Stage.SETTLED, outcome=Outcome.STOPPED, held_at=Stage.AT_SG1)
+    needs = item(2, "B", Stage.PENDING, "A")
+    assert (next_starts([held, needs], lanes=10), blocked([held, needs])) == ([], {})
+
+
 def test_the_cause_is_found_through_what_was_blocked_before() -> None:
     items = [settled(1, "A", Outcome.FAILED), settled(2, "B", Outcome.BLOCKED, "A"), item(3, "C", Stage.PENDING, "B")]
     assert (blocked(items)["C"].dependency, blocked(items)["C"].cause) == ("B", "A")

@@ -87,6 +87,22 @@ def test_what_is_in_human_review_names_the_state_only_when_nothing_else_waits() 
     assert batch_state([reviewed, *batch(O.ENACTED)]) is BatchState.AWAITING_LIFECYCLE
 
 
+AWAITED = [(S.AT_SG1, BatchState.AWAITING_CUT), (S.AT_SG2, BatchState.AWAITING_LIFECYCLE)]
+
+
+@pytest.mark.parametrize(("at", "state"), AWAITED)
+def test_what_a_person_holds_makes_the_batch_wait_at_its_gate_after_all_others(at: Stage, state: BatchState) -> None:
+    """Seed 001 §6 on_sovereign_stop."""
+    held = batch(O.STOPPED, held_at=at)
+    for others in ([O.ENACTED], [O.FAILED], [O.VOIDED], []):
+        assert batch_state([*held, *batch(*others)]) is state
+        assert workstream_state([*held, *batch(*others)]) is WorkstreamState.EXECUTING
+    assert batch_state([*held, *batch(S.ENACTING)]) is BatchState.ENACTING
+    for waits, awaited in AWAITED:
+        for in_review in (False, True):
+            assert batch_state([*held, *batch(waits, in_review=in_review)]) is awaited
+
+
 @pytest.mark.parametrize(
     ("items", "partial"),
     [
@@ -116,6 +132,11 @@ def test_a_failure_stops_the_rest_when_it_is_critical_or_the_policy_strict() -> 
     assert stops_the_rest(critical, strict=False) is critical[1]
     for harmless in (O.BUSY, O.BLOCKED, O.VOIDED, O.SKIPPED):
         assert stops_the_rest(batch(harmless, critical=True), strict=True) is None
+
+
+def test_a_stop_by_a_person_stops_nothing_else() -> None:
+    """Seed 001 §6 on_sovereign_stop."""
+    assert stops_the_rest(batch(S.WRITING, O.STOPPED, critical=True, held_at=S.AT_SG1), strict=True) is None
 
 
 @pytest.mark.parametrize(

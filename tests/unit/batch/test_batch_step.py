@@ -169,7 +169,7 @@ def test_what_was_voided_or_has_gone_on_is_counted_in_no_queue() -> None:
     queued = {"queue": "error_queue", "queue_state": "stopped_cancel"}
     batch_view = view(
         item("ICX-A", "voided_cancelled", **queued), item("ICX-B", "awaiting_lifecycle_authorization", **queued),
-        item("ICX-C", "stopped_cancel", **queued),
+        item("ICX-C", "stopped_drift_source", **queued),
     )  # fmt: skip
     assert batch_step.totals_of(batch_step.items_of(batch_view), batch_view)["error_queue"] == 1
 

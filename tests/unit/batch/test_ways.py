@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from cutter.batch import batch_step, ways
+from cutter.batch.item import REVIEW
+from cutter.batch.state import BatchState
 from cutter.batch.view import BatchView
 from tests.unit.batch.views import BATCH_ID, failed_run, item, view
 
@@ -41,8 +43,48 @@ def test_what_the_batch_itself_has_stopped_does_not_halt_it_again(halted: str) -
     assert next_of(signed) == RESUME
     going = view(item("B", "failed_mark", included=True), ours, item("D"), policy="strict", age=1.0)
     assert (batch_step.decide(going, window=9).halt, batch_step.decide(going, window=9).starts) == (None, ("B", "D"))
-    stopped_by_a_person = view(replace(ours, stopped_by="olga"), item("D"), policy="strict", age=1.0)
-    assert batch_step.decide(stopped_by_a_person, window=9).starts == ()
+    drifted = view(item("C", "stopped_drift_source"), item("D"), policy="strict", age=1.0)
+    assert batch_step.decide(drifted, window=9).starts == ()
+
+
+@pytest.mark.parametrize("policy", ["strict", "quarantine"])
+def test_after_a_stop_by_a_person_the_batch_names_its_resume_and_nothing_is_halted(policy: str) -> None:
+    """Seed 001 §6 on_sovereign_stop."""
+    resume = "cutter approve B --decision resume --reason TEXT"
+    held = item("B", "stopped_stop", latched=True, latch_kind="stop", stopped_by="olga", critical=True)
+    waits = view(LAW, held, state="batch_awaiting_cut_authz_set", policy=policy, age=1.0)
+    assert next_of(waits) == resume
+    assert batch_step.decide(waits, window=9) == batch_step.BatchActions()
+    summary = batch_step.summarise(waits, attended=True)
+    assert (summary.state, summary.over, summary.gate) == (BatchState.AWAITING_CUT, False, "")
+    failed = view(item("A", "failed_mark"), held, state="batch_awaiting_cut_authz_set", age=1.0)
+    assert next_of(failed) == resume, "the batch has not ended"
+    drafts = replace(held, state="stopped_cancel", latch_kind="cancel", wrote=True)
+    cancelled = view(LAW, drafts, state="batch_awaiting_lifecycle_authz_set", policy=policy, age=1.0)
+    assert next_of(cancelled) == "cutter void B --reason TEXT"
+    asked = item("A", "awaiting_cut_authorization", gate="SG_cut_authz", request_kb_id="k")
+    assert next_of(view(asked, held, state="batch_awaiting_cut_authz_set")) == f"cutter approve --batch {BATCH_ID}"
+    gone = replace(held, ended=True)
+    assert batch_step.summarise(view(LAW, gone, age=1.0), attended=True).state is BatchState.FAILED_PARTIAL
+
+
+def test_at_night_a_document_that_a_person_holds_waits_in_human_review() -> None:
+    night = {"policy": "quarantine", "unattended": True, "state": "batch_awaiting_cut_authz_set", "age": 1.0}
+    held = item("B", "stopped_stop", latched=True, latch_kind="stop", stopped_by="olga", reason="look")
+    quarantined = replace(held, queue="quarantine_queue", queue_state="stopped_stop")
+    for entered in (held, quarantined):
+        batch_view = view(LAW, entered, **night)
+        (entry,) = batch_step.decide(batch_view, window=9).enters
+        assert (entry.document_id, entry.queue, entry.state, entry.reason) == ("B", REVIEW, "stopped_stop", "look")
+        assert not batch_step.summarise(batch_view, attended=False).over
+    assert batch_step.decide(view(LAW, quarantined, **night), window=9).leaves == (("B", "stopped_stop"),)
+    rests = view(LAW, replace(held, queue=REVIEW, queue_state="stopped_stop"), **night)
+    assert batch_step.decide(rests, window=9) == batch_step.BatchActions()
+    summary = batch_step.summarise(rests, attended=False)
+    assert (summary.state, summary.over) == (BatchState.AWAITING_CUT, True)
+    assert next_of(rests) == "cutter approve B --decision resume --reason TEXT"
+    resumed = replace(rests.items[1], state="marked", stopped_by=None, latched=False)
+    assert batch_step.decide(view(LAW, resumed, **night), window=9).leaves == (("B", "marked"),)
 
 
 def test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed() -> None:

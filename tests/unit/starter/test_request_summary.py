@@ -9,7 +9,8 @@ import pytest
 
 from cutter import limits
 from cutter.marking import Options
-from cutter.request_view import RequestView
+from cutter.projections import request_page
+from cutter.request_view import RequestView, request_record
 from starter.approver import request_summary
 from starter.console.terminal import SafeConsole
 from tests.cases.request_views import RED, document_of, hostile_view, view, written_view
@@ -53,6 +54,15 @@ def test_the_change_comes_before_the_findings() -> None:
     place = next(number for number, line in enumerate(lines) if line.endswith("the law in force on 2026-12-01"))
     assert lines[place + 1] == "reason: by Act 7"
     assert place < lines.index("3 findings (1 red, 1 amber, 1 info)")
+
+
+def test_what_the_effect_policy_decides_by_the_time_comes_before_the_findings() -> None:
+    shown, out = view(), io.StringIO()
+    document = replace(document_of(shown), effect_policy="05:00-22:00 UTC: policy.yaml line 4: rule by-day says deny")
+    SafeConsole(out, width=200).print(request_summary.summary(document, shown), soft_wrap=True)
+    assert out.getvalue().split("\n")[2] == f"effect policy, by the time of the write: {document.effect_policy}"
+    assert request_record(document, shown)["effect_policy"] == document.effect_policy
+    assert document.effect_policy.encode() in request_page.render(document, shown)
 
 
 def test_a_unit_is_shown_with_the_numbers_of_its_lines() -> None:

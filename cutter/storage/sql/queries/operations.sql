@@ -130,6 +130,26 @@ select worker_id, role, state, build_id, queues, started_at, seen_at, beat_secon
 from cutter_governance.worker_heartbeat
 order by state = 'shutdown', role, started_at, worker_id
 
+-- name: transition_chains
+-- Returns the chain of each run and batch, and that of the workers, with a number that grows with its transitions.
+select h.chain, h.seq + coalesce((
+        select count(*) + count(a.finished_at) from cutter_governance.gate_attempt a
+        where a.run_id = r.run_id and r.ended_at is null), 0) as version,
+    case when r.run_id is not null then 'run' when b.batch_id is not null then 'batch' else 'workers' end as kind,
+    coalesce(r.batch_id, b.batch_id) as batch_id
+from cutter_governance.audit_head h
+left join cutter_governance.run r on r.run_id = h.chain
+left join cutter_governance.batch b on b.batch_id = h.chain
+where r.run_id is not null or b.batch_id is not null or h.chain = 'workers'
+
+-- name: transitions_complete_until
+-- Returns a time before which every transition is committed: a margin before now, or the beginning of the oldest attempt
+-- that may still commit.
+select least(clock_timestamp() - %(margin)s * interval '1 second', min(a.started_at))::text
+from cutter_governance.run r
+join cutter_governance.gate_attempt a on a.run_id = r.run_id
+where r.ended_at is null and a.finished_at is null and a.lease_expires_at > clock_timestamp()
+
 -- name: worker_events
 -- Returns the recorded transitions of all workers, in order.
 select body from cutter_governance.audit_event where chain = 'workers' and kind = 'transition' order by seq
