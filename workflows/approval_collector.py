@@ -62,7 +62,6 @@ class ApprovalCollector:
         self.control = control
         self.gates = gates
         self.ui = ui
-        self.refused_together: frozenset[str] = frozenset()
 
     async def open_request(self, gate: Gate) -> OpenedRequest:
         await self.control.boundary()
@@ -105,7 +104,8 @@ class ApprovalCollector:
                 code = await self.gates.attempt(gate, tuple(sorted(used.values())))
                 if not code:
                     return
-                if code in NO_REQUEST or self._others_may_hold(used):
+                # The database says whether the other approvals still count.
+                if code in NO_REQUEST or len(used) > 1:
                     await self._ask_again(gate, code)
                 used, refused = self._offer_again(used), refused + 1
                 self.progress.display.accepted, self.progress.display.gate = {}, ""
@@ -142,13 +142,6 @@ class ApprovalCollector:
         mine = workflow.info().priority
         if late and mine.priority_key == Urgency.OVERNIGHT:
             self.progress.priority = names.sooner(mine, Urgency.LATE_APPROVAL)
-
-    def _others_may_hold(self, used: dict[str, str]) -> bool:
-        """One of several approvals was refused. The workflow asks the database whether the others still count, once for
-        the same set.
-        """
-        before, self.refused_together = self.refused_together, frozenset(used.values())
-        return len(used) > 1 and self.refused_together != before
 
     def _offer_again(self, used: dict[str, str]) -> dict[str, str]:
         for kb_id in used.values():
