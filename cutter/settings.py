@@ -355,16 +355,11 @@ def password(settings: Settings, role: str) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError:
-        missing = f"no password of {role} at {path}:"
-        if settings.database_url:
-            raise Unavailable(
-                f"{missing} copy the file from the host of `cutter migrate --bootstrap` (mode 0600), or use a host "
-                "that has it",
-                what="secrets",
-            ) from None
-        raise Unavailable(
-            f"{missing} type", then="cutter up", rest=", or put the file there (mode 0600)", what="secrets"
-        ) from None
+        up = None if settings.database_url else "cutter up"
+        local = f"type `{up}`, or put the file there (mode 0600)"
+        elsewhere = "copy the file from the host of `cutter migrate --bootstrap` (mode 0600), or use a host that has it"
+        remedy = local if up else elsewhere
+        raise Unavailable(f"no password of {role} at {path}: {remedy}", what="secrets").leads_to(up) from None
 
 
 def dsn(settings: Settings, role: str, *, database: str = "cutter") -> str:
