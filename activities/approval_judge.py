@@ -132,7 +132,7 @@ def read_facts(connection: Connection, run_id: str, gate: str) -> ApprovalFacts:
     """Read the run, its open request, the policy epoch, the review decision and the clock in one round trip."""
     facts = approval_facts.read(connection, run_id, gate)
     if facts is None:
-        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+        raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
     return facts
 
 
@@ -157,7 +157,7 @@ def signed_before(deps: Deps, batch_id: str | None, document_id: str, gate: str)
 def policy_of(deps: Deps, epoch_sha256: str | None) -> tuple[ApproverPolicy, Gpg]:
     """The policy in force. A deployment without a policy trusts nobody."""
     if not epoch_sha256:
-        raise Unavailable("no approver policy is installed: type `cutter approvers init`", what="policy")
+        raise Unavailable("no approver policy is installed: type", then="cutter approvers init", what="policy")
     return deps.policy(epoch_sha256)
 
 

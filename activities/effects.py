@@ -120,7 +120,7 @@ def require(context: Context, permit: Permit) -> None:
     """
     for action, decision in permit.decisions:
         if decision.verdict is Verdict.DENY:
-            raise PolicyDenied(decision.why)
+            raise PolicyDenied(decision.why).leads_to("cutter policy check --current")
         if decision.tier is not None and not _asked_there(action):
             needed, have = context.needed.get(decision.tier.value), context.approvers.get(decision.tier.value, 0)
             if needed is None or have < needed:

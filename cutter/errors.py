@@ -6,17 +6,29 @@ environment, and for our own mistakes. Programs compare `code`. No program compa
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class CutterError(Exception):
-    """The root of all errors. `code` is stable. `str()` is one sentence with the remedy."""
+    """The root of all errors. `code` is stable. `str()` is one sentence with the remedy.
+
+    `then` is the next command. The sentence is the message, the command and the rest. No code takes a command out of a
+    sentence, because a sentence may quote a stranger.
+    """
 
     code = "CUTTER_ERROR"
     exit_code = 1
 
-    def __init__(self, message: str, *, code: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, then: str | None = None, rest: str = "", code: str | None = None) -> None:
+        super().__init__(f"{message} `{then}`{rest}" if then else message)
+        self.then = then
         if code is not None:
             self.code = code
+
+    def leads_to(self, then: str | None) -> Self:
+        """This error with another next command and the same message."""
+        self.then = then
+        return self
 
 
 class InvalidInput(CutterError):
@@ -65,8 +77,10 @@ class Unavailable(CutterError):
     code = "UNAVAILABLE"
     exit_code = 5
 
-    def __init__(self, message: str, *, what: str, code: str | None = None) -> None:
-        super().__init__(message, code=code)
+    def __init__(
+        self, message: str, *, what: str, then: str | None = None, rest: str = "", code: str | None = None
+    ) -> None:
+        super().__init__(message, then=then, rest=rest, code=code)
         self.what = what
 
 

@@ -161,7 +161,7 @@ class Gpg:
         taken = self._ask(lambda library: library.import_keys(key), agent=True)
         # gpg counts an unprotected private key as read even if it was there before, and a public key as none.
         if not taken.sec_read:
-            raise InvalidInput("this is not an OpenPGP private key; `cutter keys make` writes one")
+            raise InvalidInput("this is not an OpenPGP private key;", then="cutter keys make", rest=" writes one")
         return tuple(dict.fromkeys(taken.fingerprints))
 
     def primary_fingerprints(self, *, secret: bool = False) -> tuple[str, ...]:
@@ -338,7 +338,8 @@ class Gpg:
     def _away(self, problem: Exception) -> Unavailable:
         if isinstance(problem, TimeoutError | subprocess.TimeoutExpired):
             who = f"gpg for {self.home}" if self.home is not None else "gpg"
-            return Unavailable(f"{who} did not answer within {limits.GPG_SECONDS} seconds{HANGS}", what=self._what)
+            message = f"{who} did not answer within {limits.GPG_SECONDS} seconds{HANGS}"
+            return Unavailable(message, what=self._what).leads_to("cutter doctor")
         why = getattr(problem, "strerror", None) or "it or its home is missing"
         return Unavailable(f"gpg at {self.binary} cannot be run ({why})", what=self._what)
 

@@ -70,19 +70,21 @@ class Registration:
         run_id, document_id = self.run_id, self.document_id
         if self.status == "busy":
             raise Refused(
-                f"{document_id} has the open run {run_id} ({self.state}): see `cutter status {run_id}`; "
-                f"`cutter orchestrate resume --run-id {run_id}` continues it, "
+                f"{document_id} has the open run {run_id} ({self.state}): see",
+                then=f"cutter status {run_id}",
+                rest=f"; `cutter orchestrate resume --run-id {run_id}` continues it, "
                 f"`cutter void {run_id} --reason TEXT` ends it",
                 code="STOP_RUN_BUSY",
             )
         if self.status == "not_in_batch":
             raise Refused(
-                f"{run_id} is no run of the batch {self.batch_id}, which alone begins its runs: see"
-                f" `cutter status {self.batch_id}`, or `cutter run {document_id}` for a run of its own",
+                f"{run_id} is no run of the batch {self.batch_id}, which alone begins its runs: see",
+                then=f"cutter status {self.batch_id}",
+                rest=f", or `cutter run {document_id}` for a run of its own",
                 code="STOP_NOT_IN_BATCH",
             )
         if self.room is not None:
-            raise Refused(tenants.no_room(self.room), code=self.code)
+            raise Refused(f"{tenants.no_room(self.room)}; see", then="cutter tenants", code=self.code)
         if self.status == "conflict":
             raise Conflict(f"run {run_id} is of {document_id} in mode {self.mode}")
         return run_id

@@ -355,10 +355,11 @@ def password(settings: Settings, role: str) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError:
-        local = "type `cutter up`, or put the file there (mode 0600)"
+        up = None if settings.database_url else "cutter up"
+        local = f"type `{up}`, or put the file there (mode 0600)"
         elsewhere = "copy the file from the host of `cutter migrate --bootstrap` (mode 0600), or use a host that has it"
-        remedy = elsewhere if settings.database_url else local
-        raise Unavailable(f"no password of {role} at {path}: {remedy}", what="secrets") from None
+        remedy = local if up else elsewhere
+        raise Unavailable(f"no password of {role} at {path}: {remedy}", what="secrets").leads_to(up) from None
 
 
 def dsn(settings: Settings, role: str, *, database: str = "cutter") -> str:
@@ -382,5 +383,5 @@ def embedded_url(settings: Settings) -> str:
         return (settings.state / "postgres.url").read_text(encoding="ascii").strip()
     except OSError:
         raise Unavailable(
-            "the database is not up: type `cutter up`, or set CUTTER_DATABASE_URL", what="database"
+            "the database is not up: type", then="cutter up", rest=", or set CUTTER_DATABASE_URL", what="database"
         ) from None

@@ -7,6 +7,7 @@ as each other and as the workers.
 from __future__ import annotations
 
 import getpass
+import shlex
 import unicodedata
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -198,8 +199,9 @@ def require_allowed(settings: Settings, wanted: int | None) -> None:
     if wanted > limits.CANDIDATES_MAX:
         raise InvalidInput(f"--max-candidates {wanted}: 1 to {limits.CANDIDATES_MAX}")
     raise InvalidInput(
-        f"--max-candidates {wanted}: the workers allow {allowed}: set CUTTER_MAX_CANDIDATES={wanted}, type "
-        "`cutter down`, then `cutter up`"
+        f"--max-candidates {wanted}: the workers allow {allowed}: set CUTTER_MAX_CANDIDATES={wanted}, type",
+        then="cutter down",
+        rest=", then `cutter up`",
     )
 
 
@@ -268,12 +270,6 @@ def _registered_profile(registered: RegisteredText) -> marking.Profile:
     return marking.parse_profile(registered.profile_body.encode())
 
 
-def require_markable(result: marking.Marking | marking.MarkRefusal, *, remedy: str) -> None:
-    """Refuse a text that a run would refuse. `remedy` names the other commands that a person can type."""
-    if isinstance(result, marking.MarkRefusal):
-        raise Refused(f"{result.message}; {remedy}", code=result.code)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
     """The information that a person gives about a text in addition to its bytes."""
@@ -301,9 +297,10 @@ def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> N
     docprefix = ids.docprefix(wanted.docprefix) if wanted.docprefix else _docprefix(settings, wanted.document_id)
     options = for_prefix(wanted.options, docprefix)
     result = outcome(settings, data, profile, options, docprefix=docprefix, forbidden=wanted.forbidden)
-    require_markable(
-        result, remedy="a run would refuse it: correct the text or the options (`cutter mark --help`), or give --force"
-    )
+    if isinstance(result, marking.MarkRefusal):
+        options_of_mark = "cutter mark --help"
+        remedy = f"a run would refuse it: correct the text or the options (`{options_of_mark}`), or give --force"
+        raise Refused(f"{result.message}; {remedy}", code=result.code).leads_to(result.then or options_of_mark)
     law.require_fits(settings, wanted.document_id, effective=wanted.effective, changes=wanted.correction is not None)
 
 
@@ -403,6 +400,7 @@ def _require_text(data: bytes, document_id: str, profile: str) -> None:
     line = first_line_not_nfc(decoded(data))
     if line is not None:
         raise InvalidInput(
-            f"line {line} is not in Unicode NFC: type `cutter source add FILE --document-id {document_id} "
-            f"--profile {profile} --normalise nfc` to register a normalised snapshot"
+            f"line {line} is not in Unicode NFC: type",
+            then=f"cutter source add FILE --document-id {document_id} --profile {shlex.quote(profile)} --normalise nfc",
+            rest=" to register a normalised snapshot",
         )

@@ -48,22 +48,22 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
-            raise InvalidInput(f"no such command: {name}{self._way_on(ctx, name, args[1:])}")
+            raise self._unknown(ctx, name, args[1:])
         return super().resolve_command(ctx, args)
 
-    def _way_on(self, ctx: Any, name: str, rest: list[str]) -> str:
-        """The command that was probably meant, in the form to type. If there is none, the place where the commands are
-        listed.
+    def _unknown(self, ctx: Any, name: str, rest: list[str]) -> InvalidInput:
+        """The error that names the command that was probably meant, in the form to type. If there is none, it names the
+        place where the commands are listed.
         """
-        meant = get_close_matches(name, self.list_commands(ctx), n=1)
+        message, meant = f"no such command: {name}:", get_close_matches(name, self.list_commands(ctx), n=1)
         if not meant:
-            return f": see `{ctx.command_path} --help`"
+            return InvalidInput(f"{message} see", then=f"{ctx.command_path} --help")
         command: Any = self.get_command(ctx, meant[0])
         wants_more = any(param.required for param in command.params)
         given = [shlex.quote(word) for word in rest if word != AS_JSON]
         more = given or (["--help"] if wants_more else [])
         words = [ctx.command_path, meant[0], *more]
-        return f": did you mean `{' '.join(words)}`?"
+        return InvalidInput(f"{message} did you mean", then=" ".join(words), rest="?")
 
 
 class CommandTable(Group):
@@ -213,13 +213,16 @@ _NOISE = "Value error, "
 """The library's words before a refused choice, which say nothing to a person."""
 
 
-def _usage_sentence(problem: Any, arguments: Sequence[str]) -> str:
+def _of_usage(problem: Any, arguments: Sequence[str]) -> InvalidInput:
     context = getattr(problem, "ctx", None)
     meant = _with_the_option_meant(problem, arguments)
     if meant:
-        return f"no such option: {problem.option_name}: did you mean `{meant}`?"
-    hint = f" (see `{context.command_path} --help`)" if context is not None else ""
-    return f"{problem.format_message().replace(_NOISE, '', 1)}{hint}"
+        return InvalidInput(f"no such option: {problem.option_name}: did you mean", then=meant, rest="?")
+    message = problem.format_message().replace(_NOISE, "", 1)
+    if context is None:
+        return InvalidInput(message)
+    listed = f"{context.command_path} --help"
+    return InvalidInput(f"{message} (see `{listed}`)").leads_to(listed)
 
 
 def _with_the_option_meant(problem: Any, arguments: Sequence[str]) -> str:
@@ -253,12 +256,13 @@ def _foreseen_errors() -> tuple[type[Exception], ...]:
 def _failure(problem: BaseException, arguments: Sequence[str]) -> Failure:
     """The answer about an error to a person or a program."""
     if isinstance(problem, KeyboardInterrupt):
-        message = "interrupted; everything that was started continues: `cutter status` shows it"
-        return Failure(code="INTERRUPTED", message=message, exit_code=ExitCode.INTERRUPTED)
+        look = "cutter status"
+        message = f"interrupted; everything that was started continues: `{look}` shows it"
+        return Failure(code="INTERRUPTED", message=message, exit_code=ExitCode.INTERRUPTED, next=look)
     if isinstance(problem, typer.Abort):
         return Failure(code="not_confirmed", message="stopped, nothing was done", exit_code=ExitCode.STOPPED)
     if isinstance(problem, _usage_errors()):
-        return Failure(code=InvalidInput.code, message=_usage_sentence(problem, arguments), exit_code=ExitCode.USAGE)
+        problem = _of_usage(problem, arguments)
     if isinstance(problem, CutterError):
         return failure(problem, message=f"{problem}{_looked_in(getattr(problem, 'what', ''))}")
     return _of_a_library(problem)

@@ -38,8 +38,9 @@ async def connect(settings: Settings, *, identity: str | None = None, runtime: R
         )
     except (RPCError, RuntimeError) as problem:
         raise Unavailable(
-            f"Temporal at {given['target_host']} does not answer: type `cutter up` or see `cutter doctor` "
-            f"({_cause(problem)})",
+            f"Temporal at {given['target_host']} does not answer: type",
+            then="cutter up",
+            rest=f" or see `cutter doctor` ({_cause(problem)})",
             what="temporal",
         ) from None
 
@@ -69,6 +70,8 @@ def profile(settings: Settings) -> dict[str, Any]:
 def unanswered(problem: RPCError) -> Unavailable:
     """The error of cutter for a failure of Temporal."""
     return Unavailable(
-        f"Temporal did not answer ({problem.status.name.lower()}): type `cutter up` or see `cutter doctor`",
+        f"Temporal did not answer ({problem.status.name.lower()}): type",
+        then="cutter up",
+        rest=" or see `cutter doctor`",
         what="temporal",
     )

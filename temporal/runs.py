@@ -86,7 +86,7 @@ async def start(client: Client, run: RunInput, turn: Priority | None = None) -> 
     except WorkflowAlreadyStartedError:
         await foreign.refuse(client, names.document_workflow_id(run.document_id))
         raise Refused(
-            f"{run.document_id} has an open run: see `cutter status {run.document_id}`", code="STOP_RUN_BUSY"
+            f"{run.document_id} has an open run: see", then=f"cutter status {run.document_id}", code="STOP_RUN_BUSY"
         ) from None
     except RPCError as problem:
         raise unanswered(problem) from None
@@ -115,16 +115,21 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
     while await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
         run_id = open_run_of_document(settings, document_id)
         if run_id is not None or time.monotonic() >= until:
-            raise Refused(_busy(document_id, run_id), code="STOP_RUN_BUSY")
+            raise _busy(document_id, run_id)
         await asyncio.sleep(limits.CLOSING_LOOK_SECONDS)
 
 
-def _busy(document_id: str, run_id: str | None) -> str:
-    """Why the document can have no new run. Without an open run in PostgreSQL, the workflow of the last one is open."""
+def _busy(document_id: str, run_id: str | None) -> Refused:
+    """The document can have no new run. Without an open run in PostgreSQL, the workflow of the last one is open."""
     if run_id is not None:
-        return f"{document_id} has the open run {run_id}: see `cutter status {run_id}`"
-    look = f"type `cutter orchestrate resume --document-id {document_id}`, which makes it check the run again"
-    return f"the workflow of the last run of {document_id} is still open: see `cutter status {document_id}`, or {look}"
+        message = f"{document_id} has the open run {run_id}: see"
+        return Refused(message, then=f"cutter status {run_id}", code="STOP_RUN_BUSY")
+    return Refused(
+        f"the workflow of the last run of {document_id} is still open: see",
+        then=f"cutter status {document_id}",
+        rest=f", or type `cutter orchestrate resume --document-id {document_id}`, which makes it check the run again",
+        code="STOP_RUN_BUSY",
+    )
 
 
 async def resume(client: Client, document_id: str, kb_id: str | None) -> OrderReply:

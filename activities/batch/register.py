@@ -43,7 +43,8 @@ def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInp
         data = batch_queue_file.read_queue(path)
     except OSError:
         raise NotFound(
-            f"no batch {batch_id}, and no {path}: put the queue there, or type `cutter orchestrate batch --queue FILE`",
+            f"no batch {batch_id}, and no {path}: put the queue there, or type",
+            then="cutter orchestrate batch --queue FILE",
             code="STOP_BATCH_NOT_FOUND",
         ) from None
     options = options_of(input, batch_id, deps.settings.batch_items_max)

@@ -233,7 +233,7 @@ def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
         row = CONTEXT.first(connection, {"run_id": run_id, "gate": gate.GATE})
         connection.rollback()
     if row is None:
-        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+        raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
     context = effects.of_run(row.run, row.pins, row.now, gate.GATE)
     return replace(context, approvers=row.approvers, needed=row.needed), row.run.state
 
@@ -302,7 +302,7 @@ def recipient(deps: Deps) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError:
-        raise Unavailable(f"no backup key is pinned at {path}: type `cutter up`", what="backup") from None
+        raise Unavailable(f"no backup key is pinned at {path}: type", then="cutter up", what="backup") from None
 
 
 def _as_stored(deps: Deps, artifact_id: str) -> _Artifact:

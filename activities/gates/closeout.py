@@ -156,7 +156,7 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 def _known(row: T | None, run_id: str) -> T:
     if row is None:
-        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+        raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
     return row
 
 

@@ -97,7 +97,10 @@ def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
         home = settings.key_home(name)
         if not home.is_dir():
             raise Unavailable(
-                f"no {name} key at {settings.keys / name}: type `cutter up`, or put the GnuPG home there", what="gpg"
+                f"no {name} key at {settings.keys / name}: type",
+                then="cutter up",
+                rest=", or put the GnuPG home there",
+                what="gpg",
             )
         if not opened:
             opened.append(Gpg(home))

@@ -10,7 +10,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict
 from functools import partial
 from http import HTTPStatus
 
@@ -91,6 +90,6 @@ def _answer(method: str, path: str, readiness: Readiness) -> tuple[HTTPStatus, d
     answer = {
         "ready": readiness.ready,
         "polls": readiness.polls,
-        "failed": [asdict(check) for check in readiness.failed],
+        "failed": [check.as_json() for check in readiness.failed],
     }
     return (HTTPStatus.OK if readiness.ready else HTTPStatus.SERVICE_UNAVAILABLE), answer

@@ -25,25 +25,31 @@ def ineligibility_reason(
     return None
 
 
-def remedy(policy: ApproverPolicy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime) -> str:
-    """The people who may sign instead. If nobody may sign, the commands that change that."""
+def remedy(
+    policy: ApproverPolicy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime
+) -> tuple[str, str | None]:
+    """The people who may sign instead. If nobody may sign, a sentence with the commands that change that, and the first
+    of these commands.
+    """
     others = [
         approver.name
         for approver in policy.approvers
         if not ineligibility_reason(policy, approver, gate, decision, starter=starter, now=now)
     ]
     if others:
-        return f"ask {' or '.join(others)}"
-    return (
-        "nobody in the policy may: add another approver (`cutter approvers propose --approver NAME=KEY.asc`), or "
-        f"type `cutter cancel {run_id} --reason TEXT` and let somebody else start it again"
-    )
+        return f"ask {' or '.join(others)}", None
+    add = "cutter approvers propose --approver NAME=KEY.asc"
+    cancel = f"type `cutter cancel {run_id} --reason TEXT` and let somebody else start it again"
+    return f"nobody in the policy may: add another approver (`{add}`), or {cancel}", add
+
+
+SHOW = "cutter approvers show"
 
 
 def known(policy: ApproverPolicy) -> str:
-    """The approvers of an epoch with their keys, in one line."""
+    """The approvers of an epoch with their keys, and the command `SHOW`, in one line."""
     names = ", ".join(f"{approver.name} ({approver.fingerprint})" for approver in policy.approvers)
-    return f"epoch {policy.number} names {names or 'nobody'}: see `cutter approvers show`"
+    return f"epoch {policy.number} names {names or 'nobody'}: see `{SHOW}`"
 
 
 def signer_mismatch(policy: ApproverPolicy, approver: str | None, key: str | None) -> str | None:

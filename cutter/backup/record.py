@@ -63,13 +63,14 @@ class RefusalCode(StrEnum):
 class BackupRefusal:
     """The reason why the gate fails: a code for machines, and a sentence that tells a person what to do.
 
-    If two values differ, `expected` and `observed` hold them.
+    If two values differ, `expected` and `observed` hold them. `then` is the command that the sentence names, if any.
     """
 
     code: RefusalCode
     message: str
     expected: str = ""
     observed: str = ""
+    then: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

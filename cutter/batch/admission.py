@@ -104,19 +104,21 @@ def _decision(facts: Known, skip_completed: bool) -> Decision | None:
 
 def _check_item(item: QueueItem, facts: Known | None) -> list[Problem]:
     profile = item.marking_profile
-    add = f"`cutter source add FILE --document-id {item.document_id} --profile {profile or 'NAME'}`"
+    add = f"cutter source add FILE --document-id {item.document_id} --profile {profile or 'NAME'}"
     if facts is None:
-        return [_problem(item, "document_id", f"{item.document_id} is not registered: type {add}", code=UNKNOWN)]
+        text = f"{item.document_id} is not registered: type `{add}`"
+        return [_problem(item, "document_id", text, code=UNKNOWN, then=add)]
     problems = []
     if item.tenant not in (None, facts.tenant):
         text = f"{item.tenant} is not the tenant of this document, which is {facts.tenant}; leave the field out"
         problems.append(_problem(item, "tenant", text))
     if profile not in (None, facts.profile):
-        text = f"{profile} is not the profile of the newest version, which is {facts.profile}: type {add}"
-        problems.append(_problem(item, "marking_profile", text))
+        text = f"{profile} is not the profile of the newest version, which is {facts.profile}: type `{add}`"
+        problems.append(_problem(item, "marking_profile", text, then=add))
     if facts.open_run:
-        text = f"{item.document_id} is busy: see `cutter status {facts.open_run}`"
-        problems.append(_problem(item, "document_id", text, code=BUSY, alone=True))
+        look = f"cutter status {facts.open_run}"
+        text = f"{item.document_id} is busy: see `{look}`"
+        problems.append(_problem(item, "document_id", text, code=BUSY, alone=True, then=look))
     return problems
 
 
@@ -127,12 +129,12 @@ def _check_scope(queue: Queue, item: QueueItem, facts: Known | None) -> list[Pro
     wanted = item.scope or queue.default_scope
     if facts is None or facts.scope in (None, wanted):
         return []
+    add = f"cutter source add FILE --document-id {item.document_id} --profile {facts.profile} --scope {wanted}"
     text = (
-        f"{wanted}, but {item.document_id} is registered with scope {facts.scope}: type `cutter source add FILE "
-        f"--document-id {item.document_id} --profile {facts.profile} --scope {wanted}`, or give the item "
+        f"{wanted}, but {item.document_id} is registered with scope {facts.scope}: type `{add}`, or give the item "
         f"`scope: {facts.scope}`"
     )
-    return [_problem(item, "scope" if item.scope else "document_id", text, code=OTHER_SCOPE)]
+    return [_problem(item, "scope" if item.scope else "document_id", text, code=OTHER_SCOPE, then=add)]
 
 
 def _strangers(queue: Queue, approvers: Collection[str] | None) -> list[Problem]:
@@ -174,6 +176,10 @@ def _segments(docprefix: str) -> tuple[str, ...]:
     return tuple(docprefix.split("/"))
 
 
-def _problem(item: QueueItem, field: str, text: str, *, code: str = InvalidInput.code, alone: bool = False) -> Problem:
-    where = f"items[{item.position - 1}].{field}"
-    return Problem(line=item.line, field=where, text=text, document_id=item.document_id, code=code, alone=alone)
+def _problem(
+    item: QueueItem, field: str, text: str, *, code: str = InvalidInput.code, alone: bool = False, then: str = ""
+) -> Problem:
+    return Problem(
+        line=item.line, field=f"items[{item.position - 1}].{field}", text=text, document_id=item.document_id,
+        code=code, alone=alone, then=then,
+    )  # fmt: skip

@@ -27,7 +27,7 @@ from cutter.plain_yaml import Fields, Items, Node, Place, Scalar
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Problem:
-    """One problem of a queue file. Line 0 means the whole file.
+    """One problem of a queue file. Line 0 means the whole file. `then` is the command that the text names, if any.
 
     If `alone` is true, only this item is refused, and the others may start.
     """
@@ -38,6 +38,7 @@ class Problem:
     document_id: str = ""
     code: str = InvalidInput.code
     alone: bool = False
+    then: str = ""
 
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line else ""
@@ -57,6 +58,7 @@ class QueueRefused(InvalidInput):
         message = "the queue is refused; correct it and type the same again:\n  " + "\n  ".join(lines)
         super().__init__(message, code=codes.pop() if len(codes) == 1 else None)
         self.problems = problems
+        self.then = next((problem.then for problem in problems if problem.then), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

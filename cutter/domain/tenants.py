@@ -81,9 +81,9 @@ def held(room: Room) -> str:
 
 
 def no_room(room: Room) -> str:
-    """The reason why a run may not begin now, the time when it may begin, and the command that shows more."""
+    """The reason why a run may not begin now, and the time when it may begin."""
     when = f"at {room.again_utc}" if room.code == RATE else "when one of them has ended or waits for a person"
-    return f"{held(room)}: type the same command again {when}; see `cutter tenants`"
+    return f"{held(room)}: type the same command again {when}"
 
 
 def shown(rows: Sequence[TenantRooms]) -> list[TenantRooms]:

@@ -29,7 +29,7 @@ def law_members(connection: Connection, document: str, run_id: str) -> dict[str,
     known = enacted_law.versions(connection, document)
     mine = [version for version in known if version.run_id == run_id]
     if not mine:
-        raise NotFound(f"{run_id} has enacted no version of {document}: see `cutter law history {document}`")
+        raise NotFound(f"{run_id} has enacted no version of {document}: see", then=f"cutter law history {document}")
     made = export_of_version(connection, known, mine[0], country="zz", language="und")
     asked = {"run_id": run_id}
     ended = {unit.address: unit for unit in LAW.all(connection, asked)}

@@ -64,11 +64,13 @@ def unreadable(data: bytes) -> MarkRefusal | None:
 
 def _not_nfc(text: str) -> MarkRefusal:
     bad = [number for number, line in enumerate(text.split("\n"), 1) if not unicodedata.is_normalized("NFC", line)]
+    add = "cutter source add FILE --document-id DOCUMENT --profile PROFILE --normalise nfc"
     return refusal(
         "not_nfc",
         bad[0] if bad else None,
         f"not in Unicode's composed form NFC ({counted(len(bad), 'line')}); register a normalised snapshot with "
-        "`cutter source add FILE --document-id DOCUMENT --profile PROFILE --normalise nfc`",
+        f"`{add}`",
+        then=add,
         lines=len(bad),
     )
 
@@ -98,7 +100,7 @@ def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: O
                        f"unit {options.max_candidates + 1} of {len(units)}; allow {len(units)} with "
                        f"--max-candidates, and the workers with CUTTER_MAX_CANDIDATES={len(units)} "
                        f"(at most {CANDIDATES_MAX}; `cutter down`, then `cutter up`), or cut less deeply",
-                       count=len(units), max_candidates=options.max_candidates)  # fmt: skip
+                       then="cutter down", count=len(units), max_candidates=options.max_candidates)  # fmt: skip
     return None
 
 
@@ -106,12 +108,14 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
     """Refuse a text with nothing to cut. The remedy depends on whether the profile's words occur in lines that the
     profile does not read.
     """
-    own = "(docs/reference/marking.md) and give it as --profile FILE.yaml; `cutter mark --help` lists the shipped ones"
+    suggest, then = "cutter profile suggest FILE", "cutter mark --help"
+    own = f"(docs/reference/marking.md) and give it as --profile FILE.yaml; `{then}` lists the shipped ones"
     read, unread = readable_and_unread(lines, profile)
     if unread:
+        then = suggest
         message = (
             f"{counted(len(unread), 'line')} from here on would be headings of the profile {profile.id}, but have no "
-            "`#`, so it reads them as text. Put `#` before them, type `cutter profile suggest FILE` for a profile that "
+            f"`#`, so it reads them as text. Put `#` before them, type `{suggest}` for a profile that "
             f"reads them, or write a profile with `forms: [plain, bold]` {own}"
         )
     elif read:
@@ -125,7 +129,7 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
             f"another profile, or write one {own}"
         )
     line = lines.number(unread[0]) if unread else lines.number(0)
-    return refusal("no_candidates", line, message, profile=profile.id)
+    return refusal("no_candidates", line, message, then=then, profile=profile.id)
 
 
 def refuse_first(nodes: list[Node], childless: list[Node], lines: Lines, options: Options) -> MarkRefusal | None:

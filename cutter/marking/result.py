@@ -102,7 +102,8 @@ class Finding:
 class MarkRefusal:
     """Why this text is not cut: a stable code, the line if there is one, and one sentence with the remedy.
 
-    `findings` holds the red findings that nobody accepted, if they are the reason.
+    `findings` holds the red findings that nobody accepted, if they are the reason. `then` is the command that the
+    message names, if any.
     """
 
     code: str
@@ -110,6 +111,7 @@ class MarkRefusal:
     message: str
     details: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
+    then: str = ""
 
 
 Part = Candidate | Exclusion | NonContent
@@ -215,8 +217,8 @@ def mark_digest(candidates: tuple[Candidate, ...], exclusions: tuple[Exclusion, 
     )
 
 
-def refusal(code: str, line: int | None, message: str, **details: object) -> MarkRefusal:
-    """A refusal whose sentence begins with its line."""
+def refusal(code: str, line: int | None, message: str, *, then: str = "", **details: object) -> MarkRefusal:
+    """A refusal whose sentence begins with its line. `then` is the command that the message names, if any."""
     text = message if line is None else f"line {line}: {message}"
     pairs: Iterator[tuple[str, str]] = ((key, str(value)) for key, value in sorted(details.items()))
-    return MarkRefusal(code=code, line=line, message=text, details=tuple(pairs))
+    return MarkRefusal(code=code, line=line, message=text, details=tuple(pairs), then=then)

@@ -53,12 +53,24 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The result of one check. `remedy` is the command or the setting that mends what is wrong."""
+    """The result of one check. `remedy` is the command or the setting that mends what is wrong. If the remedy is a
+    sentence, `then` is the first command that it names.
+    """
 
     name: str
     verdict: Verdict
     found: str
     remedy: str = ""
+    then: str = ""
+
+    @property
+    def command(self) -> str:
+        """The command to type first. Empty if the remedy names none."""
+        return self.then or (self.remedy if self.remedy.startswith("cutter ") else "")
+
+    def as_json(self) -> dict[str, str]:
+        """The fields that programs see."""
+        return {"name": self.name, "verdict": self.verdict, "found": self.found, "remedy": self.remedy}
 
     @property
     def failed(self) -> bool:
@@ -128,8 +140,8 @@ def ok(description: Description, text: str) -> Check:
     return Check(name=description.name, verdict=Verdict.OK, found=text)
 
 
-def bad(description: Description, text: str, remedy: str) -> Check:
-    return Check(name=description.name, verdict=Verdict.BAD, found=text, remedy=remedy)
+def bad(description: Description, text: str, remedy: str, *, then: str = "") -> Check:
+    return Check(name=description.name, verdict=Verdict.BAD, found=text, remedy=remedy, then=then)
 
 
 def warned(description: Description, text: str, remedy: str) -> Check:

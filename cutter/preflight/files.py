@@ -55,9 +55,9 @@ def keys(settings: Settings, workers: Collection[WorkerRole]) -> Iterator[Check]
 
 
 def _crowded(settings: Settings, worker: WorkerRole, others: Sequence[str]) -> Check:
-    own = key_homes.HOMES[worker]
-    remedy = f"set CUTTER_KEYS_DIR to a folder of the {worker} worker alone, then `{_import(own)}`"
-    return bad(checks.KEY, f"{settings.keys} holds {', '.join(others)}, the key of another worker", remedy)
+    step = _import(key_homes.HOMES[worker])
+    remedy = f"set CUTTER_KEYS_DIR to a folder of the {worker} worker alone, then `{step}`"
+    return bad(checks.KEY, f"{settings.keys} holds {', '.join(others)}, the key of another worker", remedy, then=step)
 
 
 def _import(name: str) -> str:
@@ -69,8 +69,9 @@ def key(settings: Settings, worker: WorkerRole) -> Check:
     name = key_homes.HOMES[worker]
     home = settings.key_home(name)
     if not home.is_dir():
-        remedy = f"`{_import(name)}`, with the folder of the key's files; CUTTER_KEYS_DIR names the folder of keys"
-        return bad(checks.KEY, f"no {name} key at {settings.keys / name}", remedy)
+        step = _import(name)
+        remedy = f"`{step}`, with the folder of the key's files; CUTTER_KEYS_DIR names the folder of keys"
+        return bad(checks.KEY, f"no {name} key at {settings.keys / name}", remedy, then=step)
     open_ones = [path for path in (home, *private_files(home)) if open_to_others(path)]
     if open_ones:
         return bad(checks.KEY, f"other accounts may read {open_ones[0]}", f"chmod -R go-rwx {home}")

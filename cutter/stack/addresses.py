@@ -46,4 +46,4 @@ def _noted(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        raise Unavailable("Temporal is not up: type `cutter up`", what="temporal") from None
+        raise Unavailable("Temporal is not up: type", then="cutter up", what="temporal") from None

@@ -156,7 +156,9 @@ def _await_ready(state_dir: Path, program: Path, service: Service) -> None:
     settled_in_time, log = until(settled, seconds=limits.TEMPORAL_START_SECONDS), log_file(state_dir)
     if not settled_in_time and service.alive:
         hangs = f"Temporal runs as process {service.process.pid} and does not answer"
-        raise Unavailable(f"{hangs}: type `cutter down`, then `cutter up` (whole log: {log})", what="temporal")
+        raise Unavailable(
+            f"{hangs}: type", then="cutter down", rest=f", then `cutter up` (whole log: {log})", what="temporal"
+        )
     if not service.alive:
         raise Unavailable(f"Temporal did not start: {last_line(log)} (whole log: {log})", what="temporal")
 

@@ -87,7 +87,9 @@ def unknown(batch_id: str) -> NotFound:
     """The error for an unknown batch. It also names the rehearsal, because a rehearsed batch has another id."""
     rehearsal = "" if batch_id.endswith("-dryrun") else f"; its rehearsal would be {batch_id}-dryrun"
     return NotFound(
-        f"no batch {batch_id}: see `cutter status`, or type `cutter orchestrate batch --queue FILE`{rehearsal}",
+        f"no batch {batch_id}: see",
+        then="cutter status",
+        rest=f", or type `cutter orchestrate batch --queue FILE`{rehearsal}",
         code="STOP_BATCH_NOT_FOUND",
     )
 

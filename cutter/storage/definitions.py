@@ -98,7 +98,9 @@ def _named(path: str, statement: Statement) -> Iterator[None]:
         line = statement.line + (line_of(statement.text, int(position) - 1) - 1 if position else 0)
         reason = problem.diag.message_primary or str(problem).strip().split("\n")[0]
         raise Refused(
-            f"{path}, line {line}: {reason}: nothing was applied; correct the file and type `cutter migrate` again",
+            f"{path}, line {line}: {reason}: nothing was applied; correct the file and type",
+            then="cutter migrate",
+            rest=" again",
             code="migration_failed",
         ) from problem
 

@@ -10,7 +10,8 @@ from cutter.policy.rules_file import parse_rules
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, answer, the_row, values
 
-NONE = InvalidPolicy(problems=(Problem(line=0, rule="", text="none is installed: type `cutter policy install`"),))
+INSTALL = "cutter policy install"
+NONE = InvalidPolicy(problems=(Problem(line=0, rule="", text=f"none is installed: type `{INSTALL}`"),))
 """The policy before the first one is installed. It denies everything."""
 
 

@@ -39,7 +39,8 @@ def require_fits(settings: Settings, document_id: str, *, effective: date | None
     if law is None:
         if changes:
             raise Refused(
-                f"{document_id} is not enacted, so nothing can be changed: see `cutter status {document_id}`",
+                f"{document_id} is not enacted, so nothing can be changed: see",
+                then=f"cutter status {document_id}",
                 code="change_has_its_base",
             )
         return
@@ -60,6 +61,8 @@ def require_can_be_enacted(settings: Settings, document_id: str, *, waits: bool)
     if law is not None and law.is_newest and not waits:
         raise Refused(
             f"{document_id} is enacted already, by run {law.run_id}, and its text has not changed: there is nothing to "
-            f"run; `cutter report {law.run_id}` writes its report",
+            "run;",
+            then=f"cutter report {law.run_id}",
+            rest=" writes its report",
             code="already_enacted",
         )

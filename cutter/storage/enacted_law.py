@@ -127,8 +127,8 @@ def version_meant(known: list[LawVersion], *, at: date | None = None, version: i
         return begun[-1]
     first = known[0]
     raise NotFound(
-        f"{first.document} was not in force on {at}: it takes effect on {first.effective_from}; type "
-        f"`cutter law show {first.document} --at {first.effective_from}`",
+        f"{first.document} was not in force on {at}: it takes effect on {first.effective_from}; type",
+        then=f"cutter law show {first.document} --at {first.effective_from}",
         code=NOT_ENACTED,
     )
 
@@ -160,8 +160,9 @@ def version_before(known: list[LawVersion], later: LawVersion, wanted: int | Non
     before = [row for row in known if row.version < later.version]
     if not before:
         raise NotFound(
-            f"{later.document} version {later.version} is the first one: there is nothing to compare it with; "
-            f"`cutter law show {later.document} --version {later.version}` prints it"
+            f"{later.document} version {later.version} is the first one: there is nothing to compare it with;",
+            then=f"cutter law show {later.document} --version {later.version}",
+            rest=" prints it",
         )
     return before[-1]
 
@@ -189,7 +190,7 @@ def search(
     if len(words) > limits.SEARCH_WORDS_CHARACTERS_MAX:
         raise InvalidInput(f"the search has {len(words)} characters: at most {limits.SEARCH_WORDS_CHARACTERS_MAX}")
     if not any(character.isalnum() for character in words):
-        raise InvalidInput(f"{words!r} has no letter or digit: name a word, such as `cutter law search library`")
+        raise InvalidInput(f"{words!r} has no letter or digit: name a word, such as", then="cutter law search library")
     if version is not None and document is None:
         raise InvalidInput("--version: it numbers the versions of one law; name the law with --document")
     if document is not None:
@@ -214,8 +215,13 @@ def require_unit(text: UnitTree[U], name: str) -> U:
     if addresses:
         raise InvalidInput(f"{name} is the end of {len(addresses)} addresses: name one of {', '.join(addresses[:5])}")
     near = get_close_matches(name, [end for unit in text.units for end in (unit.address, _end(unit.address))], n=1)
-    meant = f"did you mean `cutter law show {document} {near[0]}`?" if near else f"see `cutter law tree {document}`"
-    raise NotFound(f"{document} version {text.version.version} has no unit {name}: {meant}", code="STOP_UNIT_NOT_FOUND")
+    then = f"cutter law show {document} {near[0]}" if near else f"cutter law tree {document}"
+    raise NotFound(
+        f"{document} version {text.version.version} has no unit {name}: {'did you mean' if near else 'see'}",
+        then=then,
+        rest="?" if near else "",
+        code="STOP_UNIT_NOT_FOUND",
+    )
 
 
 def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded: datetime = NEWEST) -> U:
@@ -229,8 +235,8 @@ def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded
         if not others:
             raise
         raise NotFound(
-            f"{version.document} version {version.version} has no unit {name}, and version {max(others)} has one: "
-            f"`cutter law show {version.document} {name} --version {max(others)}`",
+            f"{version.document} version {version.version} has no unit {name}, and version {max(others)} has one:",
+            then=f"cutter law show {version.document} {name} --version {max(others)}",
             code=problem.code,
         ) from None
 
@@ -245,8 +251,8 @@ def _numbered(known: list[LawVersion], version: int) -> LawVersion:
             return row
     newest = known[-1]
     raise NotFound(
-        f"{newest.document} has no version {version}: its newest one is {newest.version}; "
-        f"see `cutter law history {newest.document}`",
+        f"{newest.document} has no version {version}: its newest one is {newest.version}; see",
+        then=f"cutter law history {newest.document}",
         code=NOT_ENACTED,
     )
 
@@ -255,7 +261,8 @@ def _not_yet_recorded(first: LawVersion, recorded: datetime) -> NotFound:
     """The law was enacted after the moment that a person asked about."""
     return NotFound(
         f"{first.document} was not enacted on {utc(recorded)}: its first version was recorded on "
-        f"{utc(first.enacted_at)}; type `cutter law history {first.document}`",
+        f"{utc(first.enacted_at)}; type",
+        then=f"cutter law history {first.document}",
         code=NOT_ENACTED,
     )
 
@@ -267,14 +274,18 @@ def _not_enacted(connection: Connection, document: str) -> NotFound:
             return _registered_only(connection, name)
     for alike in likely_names.documents_alike(connection, document):
         if _is_enacted(connection, alike):
-            return NotFound(f"{document} is not enacted: did you mean `cutter law show {alike}`?", code=NOT_ENACTED)
-    return NotFound(f"{document} is not enacted: see `cutter law list`", code=NOT_ENACTED)
+            return NotFound(
+                f"{document} is not enacted: did you mean", then=f"cutter law show {alike}", rest="?", code=NOT_ENACTED
+            )
+    return NotFound(f"{document} is not enacted: see", then="cutter law list", code=NOT_ENACTED)
 
 
 def _registered_only(connection: Connection, document: str) -> NotFound:
     has_run = RUN_OF_DOCUMENT.first(connection, {"document_id": document}) is not None
-    step = f"`cutter status {document}` shows its run" if has_run else f"type `cutter run {document}`"
-    return NotFound(f"{document} is registered, and no version of it is enacted: {step}", code=NOT_ENACTED)
+    message = f"{document} is registered, and no version of it is enacted:"
+    if has_run:
+        return NotFound(message, then=f"cutter status {document}", rest=" shows its run", code=NOT_ENACTED)
+    return NotFound(f"{message} type", then=f"cutter run {document}", code=NOT_ENACTED)
 
 
 def _is_enacted(connection: Connection, document: str) -> bool:

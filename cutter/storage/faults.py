@@ -24,7 +24,8 @@ OVER_CAP_STATES = frozenset({"57014", "25P04"})
 AWAY_STATES = ("08", "57P")
 """The server is unavailable, stops or starts, and a person may have to start it. The other states end by themselves."""
 
-REMEDY = ": type `cutter up` or see `cutter doctor`"
+UP = "cutter up"
+REMEDY = f": type `{UP}` or see `cutter doctor`"
 
 READ_ONLY = "the server accepts no writes: it is a standby, or somebody set default_transaction_read_only"
 WRITABLE = "make room on its disk and end the setting, or point CUTTER_DATABASE_URL at the primary server"
@@ -81,9 +82,7 @@ def translated() -> Iterator[None]:
     except psycopg.Error as problem:
         raise translate(problem) from None
     except (PoolTimeout, PoolClosed):
-        raise Unavailable(
-            "the database does not answer: type `cutter up` or see `cutter doctor`", what="database"
-        ) from None
+        raise Unavailable(f"the database does not answer{REMEDY}", what="database").leads_to(UP) from None
 
 
 @contextmanager
@@ -134,7 +133,7 @@ def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
         if any(words in str(problem) for words in CROWDED):
             return Unavailable(f"database: {line}: {FEWER}", what="database")
         away = not state or state.startswith(AWAY_STATES)
-        return Unavailable(f"database: {line}{REMEDY if away else ''}", what="database")
+        return Unavailable(f"database: {line}{REMEDY if away else ''}", what="database").leads_to(UP if away else None)
     if state in OVER_CAP_STATES:
         return OverCap(f"database: {line}")
     if state in ("53100", "53200"):

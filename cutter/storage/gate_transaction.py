@@ -335,6 +335,7 @@ def _same_payload(row: Json, expected: str) -> Receipt:
     if receipt.payload_sha256 != expected:
         raise Conflict(
             f"{receipt.gate} of {receipt.run_id} is sealed for payload {receipt.payload_sha256}, "
-            f"asked for {expected}: nothing was overwritten; see `cutter status`"
+            f"asked for {expected}: nothing was overwritten; see",
+            then="cutter status",
         )
     return receipt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from difflib import get_close_matches
 
 from cutter import limits
@@ -23,16 +24,18 @@ def unknown_document(connection: Connection, document_id: str) -> NotFound:
     """The error for a document that is not registered."""
     known = _documents_near(connection, document_id)
     meant = _meant(document_id, known)
-    add = f"`cutter source add FILE --document-id {document_id} --profile PROFILE`"
-    rest = f"{meant}see `cutter source list`, or type {add}" if known else f"type {add}"
-    return NotFound(f"{document_id} is not registered: {rest}", code=UNKNOWN_DOCUMENT)
+    add = f"cutter source add FILE --document-id {shlex.quote(document_id)} --profile PROFILE"
+    if not known:
+        return NotFound(f"{document_id} is not registered: type", then=add, code=UNKNOWN_DOCUMENT)
+    message = f"{document_id} is not registered: {meant}see"
+    return NotFound(message, then="cutter source list", rest=f", or type `{add}`", code=UNKNOWN_DOCUMENT)
 
 
 def without_a_run(connection: Connection, document_id: str) -> NotFound:
     """The error for a document without a run, or for a document that is not registered."""
     if not KNOWN.one(connection, {"document_id": document_id}):
         return unknown_document(connection, document_id)
-    return NotFound(f"{document_id} has no run: type `cutter run {document_id}`", code="STOP_RUN_NOT_FOUND")
+    return NotFound(f"{document_id} has no run: type", then=f"cutter run {document_id}", code="STOP_RUN_NOT_FOUND")
 
 
 def require_tenant(settings: Settings) -> None:
@@ -44,15 +47,16 @@ def require_tenant(settings: Settings) -> None:
     if declared and settings.tenant not in declared:
         meant = _meant(settings.tenant, declared)
         raise InvalidInput(
-            f"CUTTER_TENANT: the tenant {settings.tenant} is unknown: {meant}see `cutter tenants`, or declare it by "
-            f"`cutter tenants set {settings.tenant} --weight 1`"
+            f"CUTTER_TENANT: the tenant {settings.tenant} is unknown: {meant}see",
+            then="cutter tenants",
+            rest=f", or declare it by `cutter tenants set {settings.tenant} --weight 1`",
         )
 
 
 def with_batches_meant(connection: Connection, problem: CutterError, batch_id: str) -> CutterError:
     """An error about an unknown batch, with the id that the person probably meant."""
     meant = _meant(batch_id, BATCHES.all(connection, {"limit": limits.NAMES_COMPARED_MAX}))
-    return NotFound(f"{problem}; {meant.rstrip()}", code=problem.code) if meant else problem
+    return NotFound(f"{problem}; {meant.rstrip()}", code=problem.code).leads_to(problem.then) if meant else problem
 
 
 def documents_alike(connection: Connection, document_id: str) -> list[str]:

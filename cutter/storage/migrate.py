@@ -98,7 +98,7 @@ def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ..
 @contextmanager
 def _exclusive(connection: Connection) -> Iterator[None]:
     if not answer(connection, "select pg_try_advisory_lock(%s)", (_LOCK_KEY,)):
-        raise Refused("another migration is running: wait for it, then type `cutter migrate` again")
+        raise Refused("another migration is running: wait for it, then type", then="cutter migrate", rest=" again")
     try:
         yield
     finally:
@@ -141,7 +141,9 @@ def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
         elif applied.name != migration.name:
             raise Conflict(
                 f"the database was made by a version before 0.1, whose migrations ({applied.name}) no longer exist: "
-                "create an empty database, name it in CUTTER_DATABASE_URL, and type `cutter migrate` again"
+                "create an empty database, name it in CUTTER_DATABASE_URL, and type",
+                then="cutter migrate",
+                rest=" again",
             )
         elif applied.sha256 != migration.sha256:
             raise Conflict(
@@ -231,7 +233,9 @@ def _require_roles(connection: Connection, wanted: tuple[str, ...]) -> None:
     missing = ROLES_MISSING.all(connection, {"roles": list(wanted)})
     if missing:
         raise Refused(
-            f"the database server has no role {', '.join(missing)}: nothing was applied; type `cutter up` for the "
-            "local stack, or `cutter migrate --bootstrap URL` with a superuser's URL for a server of your own",
+            f"the database server has no role {', '.join(missing)}: nothing was applied; type",
+            then="cutter up",
+            rest=" for the local stack, or `cutter migrate --bootstrap URL` with a superuser's URL for a server of "
+            "your own",
             code="roles_missing",
         )

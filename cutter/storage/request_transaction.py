@@ -125,7 +125,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         policy = effect_policy.TEXT.sent(connection)
     known, answer = facts.fetchone(), opened.fetchone()
     if known is None or answer is None:
-        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+        raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
     if isinstance(answer, NotOpened):
         return answer
     return Asked(

@@ -62,7 +62,7 @@ def sidecar_of(connection: Connection, run_id: str) -> RunSidecar:
     """The same on an open connection."""
     answer: Json | None = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),))
     if answer is None:
-        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+        raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
     return RunSidecar.of(answer)
 
 

@@ -42,8 +42,8 @@ def include(
     others = sorted(set(only) - {failure.document_id for failure in failed})
     if others or not failed:
         raise NotFound(
-            f"{', '.join(others) or 'no document'} of batch {batch_id} failed without being signed in again: "
-            f"see `cutter status {batch_id}`",
+            f"{', '.join(others) or 'no document'} of batch {batch_id} failed without being signed in again: see",
+            then=f"cutter status {batch_id}",
             code="nothing_failed",
         )
     err().print(Listing(columns=("document", "state", "run"), title=counted(len(failed), "failed document"),
@@ -90,8 +90,9 @@ def _order(settings: Settings, failure: UnsignedFailure, keys: orders.Keys, reas
     sidecar = run_rows.sidecar(settings, failure.run_id)
     if sidecar.wrote:
         raise Refused(
-            f"its drafts exist: type `cutter void {failure.run_id} --reason TEXT`, then resume the queue with "
-            "--skip-completed",
+            "its drafts exist: type",
+            then=f"cutter void {failure.run_id} --reason TEXT",
+            rest=", then resume the queue with --skip-completed",
             code="drafts_stand",
         )
     return orders.prepare(settings, sidecar.run, schema.INCLUDE_FAILED, reason, keys, gate=Sovereign.CUT.value)

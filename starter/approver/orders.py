@@ -122,8 +122,9 @@ def hand_over(settings: Settings, run: RunRecord, kb_id: str) -> OrderReply:
         return asyncio.run(asyncio.wait_for(_hand_over(settings, run, kb_id), limits.ORDER_ANSWER_SECONDS))
     except (Unavailable, TimeoutError):
         raise Unavailable(
-            f"{kb_id} is signed and stored, but no worker answered: see `cutter doctor`, then type "
-            f"`cutter orchestrate resume --run-id {run.run_id} --approval-kb-id {kb_id}`",
+            f"{kb_id} is signed and stored, but no worker answered: see",
+            then="cutter doctor",
+            rest=f", then type `cutter orchestrate resume --run-id {run.run_id} --approval-kb-id {kb_id}`",
             what="temporal",
         ) from None
 
@@ -183,8 +184,9 @@ def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str)
         )
     except TimeoutError:
         raise Unavailable(
-            f"no worker has recorded the revocation yet, so it may come too late: see `cutter doctor`; meanwhile "
-            f"`cutter stop {run.run_id} --reason TEXT` holds the run",
+            "no worker has recorded the revocation yet, so it may come too late: see",
+            then="cutter doctor",
+            rest=f"; meanwhile `cutter stop {run.run_id} --reason TEXT` holds the run",
             what="worker",
         ) from None
     status = "accepted" if done.accepted else "refused"
@@ -218,9 +220,13 @@ async def _carried_out(settings: Settings, run: RunRecord, order: VoidInput | Re
     except WorkflowAlreadyStartedError:
         await foreign.refuse(client, short.id)
         raise Refused(
-            f"a {short.name} of {run.run_id} is under way: see `cutter status {run.run_id}`", code="STOP_RUN_BUSY"
+            f"a {short.name} of {run.run_id} is under way: see",
+            then=f"cutter status {run.run_id}",
+            code="STOP_RUN_BUSY",
         ) from None
     except WorkflowFailureError as problem:
-        raise Unavailable(f"{problem.cause}: see `cutter doctor`, then type the command again", what="worker") from None
+        raise Unavailable(
+            f"{problem.cause}: see", then="cutter doctor", rest=", then type the command again", what="worker"
+        ) from None
     except RPCError as problem:
         raise unanswered(problem) from None

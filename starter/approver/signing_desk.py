@@ -83,14 +83,14 @@ def read_request(
     """A run's request document from the knowledge base. Refuses if a single byte has changed, or if the request is of
     another run. `role` is the database role that reads.
     """
-    again = f"type `cutter rebuild {run_id}`, which puts the request there again"
+    rebuild, rest = f"cutter rebuild {run_id}", ", which puts the request there again"
     try:
         data = Store(settings.kb).get(kb_id)
     except (NotFound, InvalidInput) as problem:
-        raise Refused(f"{problem}: {again}", code=problem.code) from None
+        raise Refused(f"{problem}: type", then=rebuild, rest=rest, code=problem.code) from None
     document = parse_request(data)
     if isinstance(document, Refusal):
-        raise Refused(f"{kb_id}: {document.reason}: {again}", code=document.code)
+        raise Refused(f"{kb_id}: {document.reason}: type", then=rebuild, rest=rest, code=document.code)
     # A genuine request is not enough, because a writer of the knowledge base can put another run's request under this
     # run's name.
     asked = {"run_id": run_id, "challenge": document.request.challenge, "request_sha256": request_sha256(data)}
@@ -98,7 +98,9 @@ def read_request(
         is_own = ASKED.one(connection, asked)
     if not is_own:
         raise Refused(
-            f"{kb_id} holds a request of {document.request.run_id}, and none that {run_id} made: do not sign; {again}",
+            f"{kb_id} holds a request of {document.request.run_id}, and none that {run_id} made: do not sign; type",
+            then=rebuild,
+            rest=rest,
             code="request_of_another",
         )
     return document, data
@@ -153,17 +155,18 @@ def _require_same(view: RequestView, document: RequestDocument) -> None:
         ("view_digest", view_digest(view), document.view_digest),
         ("request_text", sha256_hex(markdown(view)), sha256_hex(document.shown)),
     )
-    instead = f"`cutter workers` shows other builds; to halt the run, type `cutter stop {asked.run_id} --reason TEXT`"
+    look = "cutter workers"
+    instead = f"`{look}` shows other builds; to halt the run, type `cutter stop {asked.run_id} --reason TEXT`"
     for name, here, there in compared:
         if here != there:
             raise Refused(
                 f"recomputed here the {name} is {here}, not {there}: do not sign; {instead}", code=f"{name}_differs"
-            )
+            ).leads_to(look)
     if view.stored_differences:
         first = view.stored_differences[0]
         raise Refused(
             f"PostgreSQL holds {first} in another form than the plan: do not sign; {instead}", code="stored_differs"
-        )
+        ).leads_to(look)
 
 
 def read_newest(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> tuple[RequestDocument, bytes, bool]:
@@ -171,7 +174,7 @@ def read_newest(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) 
     with session(settings, role) as connection:
         newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
     if newest is None:
-        raise NotFound(f"{run_id} has made no request yet: see `cutter status {run_id}`")
+        raise NotFound(f"{run_id} has made no request yet: see", then=f"cutter status {run_id}")
     document, data = read_request(settings, run_id, newest.kb_id, role=role)
     return document, data, newest.is_open
 
@@ -188,8 +191,9 @@ def read_view(
             raise
         raise Refused(
             f"the request of {run_id} at {document.request.gate} is over, and what it showed has changed since then. "
-            f"Type `cutter request {run_id} --form md` for the request as it was, or `cutter report {run_id}` for what "
-            "became of the run",
+            "Type",
+            then=f"cutter request {run_id} --form md",
+            rest=f" for the request as it was, or `cutter report {run_id}` for what became of the run",
             code="request_is_over",
         ) from None
 
@@ -287,7 +291,7 @@ def open_request(settings: Settings, run_id: str) -> str:
     with session(settings, Role.OPERATOR) as connection:
         kb_id = OPEN_REQUEST.first(connection, {"run_id": run_id})
     if kb_id is None:
-        raise NotFound(f"{run_id} waits for no approval: see `cutter status {run_id}`")
+        raise NotFound(f"{run_id} waits for no approval: see", then=f"cutter status {run_id}")
     return kb_id
 
 
@@ -303,7 +307,7 @@ def policy_in_force(settings: Settings) -> ApproverPolicy:
     with session(settings, Role.OPERATOR) as connection:
         epoch = IN_FORCE.first(connection)
     if epoch is None:
-        raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
+        raise NotFound("no policy is installed: type", then="cutter approvers init --approver NAME=KEY.asc")
     return parse_policy(epoch.body.encode())
 
 
@@ -313,7 +317,7 @@ def who(settings: Settings, approver: str | None, key: str | None, home: Path | 
     key = key and "".join(key.split()).upper()
     wrong = eligibility.signer_mismatch(policy, approver, key)
     if wrong is not None:
-        raise Refused(wrong, code="no_such_approver")
+        raise Refused(wrong, code="no_such_approver").leads_to(eligibility.SHOW)
     if home is not None and not home.is_dir():
         raise InvalidInput(f"--gpg-home {home}: no such folder; name a GnuPG home, such as ~/.gnupg")
     fitting = [
@@ -329,7 +333,7 @@ def who(settings: Settings, approver: str | None, key: str | None, home: Path | 
         f"0 of your keys fit the policy: {place} has no secret key of {approver or 'an approver'}; "
         f"{eligibility.known(policy)}; `gpg{shown} --list-secret-keys` shows yours, --gpg-home names another home",
         code="no_key",
-    )
+    ).leads_to(eligibility.SHOW)
 
 
 def own(policy: ApproverPolicy, home: Path | None) -> list[Approver]:
@@ -346,5 +350,5 @@ def require_fit(
     approver = policy.approver_of(signer.fingerprint)
     why = approver and eligibility.ineligibility_reason(policy, approver, gate, decision, starter=starter, now=now)
     if why:
-        instead = eligibility.remedy(policy, gate, decision, run_id=run_id, starter=starter, now=now)
-        raise Refused(f"{why}: {instead}", code="may_not_sign")
+        instead, then = eligibility.remedy(policy, gate, decision, run_id=run_id, starter=starter, now=now)
+        raise Refused(f"{why}: {instead}", code="may_not_sign").leads_to(then)

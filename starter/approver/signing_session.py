@@ -89,7 +89,9 @@ def hold(
         status_id = f"{batch_id}-dryrun" if before else batch_id
         done = f" of yours, because you have signed {counted(requests.done, 'request')}" if requests.done else ""
         raise NotFound(
-            f"batch {batch_id} waits for no approval{done}: see `cutter status {status_id}`", code="nothing_waits"
+            f"batch {batch_id} waits for no approval{done}: see",
+            then=f"cutter status {status_id}",
+            code="nothing_waits",
         )
     if ask is not Ask.ON_SCREEN:
         err().print(listing(wanted))
@@ -181,7 +183,7 @@ def _decide_on_screen(shown: Session) -> None:
     if len(shown.requests) == 1 and shown.gone:
         raise _nothing_signed(shown)
     kept = counted(len(shown.journal.ledger.decisions), "decision")
-    raise Refused(f"nothing was signed now; {kept} kept: `{shown.again}` continues", code="session_left")
+    raise Refused(f"nothing was signed now; {kept} kept:", then=shown.again, rest=" continues", code="session_left")
 
 
 def _ask_each(shown: Session, wanted: Decision) -> None:
@@ -218,7 +220,9 @@ def _take_all(shown: Session, wanted: Decision) -> None:
             before = shown.kept.decisions.get(request.key)
             if before is not None and before.choice is not wanted.choice:
                 shown.refused[request.key] = Refused(
-                    f"{_said(before)}, and --yes does not change that: `{shown.again}` asks you again",
+                    f"{_said(before)}, and --yes does not change that:",
+                    then=shown.again,
+                    rest=" asks you again",
                     code="decision_kept",
                 )
             else:
@@ -342,8 +346,8 @@ def _nothing_signed(shown: Session) -> CutterError:
     more = f" and {len(others)} more" if others else ""
     if not shown.undecided() and len(shown.gone) == len(shown.requests):
         look = shown.again if others else f"cutter status {shown.requests[0].name}"
-        return Refused(f"nothing was signed: {first}{more}; see `{look}`", code="nothing_waits")
-    return Refused(f"nothing was signed: {first}{more}; `{shown.again}` asks again", code="not_confirmed")
+        return Refused(f"nothing was signed: {first}{more}; see", then=look, code="nothing_waits")
+    return Refused(f"nothing was signed: {first}{more};", then=shown.again, rest=" asks again", code="not_confirmed")
 
 
 def _result(signatures: Signatures, shown: Session, handed: Handed) -> SessionResult:

@@ -77,7 +77,7 @@ def approve(
         return
     if decision != schema.APPROVE:
         raise InvalidInput(
-            f"--decision {decision}: approve or resume; {_ELSEWHERE.get(decision, 'see `cutter --help`')}"
+            f"--decision {decision}: approve or resume; type", then=_ELSEWHERE.get(decision, "cutter --help")
         )
     wanted = Decision(choice=Choice.APPROVE)
     _decide(run, wanted, orders.Keys(approver, key, gpg_home), _ask(yes, plain or as_json), as_json=as_json)
@@ -92,11 +92,11 @@ def _ask(yes: bool, plain: bool) -> Ask:
 SECOND_SIGNATURE = "the drafts are written and verified now; after that the law waits for its second signature"
 
 _ELSEWHERE = {
-    schema.REJECT: "type `cutter reject RUN --reason TEXT`",
-    schema.VOID: "type `cutter void RUN --reason TEXT`",
-    schema.REVOKE: "type `cutter revoke RUN --approval SHA256 --reason TEXT`",
-    schema.ACKNOWLEDGE_DRIFT: "type `cutter acknowledge-drift RUN --reason TEXT`",
-    schema.INCLUDE_FAILED: "type `cutter approve --batch ID --decision include_failed --reason TEXT`",
+    schema.REJECT: "cutter reject RUN --reason TEXT",
+    schema.VOID: "cutter void RUN --reason TEXT",
+    schema.REVOKE: "cutter revoke RUN --approval SHA256 --reason TEXT",
+    schema.ACKNOWLEDGE_DRIFT: "cutter acknowledge-drift RUN --reason TEXT",
+    schema.INCLUDE_FAILED: "cutter approve --batch ID --decision include_failed --reason TEXT",
 }
 
 
@@ -172,7 +172,8 @@ def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: boo
     record = _open_run(settings, run)
     step = step_of(settings, record.run_id)
     if step.needs not in (Needs.SIGNED_RESUME, Needs.SIGNED_VOID):
-        raise Refused(f"{record.run_id} is {record.state}: type `{step.command}`", code="no_signed_resume_needed")
+        message = f"{record.run_id} is {record.state}: type"
+        raise Refused(message, then=step.commands[0], code="no_signed_resume_needed")
     order = orders.prepare(settings, record, schema.RESUME, reason, keys, stopped_state=record.state)
     latch = run_rows.sidecar(settings, record.run_id).latch
     why = record.error.get("reason") or latch.reason or ""
@@ -186,7 +187,8 @@ def _open_run(settings: Settings, run: str) -> RunRecord:
     record = run_rows.sidecar(settings, run_rows.run_id_of(settings, run)).run
     if record.ended_at is not None:
         raise Refused(
-            f"{record.run_id} is over as {record.outcome or record.state}: see `cutter status {record.run_id}`",
+            f"{record.run_id} is over as {record.outcome or record.state}: see",
+            then=f"cutter status {record.run_id}",
             code="run_ended",
         )
     return record
@@ -199,13 +201,13 @@ def _require_waiting(settings: Settings, record: RunRecord, decision: str) -> No
     step = step_of(settings, record.run_id)
     if RunState(record.state).stopped:
         raise Refused(
-            f"{record.run_id} is {record.state} and takes no `{decision}` before it continues: type `{step.command}`",
+            f"{record.run_id} is {record.state} and takes no `{decision}` before it continues: type",
+            then=step.commands[0],
             code="run_is_stopped",
         )
     if decision == schema.APPROVE and step.needs in (Needs.EXECUTION, Needs.WORKER):
-        raise Refused(
-            f"the request of {record.run_id} has all its signatures: type `{step.command}`", code="approved_already"
-        )
+        message = f"the request of {record.run_id} has all its signatures: type"
+        raise Refused(message, then=step.commands[0], code="approved_already")
 
 
 def _once_it_asks(settings: Settings, record: RunRecord) -> RunRecord:

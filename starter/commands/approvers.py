@@ -66,7 +66,7 @@ def in_force(settings: Settings, *, role: Role = Role.OPERATOR) -> str:
     with session(settings, role) as connection:
         epoch = IN_FORCE.first(connection)
     if epoch is None:
-        raise NotFound("no policy is installed: type `cutter approvers init --approver NAME=KEY.asc`")
+        raise NotFound("no policy is installed: type", then="cutter approvers init --approver NAME=KEY.asc")
     return epoch.sha256
 
 
@@ -101,9 +101,9 @@ def init(approver: Approvers, signing_rule: SigningOption = None, as_json: AsJso
     if wanted != present or signing_rule not in (None, policy.signing):
         named = ", ".join(f"{known.name} ({known.fingerprint[-16:]})" for known in policy.approvers)
         raise Refused(
-            f"epoch 1 names {named} already, signing {policy.signing}: type `cutter approvers "
-            "propose --approver NAME=KEY.asc`, have it signed by them with `cutter approvers sign 2`, then "
-            "`cutter approvers install 2`",
+            f"epoch 1 names {named} already, signing {policy.signing}: type",
+            then="cutter approvers propose --approver NAME=KEY.asc",
+            rest=", have it signed by them with `cutter approvers sign 2`, then `cutter approvers install 2`",
             code="epoch_exists",
         )
     install(settings, policy)
@@ -154,8 +154,8 @@ def sign(
     following = approver_store.read_epoch(settings.approvers, number)
     if following.previous_sha256 != present.sha256:
         raise Refused(
-            f"epoch {number} does not follow epoch {present.number}, which is in force: nothing to sign; type "
-            "`cutter approvers propose --approver NAME=KEY.asc`",
+            f"epoch {number} does not follow epoch {present.number}, which is in force: nothing to sign; type",
+            then="cutter approvers propose --approver NAME=KEY.asc",
             code="epoch_order",
         )
     signer = signing_desk.who(settings, approver, key, gpg_home)

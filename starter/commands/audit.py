@@ -72,7 +72,7 @@ def exported(settings: Settings, run_id: str | None) -> bytes:
     with session(settings, Role.OPERATOR) as connection:
         events = EVENTS.all(connection, {"chain": run_id})
     if not events:
-        raise NotFound(f"no audit events{f' of {run_id}' if run_id else ''}: see `cutter status`")
+        raise NotFound(f"no audit events{f' of {run_id}' if run_id else ''}: see", then="cutter status")
     return audit.export(asdict(event) for event in events)
 
 
@@ -89,11 +89,15 @@ def verify(
     Example: cutter audit verify audit.jsonl --head 3598c3b6…
     """
     if head is not None and not is_digest(head):
-        raise InvalidInput(f"--head {head}: 64 lower-case hex characters, as `cutter audit export` printed them")
+        raise InvalidInput(
+            f"--head {head}: 64 lower-case hex characters, as", then="cutter audit export", rest=" printed them"
+        )
     data = file.read_bytes()
     problem = audit.stranger(data)
     if problem is not None:
-        raise InvalidInput(f"{file}: {problem}; type `cutter audit export --out audit.jsonl` to make one")
+        raise InvalidInput(
+            f"{file}: {problem}; type", then="cutter audit export --out audit.jsonl", rest=" to make one"
+        )
     checked = audit.verify(data, head=head)
     answer = {
         "intact": not checked.problems,

@@ -110,7 +110,7 @@ def restore(
     """
     settings = load()
     if (artifact is None) != newest or (whole and not newest):
-        raise InvalidInput("name a backup, or give --all for the newest one: see `cutter backup restore --help`")
+        raise InvalidInput("name a backup, or give --all for the newest one: see", then="cutter backup restore --help")
     if whole and document is not None:
         raise InvalidInput("--document: a rebuild has all documents; leave out --whole, or --document")
     if whole:
@@ -265,7 +265,7 @@ def _tell_companion(
 def good(outcome: T | BackupRefusal) -> T:
     """The outcome, or the end of the command with the reason of a refusal."""
     if isinstance(outcome, BackupRefusal):
-        raise Refused(outcome.message, code=outcome.code)
+        raise Refused(outcome.message, code=outcome.code).leads_to(outcome.then)
     return outcome
 
 
@@ -311,8 +311,8 @@ def scrub(
     show(answer, as_json=as_json, render=lambda console: console.print(output))
     if rows:
         raise Refused(
-            "no run changes law until each of these documents is good or dumped again: find the cause, then type "
-            "`cutter backup again DOCUMENT`",
+            "no run changes law until each of these documents is good or dumped again: find the cause, then type",
+            then="cutter backup again DOCUMENT",
             code="segment_damaged",
         )
 
@@ -328,11 +328,11 @@ def again(
     Example: cutter backup again ICX-LAW-2026-001
     """
     if (document is None) != everything:
-        raise InvalidInput("name a document, or give --all: see `cutter backup again --help`")
+        raise InvalidInput("name a document, or give --all: see", then="cutter backup again --help")
     with session(load(), Role.BACKUP) as connection:
         is_held = dump_again(connection, document)
     if not is_held:
-        raise NotFound(f"no backup holds {document or 'any document'}: type `cutter backup list`")
+        raise NotFound(f"no backup holds {document or 'any document'}: type", then="cutter backup list")
     answer = {"document": document, "again": True}
     what = document or "every document"
     show(answer, as_json=as_json, render=lambda console: console.print(f"the next backup dumps {what} again"))
@@ -379,7 +379,7 @@ def _garbage(settings: Settings, days: int) -> Garbage:
         ) from None
     except TreeDamaged as problem:
         raise Refused(
-            f"{problem}: look at the store, then type `cutter backup scrub --all`", code="tree_damaged"
+            f"{problem}: look at the store, then type", then="cutter backup scrub --all", code="tree_damaged"
         ) from None
 
 
@@ -388,7 +388,7 @@ def _pinned(settings: Settings) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError:
-        raise NotFound(f"no backup key is pinned at {path}: type `cutter up`") from None
+        raise NotFound(f"no backup key is pinned at {path}: type", then="cutter up") from None
 
 
 def _newest(settings: Settings) -> str:
@@ -399,7 +399,9 @@ def _newest(settings: Settings) -> str:
     if by_hand is not None and (listed is None or by_hand.taken_utc >= (listed.taken_utc or "")):
         return by_hand.artifact_id
     if listed is None:
-        raise NotFound("no backups yet: a run takes one before it writes, and `cutter backup take` takes one now")
+        raise NotFound(
+            "no backups yet: a run takes one before it writes, and", then="cutter backup take", rest=" takes one now"
+        )
     return listed.artifact
 
 
@@ -411,7 +413,7 @@ def _artifact_of(settings: Settings, name: str) -> str:
     with session(settings, Role.OPERATOR) as connection:
         newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
     if newest is None:
-        raise NotFound(f"{run_id} has no backup: type `cutter backup list`")
+        raise NotFound(f"{run_id} has no backup: type", then="cutter backup list")
     return newest.artifact
 
 
@@ -427,7 +429,7 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
     try:
         record = read_record(store, name)
     except NotFound as problem:
-        raise NotFound(f"{problem}: type `cutter backup list`") from None
+        raise NotFound(f"{problem}: type", then="cutter backup list") from None
     if file.is_file():
         # For a copied file, the record still has the id that the artifact had in the store.
         record = replace(record, artifact_id=name)
@@ -451,7 +453,7 @@ def _without_password(into: str) -> str:
 
 def _tell(outcome: RestoreReport | BackupRefusal, record: BackupRecord, *, as_json: bool, done: str) -> None:
     if isinstance(outcome, BackupRefusal):
-        raise Refused(f"{record.artifact_id}: {outcome.message}", code=outcome.code)
+        raise Refused(f"{record.artifact_id}: {outcome.message}", code=outcome.code).leads_to(outcome.then)
     answer = {"taken_utc": record.taken_utc} | asdict(outcome)
     answer.pop("header", None)
     rows = [(name, count) for name, count in outcome.row_counts.items()]

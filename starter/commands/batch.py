@@ -126,9 +126,11 @@ def _register(settings: Settings, data: bytes, options: Options, *, resume: bool
         admission = batch_rows.admit(connection, data, options)
         batch_id, new = batch_rows.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
         if not new and not resume:
+            nightly = "; --nightly makes a new batch from the same queue every night" if options.unattended else ""
             raise Refused(
-                f"batch {batch_id} exists already: see `cutter status {batch_id}`, or continue it by --resume"
-                + ("; --nightly makes a new batch from the same queue every night" if options.unattended else ""),
+                f"batch {batch_id} exists already: see",
+                then=f"cutter status {batch_id}",
+                rest=f", or continue it by --resume{nightly}",
                 code="STOP_BATCH_EXISTS",
             )
     return {"batch_id": batch_id, "new": new, "items": len(admission.rows)}

@@ -156,7 +156,7 @@ async def _story(settings: Settings, home: Path, document_id: str) -> str:
         for gate in ("SG_cut_authz", "SG_lifecycle_authz"):
             outcome = await _await_gate(settings, handle, run_id, gate, tell)
             if outcome.get("request") is None:
-                raise CutterError(f"the demo's run went to {outcome['state']}: see `cutter status {run_id}`")
+                raise CutterError(f"the demo's run went to {outcome['state']}: see", then=f"cutter status {run_id}")
             kb_id = _sign(settings, signer, run_id, outcome["request"])
             say(f"{gate}: signed, {_signal(settings, document_id, kb_id)}")
             await _await_consumed(settings, run_id, gate)

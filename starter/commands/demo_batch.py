@@ -152,7 +152,9 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
         except NotFound:
             continue  # the batch waited a moment ago and has continued
         if result.status != ACCEPTED:
-            raise Refused(f"the demo's batch refused what was signed: see `cutter status {batch_id}`", code="refused")
+            raise Refused(
+                "the demo's batch refused what was signed: see", then=f"cutter status {batch_id}", code="refused"
+            )
         say(f"one signing session: {result.signed} documents signed, one signature each")
     with progress("writing the report") as _:
         asyncio.run(_ended(settings, batch_id))

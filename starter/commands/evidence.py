@@ -103,7 +103,7 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
         read = BOTH.one(connection, {"run_id": run_id})
     facts, sidecar = read.evidence, read.sidecar
     if facts is None or sidecar is None:
-        raise NotFound(f"no run {run_id}: see `cutter status`", code="STOP_RUN_NOT_FOUND")
+        raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
     pins, store = facts.closing_pins, bundle.artifacts(settings.artifacts)
     if pins is None:
         return _made(settings, facts, sidecar), False, None
@@ -184,7 +184,7 @@ def _require_digests(heads: Sequence[str], digests: Sequence[str], epochs: Seque
     for name, value in ((name, value) for name, values in given for value in values):
         if not is_digest(value):
             raise InvalidInput(
-                f"{name} {value}: 64 lower-case hex characters, as `cutter evidence export` printed them"
+                f"{name} {value}: 64 lower-case hex characters, as", then="cutter evidence export", rest=" printed them"
             )
 
 
@@ -229,7 +229,7 @@ def checks_of(
         return offline.check_files(files, heads, sha256s, history, shutil.which("gpg"), epochs)
     except offline.BROKEN:
         raise InvalidInput(
-            "this is not an evidence bundle; type `cutter evidence export RUN -o FILE` to make one"
+            "this is not an evidence bundle; type", then="cutter evidence export RUN -o FILE", rest=" to make one"
         ) from None
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Group, RenderableType
 
-from cutter.approvals.eligibility import signer_mismatch
+from cutter.approvals.eligibility import SHOW, signer_mismatch
 from cutter.catalogue import Role
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.projections.run_view import short_time
@@ -87,7 +87,7 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
     if approver is not None:
         wrong = signer_mismatch(policy, approver, None)
         if wrong is not None:
-            raise Refused(wrong, code="no_such_approver")
+            raise Refused(wrong, code="no_such_approver").leads_to(SHOW)
         return policy, next(person for person in policy.approvers if person.name == approver)
     # gpg would create a missing home, but looking into the inbox must create nothing.
     if not Path(os.environ.get("GNUPGHOME") or Path.home() / ".gnupg").is_dir():

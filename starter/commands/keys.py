@@ -68,7 +68,7 @@ def install(
     if role is KeyRole.NOTIFICATION:
         raise InvalidInput("this secret has no GnuPG home: put its file into CUTTER_SECRETS_DIR")
     if role is KeyRole.APPROVER:
-        raise InvalidInput("an approver's key stays in the approver's own home: `cutter approvers --help`")
+        raise InvalidInput("an approver's key stays in the approver's own home:", then="cutter approvers --help")
     settings = load()
     fingerprint = deployment_keys.install(role, folder, settings.keys, settings.secrets)
     answer = {"role": role.value, "fingerprint": fingerprint, "home": str(settings.keys / role)}

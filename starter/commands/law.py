@@ -217,7 +217,7 @@ def _of_unit(comparison: Comparison, document: str, name: str) -> Comparison:
     )
     if not chosen:
         raise NotFound(
-            f"neither version has a unit {name}: see `cutter law diff {document}`", code="STOP_UNIT_NOT_FOUND"
+            f"neither version has a unit {name}: see", then=f"cutter law diff {document}", code="STOP_UNIT_NOT_FOUND"
         )
     return Comparison(changes=tuple(dict.fromkeys(chosen)))
 

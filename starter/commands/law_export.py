@@ -198,11 +198,15 @@ def _named(file: Path, data: bytes) -> tuple[str, str, int]:
     """The form of a file, and the document and version that it names; InvalidInput for a file that is no export."""
     form = export_check.form_of(data)
     if form is None:
-        raise InvalidInput(f"{file}: it is no export of a law; `cutter law export --help` shows how to make one")
+        raise InvalidInput(
+            f"{file}: it is no export of a law;", then="cutter law export --help", rest=" shows how to make one"
+        )
     try:
         return form, *export_check.version_of(data, form)
     except ImportError:
         raise InvalidInput(f"{file}: {EXTRA}") from None
     except export_check.NO_EXPORT as problem:
         why = str(problem).split("\n")[0]
-        raise InvalidInput(f"{file}: it is no whole export as {form} ({why}); `cutter law export --help`") from None
+        raise InvalidInput(
+            f"{file}: it is no whole export as {form} ({why});", then="cutter law export --help"
+        ) from None

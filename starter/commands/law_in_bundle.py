@@ -24,7 +24,9 @@ def verify(file: Path, data: bytes, *, as_json: bool) -> None:
     """Check the bundle by itself, and then its law with the database. Exit 1 if anything failed or differs."""
     given = enacted_members.members_of(data)
     if set(given) != {TEXT, ROWS}:
-        raise InvalidInput(f"{file}: this bundle has no law; make one with `cutter evidence export RUN --with-law`")
+        raise InvalidInput(
+            f"{file}: this bundle has no law; make one with", then="cutter evidence export RUN --with-law"
+        )
     lines = evidence.checks_of([data])[0]
     run = offline.Bundle(data).run
     document, run_id = str(run["document_id"]), str(run["run_id"])

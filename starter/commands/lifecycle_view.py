@@ -33,7 +33,7 @@ def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View
     if kind not in (*RUN_VIEWS, BATCH_VIEW):
         raise InvalidInput(f"--as {kind}: it is one of {kinds}")
     if name is None:
-        raise InvalidInput(f"--as {kind}: name a run or a batch: `cutter status ICX-LAW-2026-001 --as {kind}`")
+        raise InvalidInput(f"--as {kind}: name a run or a batch:", then=f"cutter status ICX-LAW-2026-001 --as {kind}")
     if ids.is_batch_id(name) != (kind == BATCH_VIEW):
         raise InvalidInput(f"--as {kind}: a batch is a {BATCH_VIEW}, a run is a {', a '.join(RUN_VIEWS)}")
     if kind == BATCH_VIEW:

@@ -109,7 +109,9 @@ def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str
         details = dict(result.details)
         refusal = {"code": result.code, "line": result.line, "message": result.message, "details": details,
                    "findings": [_finding(finding) for finding in result.findings]}  # fmt: skip
-        return as_failure({**head, "refused": refusal}, code=result.code, message=result.message)
+        return as_failure(
+            {**head, "refused": refusal}, code=result.code, message=result.message, next_command=result.then
+        )
     return head | {
         "profile": {"id": result.profile_id, "sha256": result.profile_sha256},
         "region": {"start": result.region_start, "end": result.region_end, "sha256": result.region_sha},

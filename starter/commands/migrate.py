@@ -35,8 +35,9 @@ def migrate(
         missing = storage.check(settings)
         answer: dict[str, Any] = {"missing": missing}
         if missing:
-            message = f"{counted(len(missing), 'file')} of the schema not applied: type `cutter migrate`"
-            answer = as_failure(answer, code="migrations_missing", message=message)
+            step = "cutter migrate"
+            message = f"{counted(len(missing), 'file')} of the schema not applied: type `{step}`"
+            answer = as_failure(answer, code="migrations_missing", message=message, next_command=step)
         show(
             answer,
             as_json=as_json,

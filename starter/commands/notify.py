@@ -74,7 +74,7 @@ def send_test(name: Name, as_json: AsJson = False) -> None:
     with session(settings, Role.OPERATOR) as connection:
         why = delivery.denied(effect_policy.in_force(connection), delivery.About(), now, None)
     if why is not None:
-        raise InvalidInput(f"policy.yaml denies it: {why}. See `cutter policy check --current`")
+        raise InvalidInput(f"policy.yaml denies it: {why}. See", then="cutter policy check --current")
     card = card_text.test_card(name, now)
     receipt = channel.send(Message(key=f"{card.subject}/told", card=card, created=int(now.timestamp())))
     view: View = {"channel": name, "outcome": "delivered", "reference": receipt}

@@ -56,7 +56,7 @@ def check(
     Example: cutter policy check policy.yaml
     """
     if (file is None) == (not in_force):
-        raise InvalidInput("name a file, or --current: `cutter policy check --current`")
+        raise InvalidInput("name a file, or --current:", then="cutter policy check --current")
     path = str(file) if file else IN_FORCE
     made = parse_rules(_read(file)) if file else _in_force(load())
     if isinstance(made, EffectPolicy):
@@ -64,8 +64,9 @@ def check(
         return
     problems = [{"line": problem.line, "rule": problem.rule, "text": problem.text} for problem in made.problems]
     answer = {"file": path, "sha256": made.sha256, "good": False, "problems": problems}
+    step = effect_policy.INSTALL if made is effect_policy.NONE else None
     show(
-        as_failure(answer, code="policy_wrong", message=str(made.problems[0])),
+        as_failure(answer, code="policy_wrong", message=str(made.problems[0]), next_command=step),
         as_json=as_json,
         render=lambda out: out.print("\n".join(map(str, made.problems)), soft_wrap=True),
     )

@@ -111,8 +111,9 @@ def _write(path: Path, body: bytes, *, force: bool) -> None:
 
 def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
     if as_json:
-        answer = {"refused": asdict(refused)}
-        show(as_failure(answer, code=refused.code, message=refused.message), as_json=True, render=lambda _: None)
+        answer: dict[str, Any] = {"refused": asdict(refused)}
+        answer = as_failure(answer, code=refused.code, message=refused.message, next_command=refused.then)
+        show(answer, as_json=True, render=lambda _: None)
     else:
         say(f"refused ({refused.code}): {refused.message}")
     end(ExitCode.STOPPED)

@@ -58,7 +58,12 @@ def show_entry(
     run_id = run_rows.run_id_of(settings, run)
     entries = waiting(settings, run_id=run_id)
     if not entries:
-        raise NotFound(f"{run_id} is in no queue: see `cutter queues`, or `cutter status {run_id}`", code="NOT_QUEUED")
+        raise NotFound(
+            f"{run_id} is in no queue: see",
+            then="cutter queues",
+            rest=f", or `cutter status {run_id}`",
+            code="NOT_QUEUED",
+        )
     entry = entries[-1]
     document = _document(settings, entry.kb_id)
     view = {**asdict(entry), "document": document}

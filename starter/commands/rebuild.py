@@ -95,7 +95,7 @@ def rebuild(
     """
     settings = load()
     if (run is None) == (not every):
-        raise InvalidInput("name a run, or --all: `cutter rebuild DOCUMENT`")
+        raise InvalidInput("name a run, or --all:", then="cutter rebuild DOCUMENT")
     logs.to_standard_error()
     with reading_deps(settings) as deps, progress("rebuilding") as say:
         runs, batches = [], []

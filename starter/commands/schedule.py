@@ -147,7 +147,9 @@ def _schedule_id(name: str) -> str:
     if not NAME.fullmatch(name):
         raise InvalidInput(f"--name {name}: at most 40 of a-z, 0-9 and '-'")
     if f"{PREFIX}{name}" == names.RECONCILE_SCHEDULE:
-        raise InvalidInput(f"--name {name}: the reconciler's own schedule; `cutter reconcile --every 0` removes it")
+        raise InvalidInput(
+            f"--name {name}: the reconciler's own schedule;", then="cutter reconcile --every 0", rest=" removes it"
+        )
     return f"{PREFIX}{name}"
 
 
@@ -213,8 +215,9 @@ async def _create(settings: Settings, schedule_id: str, schedule: Schedule) -> N
         await client.create_schedule(schedule_id, schedule)
     except ScheduleAlreadyRunningError:
         raise Conflict(
-            f"{schedule_id} is installed: type `cutter schedule remove --name {schedule_id.removeprefix(PREFIX)}` "
-            "first",
+            f"{schedule_id} is installed: type",
+            then=f"cutter schedule remove --name {schedule_id.removeprefix(PREFIX)}",
+            rest=" first",
             code="STOP_SCHEDULE_EXISTS",
         ) from None
     except RPCError as problem:
@@ -276,9 +279,11 @@ async def _missing(client: Client, name: str, problem: RPCError) -> Exception:
         return unanswered(unlisted)
     if not installed:
         named = "" if name == NIGHTLY else f" --name {name}"
-        return NotFound(f"no schedule {name}: type `cutter schedule install --at 22:00 --tz ZONE --queue FILE{named}`")
+        return NotFound(
+            f"no schedule {name}: type", then=f"cutter schedule install --at 22:00 --tz ZONE --queue FILE{named}"
+        )
     (meant,) = get_close_matches(name, installed, n=1, cutoff=0.0)
-    return NotFound(f"no schedule {name}, but {meant} is installed: type `cutter schedule show --name {meant}`")
+    return NotFound(f"no schedule {name}, but {meant} is installed: type", then=f"cutter schedule show --name {meant}")
 
 
 async def _installed(client: Client) -> AsyncIterator[str]:

@@ -100,7 +100,7 @@ def acknowledge_drift(
     drift = run_rows.drift(settings, run_id)
     if drift is None:
         raise Refused(
-            f"{run_id} is {record.state}, not stopped by drift: see `cutter status {run_id}`", code="no_drift"
+            f"{run_id} is {record.state}, not stopped by drift: see", then=f"cutter status {run_id}", code="no_drift"
         )
     order = orders.prepare(
         settings, record, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),

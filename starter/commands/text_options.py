@@ -60,7 +60,9 @@ def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, st
     if not names and not reasons:
         return None
     if not names:
-        raise InvalidInput("--because: names a reason, and no --accept names a finding; `cutter mark` lists them")
+        raise InvalidInput(
+            "--because: names a reason, and no --accept names a finding;", then="cutter mark", rest=" lists them"
+        )
     if len(reasons) not in (1, len(names)):
         raise InvalidInput(
             f"--because: {len(reasons)} reasons for {len(names)} accepted findings; give one for all, or one for each"

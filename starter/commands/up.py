@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from time import monotonic, sleep
 from typing import Annotated, Any, TypeVar
@@ -113,13 +112,12 @@ def doctor(
     """
     checks = doctor_checks.all_checks(load(), frozenset(host) if host else None)
     answer: dict[str, Any] = {
-        "healthy": not any(check.failed for check in checks), "checks": [asdict(check) for check in checks],
+        "healthy": not any(check.failed for check in checks), "checks": [check.as_json() for check in checks],
     }  # fmt: skip
     wrong = next((check for check in checks if check.failed), None)
     if wrong is not None:
         message = f"{wrong.name}: {wrong.found}; {wrong.remedy}"
-        whole = wrong.remedy if wrong.remedy.startswith("cutter ") else None
-        answer = as_failure(answer, code="UNAVAILABLE", message=message, next_command=whole)
+        answer = as_failure(answer, code="UNAVAILABLE", message=message, next_command=wrong.command)
     show(
         answer,
         as_json=as_json,
@@ -205,7 +203,7 @@ def _with_log(settings: Settings, problem: Unavailable) -> Unavailable:
     """The error, with the last lines of the local server's log."""
     log = temporal_server.log_file(settings.state)
     tail = f"; its log says: {last_line(log)} (whole log: {log})" if problem.what == "temporal" and log.exists() else ""
-    return Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code)
+    return Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code).leads_to(problem.then)
 
 
 def _ensure_policy(settings: Settings) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cutter.domain.printed_commands import commands_in
 from cutter.domain.visible import json_text
 from cutter.errors import CutterError, InvalidInput
 from starter.command_table import COMMANDS
@@ -22,7 +21,7 @@ NAMED = "STOP_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A failure. `message` names the remedy. Its first command becomes `next`."""
+    """A failure. `message` names the remedy, and `next` is its first command."""
 
     code: str
     message: str
@@ -32,15 +31,14 @@ class Failure:
 
 def failure(problem: CutterError, *, message: str) -> Failure:
     """A failure from one of our own errors. `message` may say more than the error does."""
-    return Failure(code=problem.code, message=message, exit_code=ExitCode(problem.exit_code))
+    return Failure(code=problem.code, message=message, exit_code=ExitCode(problem.exit_code), next=problem.then)
 
 
 def tell(failed: Failure, arguments: Sequence[str]) -> int:
     """Print a failure in the form that the command line asks for. Returns its exit code."""
     say(f"{failed.message}{_code_of(failed)}")
     if AS_JSON in arguments:
-        step = failed.next or next(iter(commands_in(failed.message)), None) or _general(failed, arguments)
-        answer = {"code": failed.code, "message": failed.message, "next": step}
+        answer = {"code": failed.code, "message": failed.message, "next": failed.next or _general(failed, arguments)}
         write(json_text(answer, indent=2))
     return int(failed.exit_code)
 
@@ -55,9 +53,10 @@ def of_answer(answer: dict[str, Any], accepted: Collection[str]) -> dict[str, An
 
 
 def as_failure(answer: dict[str, Any], *, code: str, message: str, next_command: str | None = None) -> dict[str, Any]:
-    """A result of a command that is a failure too. It gets the fields that every failure has."""
-    step = answer.get("next") or next_command or next(iter(commands_in(message)), None)
-    return {**answer, "code": code, "message": message, "next": step}
+    """A result of a command that is a failure too. It gets the fields that every failure has. A `next` of its own
+    stays.
+    """
+    return {**answer, "code": code, "message": message, "next": answer.get("next") or next_command or None}
 
 
 def _code_of(failed: Failure) -> str:
@@ -66,7 +65,7 @@ def _code_of(failed: Failure) -> str:
 
 
 def _general(failed: Failure, arguments: Sequence[str]) -> str | None:
-    """The next command if the message names none."""
+    """The next command of a failure that has none."""
     if failed.exit_code is ExitCode.USAGE:
         return f"{' '.join(['cutter', *_command(arguments)])} --help"
     return "cutter doctor" if failed.exit_code is ExitCode.UNAVAILABLE else None

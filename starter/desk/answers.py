@@ -12,7 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cutter.domain.printed_commands import commands_in
 from cutter.domain.visible import json_text
 from cutter.errors import CutterError, InvalidInput, NotFound, OverCap, Refused, Unavailable
 from cutter.projections import desk_pages
@@ -59,7 +58,7 @@ def told(request: Request, problem: Exception) -> Response:
     if not isinstance(problem, CutterError):
         raise problem
     status = next((number for kind, number in STATUSES if isinstance(problem, kind)), 500)
-    return _failure(request, status, problem.code, str(problem))
+    return _failure(request, status, problem.code, str(problem), problem.then)
 
 
 def unknown(request: Request, problem: Exception) -> Response:
@@ -82,9 +81,8 @@ def malformed(request: Request, problem: Exception) -> Response:
     return _failure(request, 400, InvalidInput.code, f"{name}: {wrong}")
 
 
-def _failure(request: Request, status: int, code: str, message: str) -> Response:
+def _failure(request: Request, status: int, code: str, message: str, then: str | None = None) -> Response:
     if request.state.json:
-        step = next(iter(commands_in(message)), None)
-        return as_json({"code": code, "message": message, "next": step}, status)
+        return as_json({"code": code, "message": message, "next": then}, status)
     title = HTTPStatus(status).phrase
     return as_page(desk_pages.page("error", place_of(request), title=title, code=code, message=message), status)

@@ -122,7 +122,7 @@ def one_entry(request: Request, run: str) -> Response:
         run_id = run_rows.run_meant(connection, run)
         entries = queue_entries.entries(reader_of(request).settings, connection, run_id=run_id)
         if not entries:
-            raise NotFound(f"{run_id} is in no queue: see `cutter status {run_id}`", code="NOT_QUEUED")
+            raise NotFound(f"{run_id} is in no queue: see", then=f"cutter status {run_id}", code="NOT_QUEUED")
         entry = {**asdict(entries[-1]), "document": queue_entries.document(connection, entries[-1].kb_id)}
     return answer(request, lambda: entry, lambda: desk_pages.page(
         "queue_entry", place_of(request), title=f"{entry['document_id']} in a queue", entry=entry))  # fmt: skip

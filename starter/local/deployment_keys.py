@@ -174,4 +174,4 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise NotFound(f"no {path}: `cutter keys make --help` says which files a key has") from None
+        raise NotFound(f"no {path}:", then="cutter keys make --help", rest=" says which files a key has") from None

@@ -201,8 +201,9 @@ def process(name: str, known: dict[str, Service]) -> Check:
     if not service.alive:
         description = f"died (process {service.process.pid})"
         return Check(
-            name=name, verdict=Verdict.BAD, found=description, remedy="`cutter up`; its log is in the state folder"
-        )
+            name=name, verdict=Verdict.BAD, found=description, remedy="`cutter up`; its log is in the state folder",
+            then="cutter up",
+        )  # fmt: skip
     description = " ".join(filter(None, (service.address, service.version, f"process {service.process.pid}")))
     return Check(name=name, verdict=Verdict.OK, found=description)
 
@@ -413,8 +414,9 @@ def approvers(settings: Settings) -> Check:
     me = getpass.getuser()
     if set(names) <= {me}:
         description = f"only {me} may sign, and nobody may approve a run that they started"
-        remedy = "`cutter approvers propose --approver NAME=KEY.asc`, or let another user start the runs"
-        return Check(name="approvers", verdict=Verdict.BAD, found=description, remedy=remedy)
+        add = "cutter approvers propose --approver NAME=KEY.asc"
+        remedy = f"`{add}`, or let another user start the runs"
+        return Check(name="approvers", verdict=Verdict.BAD, found=description, remedy=remedy, then=add)
     return Check(name="approvers", verdict=Verdict.OK, found=", ".join(names))
 
 
@@ -453,7 +455,7 @@ def keys(settings: Settings) -> Check:
         )
     remedy = "`cutter up` makes throw-away keys; for real ones set CUTTER_KEYS_DIR"
     verdict = Verdict.OFF if len(missing) == len(KEYS) else Verdict.BAD
-    return Check(name="keys", verdict=verdict, found=f"missing: {', '.join(missing)}", remedy=remedy)
+    return Check(name="keys", verdict=verdict, found=f"missing: {', '.join(missing)}", remedy=remedy, then="cutter up")
 
 
 def _separation(settings: Settings) -> Check | None:
@@ -465,7 +467,8 @@ def _separation(settings: Settings) -> Check | None:
         others = key_homes.foreign(workers.handed_keys(settings, role), role)
         if others:
             description = f"the {role} worker was given {', '.join(others)} too"
-            return Check(name="keys", verdict=Verdict.BAD, found=description, remedy="`cutter down`, then `cutter up`")
+            remedy = "`cutter down`, then `cutter up`"
+            return Check(name="keys", verdict=Verdict.BAD, found=description, remedy=remedy, then="cutter down")
     return None
 
 

@@ -76,7 +76,7 @@ async def make_current(client: Client, build: str) -> None:
     while not await _serves(client, build):
         if monotonic() > end:
             raise Unavailable(
-                f"the workers of build {build} do not poll every task queue: see `cutter workers`", what="worker"
+                f"the workers of build {build} do not poll every task queue: see", then="cutter workers", what="worker"
             )
         await asyncio.sleep(limits.POLL_SECONDS)
     # Set again, the current one is called draining by Server 1.29. Server 1.32 does not (both measured).

@@ -147,7 +147,9 @@ def set_aside(settings: Settings, run_id: str) -> tuple[RunAhead, list[str]]:
     """Move the run's objects that are ahead. Returns them, and their new names. Raises NotFound if there are none."""
     run_ahead = next((run for run in runs_ahead(settings) if run.run_id == run_id), None)
     if run_ahead is None:
-        raise NotFound(f"no object of {run_id} is ahead of the database: `cutter reconcile --stores` lists them")
+        raise NotFound(
+            f"no object of {run_id} is ahead of the database:", then="cutter reconcile --stores", rest=" lists them"
+        )
     stores = _stores(settings)
     return run_ahead, [write_once.set_aside(stores[each.store], each.name) for each in run_ahead.objects]
 

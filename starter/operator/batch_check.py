@@ -31,7 +31,8 @@ def require_check(given: sources.Wanted, *, check: bool) -> None:
     if given != sources.Wanted() and not check:
         raise InvalidInput(
             f"{', '.join(given.names())}: only --check takes options about the texts; to change how they are cut, "
-            "register them again with `cutter source add`"
+            "register them again with",
+            then="cutter source add",
         )
 
 
@@ -46,24 +47,17 @@ def mark_all(
     starts = {row.document_id for row in admission.rows if row.decided is None}
     for item in (item for item in admission.queue.items if item.document_id in starts):
         result = sources.marking_of_registered(settings, connection, item.document_id, wanted)
-        wrong = _wrong(result)
-        if wrong is not None:
-            code, message = wrong
-            field = f"items[{item.position - 1}].document_id"
-            text = f"{item.document_id} would be refused ({code}): {message}"
-            problems.append(Problem(line=item.line, field=field, text=text, document_id=item.document_id, code=code))
+        if isinstance(result, MarkRefusal):
+            text = f"{item.document_id} would be refused ({result.code}): {result.message}"
+            problems.append(Problem(
+                line=item.line, field=f"items[{item.position - 1}].document_id", text=text,
+                document_id=item.document_id, code=result.code, then=result.then,
+            ))  # fmt: skip
         elif isinstance(result, Marking):
             marked[item.document_id] = Marked(units=len(result.candidates), findings=len(result.findings))
     if problems:
         raise QueueRefused(tuple(problems))
     return marked
-
-
-def _wrong(result: Marking | MarkRefusal | None) -> tuple[str, str] | None:
-    """(Code, reason) because of which a run would not mark the document."""
-    if isinstance(result, MarkRefusal):
-        return result.code, result.message
-    return None
 
 
 def with_units(rows: Iterable[tuple[object, ...]], marked: dict[str, Marked]) -> list[tuple[object, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -80,8 +81,9 @@ def _sentence(explanation: Explanation) -> str:
 
 def _end(refused: MarkRefusal, explanations: list[Explanation], *, as_json: bool) -> None:
     if as_json:
-        answer = {"explained": [asdict(explanation) for explanation in explanations]}
-        show(as_failure(answer, code=refused.code, message=refused.message), as_json=True, render=lambda _: None)
+        answer: dict[str, Any] = {"explained": [asdict(explanation) for explanation in explanations]}
+        answer = as_failure(answer, code=refused.code, message=refused.message, next_command=refused.then)
+        show(answer, as_json=True, render=lambda _: None)
     else:
         if explanations:
             _show(explanations, as_json=False)

@@ -1639,6 +1639,12 @@ EVIDENCE = (
 
 COMMANDS = (
     *_of(
+        "starter/console/failures.py", "unit/starter/test_failures.py",
+        ("a next command from a text that a stranger wrote", '"next": failed.next or',
+         '"next": failed.next or next(iter(failed.message.split("`")[1:2]), None) or',
+         "::test_a_stranger_s_text_in_a_message_is_no_next_command"),
+    ),
+    *_of(
         "cutter/domain/next_step.py", "unit/domain/test_printed_words.py",
         ("an approval that is asked for twice", "if state in AWAITING and approved:", "if False:",
          "::test_what_was_approved_is_not_asked_for_again"),
@@ -1996,6 +2002,12 @@ DESK = (
          "integration/desk/test_desk_access.py::test_a_nul_in_an_address_is_answered_in_json"),
         ("a proxy's address from a header", "proxy_headers=False,", "proxy_headers=True,",
          "integration/desk/test_desk_access.py::test_a_peer_that_is_no_proxy_is_refused_whatever_its_headers_say"),
+    ),
+    *_of(
+        "starter/desk/answers.py", "integration/desk/test_desk_pages.py",
+        ("a next command from an address", '"next": then}',
+         '"next": then or next(iter(message.split("`")[1:2]), None)}',
+         "::test_a_stranger_s_text_in_an_address_is_no_next_command"),
     ),
     *_of(
         "starter/desk/boundary.py", _DESK,

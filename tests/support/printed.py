@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from cutter.domain.printed_commands import THEN
+from cutter.domain.next_step import THEN as BETWEEN
 
+THEN = BETWEEN.lstrip()
 Script = tuple[str, ...]
 
 _ANYWHERE = re.compile(

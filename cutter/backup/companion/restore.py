@@ -27,7 +27,7 @@ def newest(artifacts_url: str) -> CompanionRecord:
         if name.endswith(COMPANION_SUFFIX + RECORD_SUFFIX)
     ]
     if not records:
-        raise NotFound(f"no companion in {artifacts_url}: `cutter backup take --whole` takes one")
+        raise NotFound(f"no companion in {artifacts_url}:", then="cutter backup take --whole", rest=" takes one")
     return max(records, key=lambda record: (record.taken_utc, record.artifact_id))
 
 

@@ -119,7 +119,7 @@ def _parts(work: _Work, header: Header) -> Parts:
         return {}
     entry = tree.entry_of(header.base, work.document, partial(pages.read, work.tools.store))
     if entry is None:
-        raise NotFound(f"{work.record.artifact_id} does not hold {work.document}: see `cutter backup list`")
+        raise NotFound(f"{work.record.artifact_id} does not hold {work.document}: see", then="cutter backup list")
     return {Artifact(artifact_id=entry.artifact, sha256=entry.sha256): {work.document: entry}}
 
 

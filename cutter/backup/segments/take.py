@@ -33,6 +33,9 @@ from cutter.kb.write_once import Draft
 from cutter.storage.records import Rows as RowsOf
 from cutter.storage.records import values
 
+SCRUB = "cutter backup scrub"
+"""The next command after a problem with the segments."""
+
 _TAKEN_UTC: RowsOf[str] = values("taken_utc", named=query_of)
 
 
@@ -134,14 +137,16 @@ def _unverified(head: Head, seconds: float) -> BackupRefusal | None:
     if head.damaged is not None:
         return BackupRefusal(
             code=RefusalCode.SEGMENT_DAMAGED,
-            message=f"a segment failed its verification ({head.damaged}): type `cutter backup scrub`",
+            message=f"a segment failed its verification ({head.damaged}): type `{SCRUB}`",
+            then=SCRUB,
             observed=head.damaged,
         )
     if (head.oldest_seconds or 0) <= seconds:
         return None
     return BackupRefusal(
         code=RefusalCode.VERIFICATION_STALE,
-        message="the oldest verification of a segment is too old: type `cutter backup scrub`",
+        message=f"the oldest verification of a segment is too old: type `{SCRUB}`",
+        then=SCRUB,
         expected=f"at most {seconds:.0f} seconds",
         observed=f"{head.oldest_seconds:.0f} seconds",
     )
@@ -157,7 +162,8 @@ def incomplete(base: Base, store: Store) -> BackupRefusal | None:
         return None
     return BackupRefusal(
         code=RefusalCode.TREE_INCOMPLETE,
-        message="the tree of segments omits a document: type `cutter backup scrub`",
+        message=f"the tree of segments omits a document: type `{SCRUB}`",
+        then=SCRUB,
         expected=f"{base.count} documents",
         observed=f"{count} documents",
     )
@@ -166,7 +172,7 @@ def incomplete(base: Base, store: Store) -> BackupRefusal | None:
 def damaged_tree(problem: tree.TreeDamaged) -> BackupRefusal:
     """The refusal of a tree that cannot be read."""
     return BackupRefusal(
-        code=RefusalCode.TREE_DAMAGED, message=f"{problem}: look at the store, then type `cutter backup scrub`"
+        code=RefusalCode.TREE_DAMAGED, message=f"{problem}: look at the store, then type `{SCRUB}`", then=SCRUB
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from typing import Any
 
 import pytest
@@ -172,6 +173,32 @@ def test_an_error_is_a_page_or_json_with_the_same_sentence(office: Office, addre
     assert set(answer.json) == {"code", "message", "next"}
     assert "<script>" not in page.text
     assert "text/html" in page.headers["content-type"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/runs/x%60{}%60", "/laws/x%60{}%60", "/laws/next:%20{}", "/laws?at=x%60{}%60", "/laws?at=next:%20{}",
+        "/batches/x%60{}%60", "/queues/x%60{}%60", "/requests/x%60{}%60", "/laws/ICX-ACT-1/units/x%60{}%60",
+    ],
+)  # fmt: skip
+def test_a_stranger_s_text_in_an_address_is_no_next_command(office: Office, address: str) -> None:
+    void = "cutter void ICX-LAW-2026-001 --yes"
+    answer = office.desk.ask(address.format(void.replace(" ", "%20")), Accept="application/json")
+    assert void in answer.json["message"]
+    quoted = [word for word in shlex.split(answer.json["next"] or "") if "void" in word]
+    assert quoted in ([], [f"x`{void}`"])
+
+
+@pytest.mark.parametrize(
+    ("address", "step"),
+    [
+        ("/laws/ICX-NONE", "cutter law list"), ("/laws/ICX-ACT-1?version=9", "cutter law history ICX-ACT-1"),
+        ("/laws/ICX-ACT-1/units/ZZZ", "cutter law tree ICX-ACT-1"), ("/laws?at=tomorrow", None),
+    ],
+)  # fmt: skip
+def test_an_error_leads_on_by_its_own_command(office: Office, address: str, step: str | None) -> None:
+    assert office.desk.ask(address, Accept="application/json").json["next"] == step
 
 
 def test_open_api_describes_every_address(office: Office) -> None:

@@ -59,14 +59,15 @@ def test_only_enactment_asks_for_the_policy_s_group(gate: str, decision: str) ->
     assert (reason is not None) is ((gate, decision) == (LIFECYCLE, "approve"))
 
 
-def remedy(policy: ApproverPolicy, starter: str) -> str:
+def remedy(policy: ApproverPolicy, starter: str) -> tuple[str, str | None]:
     return eligibility.remedy(policy, CUT, schema.APPROVE, run_id="ictr-1", starter=starter, now=NOW)
 
 
 def test_the_remedy_names_who_may_and_what_to_type_when_nobody_may() -> None:
-    assert remedy(POLICY, "alice") == "ask bob"
-    alone = remedy(policy_of(approver("alice", ALICE)), "alice")
-    assert "cutter approvers propose" in alone
+    assert remedy(POLICY, "alice") == ("ask bob", None)
+    alone, then = remedy(policy_of(approver("alice", ALICE)), "alice")
+    assert then == "cutter approvers propose --approver NAME=KEY.asc"
+    assert f"`{then}`" in alone
     assert "cutter cancel ictr-1" in alone
 
 

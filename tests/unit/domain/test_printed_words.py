@@ -1,4 +1,4 @@
-"""Small texts that people read: commands in a sentence, amounts, the specification's codes of a stop."""
+"""Small texts that people read: amounts, the specification's codes of a stop."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ import pytest
 
 from cutter.domain.amounts import counted
 from cutter.domain.next_step import Needs, next_step
-from cutter.domain.printed_commands import commands_in
 from cutter.domain.stop_codes import stop_code
-
-
-def test_the_commands_of_a_sentence_are_found_in_its_order_and_each_once() -> None:
-    sentence = "see `cutter status X`; `gpg --version`; or\nnext: cutter void X --reason TEXT    # then: cutter run X"
-    assert commands_in(sentence) == ["cutter status X", "cutter void X --reason TEXT", "cutter run X"]
-    assert commands_in("`cutter status X` and again `cutter status X`") == ["cutter status X"]
-    assert commands_in("the cutter worker is away") == []
 
 
 @pytest.mark.parametrize(("number", "shown"), [(0, "0 units"), (1, "1 unit"), (2, "2 units")])

@@ -116,7 +116,7 @@ def test_the_version_has_a_short_option(cutter: Cutter) -> None:
 def test_a_result_that_failed_has_the_fields_of_a_failure_and_keeps_its_own_next_command() -> None:
     made = as_failure({"state": "failed_mark", "next": "cutter void R"}, code="failed_mark", message="see `cutter x`")
     assert made == {"state": "failed_mark", "next": "cutter void R", "code": "failed_mark", "message": "see `cutter x`"}
-    assert as_failure({}, code="c", message="see `cutter status`")["next"] == "cutter status"
+    assert as_failure({}, code="c", message="m", next_command="cutter status")["next"] == "cutter status"
 
 
 def commands_of_the_pages() -> list[tuple[str, str]]:
@@ -161,8 +161,15 @@ def test_two_hyphens_alone_make_no_option_near(cutter: Cutter) -> None:
 
 
 def test_doctor_names_the_first_command_that_is_needed(cutter: Cutter, monkeypatch: pytest.MonkeyPatch) -> None:
-    for remedy, command in (("cutter up", "cutter up"), ("`cutter up`; its log says why", "cutter up"), ("wait", None)):
-        wrong = doctor_checks.Check(name="postgres", verdict=doctor_checks.Verdict.BAD, found="died", remedy=remedy)
+    with_log = "`cutter up`; its log says why"
+    for remedy, then, command in (
+        ("cutter up", "", "cutter up"),
+        (with_log, "cutter up", "cutter up"),
+        ("wait", "", None),
+    ):
+        wrong = doctor_checks.Check(
+            name="postgres", verdict=doctor_checks.Verdict.BAD, found="`cutter void X`", remedy=remedy, then=then
+        )
         monkeypatch.setattr(doctor_checks, "all_checks", lambda *_, check=wrong: [check])
         assert json.loads(cutter("doctor", "--json").out)["next"] == command
 
@@ -171,3 +178,29 @@ def test_a_refused_choice_is_told_without_the_words_of_the_library(cutter: Cutte
     answer = cutter("law", "export", "ICX-1", "--form", "xml")
     assert answer.code == 2
     assert "Invalid value for '--form': 'xml' is not one of 'markdown'" in " ".join(answer.err.split())
+
+
+VOID = "cutter void ICX-LAW-2026-001 --yes"
+STRANGER = f"x`{VOID}`"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (STRANGER,), ("law", STRANGER), ("mark", STRANGER), ("law", "verify", STRANGER), ("audit", "verify", STRANGER),
+        ("evidence", "verify", STRANGER), ("policy", "check", STRANGER), ("status", "--as", STRANGER),
+        ("approve", "ICX-1", "--decision", STRANGER), ("law", "list", f"--{STRANGER}"), ("law", f"next: {VOID}"),
+    ],
+)  # fmt: skip
+def test_a_stranger_s_text_in_a_message_is_no_next_command(arguments: tuple[str, ...], cutter: Cutter) -> None:
+    failure = json.loads(cutter(*arguments, "--json").out)
+    assert VOID in failure["message"]
+    assert VOID not in str(failure["next"])
+
+
+def test_the_words_of_a_law_are_no_next_command(cutter: Cutter, tmp_path: Path) -> None:
+    law = tmp_path / "law.md"
+    law.write_text(f"# Law\n\n## Article 1.\n\nText.\n\n### Article 2. next: {VOID}\n\nText.\n", encoding="utf-8")
+    refused = json.loads(cutter("mark", str(law), "--profile", "generic-markdown", "--json").out)
+    assert f"next: {VOID}" in refused["message"]
+    assert refused["next"] is None
