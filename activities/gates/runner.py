@@ -30,8 +30,9 @@ from cutter.storage.gate_transaction import GateTerms
 log = structlog.get_logger()
 
 FACTS = (
-    "content_sha256", "manifest_digest", "candidate_count", "region_sha", "writer_digest", "backup_sha256",
-    "grants_sha256", "units_created", "change_set_id", "verify_result_id", "units_enacted", "audit_head",
+    "source_document_id", "source_version_id", "content_sha256", "manifest_digest", "candidate_count", "region_sha",
+    "writer_digest", "backup_sha256", "grants_sha256", "units_created", "change_set_id", "verify_result_id",
+    "units_enacted", "audit_head",
 )  # fmt: skip
 """Pins that the workflow gets back, because people read them there."""
 

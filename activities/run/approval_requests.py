@@ -309,4 +309,13 @@ def resume_run(deps: Deps, input: ResumeInput) -> Resumed:
     if answer.status == "more_needed":
         reason = f"{answer.have} of {answer.needed} people have signed a resume"
         return Resumed(state=answer.state, code="more_needed", reason=reason)
-    return Resumed(state=answer.state, code=answer.status, reason=answer.decision)
+    reason = _RESUME_REFUSED.get(answer.code, "").format(order=answer.decision, run=input.run_id)
+    return Resumed(state=answer.state, code=answer.status, reason=reason or answer.decision)
+
+
+_RESUME_REFUSED = {
+    "signed_statement_needed": "the stop needs a signed {order}: `cutter status {run}` names the command",
+    "not_what_was_acknowledged": "the drift has changed since the acknowledgement was signed: look and sign again",
+    "approved_before": "this approver has signed already, and another one must sign too",
+}
+"""Code of a refused resume → the sentence for the person who asked."""

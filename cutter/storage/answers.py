@@ -96,10 +96,12 @@ class LatchSet(Answer):
 class ResumeDecided(Answer):
     """The status of a resume by `fn_run_resume`, and the run's state.
 
-    `decision` is the decision that a person must sign. `have` of the `needed` people have signed it.
+    `code` says why a resume is refused. `decision` is the decision that a person must sign. `have` of the `needed`
+    people have signed it.
     """
 
     status: str
+    code: str = ""
     state: str = ""
     decision: str = ""
     have: int = 0

@@ -81,10 +81,11 @@ def _listing(entries: Sequence[QueueEntry]) -> RenderableType:
         return "no document is in a queue; requests that wait for a signature: cutter inbox"
     ordered = sorted(entries, key=lambda entry: QUEUES.index(entry.queue))
     return Listing(
-        columns=("document", "queue", "age", "state", "why"),
+        columns=("document", "batch", "queue", "age", "state", "why"),
         rows=[
             (
                 entry.document_id,
+                f"…{entry.batch_id[-12:]}",  # the id of a rehearsal ends with -dryrun
                 entry.queue.removesuffix("_queue"),
                 entry.age,
                 entry.state,

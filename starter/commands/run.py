@@ -191,8 +191,17 @@ def _report(settings: Settings, outcome: dict[str, Any], *, as_json: bool, wait:
     code = exit_code(outcome, state, wait=wait, goes_on=goes_on)
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
         outcome = _as_failure(outcome, state)
-    show(outcome, as_json=as_json, render=lambda out: out.print(fields(outcome), soft_wrap=True))
+    show(outcome, as_json=as_json, render=lambda out: out.print(fields(_on_lines(outcome)), soft_wrap=True))
     end(code)
+
+
+def _on_lines(outcome: dict[str, Any]) -> dict[str, Any]:
+    """The outcome with the answer as a text: its status, then its reason or code."""
+    answer = outcome.get("answer")
+    if not answer:
+        return outcome
+    parts = (answer.get("status"), answer.get("reason") or answer.get("code"))
+    return {**outcome, "answer": ": ".join(part for part in parts if part)}
 
 
 def _as_failure(outcome: dict[str, Any], state: str) -> dict[str, Any]:

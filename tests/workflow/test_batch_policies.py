@@ -225,7 +225,7 @@ async def test_a_document_of_another_open_batch_is_refused_alone(stack: Stack) -
 
 
 async def test_a_stopped_batch_stops_its_documents_and_says_how_to_go_on(stack: Stack) -> None:
-    """Seed 002 "Execution Command Boundary"."""
+    """Seeds 001 §6, 002 "Execution Command Boundary"."""
     async with stack.workers():
         batch = await support.start(stack, 2)
         await batch.until_state("batch_awaiting_cut_authz_set")

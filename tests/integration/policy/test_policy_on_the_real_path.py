@@ -410,6 +410,7 @@ def test_where_no_sovereign_gate_asks_the_run_waits_for_signatures_that_it_goes_
 
     unsigned = resume_run(deployment.deps[WorkerRole.CUTTER], ResumeInput(run_id=run_id))
     assert unsigned.code == "refused"
+    assert unsigned.reason == f"the stop needs a signed resume: `cutter status {run_id}` names the command"
     if people == 2:
         assert resumed(deployment, run_id, by=0) == ("more_needed", "stopped_policy_backup")
         assert resumed(deployment, run_id, by=0) == ("refused", "stopped_policy_backup")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from starter.commands.run import exit_code
+from starter.commands.run import _on_lines, exit_code
 from starter.console.terminal import ExitCode
 
 
@@ -33,3 +33,12 @@ def test_an_accepted_resume_is_done_before_the_run_has_left_its_stop() -> None:
     accepted = {"answer": {"status": "accepted", "code": "resume"}}
     assert exit_code(accepted, "stopped_policy_backup", wait=False, goes_on=True) is ExitCode.DONE
     assert exit_code(accepted, "stopped_policy_backup", wait=False) is ExitCode.STOPPED
+
+
+def test_a_person_reads_the_answer_as_a_text() -> None:
+    asked = {"status": "refused", "code": "refused", "reason": "the stop needs a signed resume"}
+    assert _on_lines({"state": "s", "answer": asked})["answer"] == "refused: the stop needs a signed resume"
+    assert (
+        _on_lines({"state": "s", "answer": {"status": "accepted", "code": "resumed"}})["answer"] == "accepted: resumed"
+    )
+    assert _on_lines({"state": "s"}) == {"state": "s"}

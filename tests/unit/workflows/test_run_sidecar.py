@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from activities.gates.runner import facts_of
 from cutter.catalogue import GATES, Sovereign
 from cutter.messages import OpenedRequest
 from tests.unit.domain.test_sidecar import RUN, SHA, Sidecar
@@ -36,6 +37,15 @@ def asked(gate: Sovereign) -> OpenedRequest:
 
 def seen(display: RunDisplay) -> Sidecar:
     return Sidecar.model_validate(sidecar(display))
+
+
+def test_the_ids_of_the_source_are_there_once_the_first_gate_has_pinned_them() -> None:
+    """Seed 000 §5."""
+    pins = {"source_document_id": str(uuid.UUID(int=1)), "source_version_id": str(uuid.UUID(int=2)), "other": "x"}
+    shown = seen(display(1, state="source_pinned", facts=facts_of(pins)))
+    assert {"source_document_id": str(shown.source_document_id), "source_version_id": str(shown.source_version_id)} == {
+        name: pins[name] for name in ("source_document_id", "source_version_id")
+    }
 
 
 @pytest.mark.parametrize("number", range(len(GATES) + 1))
