@@ -36,9 +36,11 @@ class Sequel:
 
 
 def after(signatures: Signatures, approved: Sequence[Asked]) -> Sequel:
-    """The next command. After SG_1 it is the session for SG_2, with the time that people have for it."""
+    """The next command. After SG_1 it is the session for SG_2, with the time that people have for it. After a rehearsal
+    it starts the night.
+    """
     if signatures.before:
-        return Sequel()
+        return Sequel(next="cutter orchestrate batch --queue QUEUE --overnight")
     batch_id, cut = signatures.batch_id, [request for request in approved if request.gate == Sovereign.CUT]
     if not cut:
         return Sequel(next=f"cutter status {batch_id}")

@@ -70,6 +70,7 @@ async def test_what_was_signed_before_is_consumed_once_and_what_was_not_waits_fo
         assert stack.database.value("select count(*) from public.information_unit") == 0
         signed = await rehearsal.sign_before(leave_out=["ICX-B-3"])
         assert (signed["signed"], len(signed["pre_batched"])) == (2, 4)
+        assert signed["next"] == "cutter orchestrate batch --queue QUEUE --overnight"
         night = await support.start(stack, items, Options.overnight(), batch_id)
         result = await night.result()
         assert result.totals == {"at_sg1": 1, "enacted": 2, "human_review_queue": 1, "settled": 2}
