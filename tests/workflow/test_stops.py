@@ -31,7 +31,8 @@ async def test_a_stop_while_waiting_needs_a_signed_resume_and_then_goes_on(stack
         assert status["next_command"] in await run.details()
         assert sidecar["latch"]["reason"] == "let me look"
         assert await run.resume() == {
-            "status": "refused", "code": "refused", "reason": "resume",
+            "status": "refused", "code": "refused",
+            "reason": f"the stop needs a signed resume: `cutter status {run.run_id}` names the command",
         }  # fmt: skip
         assert (await run.state()) == "stopped_stop"
         answer = await run.resume(await run.order(schema.RESUME))
