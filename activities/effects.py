@@ -161,7 +161,9 @@ def put_free(
 
 
 def put_by_digest(deps: Deps, done: Put) -> Put:
-    """Put a document under the name with its digest. Nobody can record other bytes under this name (fn_action_note)."""
+    """Put a document under the name with its digest. The database refuses a receipt of this name if its sha256 begins
+    otherwise (fn_action_note).
+    """
     *_, name = kb_folder.names_for(done.kb_id, done.sha256)
     write_once.put(deps.kb, name, done.data)
     return replace(done, kb_id=name)

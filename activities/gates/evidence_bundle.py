@@ -75,13 +75,14 @@ def _require_sound(made: Bundle, signed: Signed, document_id: str) -> None:
     step = f"cutter approve {document_id} --decision resume --reason TEXT"
     checked = offline.check(made.data, gpg=shutil.which("gpg"))
     failed = next((f"{what}: {why}" for what, verdict, why in checked if verdict == offline.FAILED), None)
-    if failed is not None and signed.read_again:
+    if failed is None:
+        return
+    if signed.read_again:
         raise Unavailable(f"what was signed is not there any more: put it back: {failed}", what="kb")
-    if failed is not None:
-        raise Refused(
-            f"the evidence does not hold: sign a resume if the run may close nevertheless (`{step}`): {failed}",
-            code="STOP_EVIDENCE_UNSOUND",
-        ).leads_to(step)
+    raise Refused(
+        f"the evidence does not hold: sign a resume if the run may close nevertheless (`{step}`): {failed}",
+        code="STOP_EVIDENCE_UNSOUND",
+    ).leads_to(step)
 
 
 def sign(deps: Deps, context: Context, policy: EffectPolicy | InvalidPolicy, artifact_id: str) -> None:

@@ -3,17 +3,17 @@
     python -m tests.campaigns.p33_facts_of_one_role --trials 300 --seed 1 --out p33.jsonl
 
 Each trial brings a run to one of its gates. Then one role sends calls with well-formed and with malformed arguments,
-each in a transaction of its own, because its password was stolen. After that nobody does more than the run's next
-command says: approve, resume, acknowledge or void, each signed. The run must end, its evidence must hold, and the next
-run of the document must be able to begin. The control arm has the same calls without the guards.
+each in a transaction of its own, as a thief of its password could. Calls that share a transaction are not tried. After
+that people approve, resume, acknowledge or void, each with a signature. The run must end, its evidence must hold, and
+the next run of the document must be able to begin. The control arm has the same calls without the guards.
 """
 
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, LiteralString, cast
 from unittest import mock
@@ -158,9 +158,9 @@ def trial(made: Deployment, role: Role, gate: str, dice: Dice) -> Json:
     """One run at one gate, and one role's calls about it."""
     driven = drive(made, law(2), until=gate)
     run_id = driven.run_id
-    sovereign = next((g.sovereign for g in GATES[BY_NAME[gate].number :][:1] if g.sovereign), None)
-    if sovereign is not None and dice.below(2):
-        made.approve(run_id, sovereign)
+    following = GATES[BY_NAME[gate].number]
+    if following.sovereign is not None and dice.below(2):
+        made.approve(run_id, following.sovereign)
     done = attack(made, role, run_id, dice)
     steps = to_its_end(made, run_id)
     row = made.run_row(run_id)
@@ -180,18 +180,14 @@ def play(made: Deployment, trials: int, seed: int) -> Iterator[Json]:
     places = [(role, gate.name) for gate in GATES[:-1] for role in ROLES]
     for number in range(trials):
         role, gate = places[(number * 7) % len(places)]
-        row = trial(made, role, gate, Dice(seed, "role", number))
-        print(number, row["role"], row["gate"], row["state"], row["problems"], file=sys.stderr, flush=True)
-        yield row
+        yield trial(made, role, gate, Dice(seed, "role", number))
 
 
 def run(*, trials: int, seed: int, out: Path | None = None, server: TestCluster | None = None) -> Summary:
     """The guarded trials, and a fourth as many without guards."""
-    with keyring() as keys:
-        if server is not None:
-            return _run(server, keys, trials, seed, out)
-        with own_cluster() as own:
-            return _run(own, keys, trials, seed, out)
+    with ExitStack() as stack:
+        keys = stack.enter_context(keyring())
+        return _run(server or stack.enter_context(own_cluster()), keys, trials, seed, out)
 
 
 def _run(server: TestCluster, keys: Keys, trials: int, seed: int, out: Path | None) -> Summary:

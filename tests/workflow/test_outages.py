@@ -113,7 +113,7 @@ async def test_a_statement_over_the_soft_cap_stops_the_run_and_nothing_is_retrie
 
 
 async def test_a_lower_soft_cap_of_the_worker_holds_against_the_run_s(stack: Stack) -> None:
-    """Seed 000 §6: an operator who lowers the caps of the workers gets them, whoever starts the run."""
+    """Seed 000 §6: the run was registered with a higher cap than that of its worker."""
     async with stack.workers(soft_cap_seconds={"mark": 1}):
         run = await _start_with_held_latch(stack)
         await run.until_shown("stopped_soft_cap_mark", seconds=30)
