@@ -70,8 +70,12 @@ def judge(
         expected = _expected_for(connection, facts, gate)
         if authentication is not None and authentication.policy_sha256 == policy.sha256:
             return check_authenticated(authentication, expected, policy), facts
-        kept = [document for document in facts.signed if document.kb_id == kb_id and role is Role.EXEC]
+        known = facts.signed if role is Role.EXEC else ()
+        kept = [document for document in known if document.kb_id == kb_id]
         verdicts = [check(deps.kb, named, ring, expected, policy) for named in (*kept,) or (kb_id,)]
+        # The database may keep the same statement under another KB id. Then its signature there is the one that counts.
+        same = [named for named in known if not kept and named.approval_sha256 == verdicts[0].approval_sha256]
+        verdicts = [check(deps.kb, named, ring, expected, policy) for named in same] or verdicts
         return next((verdict for verdict in verdicts if verdict.accepted), verdicts[0]), facts
 
 
@@ -83,7 +87,7 @@ def require_signed_orders(deps: Deps, role: Role, facts: ApprovalFacts) -> None:
     exactly the stop that this error causes. A statement whose bytes the database did not keep yet must still be in the
     knowledge base, because the run's evidence needs it.
     """
-    wrong = ""
+    wrong: list[str] = []
     for order in facts.orders:
         what = f"{order.kb_id}, which let the run continue ({order.decision})"
         verdict = _judged_order(deps, role, facts, order)
@@ -91,11 +95,12 @@ def require_signed_orders(deps: Deps, role: Role, facts: ApprovalFacts) -> None:
             reason = "" if verdict.accepted else f" ({verdict.code}: {verdict.reason})"
             raise _unverified(f"have put back what was signed: {what}, is not what was used{reason}")
         if not verdict.accepted:
-            wrong = f"{what}, does not hold ({verdict.code}: {verdict.reason})"
+            wrong.append(f"{what}, does not hold ({verdict.code}: {verdict.reason})")
         elif order.decision == schema.RESUME and order.stopped_state in offline.PARDONS:
-            wrong = ""
+            wrong = []
     if wrong:
-        raise _unverified(f"sign a resume if it may continue nevertheless: {wrong}")
+        others = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        raise _unverified(f"sign a resume if it may continue nevertheless: {wrong[0]}{others}")
 
 
 def _unverified(way_on: str) -> Refused:

@@ -201,7 +201,7 @@ begin
         'succeeded', p_reversible, p_how_to_reverse)
     on conflict (tenant, idempotency_key) do nothing;
     select * into existing from cutter_governance.action_receipt where tenant = v_tenant and idempotency_key = v_key;
-    if existing.payload_sha256 <> p_payload_sha256 then
+    if existing.payload_sha256 <> p_payload_sha256 and v_digest is null then
         -- Raised and not answered: who sends it with other statements and reads no answer may not miss it.
         raise exception '% was done with fields of sha256 %, now % is asked for: nothing was overwritten',
             v_key, existing.payload_sha256, p_payload_sha256 using errcode = 'CU011';
@@ -339,6 +339,7 @@ begin
     if v_refusal is not null then
         return v_refusal;
     end if;
+    perform pg_advisory_xact_lock(hashtextextended(verdict.approval_sha256, 0));
     -- The moment that is judged is the one that is recorded: no approval is ever consumed after its end.
     v_now := clock_timestamp();
     if verdict.not_after <= v_now then
@@ -1810,7 +1811,14 @@ CREATE FUNCTION cutter_governance.fn_evidence_approvals(p_run_id text, p_at time
         'signed', (
             select coalesce(jsonb_agg(jsonb_build_object('approval_sha256', v.approval_sha256,
                 'body', encode(s.body, 'base64'), 'signature', encode(s.signature, 'base64')) order by v.id), '[]')
-            from verdict v join cutter_governance.signed_statement s on s.verdict_id = v.id),
+            from verdict v join cutter_governance.signed_statement s on s.verdict_id = v.id
+            -- cutter_read alone can record any number of others
+            where v.approval_sha256 in (
+                select n.approval_sha256 from cutter_governance.approval_consumption n where n.run_id = p_run_id
+                union all (
+                    select o.statement_sha256 from cutter_governance.order_consumption o
+                    where o.run_id = p_run_id and o.consumed_at <= p_at
+                    order by o.consumed_at desc, o.statement_sha256 desc limit 100))),
         'consumptions', (
             select coalesce(jsonb_agg(to_jsonb(n) - 'consumed_xid' order by n.gate, n.slot), '[]')
             from cutter_governance.approval_consumption n where n.run_id = p_run_id),
@@ -2133,8 +2141,10 @@ begin
         return jsonb_build_object('status', 'refused', 'code', 'stale_attempt');
     end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
-    v_refusal := case when v_run.ended_at is not null then 'run_ended' else
-        cutter_governance.fn_pins_refusal(v_run, step, p_result -> 'pins') end;
+    v_refusal := case when v_run.ended_at is not null then 'run_ended' else coalesce(
+        cutter_governance.fn_pins_refusal(v_run, step, p_result -> 'pins'),
+        -- the closeout asks for the report of each gate
+        case when p_kb_id is null and not receipt.rehearsal then 'report_not_named' end) end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;
@@ -2237,7 +2247,9 @@ begin
     end if;
     v_answer := cutter_governance.fn_gate_survey(v_run, step);
     if v_answer ->> 'status' = 'opened' then
-        update cutter_governance.gate_receipt set prev_hash = v_prev, before_pins = v_answer -> 'before_pins'
+        -- the claim may have waited for the run's row, and what was recorded meanwhile is before the opening
+        update cutter_governance.gate_receipt
+        set prev_hash = v_prev, before_pins = v_answer -> 'before_pins', opened_at = clock_timestamp()
         where run_id = p_run_id and gate = p_gate;
         perform cutter_governance.fn_policy_note(p_policy);
     end if;
@@ -2939,7 +2951,7 @@ begin
     if new.kb_id !~ (case
         when new.run_id is null then '/' || new.batch_id || '/.'
         else '-' || right(new.run_id, 12) || '/' || case new.kind
-            when 'request' then 'SG[12]-[a-z-]+-request-'
+            when 'request' then 'SG' || case new.subject when 'SG_cut_authz' then 1 else 2 end || '-[a-z-]+-request-'
             when 'stop_route' then '(SG3-stop-route-report|STOP-quarantine)-'
             else (select report from cutter_governance.gate_catalogue where gate = new.subject) || '-' end || '[^/]+$' end)
     then
@@ -3098,10 +3110,14 @@ CREATE FUNCTION cutter_governance.fn_policy_refusal(p_run_id text, p_step cutter
             then 'policy_not_decided'
         when exists (
             select from jsonb_array_elements(p_policy -> 'decisions') as d
+            -- readers of a receipt expect the key `tier`, and only people sign for a tier
             where d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')
-                or (d ->> 'verdict' = 'needs_approval') <> coalesce(d ->> 'tier' in ('low', 'medium', 'high'), false))
+                or not d ? 'tier' or (d ->> 'verdict' = 'needs_approval') <> (d ->> 'tier' is not null)
+                or d ->> 'tier' not in ('low', 'medium', 'high'))
             or (p_policy is not null and coalesce(p_policy ->> 'sha256', '') !~ '^[0-9a-f]{64}$')
             then 'policy_denied'
+        when p_policy is not null and coalesce(p_policy ->> 'text', '') = '' and not exists (
+            select from cutter_governance.governing_policy where sha256 = p_policy ->> 'sha256') then 'policy_without_text'
         when p_step.sovereign is null and exists (
             select from jsonb_array_elements(p_policy -> 'decisions') as d
             where d ->> 'verdict' = 'needs_approval'
@@ -3841,14 +3857,16 @@ begin
     if not found then
         raise exception 'run %: no accepted revocation %', p_run_id, p_revocation_sha256 using errcode = 'CU006';
     end if;
+    -- Each gate shares this row until COMMIT: a revocation comes before a gate opens or after it, never in between.
+    perform from cutter_governance.stop_latch where run_id = p_run_id for update;
+    -- The gate that consumes the approval takes this lock too, of whichever run it is.
+    perform pg_advisory_xact_lock(hashtextextended(p_approval_sha256, 0));
     -- A signed approval may be taken back before anybody hands it over; one that was handed to another run may not.
     if (select count(*) > 0 and not bool_or(run_id = p_run_id) from cutter_governance.approval_verdict
-        where approval_sha256 = p_approval_sha256)
+        where approval_sha256 = p_approval_sha256 and accepted)
     then
         return jsonb_build_object('status', 'revokes_nothing');
     end if;
-    -- Each gate shares this row until COMMIT: a revocation comes before a gate opens or after it, never in between.
-    perform from cutter_governance.stop_latch where run_id = p_run_id for update;
     if exists (select from cutter_governance.approval_consumption where approval_sha256 = p_approval_sha256) then
         return jsonb_build_object('status', 'consumed_already');
     end if;

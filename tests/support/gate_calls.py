@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
+from cutter.catalogue import BY_NAME
 from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.policy.command import operations_at
 from cutter.types import Json
@@ -38,11 +39,15 @@ def payload(connection: Connection, gate: str, run_id: str) -> str:
     return canonical_digest({"run_id": run_id, "gate": gate, "prev_hash": previous["prev_hash"] or ""})
 
 
+POLICY = "rules: of a test\n"
+
+
 def allowed(gate: str, verdict: str = "allow", tier: str | None = None) -> Json:
     """What a worker records of a policy that says so to everything that the gate does."""
     decision = {"verdict": verdict, "tier": tier, "rule": "all", "line": 3, "why": "so"}
     return {
-        "sha256": "0" * 64,
+        "sha256": sha256_hex(POLICY.encode()),
+        "text": POLICY,
         "decisions": [
             {"connector": operation.connector, "operation": operation.name, **decision}
             for operation in operations_at(gate)
@@ -77,8 +82,14 @@ def close_gate(connection: Connection, gate: str, run_id: str, number: int, pins
     """fn_gate_close with these pins; nothing is committed."""
     answer: Json = one(
         connection,
-        "select cutter_governance.fn_gate_close(%s, %s, %s, %s)",
-        (run_id, gate, number, Jsonb({"gate": gate, "invariants": [], "pins": pins, "notes": []})),
+        "select cutter_governance.fn_gate_close(%s, %s, %s, %s, %s)",
+        (
+            run_id,
+            gate,
+            number,
+            Jsonb({"gate": gate, "invariants": [], "pins": pins, "notes": []}),
+            f"a-{run_id[-12:]}/{BY_NAME[gate].report}-x.md",
+        ),
     )
     return answer
 

@@ -29,6 +29,12 @@ def with_verdict(gate: str, verdict: str | None, tier: str | None = None) -> Jso
     return allowed(gate, verdict, tier)  # type: ignore[arg-type]
 
 
+def without_tier(gate: str) -> Json:
+    policy = allowed(gate)
+    decisions = [{key: entry[key] for key in entry if key != "tier"} for entry in policy["decisions"]]
+    return {**policy, "decisions": decisions}
+
+
 REFUSED: dict[str, tuple[Callable[[str], Json], str]] = {
     "nothing recorded": (lambda _: {"sha256": "0" * 64, "decisions": []}, "policy_not_decided"),
     "only the document decided": (lambda gate: without(gate, "database"), "policy_not_decided"),
@@ -38,6 +44,9 @@ REFUSED: dict[str, tuple[Callable[[str], Json], str]] = {
     "no verdict": (lambda gate: with_verdict(gate, None), "policy_denied"),
     "an unknown tier": (lambda gate: with_verdict(gate, "needs_approval", "huge"), "policy_denied"),
     "no tier": (lambda gate: with_verdict(gate, "needs_approval"), "policy_denied"),
+    "a tier of an allowance": (lambda gate: with_verdict(gate, "allow", "low"), "policy_denied"),
+    "an unknown tier of an allowance": (lambda gate: with_verdict(gate, "allow", "huge"), "policy_denied"),
+    "no word about the tier": (without_tier, "policy_denied"),
     "of no policy": (lambda gate: {**allowed(gate), "sha256": ""}, "policy_denied"),
 }
 

@@ -22,9 +22,9 @@ select jsonb_build_object(
                              where q.run_id = r.run_id and q.gate = %(gate)s and q.status = 'requested'),
     'signed', (select coalesce(jsonb_agg(jsonb_build_object('kb_id', v.kb_id, 'body', encode(s.body, 'base64'),
                    'signature', encode(s.signature, 'base64')) order by v.id), '[]')
-               from cutter_governance.approval_verdict v
-               join cutter_governance.signed_statement s on s.verdict_id = v.id
-               where v.run_id = r.run_id and v.gate = %(gate)s and v.accepted),
+               from (select w.* from cutter_governance.approval_verdict w
+                     where w.run_id = r.run_id and w.gate = %(gate)s and w.accepted order by w.id desc limit 200) v
+               join cutter_governance.signed_statement s on s.verdict_id = v.id),
     'orders', cutter_governance.fn_run_orders(r.run_id),
     'stopped_at', cutter_governance.fn_stopped_at(r.run_id),
     'ended_by_people_at', cutter_governance.fn_ended_by_people_at(r.run_id))

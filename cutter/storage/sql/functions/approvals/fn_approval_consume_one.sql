@@ -20,6 +20,7 @@ begin
     if v_refusal is not null then
         return v_refusal;
     end if;
+    perform pg_advisory_xact_lock(hashtextextended(verdict.approval_sha256, 0));
     -- The moment that is judged is the one that is recorded: no approval is ever consumed after its end.
     v_now := clock_timestamp();
     if verdict.not_after <= v_now then

@@ -23,7 +23,7 @@ begin
         'succeeded', p_reversible, p_how_to_reverse)
     on conflict (tenant, idempotency_key) do nothing;
     select * into existing from cutter_governance.action_receipt where tenant = v_tenant and idempotency_key = v_key;
-    if existing.payload_sha256 <> p_payload_sha256 then
+    if existing.payload_sha256 <> p_payload_sha256 and v_digest is null then
         -- Raised and not answered: who sends it with other statements and reads no answer may not miss it.
         raise exception '% was done with fields of sha256 %, now % is asked for: nothing was overwritten',
             v_key, existing.payload_sha256, p_payload_sha256 using errcode = 'CU011';

@@ -8,7 +8,7 @@ begin
     if new.kb_id !~ (case
         when new.run_id is null then '/' || new.batch_id || '/.'
         else '-' || right(new.run_id, 12) || '/' || case new.kind
-            when 'request' then 'SG[12]-[a-z-]+-request-'
+            when 'request' then 'SG' || case new.subject when 'SG_cut_authz' then 1 else 2 end || '-[a-z-]+-request-'
             when 'stop_route' then '(SG3-stop-route-report|STOP-quarantine)-'
             else (select report from cutter_governance.gate_catalogue where gate = new.subject) || '-' end || '[^/]+$' end)
     then

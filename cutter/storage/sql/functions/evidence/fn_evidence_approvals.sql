@@ -15,7 +15,14 @@ as $$
         'signed', (
             select coalesce(jsonb_agg(jsonb_build_object('approval_sha256', v.approval_sha256,
                 'body', encode(s.body, 'base64'), 'signature', encode(s.signature, 'base64')) order by v.id), '[]')
-            from verdict v join cutter_governance.signed_statement s on s.verdict_id = v.id),
+            from verdict v join cutter_governance.signed_statement s on s.verdict_id = v.id
+            -- cutter_read alone can record any number of others
+            where v.approval_sha256 in (
+                select n.approval_sha256 from cutter_governance.approval_consumption n where n.run_id = p_run_id
+                union all (
+                    select o.statement_sha256 from cutter_governance.order_consumption o
+                    where o.run_id = p_run_id and o.consumed_at <= p_at
+                    order by o.consumed_at desc, o.statement_sha256 desc limit 100))),
         'consumptions', (
             select coalesce(jsonb_agg(to_jsonb(n) - 'consumed_xid' order by n.gate, n.slot), '[]')
             from cutter_governance.approval_consumption n where n.run_id = p_run_id),

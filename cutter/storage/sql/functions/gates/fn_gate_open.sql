@@ -59,7 +59,9 @@ begin
     end if;
     v_answer := cutter_governance.fn_gate_survey(v_run, step);
     if v_answer ->> 'status' = 'opened' then
-        update cutter_governance.gate_receipt set prev_hash = v_prev, before_pins = v_answer -> 'before_pins'
+        -- the claim may have waited for the run's row, and what was recorded meanwhile is before the opening
+        update cutter_governance.gate_receipt
+        set prev_hash = v_prev, before_pins = v_answer -> 'before_pins', opened_at = clock_timestamp()
         where run_id = p_run_id and gate = p_gate;
         perform cutter_governance.fn_policy_note(p_policy);
     end if;

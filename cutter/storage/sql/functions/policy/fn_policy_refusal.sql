@@ -14,10 +14,14 @@ as $$
             then 'policy_not_decided'
         when exists (
             select from jsonb_array_elements(p_policy -> 'decisions') as d
+            -- readers of a receipt expect the key `tier`, and only people sign for a tier
             where d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')
-                or (d ->> 'verdict' = 'needs_approval') <> coalesce(d ->> 'tier' in ('low', 'medium', 'high'), false))
+                or not d ? 'tier' or (d ->> 'verdict' = 'needs_approval') <> (d ->> 'tier' is not null)
+                or d ->> 'tier' not in ('low', 'medium', 'high'))
             or (p_policy is not null and coalesce(p_policy ->> 'sha256', '') !~ '^[0-9a-f]{64}$')
             then 'policy_denied'
+        when p_policy is not null and coalesce(p_policy ->> 'text', '') = '' and not exists (
+            select from cutter_governance.governing_policy where sha256 = p_policy ->> 'sha256') then 'policy_without_text'
         when p_step.sovereign is null and exists (
             select from jsonb_array_elements(p_policy -> 'decisions') as d
             where d ->> 'verdict' = 'needs_approval'
