@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, LiteralString, TypeVar
 
 from activities import effects
@@ -51,7 +51,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         facts = _known(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
-        made, stored_sha256 = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
+        made, stored_sha256, accepted = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
         evidence = gate.Evidence(
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],
@@ -65,7 +65,8 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
             bundle_found_sha256=stored_sha256,
             history_sha256=frozen.sha256 if frozen else None,
         )
-        return GatePassed(report=gate.evaluate(evidence), extra={"history": frozen.as_json() if frozen else None})
+        report = replace(gate.evaluate(evidence), notes=accepted)
+        return GatePassed(report=report, extra={"history": frozen.as_json() if frozen else None})
 
     outcome = run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare, reads=_reads)
     if outcome.status == "passed":

@@ -8,7 +8,7 @@ member.
 
 from __future__ import annotations
 
-import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +18,10 @@ from cutter.approvals.policy_file import parse_policy
 from cutter.approvals.reader import read_approval
 from cutter.domain import recorded_values
 from cutter.domain.digests import sha256_hex
-from cutter.errors import InvalidInput, NotFound
+from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.evidence import audit, offline
 from cutter.evidence.offline import canonical, sealed
+from cutter.gpg import find_binary
 from cutter.kb.ids import artifact_id_rule
 from cutter.kb.store import Store
 from cutter.projections import costs
@@ -33,6 +34,12 @@ TABLES = (
 )  # fmt: skip
 """The lists in the answer of `fn_run_evidence`. Each becomes a member of canonical JSON lines."""
 
+ORDERS = 100
+"""The newest orders of a run, whose statements are in its bundle (`fn_evidence_approvals` has the same number).
+
+`cutter_read` alone can record any number. An older order needs a later resume that accepts it.
+"""
+
 NO_HISTORY: Json = {"events": 0, "sha256": None}
 """The history of a run that is not closed yet, or that was closed without Temporal: no history was recorded."""
 
@@ -41,7 +48,7 @@ NO_HISTORY: Json = {"events": 0, "sha256": None}
 class Signed:
     """The signed documents of a run, by member name, and a sentence for each used document that is missing now.
 
-    `doubtful` are the statements that no gate consumed, so the exec worker has not judged them. `read_again` says that
+    `doubtful` are the orders: the exec worker has not judged all of them. `read_again` says that
     the knowledge base gave the bytes of a consumed one, because it was judged before the database kept them.
     """
 
@@ -75,19 +82,19 @@ def artifacts(url: str) -> Store:
 
 
 def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
-    """The accepted statements with their signatures, the policy epochs that judged them, and the signers' keys.
+    """The statements that were used, with their signatures, the policy epochs that judged them, and the signers' keys.
 
     The statements are those that the database kept when they were judged. Raises Unavailable if the folder of approvers
     cannot be read, or the knowledge base if it is needed.
     """
-    members: dict[str, bytes] = {f"epochs/{epoch['sha256']}.yaml": epoch["body"].encode() for epoch in facts["epochs"]}
-    known = {epoch["sha256"]: parse_policy(epoch["body"].encode()) for epoch in facts["epochs"]}
+    members: dict[str, bytes] = {}
+    bodies = {epoch["sha256"]: epoch["body"].encode() for epoch in facts["epochs"]}
+    known = {sha256: parse_policy(body) for sha256, body in bodies.items()}
     kept = {row["approval_sha256"]: document_of({**row, "kb_id": ""}) for row in facts["signed"]}
     consumed = {row["approval_sha256"] for row in facts["consumptions"]}
-    used = consumed | {row["statement_sha256"] for row in facts["orders"]}
-    accepted = [verdict for verdict in facts["verdicts"] if verdict["accepted"]]
+    used = consumed | {row["statement_sha256"] for row in facts["orders"][-ORDERS:]}
     missing = []
-    for verdict in accepted:
+    for verdict in [row for row in facts["verdicts"] if row["accepted"] and row["approval_sha256"] in used]:
         sha256, epoch = verdict["approval_sha256"], known.get(verdict["policy_sha256"])
         signer = epoch.approver_of(verdict["fingerprint"]) if epoch is not None else None
         try:
@@ -96,13 +103,14 @@ def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
                 raise NotFound(f"{verdict['kb_id']} holds other bytes")
             key = approver_store.public_key(approvers, signer) if signer is not None else b""
         except (NotFound, InvalidInput) as problem:
-            missing += [str(problem)] if sha256 in used else []
+            missing.append(str(problem))
             continue
         members |= {f"signed/{sha256}.md": document.body, f"signed/{sha256}.asc": document.signature}
         members |= {f"keys/{signer.key_sha256}.asc": key} if signer is not None else {}
+        members |= {f"epochs/{verdict['policy_sha256']}.yaml": bodies[verdict["policy_sha256"]]} if epoch else {}
     return Signed(
         members=members, missing=tuple(missing), read_again=not consumed <= kept.keys(),
-        doubtful=frozenset(verdict["approval_sha256"] for verdict in accepted) - consumed,
+        doubtful=frozenset(used - consumed),
     )  # fmt: skip
 
 
@@ -134,11 +142,13 @@ def _leave_out_unsound(members: dict[str, bytes], doubtful: frozenset[str]) -> N
 
     The password of cutter_read is enough to record such a verdict. The bundle lists the verdict without its bytes.
     """
-    bundle, gpg = offline.Bundle(sealed(members)), shutil.which("gpg")
-    for row in bundle.accepted:
-        if row["approval_sha256"] in doubtful and not bundle.sound(row, gpg):
-            for end in ("md", "asc"):
-                members.pop(f"signed/{row['approval_sha256']}.{end}", None)
+    bundle, gpg = offline.Bundle(sealed(members)), find_binary()
+    try:
+        unsound = [row for row in bundle.accepted if row["approval_sha256"] in doubtful and not bundle.sound(row, gpg)]
+    except (OSError, subprocess.SubprocessError) as problem:
+        raise Unavailable(f"gpg did not check a signature: {problem}", what="gpg") from None
+    for name in [f"signed/{row['approval_sha256']}" for row in unsound]:
+        del members[f"{name}.md"], members[f"{name}.asc"]
     needed = offline.Bundle(sealed(members)).needed()
     for name in [name for name in members if name.startswith(("epochs/", "keys/")) and name not in needed]:
         del members[name]

@@ -496,7 +496,8 @@ PEOPLE = (
     ),
     *_of(
         f"{_SQL}functions/effects/fn_action_note.sql", _PEOPLE,
-        ("an action done otherwise", "    if existing.payload_sha256 <> p_payload_sha256 then", "    if false then",
+        ("an action done otherwise", "    if existing.payload_sha256 <> p_payload_sha256 and v_digest is null then",
+         "    if false then",
          "::test_an_action_is_recorded_once_and_another_payload_is_a_conflict"),
     ),
     *_of(
@@ -1723,6 +1724,9 @@ ROWS = (
         ("a denial of the policy",
          "d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')\n                or", "",
          f"{_POLICY}::test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it"),
+        ("a tier that no reader understands",
+         "not d ? 'tier' or (d ->> 'verdict' = 'needs_approval') <> (d ->> 'tier' is not null)", "false",
+         f"{_POLICY}::test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it"),
         ("too few people for a tier", "then 'policy_approval_missing' end", "then null end",
          f"{_POLICY}::test_the_writes_between_the_sovereign_gates_need_a_decision_and_its_approvers_too"),
     ),
@@ -1784,8 +1788,11 @@ ROWS = (
     ),
     *_of(
         "cutter/evidence/offline/orders.py", _FACTS,
-        ("a resume from another stop that pardons", 'and self._stop(name) == event["from_state"] in PARDONS]', "]",
+        ("a resume from another stop that pardons",
+         'and self._stop(row["statement_sha256"]) == row["stopped_state"] in PARDONS]', "]",
          "::test_no_later_resume_pardons_one_that_nobody_signed_unless_it_says_so"),
+        ("a resume that pardons what came later", 'if row["consumed_at"] < max(pardons, default="")}', "if pardons}",
+         "::test_a_resume_pardons_nothing_that_came_after_it"),
     ),
     *_of(
         "cutter/evidence/offline/approvals.py", _FACTS,
@@ -1795,8 +1802,50 @@ ROWS = (
     ),
     *_of(
         "activities/gates/evidence_bundle.py", _FACTS,
-        ("a bundle that fails its own check", "    if failed is None:\n        return\n",
-         "    return\n", "::test_a_resume_without_a_good_signature_waits_for_a_signed_one"),
+        ("a bundle that fails its own check", "    if not failures:\n        return ()\n",
+         "    return ()\n", "::test_a_resume_without_a_good_signature_waits_for_a_signed_one"),
+        ("a resume that was signed for another failure", 'if failures in str(last["reason"]) and', "if",
+         "::test_a_resume_accepts_only_the_failure_that_its_signer_was_shown"),
+    ),
+    *_of(
+        "activities/approval_judge.py", _FACTS,
+        ("an approval that the database keeps with another signature", "for named in same] or verdicts",
+         "for named in same if False] or verdicts",
+         "::test_a_statement_that_is_kept_with_another_signature_does_not_open_a_gate_by_its_file"),
+    ),
+    *_of(
+        f"{_SQL}functions/evidence/fn_evidence_approvals.sql", _FACTS,
+        ("statements in a bundle that nobody used", "where v.approval_sha256 in (\n",
+         "where true or v.approval_sha256 in (\n",
+         "::test_an_accepted_verdict_without_a_good_signature_does_not_keep_a_run_from_its_end"),
+    ),
+    *_of(
+        f"{_SQL}functions/approvals/fn_revocation_record.sql", _FACTS,
+        ("an approval of another run that was refused here", "where approval_sha256 = p_approval_sha256 and accepted)",
+         "where approval_sha256 = p_approval_sha256)",
+         "::test_an_approval_that_was_refused_here_is_not_taken_back_from_its_own_run"),
+        ("the lock of who takes back", "perform pg_advisory_xact_lock(hashtextextended(p_approval_sha256, 0));", "",
+         "::test_who_takes_an_approval_back_waits_for_the_gate_that_consumes_it"),
+    ),
+    *_of(
+        f"{_SQL}functions/approvals/fn_approval_consume_one.sql", _FACTS,
+        ("the lock of an approval", "perform pg_advisory_xact_lock(hashtextextended(verdict.approval_sha256, 0));", "",
+         "::test_who_takes_an_approval_back_waits_for_the_gate_that_consumes_it"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_gate_open.sql", _FACTS,
+        ("the moment of a gate's opening", ", opened_at = clock_timestamp()", "",
+         "::test_a_gate_opens_after_whoever_holds_its_run_is_done"),
+    ),
+    *_of(
+        f"{_SQL}functions/gates/fn_gate_close.sql", _FACTS,
+        ("a gate that is sealed without its report", "then 'report_not_named' end", "then null end",
+         "::test_no_gate_is_sealed_without_the_name_of_its_report"),
+    ),
+    *_of(
+        f"{_SQL}functions/policy/fn_policy_refusal.sql", _FACTS,
+        ("a policy whose text nobody has", "then 'policy_without_text'", "then null",
+         "::test_no_gate_is_opened_by_a_policy_whose_text_nobody_has"),
     ),
     *_of(
         "cutter/evidence/bundle.py", _FACTS,

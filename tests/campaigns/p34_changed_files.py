@@ -84,7 +84,7 @@ def _run(server: TestCluster, keys: Keys, trials: int, seed: int, out: Path | No
         server.database() as database,
         deployment(database, keys) as made,
         mock.patch.object(bundle, "document_of", return_value=None),
-        mock.patch.object(evidence_bundle, "_require_sound"),
+        mock.patch.object(evidence_bundle, "_accepted_defects", return_value=()),
     ):
         control = list(play(made, max(1, trials // CONTROL_SHARE), seed + 1))
     write_lines(out, [*rows, *control])

@@ -17,6 +17,7 @@ from cutter.evidence.offline.predecessor import Succession
 from cutter.evidence.offline.receipts import Receipts
 
 UNHEARD = "no gpg here (2.1 or newer)"
+NO_ANSWER = "gpg gave no answer"
 
 
 TEXTLESS = "a bundle has no text of the law; the stored units must digest to"
@@ -168,7 +169,10 @@ def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
         for problem in problems or ():
             sentences.append(shown(problem))
         text = shown(why() if callable(why) else why)
-    except (*BROKEN, OSError, subprocess.SubprocessError) as problem:
+    except (OSError, subprocess.SubprocessError) as problem:
+        sentences.append(shown(f"{NO_ANSWER}: {type(problem).__name__}: {problem}"))
+        text = ""
+    except BROKEN as problem:
         sentences.append(shown(_raised(problem)[0]))
         text = ""
     more = [f"and {len(sentences) - SHOWN_PROBLEMS} more"] if len(sentences) > SHOWN_PROBLEMS else []

@@ -54,11 +54,13 @@ class Orders(Members):
         orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
                  for row in self.rows("acknowledgements")]  # fmt: skip
         named = [(inside(event, "metadata", "statement_sha256"), event) for event in self.events]
-        broken = [event["seq"] for name, event in named if (name, "resume") in signed
-                  and self._stop(name) == event["from_state"] in PARDONS]  # fmt: skip
-        late = {name for name, event in named if event["seq"] > max(broken, default=-1)}
+        pardons = [row["consumed_at"] for row in self.rows("orders")
+                   if (row["statement_sha256"], "resume") in signed
+                   and self._stop(row["statement_sha256"]) == row["stopped_state"] in PARDONS]  # fmt: skip
+        before = {(row["statement_sha256"], row["decision"]) for row in self.rows("orders")
+                  if row["consumed_at"] < max(pardons, default="")}  # fmt: skip
         voids = [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
-        covered = {(name, decision) for name, decision in claimed - signed if broken and name not in late}
+        covered = (claimed - signed) & before
         for name, decision, member in [*orders, *voids]:
             if (name, decision) not in (signed if member == "voids.jsonl" else signed | covered):
                 yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import Any, LiteralString
+from unittest import mock
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from activities import approval_judge
 from activities.gates import runner
@@ -14,16 +17,28 @@ from activities.worker.dependencies import day_of, folder_of
 from cutter.approvals import schema
 from cutter.catalogue import GATES, Sovereign
 from cutter.domain.run_record import RunRecord
-from cutter.errors import Refused
+from cutter.errors import Refused, Unavailable
 from cutter.evidence import offline
 from cutter.gates import closeout
+from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
+from cutter.storage import gate_transaction as tx
 from cutter.storage.queries import query
 from starter.commands.evidence import exported
 from tests.support.database import Database
-from tests.support.gate_calls import RECORD, another_accepted
-from tests.support.runs import Deployment, drive, law
+from tests.support.gate_calls import (
+    RECORD,
+    another_accepted,
+    attempt,
+    meanwhile,
+    one,
+    open_gate,
+    payload,
+    store_verdict,
+)
+from tests.support.runs import Deployment, drive, law, offer
 
+CLOSEOUT_STOPPED = "stopped_error_closeout"
 CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value
 ENACT, CLOSEOUT = "IG_lifecycle_enact_execute", "IG_closeout"
 
@@ -164,6 +179,9 @@ def test_an_accepted_verdict_without_a_good_signature_does_not_keep_a_run_from_i
     bundle = offline.Bundle(exported(deployment.settings, run_id)[0].data)
     assert [row["accepted"] for row in bundle.rows("verdicts")] == [True] * 3
     assert len(bundle.accepted) == 2
+    # Thousands of others would cost the closeout nothing.
+    kept = "select jsonb_array_length(cutter_governance.fn_run_evidence(%s) -> 'signed')"
+    assert deployment.database.value(kept, (run_id,)) == 2
 
 
 def test_a_resume_without_a_good_signature_waits_for_a_signed_one(deployment: Deployment) -> None:
@@ -174,7 +192,7 @@ def test_a_resume_without_a_good_signature_waits_for_a_signed_one(deployment: De
     forged = another_accepted(deployment.database)
     assert recorded(deployment.database, forged) == "recorded"
     resume(deployment, run_id, forged[3].obj["approval_sha256"])
-    with pytest.raises(Refused, match="sign a resume if the run may close nevertheless"):
+    with pytest.raises(Refused, match="if the run may close nevertheless"):
         deployment.gate(CLOSEOUT, run_id)
     stop(deployment, run_id, "stopped_error_closeout")
     signed = deployment.order(run_id, schema.RESUME, stopped_state="stopped_error_closeout")
@@ -299,6 +317,18 @@ def test_no_later_resume_pardons_one_that_nobody_signed_unless_it_says_so(deploy
         deployment.gate(CLOSEOUT, run_id)
 
 
+def test_a_resume_pardons_nothing_that_came_after_it(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until=ENACT).run_id
+    stop(deployment, run_id, CLOSEOUT_STOPPED)
+    signed = deployment.order(run_id, schema.RESUME, stopped_state=CLOSEOUT_STOPPED)
+    resume(deployment, run_id, signed.approval_sha256)
+    stop(deployment, run_id, CLOSEOUT_STOPPED)
+    forged = another_accepted(deployment.database)
+    assert recorded(deployment.database, forged) == "recorded"
+    resume(deployment, run_id, forged[3].obj["approval_sha256"])
+    refused_closeout(deployment, run_id)
+
+
 def test_no_bundle_holds_another_signature_than_the_judged_one(deployment: Deployment) -> None:
     run_id = drive(deployment, law(2), until=CLOSEOUT).run_id
     members = offline.Bundle(exported(deployment.settings, run_id)[0].data).members
@@ -306,3 +336,157 @@ def test_no_bundle_holds_another_signature_than_the_judged_one(deployment: Deplo
     name = next(name for name in members if name.startswith("signed/") and name.endswith(".asc"))
     lines = offline.check(offline.sealed({**members, name: members[name] + b"\n"}))
     assert any(verdict == offline.FAILED and "than the judged signature" in why for _, verdict, why in lines)
+
+
+def test_a_statement_that_is_kept_with_another_signature_does_not_open_a_gate_by_its_file(
+    deployment: Deployment,
+) -> None:
+    """The reader records the genuine bytes under another name first, with a signature that is none."""
+    run_id = drive(deployment, law(2), until="IG_write_verify").run_id
+    approval, verdict = deployment.approve(run_id, LIFECYCLE)
+    deployment.database.run(
+        "alter table cutter_governance.signed_statement disable trigger user;"
+        " alter table cutter_governance.approval_verdict disable trigger user;"
+        " update cutter_governance.signed_statement set signature = 'garbage' where verdict_id = ("
+        " select max(id) from cutter_governance.approval_verdict);"
+        " update cutter_governance.approval_verdict set kb_id = 'another.md' where id = ("
+        " select max(id) from cutter_governance.approval_verdict)"
+    )
+    assert verdict.accepted
+    assert deployment.gate(ENACT, run_id, [approval]).status == "approval_refused"
+
+
+def test_a_name_with_a_digest_is_its_documents_although_a_receipt_claims_it(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    record = "select cutter_governance.fn_action_record(%s, 'x', 'kb', 'put', %s, %s, '{}', '{}', false, 'x')"
+    name = f"a-other{'a' * 12}.md"
+    deployment.database.value(record, (run_id, name, "a" * 12 + "0" * 52), role="cutter_read")
+    deployment.database.value(record, (run_id, name, "a" * 12 + "1" * 52), role="cutter_read")
+
+
+def test_no_gate_is_opened_by_a_policy_whose_text_nobody_has(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_cut_leg_a_execute").run_id
+    connection = deployment.database.connect("cutter_read")
+    policy = {"sha256": "a" * 64, "decisions": []}
+    answer = open_gate(connection, "IG_structural_verify", run_id, policy=policy)
+    assert answer["code"] == "policy_without_text"
+
+
+def test_no_gate_is_sealed_without_the_name_of_its_report(deployment: Deployment) -> None:
+    """The closeout asks for the report of each gate, and nobody could give it afterwards."""
+    run_id = drive(deployment, law(2), until="IG_cut_leg_a_execute").run_id
+    connection = deployment.database.connect("cutter_read")
+    number = open_gate(connection, "IG_structural_verify", run_id)["attempt"]
+    close = "select cutter_governance.fn_gate_close(%s, 'IG_structural_verify', %s, %s)"
+    assert one(connection, close, (run_id, number, Jsonb({"pins": {}})))["code"] == "report_not_named"
+
+
+SPOILT = {"base_run_id": "x"}
+"""A pin that no gate gives of a first cut. The evidence then does not hold, and nobody can mend it."""
+
+
+def spoilt(made: Deployment) -> str:
+    """An enacted run whose IG_write_verify was sealed by SQL with the pin."""
+    run_id = drive(made, law(2), until="IG_leg_b_record").run_id
+    seal = tx.seal
+
+    def with_pin(opened: tx.OpenGate, report: GateReport, **given: Any) -> Any:
+        return seal(opened, replace(report, pins={**report.pins, **SPOILT}), **given)
+
+    with mock.patch.object(tx, "seal", with_pin):
+        assert made.gate("IG_write_verify", run_id).status == "passed"
+    approval, _ = made.approve(run_id, LIFECYCLE)
+    assert made.gate(ENACT, run_id, [approval]).status == "passed"
+    return run_id
+
+
+def refused_closeout(made: Deployment, run_id: str) -> str:
+    with pytest.raises(Refused, match="the evidence does not hold") as refused:
+        made.gate(CLOSEOUT, run_id)
+    return str(refused.value)
+
+
+def test_a_resume_accepts_only_the_failure_that_its_signer_was_shown(deployment: Deployment) -> None:
+    run_id = spoilt(deployment)
+    report = next((deployment.settings.state / "kb").rglob("01-source-pin-*.md"))
+    away = report.rename(report.with_suffix(".away"))
+    with pytest.raises(Unavailable):
+        deployment.gate(CLOSEOUT, run_id)
+    away.rename(report)
+    stop(deployment, run_id, CLOSEOUT_STOPPED)
+    signed = deployment.order(run_id, schema.RESUME, stopped_state=CLOSEOUT_STOPPED)
+    resume(deployment, run_id, signed.approval_sha256)
+    refused_closeout(deployment, run_id)
+
+
+def test_an_approver_may_close_a_run_whose_evidence_cannot_be_mended(deployment: Deployment) -> None:
+    """Enacted law is never voided, so without this way the run would never end."""
+    run_id = spoilt(deployment)
+    reason = refused_closeout(deployment, run_id)
+    stop(deployment, run_id, CLOSEOUT_STOPPED)
+    signed = deployment.order(run_id, schema.RESUME, stopped_state=CLOSEOUT_STOPPED)
+    resume(deployment, run_id, signed.approval_sha256)
+    assert deployment.gate(CLOSEOUT, run_id).status == "passed"
+    notes = deployment.database.value(
+        "select result -> 'notes' from cutter_governance.gate_receipt where gate = 'IG_closeout'"
+    )
+    failed = broken_lines(deployment, run_id)[0]
+    assert f"{failed[0]}: {failed[2]}"[:60] in reason
+    assert "alice signed that the run closes nevertheless" in notes[0]
+    assert f"{failed[0]}: {failed[2]}" in notes
+
+
+REVOKE = "select cutter_governance.fn_revocation_record(%s, %s, repeat('e', 64), 'r.md')"
+
+
+def revoking(made: Deployment, run_id: str) -> tuple[str, str]:
+    """Another run's id, in which an accepted statement takes the run's approval back, and the approval's sha256."""
+    row = made.database.value(
+        "select to_jsonb(v) from cutter_governance.approval_verdict v where run_id = %s", (run_id,)
+    )
+    other = drive(made, law(2), until="IG_source_pin").run_id
+    back = {"approval_sha256": row["approval_sha256"]}
+    store_verdict(made.database, other, CUT, "x.md", {**row, "accepted": False})
+    store_verdict(
+        made.database, other, CUT, "r.md",
+        {**row, "decision": "revoke", "approval_sha256": "e" * 64, "statement": back},
+    )  # fmt: skip
+    return other, row["approval_sha256"]
+
+
+def test_an_approval_that_was_refused_here_is_not_taken_back_from_its_own_run(
+    deployment: Deployment, run_id: str
+) -> None:
+    answer = deployment.database.value(REVOKE, revoking(deployment, run_id), role="cutter_read")
+    assert answer["status"] == "revokes_nothing"
+
+
+def test_who_takes_an_approval_back_waits_for_the_gate_that_consumes_it(deployment: Deployment) -> None:
+    """Whichever run the taking back is about."""
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    offered = offer(deployment, deployment.approve(run_id, CUT)[1])
+    back = revoking(deployment, run_id)
+    holder, reader = deployment.database.connect("cutter_exec"), deployment.database.connect("cutter_read")
+    assert open_gate(holder, "IG_cut_leg_a_execute", run_id, approvals=[offered])["status"] == "opened"
+    with meanwhile(reader, lambda: one(reader, REVOKE, back)) as answer:
+        assert not answer.done()
+        holder.rollback()
+
+
+def test_a_gate_opens_after_whoever_holds_its_run_is_done(deployment: Deployment) -> None:
+    """What is recorded before the opening is in its evidence, so the moment of the opening comes after the waiting."""
+    run_id = drive(deployment, law(2), until="IG_cut_leg_a_execute").run_id
+    holder, connection = deployment.database.connect("postgres"), deployment.database.connect("cutter_read")
+    number = attempt(connection, "IG_structural_verify", run_id)
+    digest = payload(connection, "IG_structural_verify", run_id)
+    holder.execute("select from cutter_governance.run where run_id = %s for update", (run_id,))
+    with meanwhile(connection, lambda: open_gate(
+        connection, "IG_structural_verify", run_id, number=number, payload_sha256=digest
+    )) as opening:  # fmt: skip
+        released = one(holder, "select clock_timestamp()")
+        holder.commit()
+        assert opening.result(30)["status"] == "opened"
+    opened_at = one(
+        connection, "select opened_at from cutter_governance.gate_receipt where gate = 'IG_structural_verify'"
+    )
+    assert opened_at > released
