@@ -341,11 +341,13 @@ class Orders(Members):
         orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
                  for row in self.rows("acknowledgements")]  # fmt: skip
         named = [(inside(event, "metadata", "statement_sha256"), event) for event in self.events]
-        broken = [event["seq"] for name, event in named if (name, "resume") in signed
-                  and self._stop(name) == event["from_state"] in PARDONS]  # fmt: skip
-        late = {name for name, event in named if event["seq"] > max(broken, default=-1)}
+        pardons = [row["consumed_at"] for row in self.rows("orders")
+                   if (row["statement_sha256"], "resume") in signed
+                   and self._stop(row["statement_sha256"]) == row["stopped_state"] in PARDONS]  # fmt: skip
+        before = {(row["statement_sha256"], row["decision"]) for row in self.rows("orders")
+                  if row["consumed_at"] < max(pardons, default="")}  # fmt: skip
         voids = [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
-        covered = {(name, decision) for name, decision in claimed - signed if broken and name not in late}
+        covered = (claimed - signed) & before
         for name, decision, member in [*orders, *voids]:
             if (name, decision) not in (signed if member == "voids.jsonl" else signed | covered):
                 yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
@@ -893,6 +895,7 @@ class Succession(Members):
 # --- runs all steps of the check and prints a line for each ----------------------------------------------------------
 
 UNHEARD = "no gpg here (2.1 or newer)"
+NO_ANSWER = "gpg gave no answer"
 
 
 TEXTLESS = "a bundle has no text of the law; the stored units must digest to"
@@ -1044,7 +1047,10 @@ def _line(what: str, problems: Iterable[str] | None, why: Json) -> Line:
         for problem in problems or ():
             sentences.append(shown(problem))
         text = shown(why() if callable(why) else why)
-    except (*BROKEN, OSError, subprocess.SubprocessError) as problem:
+    except (OSError, subprocess.SubprocessError) as problem:
+        sentences.append(shown(f"{NO_ANSWER}: {type(problem).__name__}: {problem}"))
+        text = ""
+    except BROKEN as problem:
         sentences.append(shown(_raised(problem)[0]))
         text = ""
     more = [f"and {len(sentences) - SHOWN_PROBLEMS} more"] if len(sentences) > SHOWN_PROBLEMS else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -12,10 +13,13 @@ from cutter.stack.addresses import DEMO
 from starter.commands.demo import LAWS
 from tests.support.processes import Stack, stack
 
+LONG = "/".join(["Gesetze und Verträge 法律"] * 7)
+
 
 def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up_before(standing: Stack) -> None:
     before = {name: record.process for name, record in records.read(standing.state).items()}
-    with stack("cd") as alone:
+    with stack("cd", LONG) as alone:
+        assert len(os.fsencode(alone.state)) > 200
         done = alone.cutter("demo")
         assert done.returncode == 0, done.stderr[-2000:]
         assert not [name for name, record in records.read(alone.state / DEMO).items() if record.alive]

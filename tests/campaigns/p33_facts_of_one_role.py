@@ -3,7 +3,7 @@
     python -m tests.campaigns.p33_facts_of_one_role --trials 300 --seed 1 --out p33.jsonl
 
 Each trial brings a run to one of its gates. Then one role sends calls with well-formed and with malformed arguments,
-each in a transaction of its own, as a thief of its password could. Calls that share a transaction are not tried. After
+some alone and some together in one transaction, as a thief of its password could. After
 that people approve, resume, acknowledge or void, each with a signature. The run must end, its evidence must hold, and
 the next run of the document must be able to begin. The control arm has the same calls without the guards.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, LiteralString, cast
 from unittest import mock
@@ -33,7 +33,7 @@ from cutter.types import Json
 from starter.commands.evidence import exported
 from tests.campaigns import p26_hostile_rows
 from tests.cases.trials import Dice, Summary, command_line, write_lines
-from tests.support.database import Database, TestCluster, own_cluster
+from tests.support.database import Connection, Database, TestCluster, own_cluster
 from tests.support.gate_calls import another_accepted
 from tests.support.people_and_workers import to_its_end
 from tests.support.runs import Deployment, Keys, deployment, drive, keyring, law
@@ -41,6 +41,8 @@ from tests.support.runs import Deployment, Keys, deployment, drive, keyring, law
 ROLES = (Role.READ, Role.BACKUP, Role.EXEC, Role.VERIFY)
 CALLS = 40
 """Calls of one trial."""
+TOGETHER = 5
+"""The most calls that one transaction has."""
 CONTROL_SHARE = 4
 
 FUNCTIONS: LiteralString = """
@@ -123,29 +125,43 @@ def attack(made: Deployment, role: Role, run_id: str, dice: Dice) -> list[str]:
     """The calls; those that were not refused, by function."""
     pool = pools(made, run_id)
     connection = made.database.connect(role.value, autocommit=True)
-    done = []
+    done: list[str] = []
     try:
         connection.execute("set statement_timeout = '3s'; set lock_timeout = '1s'")
         functions = connection.execute(FUNCTIONS, (role.value,)).fetchall()
-        for _ in range(CALLS):
-            name, names, kinds = dice.choose(functions)
-            given = [argument(dice, called, kind, pool) for called, kind in zip(names, kinds, strict=True)]
-            if (
-                name.endswith("fn_verdict_record")
-                and dice.below(2)
-                and made.database.value("select exists (select from cutter_governance.signed_statement)")
-            ):
-                given = list(another_accepted(made.database))
-            places = ", ".join(f"%s::{kind}" for kind in kinds)
-            try:
-                connection.execute(cast(LiteralString, f"select {name}({places})"), given)
-                done.append(name)
-            except psycopg.Error as problem:
-                if problem.sqlstate is None:
-                    raise
+        left = CALLS
+        while left > 0:
+            together = min(left, 1 + dice.below(TOGETHER) * dice.below(2))
+            left -= together
+            with suppress(psycopg.Error), connection.transaction():
+                calls = [called(made, connection, dice, functions, pool) for _ in range(together)]
+                done += filter(None, calls)
     finally:
         connection.close()
     return done
+
+
+def called(
+    made: Deployment, connection: Connection, dice: Dice, functions: Sequence[Any], pool: dict[str, list[Any]]
+) -> str | None:
+    """One call; the function's name unless it was refused."""
+    name, names, kinds = dice.choose(functions)
+    given = [argument(dice, word, kind, pool) for word, kind in zip(names, kinds, strict=True)]
+    if (
+        name.endswith("fn_verdict_record")
+        and dice.below(2)
+        and made.database.value("select exists (select from cutter_governance.signed_statement)")
+    ):
+        given = list(another_accepted(made.database))
+    places = ", ".join(f"%s::{kind}" for kind in kinds)
+    try:
+        with connection.transaction():
+            connection.execute(cast(LiteralString, f"select {name}({places})"), given)
+    except psycopg.Error as problem:
+        if problem.sqlstate is None:
+            raise
+        return None
+    return str(name)
 
 
 def evidence_problems(made: Deployment, run_id: str) -> list[str]:

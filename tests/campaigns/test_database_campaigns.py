@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.campaigns import p15_tampering, p16_grant_matrix, p17_immutability, p23_edited_exports, p27_forged_bundles
+from tests.campaigns import (
+    p15_tampering,
+    p16_grant_matrix,
+    p17_immutability,
+    p23_edited_exports,
+    p27_forged_bundles,
+    p33_facts_of_one_role,
+)
 from tests.cases.tampering import KINDS
 from tests.support.database import Database
 from tests.support.runs import Keys
@@ -54,3 +61,8 @@ def test_a_forged_evidence_bundle_does_not_verify(database: Database, keys: Keys
     assert result.accepted, list(result.lines())
     for name in ("none", "digest", "sg2"):
         assert result.counts[f"`{name}` fools the earlier verifier"] == 1
+
+
+def test_what_one_role_records_keeps_no_run_from_its_end() -> None:
+    result = p33_facts_of_one_role.run(trials=40, seed=1)
+    assert result.accepted, list(result.lines())

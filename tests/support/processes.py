@@ -178,14 +178,16 @@ class Stack:
 
 
 @contextmanager
-def stack(prefix: str = "ca", **environment: str) -> Iterator[Stack]:
-    """A stack on a short path, taken down and removed at the end."""
-    made = Stack(state=Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp")), environment=environment)
+def stack(prefix: str = "ca", beneath: str = "", **environment: str) -> Iterator[Stack]:
+    """A stack on a short path, or in a folder `beneath` it, taken down and removed at the end."""
+    place = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
+    made = Stack(state=place / beneath, environment=environment)
+    made.state.mkdir(parents=True, exist_ok=True)
     try:
         yield made
     finally:
         made.down()
-        shutil.rmtree(made.state, ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def kill(process: Process) -> None:

@@ -520,6 +520,19 @@ async def test_a_revision_opens_with_what_changes(session: Session) -> None:
         assert "this changes in the law in force on 2026-12-01" in printed(pilot)
 
 
+async def test_who_approves_a_repeal_types_the_document_id(session: Session) -> None:
+    first, *others = session.requests
+    session.requests = (repeal := replace(first, document=replace(first.document, operation="repeal")), *others)
+    async with running(session) as pilot:
+        await keys(pilot, "enter", "a")
+        assert f"This ends a whole law. Type {first.name} to approve it:" in printed(pilot)
+        await typed(pilot, "y")
+        assert session.decision(repeal) is None
+        await keys(pilot, "a")
+        await typed(pilot, first.name)
+        assert session.decision(repeal) == Decision(choice=Choice.APPROVE)
+
+
 async def looked(pilot: Pilot[bool]) -> None:
     """The session looks once more which requests still wait."""
     pilot.app.look()  # type: ignore[attr-defined]
