@@ -11,7 +11,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from activities import effects
+from activities import backup_effects, effects
 from activities.effects import AllowingRule, Context
 from activities.gates import recorded_backups
 from activities.gates.runner import GatePassed, GateRefused, backup_damaged, run_gate
@@ -136,7 +136,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
         backup, record = checked[0], checked[0].record
-        noted = effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, backup.rule)
+        noted = backup_effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, backup.rule)
         evidence = gate.Evidence(
             artifact_id=record.artifact_id,
             stored_sha256=backup.stored.sha256,
@@ -175,7 +175,7 @@ def _free_name(deps: Deps, attempt: Attempt) -> str:
     """
     store, folder = open_store(deps.settings.artifacts), attempt.run_id
     for name in (f"{folder}/{BLOB}", f"{folder}/pre_write-{attempt.number}.gpg"):
-        if not store.taken(name) and not effects.backup_on_record(deps, attempt.run_id, name):
+        if not store.taken(name) and not backup_effects.backup_on_record(deps, attempt.run_id, name):
             return name
     return f"{folder}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
 
@@ -201,7 +201,7 @@ def refresh_backup(deps: Deps, input: GateInput) -> BackupRefreshed:
         reason = answer.message[: limits.REASON_CHARACTERS_MAX]
         return BackupRefreshed(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        if effects.record_backup(connection, context, answer.record, answer.rule).sha256 != answer.record.sha256:
+        if backup_effects.record_backup(connection, context, answer.record, answer.rule).sha256 != answer.record.sha256:
             raise Conflict(f"backup {answer.record.artifact_id} is recorded with another sha256")
     return BackupRefreshed(gate=gate.GATE, status="passed", facts={"backup_sha256": answer.record.sha256})
 
@@ -264,7 +264,7 @@ def take_and_check(deps: Deps, context: Context, artifact_id: str, pinned: str) 
     If more documents changed than one artifact may hold, each part is restored and sealed first. If the time is over
     meanwhile, the next attempt needs the other parts only. A restore point that the deployment asks for comes first.
     """
-    point = effects.mark_restore_point(deps, context)
+    point = backup_effects.mark_restore_point(deps, context)
     if isinstance(point, BackupRefusal):
         return point
     deadline = Deadline(2 * _step_seconds(deps))
@@ -280,7 +280,7 @@ def _artifact(
     """One artifact that was taken, restored and sealed: the backup, or a part of it."""
     settings = deps.settings
     home = settings.key_home("backup")
-    record, rule = effects.take_backup(deps, context, artifact_id, pinned, seconds, point)
+    record, rule = backup_effects.take_backup(deps, context, artifact_id, pinned, seconds, point)
     if isinstance(record, BackupRefusal):
         return record
     restored = deps.restore_check(
@@ -289,7 +289,7 @@ def _artifact(
     )  # fmt: skip
     if isinstance(restored, BackupRefusal):
         return restored
-    return effects.seal_backup(deps, record, restored) or Restored(record=record, report=restored, rule=rule)
+    return backup_effects.seal_backup(deps, record, restored) or Restored(record=record, report=restored, rule=rule)
 
 
 def _step_seconds(deps: Deps) -> float:

@@ -14,7 +14,6 @@ from activities import effects
 from activities.outbox import publish_report, report_id
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.backup.record import RefusalCode
 from cutter.catalogue import Gate, State
 from cutter.domain.run_state import SEGMENT_DAMAGED
 from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
@@ -257,7 +256,7 @@ _APPROVAL_REFUSED = {
 
 def backup_damaged(problem: str) -> GateRefused:
     """A stop of the run until a person has dealt with a damaged segment. `problem` names its document."""
-    code, then = RefusalCode.SEGMENT_DAMAGED.value, "; find the cause, then type `cutter backup again DOCUMENT`"
+    code, then = "segment_damaged", "; find the cause, then type `cutter backup again DOCUMENT`"
     # A problem with many tables is cut, so that the way forward is not.
     room = limits.REASON_CHARACTERS_MAX - len(f"{code}: {then}")
     return GateRefused(status="backup_damaged", code=code, reason=f"{problem[:room]}{then}", state=SEGMENT_DAMAGED)

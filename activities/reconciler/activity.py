@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from activities import effects
+from activities import backup_effects
 from activities.worker.dependencies import Deps
 from cutter.errors import CutterError, ProgrammingError
 from cutter.messages import Reconciled, ReconcileInput
@@ -27,7 +27,7 @@ def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
 def _verify_segments(deps: Deps) -> None:
     """Verify some segments. A problem stops new backups by itself; the log tells the operator."""
     try:
-        scrubbed = effects.scrub_backups(deps)
+        scrubbed = backup_effects.scrub_backups(deps)
     except CutterError as problem:
         log.warning("segments_not_verified", code=problem.code, reason=str(problem))
         return

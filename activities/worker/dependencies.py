@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from activities.worker.batch_watch import Watches
 from cutter.approvals import approver_store
 from cutter.approvals.policy import ApproverPolicy
-from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.frozen_history import FrozenHistory
 from cutter.domain.run_record import RunRecord
@@ -23,6 +22,10 @@ from cutter.kb.store import Store
 from cutter.messages import Reconciled
 from cutter.settings import Settings
 from cutter.storage.pools import Pool, open_pool
+
+if TYPE_CHECKING:
+    # A gate that makes no backup loads none of its modules.
+    from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
 
 ROLES_OF = {
     WorkerRole.CUTTER: (Role.READ, Role.BACKUP),

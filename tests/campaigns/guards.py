@@ -2118,10 +2118,10 @@ RESTORE_POINTS = (
          "    if false then", "::test_without_an_archive_the_database_marks_no_point"),
     ),
     *_of(
-        "activities/effects.py", _POINTS,
+        "activities/backup_effects.py", _POINTS,
         ("a restore point that nobody asks for", "    if not deps.settings.backup_restore_point:", "    if False:",
          "::test_without_the_setting_nothing_is_marked"),
-        ("a restore point that no rule allows", "    _required(deps, context, BACKUP_TAKE)\n", "",
+        ("a restore point that no rule allows", "    effects.required(deps, context, BACKUP_TAKE)\n", "",
          "::test_a_point_needs_the_rule_that_allows_backups"),
     ),
     *_of(
@@ -2240,7 +2240,7 @@ BACKUPS = (
          "::test_a_gate_seals_the_parts_of_a_large_backup_before_it_takes_its_own"),
     ),
     *_of(
-        "activities/effects.py", _SEGMENTS,
+        "activities/backup_effects.py", _SEGMENTS,
         ("a scrub that does not grow", "        documents=each_pass(\n            sealed,",
          "        documents=each_pass(\n            0,", "::test_the_reconciler_verifies_more_of_more_documents"),
     ),

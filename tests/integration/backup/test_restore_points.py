@@ -17,7 +17,7 @@ import psycopg
 import pytest
 import uuid_utils
 
-from activities import effects
+from activities import backup_effects, effects
 from activities.batch.advance import steer_batch
 from activities.gates.backup import refresh_backup
 from cutter import limits
@@ -338,7 +338,7 @@ def test_a_point_needs_the_rule_that_allows_backups(made: runs.Deployment) -> No
     runs.in_force(made.settings, "connector: backup, verdict: deny")
     context = effects.of_run(RunRecord.of(made.run_row(run_id)), {}, datetime.now(UTC), "IG_backup")
     with pytest.raises(PolicyDenied):
-        effects.mark_restore_point(made.deps[WorkerRole.CUTTER], context)
+        backup_effects.mark_restore_point(made.deps[WorkerRole.CUTTER], context)
 
 
 def test_a_database_that_the_superuser_has_not_prepared_fails_with_the_remedy(

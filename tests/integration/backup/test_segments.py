@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from activities import effects
+from activities import backup_effects, effects
 from activities.gates.backup import recipient, take_and_check
 from activities.reconciler.activity import reconcile
 from cutter.backup import forms
@@ -581,7 +581,7 @@ def test_a_deployment_may_ask_for_fresher_verifications(world: Laws) -> None:
     context = effects.of_run(
         RunRecord.of(world.made.run_row(world.driven[2].run_id)), {}, datetime.now(UTC), "IG_backup"
     )
-    answer, _ = effects.take_backup(deps, context, "stricter/pre_write.gpg", world.fingerprint, 60.0)
+    answer, _ = backup_effects.take_backup(deps, context, "stricter/pre_write.gpg", world.fingerprint, 60.0)
     assert code(answer) is RefusalCode.VERIFICATION_STALE
 
 
@@ -639,7 +639,7 @@ def test_the_reconciler_verifies_more_of_more_documents(world: Laws, monkeypatch
     monkeypatch.setattr(effects, "scrub", lambda **given: asked.append(given["documents"]))
     world.database.run("update cutter_governance.backup_head set documents = documents + 1000000")
     try:
-        effects.scrub_backups(world.made.deps[WorkerRole.CUTTER])
+        backup_effects.scrub_backups(world.made.deps[WorkerRole.CUTTER])
     finally:
         world.database.run("update cutter_governance.backup_head set documents = documents - 1000000")
     assert asked == [463]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from activities import effects
+from activities import backup_effects, effects
 from activities.gates import closeout as closeout_gate
 from activities.gates.backup import refresh_backup
 from activities.run import approval_requests
@@ -531,15 +531,16 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_sam
     """Seeds 002 "Execution Command Boundary", 003 §4.2."""
     deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
     key = (deployment.settings.keys / "backup.fingerprint").read_text().strip()
-    taken, rule = effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
+    taken, rule = backup_effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
     assert not isinstance(taken, BackupRefusal)
     with single(deps.pool(Role.BACKUP)) as connection:
-        assert effects.record_backup(connection, context, taken, rule).sha256 == taken.sha256
-    again, _ = effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
+        assert backup_effects.record_backup(connection, context, taken, rule).sha256 == taken.sha256
+    again, _ = backup_effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
     assert again == taken
     with pytest.raises(Conflict) as caught:
-        effects.take_backup(deps, context, "x/pre_write.gpg", "0" * 40, 60)
-    hashes = [effects.backup_command("x/pre_write.gpg", fingerprint).fields_sha256 for fingerprint in (key, "0" * 40)]
+        backup_effects.take_backup(deps, context, "x/pre_write.gpg", "0" * 40, 60)
+    commands = [backup_effects.backup_command("x/pre_write.gpg", fingerprint) for fingerprint in (key, "0" * 40)]
+    hashes = [command.fields_sha256 for command in commands]
     assert f"{hashes[0]}, now {hashes[1]}" in str(caught.value)
     assert len(list(Path(deployment.settings.runs).rglob("pre_write*.gpg"))) == 1
 
