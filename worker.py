@@ -36,7 +36,7 @@ from activities.worker.readiness import Readiness
 from activities.worker.shutdown import running
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
 from cutter import __version__, gpg, limits, settings
-from cutter.backup import forms
+from cutter.backup.take import back_up
 from cutter.build import build_id
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
@@ -82,8 +82,7 @@ def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None
         kb=Store(config.kb),
         signer=signer_of(config, key_homes.HOMES[role]),
         build_id=build_id(config),
-        take_backup=forms.TAKE[config.backup_form],
-        restore_check=forms.restore_check,
+        back_up=back_up,
     )
 
 

@@ -165,6 +165,12 @@ class AllowingRule:
         decision = next(part for part in sealed["decisions"] if part["connector"] == operation.connector)
         return cls(sha256=sealed["sha256"], rule=decision["rule"], line=decision["line"])
 
+    @classmethod
+    def in_permit(cls, permit: Permit, operation: Operation) -> AllowingRule:
+        """The rule by which a policy allowed the operation."""
+        decision = next(made for action, made in permit.decisions if action.connector == operation.connector)
+        return cls(sha256=permit.policy_sha256, rule=decision.rule, line=decision.line)
+
     def as_json(self) -> Json:
         """The rule as a receipt names it."""
         return asdict(self)
@@ -214,20 +220,6 @@ def receipt_of_evidence(
     return receipt(context, command, {"policy": rule.as_json()}, {})
 
 
-def was_done(deps: Deps, role: Role, context: Context, command: Command) -> bool:
-    """Whether this command was already carried out. Raises Conflict if it was carried out with other fields."""
-    with single(deps.pool(role)) as connection:
-        action = value_of(
-            connection,
-            "select cutter_governance.fn_action_find(%s, %s, %s, %s, %s)",
-            (
-                context.run_id, command.operation.connector, command.operation.name, command.target,
-                command.fields_sha256,
-            ),
-        )  # fmt: skip
-    return action is not None
-
-
 def receipt(context: Context, command: Command, request: Json, response: Json) -> tuple[LiteralString, Sequence[Any]]:
     operation = command.operation
     return (
@@ -246,8 +238,7 @@ def required(
     """The rule that allows the effect."""
     permit = decided(deps, context, (operation,), policy)
     require(context, permit)
-    _, decision = permit.decisions[0]
-    return AllowingRule(sha256=permit.policy_sha256, rule=decision.rule, line=decision.line)
+    return AllowingRule.in_permit(permit, operation)
 
 
 def _instant(now: str | datetime) -> datetime:

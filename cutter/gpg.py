@@ -77,6 +77,7 @@ class Gpg:
         self._what = what
         self._libraries: dict[bool, _Library] = {}
         self._listed: dict[bool, tuple[_State, tuple[str, ...]]] = {}
+        self._listing: tuple[_State, str] | None = None
         if home is not None and not existing:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -207,8 +208,8 @@ class Gpg:
         return SignatureEvidence(records=evidence.records, keywords=evidence.keywords, unverifiable=reason)
 
     def encryption(self, fingerprint: str) -> tuple[str, ...]:
-        """The command that encrypts its input for exactly that key and compresses nothing."""
-        recipient = ("--no-encrypt-to", "--compress-algo", "none", "--recipient", _full(fingerprint))
+        """The command that compresses its input and encrypts it for exactly that key."""
+        recipient = ("--no-encrypt-to", "--compress-algo", "zlib", "--recipient", _full(fingerprint))
         return self._command("--status-fd", "2", *recipient, "--encrypt")
 
     def decryption(self) -> tuple[str, ...]:
@@ -216,11 +217,20 @@ class Gpg:
         return self._command("--status-fd", "2", "--decrypt")
 
     def key_listing(self) -> str:
-        """The public keys of this home, in the form of `--with-colons` (GnuPG doc/DETAILS)."""
+        """The public keys of this home, in the form of `--with-colons` (GnuPG doc/DETAILS).
+
+        gpg lists them again only after a file of keys has changed. A key that expires meanwhile is still listed as
+        usable, and gpg refuses to encrypt for it.
+        """
+        state = self._state_of_keys()
+        if self._listing is not None and self._listing[0] == state:
+            return self._listing[1]
         done = self._run(self._command("--with-colons", "--fixed-list-mode", "--list-keys"))
         if done.returncode != 0:
             raise Unavailable(f"gpg cannot read the keys in {self.home} (exit code {done.returncode})", what=self._what)
-        return done.stdout.decode("utf-8", "replace")
+        listing = done.stdout.decode("utf-8", "replace")
+        self._listing = (state, listing) if state else None
+        return listing
 
     def start_agent(self) -> None:
         """Start the one agent of this home, which decryption needs.

@@ -515,94 +515,29 @@ BACKUP_MAX_AGE_MINUTES = 60
 """The age at which a backup is stale. If it is older when leg A starts, a worker takes a new one."""
 
 BACKUP_DEADLINE_SECONDS = 240.0
-"""The default time limit of one backup or one restore check. It is shorter than the gate's cap of five minutes."""
+"""The default time limit of a backup with its restore check. It is shorter than the gate's cap of five minutes."""
 
-BACKUP_STEP_SHARE = 0.45
-"""The part of the backup gate's cap that one step may take. A step waits for another item's backup, takes a backup or
-restores it. Two steps and the gate's own transaction fit into the cap.
+BACKUP_SHARE = 0.9
+"""The part of the backup gate's cap that the backup and its restore check may take. The gate's own transaction needs the
+rest.
 """
 
-BACKUP_LINE_BYTES_MAX = 64 * MIB
-"""The size of one restored row as COPY text: a body of SOURCE_BYTES_MAX in which every byte is escaped, and some room.
-"""
+WHOLE_DATABASE_SECONDS = 4 * 3600.0
+"""A dump of the whole database of a local stack, or its restore."""
 
 BACKUP_CHUNK_BYTES = 128 * 1024
 """Bytes that a backup moves at once between its processes. They are more than the 64 KiB that a pipe holds."""
 
 BACKUP_RECORD_BYTES_MAX = 64 * 1024
-"""The size of an artifact's record. A real one has about 1 KiB."""
-
-TREE_PAGE_ENTRIES_MAX = 32
-"""Documents on one page of the tree of backups. A page is about 8 KiB, and a million documents are five pages deep."""
-
-TREE_PAGE_BYTES_MAX = 64 * 1024
-"""One page of the tree of backups: TREE_PAGE_ENTRIES_MAX entries with the longest names, and room."""
-
-SEGMENT_DOCUMENTS_MAX = 500
-"""Documents in one segment. If more changed, a backup consists of several artifacts. One is verified within seconds."""
-
-SEGMENT_BYTES_MAX = 16 * MIB
-"""About how many bytes of text one segment has, if it holds more than one document: 16,000 units or fewer."""
-
-SEGMENT_UNIT_BYTES = 1024
-"""The rows of a version of a unit in all tables of a segment, without its body."""
-
-SEGMENT_HEADER_BYTES_MAX = 64 * MIB
-"""The first line of a segment: about 150 bytes for each document, and room for 400,000 of them. Segments of earlier
-versions hold as many as there were."""
+"""The size of an artifact's record, and of an artifact's first line. A real one has about 5 KiB."""
 
 DAY_SECONDS = 86_400.0
 """Seconds of a day, for limits that are given in days."""
-
-BACKUP_RETENTION_DAYS = 400
-"""Days for which each backup stays restorable: more than a year, so that a yearly audit finds each state."""
-
-BACKUP_RETENTION_DAYS_MAX = 36_500
-"""The most that a person may set, a hundred years."""
 
 ARCHIVER_LATE_SECONDS = 600
 """No restore point is marked if a complete file of the write-ahead log waits longer for the archiver. An archiver takes
 seconds for a file. Until the file of a point is archived, a lost disk loses the point too.
 """
-
-BACKUP_VERIFIED_MAX_DAYS = 30
-"""No backup is taken if a segment was verified longer ago. A daily scrub of a thirtieth of the segments suffices."""
-
-BACKUP_VERIFIED_DAYS_BOUND = 90
-"""The most that a person may set. Disks that fail unseen for longer would take more than one copy of a segment."""
-
-SCRUB_DOCUMENTS = 200
-"""Documents that one `cutter backup scrub` verifies at least: about a minute of work."""
-
-SCRUB_DOCUMENTS_EACH_PASS = 20
-"""Documents that one pass of the reconciler verifies at least. With many documents it verifies more."""
-
-SCRUB_PASS_SECONDS = 120.0
-"""The time of a reconciler's pass in which it begins to verify an artifact, and the time that one artifact may take."""
-
-SCRUB_RECORD_SECONDS = 30.0
-"""The time to connect and record what a scrub has found."""
-
-SCRUB_LATE_SHARE = 0.75
-"""People are warned if the oldest verification has this share of its greatest age. Half of it is usual."""
-
-SCRUB_EVERYTHING = 100_000_000
-"""More documents than there are: a scrub of all of them."""
-
-RESTORE_DEADLINE_SECONDS = 4 * 3600.0
-"""A restore of everything, from the segments of years."""
-
-RESTORE_DROP_SECONDS = 60.0
-"""The time in which a restore that failed drops its tables again, also after its own deadline."""
-
-RESTORE_JOBS = 4
-"""Segments that a restore loads at the same time. Each takes a gpg, a connection and a part of this process."""
-
-RESTORE_JOBS_MAX = 32
-"""The most that a person may ask for. Each job holds one connection of the superuser."""
-
-SEGMENT_SEAL_TRIES = 20
-"""How often a restored segment is entered into the tree while other backups enter theirs."""
 
 BACKUP_STDERR_BYTES_MAX = 16 * 1024
 """Bytes that are kept of the error stream of a backup's process. The rest is read and dropped."""
@@ -613,14 +548,6 @@ others must begin meanwhile."""
 
 BACKUP_POLL_SECONDS = 0.5
 """The longest time that a backup waits in one system call. After it the backup notices a cancellation."""
-
-BACKUP_REASON_CHARACTERS_MAX = 200
-"""Characters of pg_dump's first error line that an error shows."""
-
-BACKUP_GRACE_MILLISECONDS = 2_000
-"""The time by which the server ends a backup's transaction after the backup's own deadline, so that the backup's own
-message comes first.
-"""
 
 BACKUPS_LISTED_MAX = 200
 """Backups that `cutter backup list` shows: those of some weeks, in a list that a person can still read."""

@@ -35,7 +35,6 @@ GateStatus = Literal[
     "approval_refused",  # the approval did not open the gate; the run waits on
     "lane_busy",  # another run holds the lane of leg A, or of the enactment
     "backup_stale",  # the backup is too old for a write
-    "backup_damaged",  # a segment of the backups failed its verification: people must deal with it first
     "needs_approval",  # the policy asks for people where no sovereign gate does
     "ended",  # the run is over
     "out_of_order",  # the gate before it has no sealed receipt: go back to the first one that lacks it

@@ -45,7 +45,7 @@ OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
 Minutes = Annotated[float, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
 Address = Annotated[str, Field(max_length=254, pattern=r"^[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$")]
-NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted", "backup"]
+NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted"]
 
 HostName = Annotated[str, Field(max_length=260, pattern=r"^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$")]
 
@@ -152,31 +152,10 @@ class Settings(BaseSettings):
     backup_max_age_minutes: Minutes = Field(
         limits.BACKUP_MAX_AGE_MINUTES, le=limits.BACKUP_MAX_AGE_MINUTES, description="A backup is stale after this"
     )
-    backup_verified_max_days: float = Field(
-        limits.BACKUP_VERIFIED_MAX_DAYS,
-        ge=1,
-        le=limits.BACKUP_VERIFIED_DAYS_BOUND,
-        description="No backup is taken if a segment was verified longer ago (`cutter backup scrub`)",
-    )
-    backup_retention_days: int = Field(
-        limits.BACKUP_RETENTION_DAYS,
-        ge=1,
-        le=limits.BACKUP_RETENTION_DAYS_MAX,
-        description="Each backup stays restorable for so long; `cutter backup collect` lists what no longer is needed",
-    )
-    backup_form: Literal["full", "segments"] = Field(
-        "segments",
-        description="`segments` dumps the documents that changed since the last backup, `full` dumps every document",
-    )
     backup_restore_point: bool = Field(
         False,
         description="Before each backup of a gate, also mark a restore point in the write-ahead log of PostgreSQL, "
         "which must archive this log (docs/guides/backup.md)",
-    )
-    pg_bin_dir: Path | None = Field(
-        None,
-        description="Folder of pg_dump and pg_restore for backup_form=full; default: those of the embedded "
-        "PostgreSQL, which have no TLS (docs/guides/backup.md)",
     )
     lane_wait_seconds: Seconds = Field(limits.LANE_WAIT_SECONDS, le=60, description="Between tries for the write lane")
     outage_look_seconds: Seconds = Field(

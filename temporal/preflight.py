@@ -18,7 +18,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits, versions
 from cutter.errors import CutterError
-from cutter.preflight import backup_programs, checks, database, files, restore_points, stores
+from cutter.preflight import checks, database, files, restore_points, stores
 from cutter.preflight.checks import Check, Description, Host, bad, ok, unseen, warned
 from cutter.settings import Settings
 from cutter.stack import records
@@ -50,7 +50,6 @@ def _of_files(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     yield from _guarded(checks.FOLDERS, lambda: [files.writable(settings)])
     yield from _guarded(checks.GPG, lambda: [files.gpg()])
     if Host.CUTTER in hosts:
-        yield from _guarded(checks.BACKUP_PROGRAMS, lambda: [backup_programs.needed(settings)])
         yield from _guarded(checks.RESTORE_POINTS, lambda: [restore_points.needed(settings)])
 
 

@@ -119,7 +119,7 @@ class GateRunner:
         match outcome.status:
             case "skipped":
                 await self.control.finish("skipped")
-            case "drift" | "needs_approval" | "backup_damaged":
+            case "drift" | "needs_approval":
                 await self.control.hold(outcome.state, outcome.reason, gate.name)
             case "stopped":
                 await self.control.boundary()

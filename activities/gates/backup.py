@@ -1,11 +1,10 @@
-"""IO: IG_backup: takes a backup, restores it and compares. Only then it opens the gate, because the idle timeout of the
-gate's transaction is shorter than a large backup (measured).
+"""IO: IG_backup: takes the backup of the run's document, restores it and compares. Only then it opens the gate, because
+the idle timeout of the gate's transaction may be shorter than a backup.
 """
 
 from __future__ import annotations
 
 import uuid
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,23 +13,19 @@ from psycopg.types.json import Jsonb
 from activities import backup_effects, effects
 from activities.effects import AllowingRule, Context
 from activities.gates import recorded_backups
-from activities.gates.runner import GatePassed, GateRefused, backup_damaged, run_gate
-from activities.gates.shared_backup import alone_in_wave, shared_backup
+from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.backup.artifacts import open_store
-from cutter.backup.pipeline import Deadline
-from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport
-from cutter.backup.restore import digest, read_record
+from cutter.backup.record import BackupRefusal, Proved
+from cutter.backup.restore import read_record
 from cutter.catalogue import BY_NAME, Role, State
-from cutter.domain.restore_point import RestorePoint
 from cutter.domain.run_record import RunRecord
 from cutter.errors import ApprovalNeeded, Conflict, InvalidInput, NotFound, PolicyDenied, Unavailable
 from cutter.gates import backup as gate
 from cutter.messages import BackupRefreshed, GateInput, GateOutcome, GateStatus
+from cutter.policy.command import BACKUP_TAKE
 from cutter.policy.rules import Permit
-from cutter.settings import dsn
-from cutter.stack.postgres_programs import backup_programs
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, OpenGate
 from cutter.storage.records import records
@@ -41,34 +36,13 @@ BLOB = "pre_write.gpg"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
-    """A backup, its restore check, and the rule that allowed it."""
+class _Taken:
+    """A proved backup, the record beside it as the store returns it, the rule that allowed it, and the pinned key."""
 
-    record: BackupRecord
-    report: RestoreReport
-    rule: AllowingRule
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Artifact:
-    """An artifact's sha256 and record as the store returns them. They are empty and None if the store has neither."""
-
-    sha256: str
+    proved: Proved
     beside: gate.Beside | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Checked:
-    """The backup that a gate seals: a new one with the rule that allowed it, or the wave's own without a rule.
-
-    `fingerprint` is what the restore check found, `pinned` is the pinned key, and `stored` is what the store holds.
-    """
-
-    record: BackupRecord
-    fingerprint: str
-    rule: AllowingRule | None
+    rule: AllowingRule
     pinned: str
-    stored: _Artifact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,82 +76,57 @@ CONTEXT = records("policy_context", Decidable.of)
 
 
 def backup(deps: Deps, input: GateInput) -> GateOutcome:
-    """Back up the nine tables and prove that the backup restores. In a batch, one backup serves the whole wave."""
-    checked: list[_Checked] = []
-    wave = ExitStack()
+    """Back up the rows that the run may change, and prove that the backup restores."""
+    taken: list[_Taken] = []
 
-    def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | GateRefused:
+    def prepare(attempt: Attempt, permit: Permit) -> tuple[()] | GateRefused:
         # An attempt reads the pin once. Otherwise a key that people change meanwhile would fail the run.
-        pinned = recipient(deps)
-        wave.enter_context(alone_in_wave(deps, attempt, _step_seconds(deps)))
-        shared = shared_backup(deps, attempt, pinned)
-        if shared is not None:
-            wave.close()
-            checked.append(
-                _Checked(
-                    record=shared.record, fingerprint=shared.restored_fingerprint, rule=None, pinned=pinned,
-                    stored=_as_stored(deps, shared.record.artifact_id),
-                )
-            )  # fmt: skip
-            return ()
-        artifact_id = _free_name(deps, attempt)
-        answer = take_and_check(deps, effects.of_attempt(attempt), artifact_id, pinned)
+        pinned, rule = recipient(deps), AllowingRule.in_permit(permit, BACKUP_TAKE)
+        name = _free_name(deps, attempt)
+        answer = backup_effects.back_up(deps, rule, attempt.run, name, pinned)
         if isinstance(answer, BackupRefusal):
-            return _refused(answer)
-        # The artifact is read back here, before the transaction, because reading a large backup takes longer than the
-        # transaction's idle timeout.
-        checked.append(
-            _Checked(
-                record=answer.record, fingerprint=answer.report.content_fingerprint, rule=answer.rule, pinned=pinned,
-                stored=_as_stored(deps, artifact_id),
-            )
-        )  # fmt: skip
+            return GateRefused(status="failed", code=answer.code.value, reason=answer.message)
+        taken.append(_Taken(proved=answer, beside=_beside(deps, name), rule=rule, pinned=pinned))
         return ()
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
-        backup, record = checked[0], checked[0].record
-        noted = backup_effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, backup.rule)
+        made = taken[0]
+        record, report = made.proved.record, made.proved.report
+        noted = backup_effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, made.rule)
         evidence = gate.Evidence(
             artifact_id=record.artifact_id,
-            stored_sha256=backup.stored.sha256,
+            stored_sha256=report.sha256,
             backup_sha256=record.sha256,
             recorded_sha256=noted.sha256,
             size_bytes=record.size_bytes,
             taken_utc=record.taken_utc,
-            beside=backup.stored.beside,
+            beside=made.beside,
             recipient=record.recipient,
-            pinned_recipient=backup.pinned,
+            pinned_recipient=made.pinned,
             snapshot_fingerprint=record.content_fingerprint,
-            restored_fingerprint=backup.fingerprint,
+            restored_fingerprint=report.content_fingerprint,
             restore_point_asked=deps.settings.backup_restore_point,
             restore_point=record.restore_point,
             recorded_restore_point=noted.restore_point,
         )
         return GatePassed(report=gate.evaluate(evidence))
 
-    # The lock is held until the receipt is sealed, because the other runs of the wave look for a sealed receipt.
-    with wave:
-        return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
-
-
-def _refused(refusal: BackupRefusal) -> GateRefused:
-    """A damaged segment only stops the run, because people mend it. Every other refusal fails the run."""
-    if refusal.code is RefusalCode.SEGMENT_DAMAGED:
-        return backup_damaged(refusal.observed)
-    return GateRefused(status="failed", code=refusal.code.value, reason=refusal.message)
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
 
 
 def _free_name(deps: Deps, attempt: Attempt) -> str:
-    """The artifact's name. It is the seed's name, or another one if an attempt died after its backup or the name is on
-    record.
+    """The artifact's name: the seed's name for the first attempt, if it is free.
 
     cutter never replaces an artifact or a record, even one that cutter did not write.
     """
-    store, folder = open_store(deps.settings.artifacts), attempt.run_id
-    for name in (f"{folder}/{BLOB}", f"{folder}/pre_write-{attempt.number}.gpg"):
-        if not store.taken(name) and not backup_effects.backup_on_record(deps, attempt.run_id, name):
-            return name
-    return f"{folder}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
+    name = f"{attempt.run_id}/{BLOB}"
+    if attempt.number == 1 and not open_store(deps.settings.artifacts).taken(name):
+        return name
+    return _new_name(attempt.run_id)
+
+
+def _new_name(run_id: str) -> str:
+    return f"{run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
 
 
 def refresh_backup(deps: Deps, input: GateInput) -> BackupRefreshed:
@@ -189,21 +138,22 @@ def refresh_backup(deps: Deps, input: GateInput) -> BackupRefreshed:
     young = _young(deps, input.run_id)
     if young is not None:
         return young
-    context, state = _context(deps, input.run_id)
+    context, run = _context(deps, input.run_id)
     try:
-        name = f"{input.run_id}/pre_write-{uuid.uuid4().hex[:12]}.gpg"
-        answer = take_and_check(deps, context, name, recipient(deps))
+        rule = effects.required(deps, context, BACKUP_TAKE)
+        answer = backup_effects.back_up(deps, rule, run, _new_name(input.run_id), recipient(deps))
     except PolicyDenied as problem:
-        return _by_policy(deps, input.run_id, state, "failed_policy", problem)
+        return _by_policy(deps, run, "failed_policy", problem)
     except ApprovalNeeded as problem:
-        return _by_policy(deps, input.run_id, state, "stopped_policy_backup", problem)
+        return _by_policy(deps, run, "stopped_policy_backup", problem)
     if isinstance(answer, BackupRefusal):
         reason = answer.message[: limits.REASON_CHARACTERS_MAX]
         return BackupRefreshed(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
+    record = answer.record
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        if backup_effects.record_backup(connection, context, answer.record, answer.rule).sha256 != answer.record.sha256:
-            raise Conflict(f"backup {answer.record.artifact_id} is recorded with another sha256")
-    return BackupRefreshed(gate=gate.GATE, status="passed", facts={"backup_sha256": answer.record.sha256})
+        if backup_effects.record_backup(connection, context, record, rule).sha256 != record.sha256:
+            raise Conflict(f"backup {record.artifact_id} is recorded with another sha256")
+    return BackupRefreshed(gate=gate.GATE, status="passed", facts={"backup_sha256": record.sha256})
 
 
 def _young(deps: Deps, run_id: str) -> BackupRefreshed | None:
@@ -227,73 +177,34 @@ def _young(deps: Deps, run_id: str) -> BackupRefreshed | None:
     return BackupRefreshed(gate=gate.GATE, status="passed", facts={"backup_sha256": newest.sha256})
 
 
-def _context(deps: Deps, run_id: str) -> tuple[Context, str]:
-    """The context of the run's backup, and the run's state."""
+def _context(deps: Deps, run_id: str) -> tuple[Context, RunRecord]:
+    """The context of the run's backup, and the run."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         row = CONTEXT.first(connection, {"run_id": run_id, "gate": gate.GATE})
         connection.rollback()
     if row is None:
         raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
     context = effects.of_run(row.run, row.pins, row.now, gate.GATE)
-    return replace(context, approvers=row.approvers, needed=row.needed), row.run.state
+    return replace(context, approvers=row.approvers, needed=row.needed), row.run
 
 
 def _by_policy(
-    deps: Deps, run_id: str, state: str, to_state: str, problem: PolicyDenied | ApprovalNeeded
+    deps: Deps, run: RunRecord, to_state: str, problem: PolicyDenied | ApprovalNeeded
 ) -> BackupRefreshed:
     """Fail or stop a run that needs the backup to continue. The activity itself moves the run, because a mere claim of
     a workflow must not fail a run.
     """
-    if state != State.AWAITING_CUT_AUTHORIZATION:
+    if run.state != State.AWAITING_CUT_AUTHORIZATION:
         return BackupRefreshed(gate=gate.GATE, status="out_of_order", code=problem.code, reason=str(problem)[:500])
     # Without its tier, the stop would ask for as many people as the highest tier does.
     report = Jsonb({"tier": problem.tier}) if isinstance(problem, ApprovalNeeded) else None
     with translated(), deps.pool(Role.READ).connection() as connection:
         connection.execute(
             "select cutter_governance.fn_run_stop(%s, %s, %s, %s)",
-            (run_id, to_state, f"{problem.code}: {problem}", report),
+            (run.run_id, to_state, f"{problem.code}: {problem}", report),
         )
     status: GateStatus = "failed" if isinstance(problem, PolicyDenied) else "needs_approval"
     return BackupRefreshed(gate=gate.GATE, status=status, code=problem.code, reason=str(problem)[:500], state=to_state)
-
-
-def take_and_check(deps: Deps, context: Context, artifact_id: str, pinned: str) -> Restored | BackupRefusal:
-    """Take a backup for the pinned key under that name, and restore it into the scratch database. Raises PolicyDenied,
-    ApprovalNeeded.
-
-    If more documents changed than one artifact may hold, each part is restored and sealed first. If the time is over
-    meanwhile, the next attempt needs the other parts only. A restore point that the deployment asks for comes first.
-    """
-    point = backup_effects.mark_restore_point(deps, context)
-    if isinstance(point, BackupRefusal):
-        return point
-    deadline = Deadline(2 * _step_seconds(deps))
-    while True:
-        answer = _artifact(deps, context, artifact_id, pinned, deadline.remaining() / 2, point)
-        if isinstance(answer, BackupRefusal) or answer.record.whole:
-            return answer
-
-
-def _artifact(
-    deps: Deps, context: Context, artifact_id: str, pinned: str, seconds: float, point: RestorePoint | None
-) -> Restored | BackupRefusal:
-    """One artifact that was taken, restored and sealed: the backup, or a part of it."""
-    settings = deps.settings
-    home = settings.key_home("backup")
-    record, rule = backup_effects.take_backup(deps, context, artifact_id, pinned, seconds, point)
-    if isinstance(record, BackupRefusal):
-        return record
-    restored = deps.restore_check(
-        record=record, artifacts_url=settings.artifacts, pg_bin=backup_programs(settings), gpg_home=home,
-        deadline_seconds=seconds, scratch_dsn=dsn(settings, Role.BACKUP.value, database="cutter_scratch"),
-    )  # fmt: skip
-    if isinstance(restored, BackupRefusal):
-        return restored
-    return backup_effects.seal_backup(deps, record, restored) or Restored(record=record, report=restored, rule=rule)
-
-
-def _step_seconds(deps: Deps) -> float:
-    return deps.settings.cap_seconds("backup") * limits.BACKUP_STEP_SHARE
 
 
 def recipient(deps: Deps) -> str:
@@ -305,14 +216,13 @@ def recipient(deps: Deps) -> str:
         raise Unavailable(f"no backup key is pinned at {path}: type", then="cutter up", what="backup") from None
 
 
-def _as_stored(deps: Deps, artifact_id: str) -> _Artifact:
+def _beside(deps: Deps, artifact_id: str) -> gate.Beside | None:
+    """The record of an artifact as the store returns it. None if the store has none."""
     try:
-        stored, _size = digest(deps.settings.artifacts, artifact_id)
         beside = read_record(deps.settings.artifacts, artifact_id)
     except (NotFound, InvalidInput):
-        return _Artifact(sha256="", beside=None)
-    known = gate.Beside(
+        return None
+    return gate.Beside(
         sha256=beside.sha256, size_bytes=beside.size_bytes, taken_utc=beside.taken_utc,
         restore_point=beside.restore_point,
     )  # fmt: skip
-    return _Artifact(sha256=stored, beside=known)

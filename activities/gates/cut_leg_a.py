@@ -162,8 +162,7 @@ def _backup_stale(deps: Deps, opened: OpenGate, stored: Mapping[str, str]) -> Ga
         return GateRefused(status="failed", code="backup_missing", reason="this run has no recorded backup")
     young = _young(deps, opened.attempt, backups)
     if not young:
-        old = f"the backup is {backups[0].age_seconds / 60:.0f} minutes old"
-        reason = "a damaged segment was given up after the backup" if backups[0].superseded else old
+        reason = f"the backup is {backups[0].age_seconds / 60:.0f} minutes old"
         return GateRefused(status="backup_stale", code="backup_stale", reason=reason)
     if young[0].artifact not in stored:
         raise Unavailable(

@@ -21,8 +21,8 @@ def asked(run_id: str) -> Read:
 
 
 def young(backups: Iterable[RecordedBackup], seconds: float) -> list[RecordedBackup]:
-    """The backups that are fresh enough for a write and need no segment that people gave up, the newest first."""
-    return [backup for backup in backups if backup.age_seconds <= seconds and not backup.superseded]
+    """The backups that are fresh enough for a write, the newest first."""
+    return [backup for backup in backups if backup.age_seconds <= seconds]
 
 
 def as_stored(artifacts_url: str, backups: Iterable[RecordedBackup]) -> dict[str, str]:

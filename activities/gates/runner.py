@@ -15,7 +15,6 @@ from activities.outbox import publish_report, report_id
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.catalogue import Gate, State
-from cutter.domain.run_state import SEGMENT_DAMAGED
 from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
 from cutter.messages import GateInput, GateOutcome, GateStatus
@@ -228,8 +227,6 @@ def _not_opened(answer: NotOpened) -> GateRefused:
     match answer.status:
         case "stopped":
             return GateRefused(status="stopped", code=code, reason=answer.reason)
-        case "backup_damaged":
-            return backup_damaged(answer.reason)
         case "lane_busy":
             return GateRefused(status="lane_busy", code="lane_busy", reason="another run holds the gate's lane")
         case "approval_refused":
@@ -252,14 +249,6 @@ _APPROVAL_REFUSED = {
     "approval_of_other_tuple": "the approval is not for the open request: sign the open one",
     "not_an_approval": "the signed document is not an approval: sign an approval",
 }
-
-
-def backup_damaged(problem: str) -> GateRefused:
-    """A stop of the run until a person has dealt with a damaged segment. `problem` names its document."""
-    code, then = "segment_damaged", "; find the cause, then type `cutter backup again DOCUMENT`"
-    # A problem with many tables is cut, so that the way forward is not.
-    room = limits.REASON_CHARACTERS_MAX - len(f"{code}: {then}")
-    return GateRefused(status="backup_damaged", code=code, reason=f"{problem[:room]}{then}", state=SEGMENT_DAMAGED)
 
 
 def _refuse(deps: Deps, attempt: tx.Attempt, refusal: GateRefused, *, report: dict[str, Any] | None) -> GateOutcome:

@@ -21,11 +21,11 @@ from cutter.kb import folder as kb_folder
 from cutter.kb.store import Store
 from cutter.messages import Reconciled
 from cutter.settings import Settings
-from cutter.storage.pools import Pool, open_pool
+from cutter.storage.pools import SCRATCH, Pool, open_pool
 
 if TYPE_CHECKING:
     # A gate that makes no backup loads none of its modules.
-    from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
+    from cutter.backup.record import BackupRefusal, Proved
 
 ROLES_OF = {
     WorkerRole.CUTTER: (Role.READ, Role.BACKUP),
@@ -56,27 +56,26 @@ class Deps:
     `build_id` names the code that the worker runs; it is empty if the process drives no workflow. `history` freezes the
     digest of the history of the workflow that called an activity (`activities.worker.history_digest`). It is None
     outside a workflow. `reconcile_once` runs the reconciler once, and `wake_batch` lets a batch's workflow look at its
-    documents; both need a Temporal client. `take_backup` and `restore_check` make and prove a backup (`cutter.backup`).
+    documents; both need a Temporal client. `back_up` makes and proves a backup (`cutter.backup.take`).
     """
 
     settings: Settings
     worker_role: WorkerRole
     worker: str
     tool_revision: str
-    pools: dict[Role, Pool]
+    pools: dict[str, Pool]
     kb: Store
     signer: Callable[[], Signer]
     build_id: str = ""
     history: Callable[[], FrozenHistory | None] = lambda: None
     reconcile_once: Callable[[], Reconciled] | None = None
     wake_batch: Callable[[str], None] = lambda _: None
-    take_backup: Callable[..., BackupRecord | BackupRefusal] = _makes_no_backup
-    restore_check: Callable[..., RestoreReport | BackupRefusal] = _makes_no_backup
+    back_up: Callable[..., Proved | BackupRefusal] = _makes_no_backup
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
     watches: Watches = field(default_factory=Watches)
 
     def pool(self, role: Role) -> Pool:
-        """The pool of a role that this worker holds."""
+        """The pool of a role that this worker holds. `pools` may also have one for the database `SCRATCH`."""
         try:
             return self.pools[role]
         except KeyError:
@@ -87,9 +86,16 @@ class Deps:
         return approver_store.load_current(self.settings.approvers, sha256)
 
 
-def open_pools(settings: Settings, worker_role: WorkerRole) -> dict[Role, Pool]:
-    """One pool for each role of this worker."""
-    return {role: open_pool(settings, role) for role in ROLES_OF[worker_role]}
+def open_pools(settings: Settings, worker_role: WorkerRole) -> dict[str, Pool]:
+    """One pool for each role of this worker, and one for the database in which a cutter worker proves backups."""
+    cap = settings.cap_seconds("backup")
+    pools: dict[str, Pool] = {
+        role: open_pool(settings, role, statement_seconds=cap if role is Role.BACKUP else 0)
+        for role in ROLES_OF[worker_role]
+    }
+    if Role.BACKUP in pools:
+        pools[SCRATCH] = open_pool(settings, Role.BACKUP, database=SCRATCH, statement_seconds=cap)
+    return pools
 
 
 def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:

@@ -9,9 +9,6 @@ from cutter.kb.ids import artifact_id_rule
 from cutter.kb.store import NOT_REGULAR, Store
 
 RECORD_SUFFIX = ".json"
-COMPANION_SUFFIX = ".companion.gpg"
-BY_HAND = "backups/"
-"""The folder of the backups and companions that people take. A run's backup is in the folder of the run."""
 
 
 def open_store(url: str) -> Store:

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from cutter import openpgp
 from cutter.backup.artifacts import RECORD_SUFFIX
-from cutter.backup.companion.header import CompanionRecord
-from cutter.backup.companion.header import to_json as companion_to_json
 from cutter.backup.keyring import Recipient
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, to_json
@@ -22,8 +19,6 @@ from cutter.gpg_status import status_words
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.kb.write_once import Draft
-
-T = TypeVar("T", BackupRecord, CompanionRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +64,12 @@ def refused_key(gpg: Exit, recipient: Recipient) -> BackupRefusal | None:
     )
 
 
-def require_success(name: str, end: Exit, why: str = "") -> None:
+def require_success(name: str, end: Exit) -> None:
     """Raise Unavailable(what="backup") if a program failed or was killed."""
     if end.code == 0:
         return
     how = f"was killed by signal {-end.code}" if end.killed else f"failed with exit code {end.code}"
-    raise Unavailable(f"{name} {how}; no backup was kept{why}", what="backup")
+    raise Unavailable(f"{name} {how}; no backup was kept", what="backup")
 
 
 def wrong_recipient(recipient: Recipient) -> BackupRefusal:
@@ -92,8 +87,8 @@ def write_artifact(
     recipient: Recipient,
     target: Target,
     deadline: Deadline,
-    record_of: Callable[[Draft], T],
-) -> T | BackupRefusal:
+    record_of: Callable[[Draft], BackupRecord],
+) -> BackupRecord | BackupRefusal:
     """Encrypt a text into an artifact, and publish the artifact with the record that `record_of` makes of it."""
     encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
     with write_once.draft(target.store, target.artifact_id) as draft:
@@ -110,12 +105,11 @@ def write_artifact(
         return record
 
 
-def publish(store: Store, draft: Draft, record: BackupRecord | CompanionRecord) -> None:
+def publish(store: Store, draft: Draft, record: BackupRecord) -> None:
     """Publish the artifact, then put its record. In this order, no record exists without its artifact."""
-    text = to_json(record) if isinstance(record, BackupRecord) else companion_to_json(record)
     draft.publish()
     try:
-        _put(store, record.artifact_id + RECORD_SUFFIX, text.encode())
+        _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
     except CutterError:
         write_once.remove(store, record.artifact_id)
         raise

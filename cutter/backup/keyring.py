@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from cutter.backup.record import BackupRefusal, RefusalCode
@@ -11,8 +12,12 @@ from cutter.gpg import Gpg
 from cutter.gpg_status import FINGERPRINT
 
 
+@lru_cache(maxsize=8)
 def home_of_backups(home: Path, binary: str) -> Gpg:
-    """gpg in the home that holds the backup key. The home must exist, because a new home would hold no key."""
+    """gpg in the home that holds the backup key. The home must exist, because a new home would hold no key.
+
+    A process keeps it, because it remembers the listing of its keys.
+    """
     return Gpg(home, binary, existing=True, what="backup")
 
 

@@ -1,86 +1,107 @@
-"""IO: decrypts an artifact, restores it and compares it with its snapshot.
+"""IO: decrypts an artifact, restores its rows and compares them with the snapshot.
 
 A backup counts only after a successful restore (spec "Backup"). The bytes flow from the artifact through gpg --decrypt
-and pg_restore --section=data into our own connection. One transaction takes the lock, makes the bare tables, loads the
-rows and computes the fingerprint. A check rolls it back, so the scratch database stays unchanged, even after a kill.
+into our own session. Its rows become JSON values of a table of this session, and PostgreSQL executes nothing of them.
+This matters because an artifact is encrypted but not signed, so everyone who has the public key can make one.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
+from typing import TypeVar
 
 import psycopg
 
 from cutter import limits
-from cutter.backup import connection as postgres
-from cutter.backup import programs, scratch
-from cutter.backup.artifacts import BY_HAND, COMPANION_SUFFIX, RECORD_SUFFIX, chunks, open_store
+from cutter.backup import rows
+from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
 from cutter.backup.decryption import Reader, damaged, decryption_key, missing, undecrypted
-from cutter.backup.fingerprint import contents
 from cutter.backup.keyring import home_of_backups
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
-from cutter.backup.record import (
-    BackupRecord,
-    BackupRefusal,
-    Contents,
-    RefusalCode,
-    RestoreReport,
-    from_json,
-)
-from cutter.backup.script import ScriptRefused
+from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport, from_json
+from cutter.backup.rows import ContentRefused, Digests
+from cutter.backup.tables import TABLES
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.kb.store import Store
+from cutter.storage.pools import Connection, Pool, single
+
+T = TypeVar("T")
 
 
 def restore_check(
     *,
     record: BackupRecord,
     artifacts_url: str,
-    scratch_dsn: str,
-    pg_bin: Callable[[str], Path],
+    scratch: Pool,
     gpg_home: Path,
     gpg_binary: str = "gpg",
-    schema_sql: str | None = None,
-    deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
+    deadline: Deadline,
 ) -> RestoreReport | BackupRefusal:
-    """Prove that a restore of the artifact gives exactly the snapshot of `record`. It leaves no trace.
+    """Prove that a restore of the artifact gives exactly the snapshot of `record`. It leaves no row.
 
-    `scratch_dsn` names a database that its user owns. Two checks in one database wait for each other. `gpg_home` holds
-    the private key. If `schema_sql` is None, cutter's own migrations are used. Raises Unavailable(what="backup") at the
-    deadline, and if the environment is unavailable.
+    `scratch` is a pool for a database in which its role may make temporary tables. They belong to one session, so
+    several checks do not wait for each other. `gpg_home` holds the private key. Raises Unavailable(what="backup") at
+    the deadline, and if the environment is unavailable.
     """
-    work = _Work(
-        record, open_store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
-        schema_sql, Deadline(deadline_seconds),
-    )  # fmt: skip
-    return _restore(work, scratch_dsn, keep=False)
+    gpg, store = home_of_backups(gpg_home, gpg_binary), open_store(artifacts_url)
+
+    def checked() -> RestoreReport | BackupRefusal:
+        with single(scratch) as connection:
+            return _restored(record, store, gpg, connection, deadline, keep=False)
+
+    outcome = checked()
+    if isinstance(outcome, BackupRefusal) and outcome.code is RefusalCode.WRONG_KEY:
+        # gpg reports a missing agent and a missing private key in the same way. An agent outlives its first user.
+        gpg.start_agent()
+        outcome = checked()
+    return outcome
 
 
 def restore_into(
-    *,
-    record: BackupRecord,
-    artifacts_url: str,
-    dsn: str,
-    pg_bin: Callable[[str], Path],
-    gpg_home: Path,
-    gpg_binary: str = "gpg",
-    schema_sql: str | None = None,
+    *, record: BackupRecord, artifacts_url: str, dsn: str, gpg_home: Path, gpg_binary: str = "gpg",
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
-) -> RestoreReport | BackupRefusal:
+) -> RestoreReport | BackupRefusal:  # fmt: skip
     """Restore the artifact into an empty database, check it as `restore_check` does, and keep the rows.
 
     After a refusal the database is still empty.
     """
-    work = _Work(
-        record, open_store(artifacts_url), home_of_backups(gpg_home, gpg_binary), pg_bin("pg_restore"),
-        schema_sql, Deadline(deadline_seconds),
-    )  # fmt: skip
-    return _restore(work, dsn, keep=True)
+    gpg, store = home_of_backups(gpg_home, gpg_binary), open_store(artifacts_url)
+    gpg.start_agent()
+    try:
+        made = psycopg.connect(dsn, autocommit=True)
+    except psycopg.OperationalError:
+        raise Unavailable("no connection to the database of --into", what="backup") from None
+    with closing(made) as connection:
+        if table := rows.first_table(connection):
+            return BackupRefusal(
+                code=RefusalCode.RESTORE_FAILED, message=f"the database holds {table}: name an empty database",
+                observed=table,
+            )  # fmt: skip
+        outcome = _restored(record, store, gpg, connection, Deadline(deadline_seconds), keep=True)
+        if isinstance(outcome, RestoreReport):
+            connection.commit()
+        return outcome
+
+
+def plain_rows(*, record: BackupRecord, artifacts_url: str, gpg_home: Path) -> Iterator[tuple[str, str]]:
+    """The table and the JSON text of each row of an artifact that `restore_check` has just proved."""
+    gpg, store = home_of_backups(gpg_home, "gpg"), open_store(artifacts_url)
+    artifact = Reader(chunks(store, record.artifact_id))
+    with Pipeline(_decryption(gpg), deadline=Deadline(limits.BACKUP_DEADLINE_SECONDS), fed=True) as pipeline:
+        held = b""
+        for chunk in pipeline.chunks(artifact):
+            *lines, held = (held + chunk).split(b"\n")
+            for line in lines:
+                table, _, row = line.decode().partition("\t")
+                if table in TABLES:
+                    yield table, row
+        pipeline.exits()
+    if artifact.sha256 != record.sha256:
+        raise Unavailable(f"{record.artifact_id} changed while it was read", what="backup")
 
 
 def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
@@ -95,18 +116,6 @@ def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
     )
 
 
-def newest_by_hand(artifacts_url: str) -> BackupRecord | None:
-    """The record of the newest backup that `cutter backup take` has put into the store, as trustworthy as the store."""
-    records = [
-        read_record(artifacts_url, name.removesuffix(RECORD_SUFFIX))
-        for name in open_store(artifacts_url).list(BY_HAND)
-        if name.endswith(".gpg" + RECORD_SUFFIX) and not name.endswith(COMPANION_SUFFIX + RECORD_SUFFIX)
-    ]
-    return max(
-        filter(attrgetter("whole"), records), key=lambda record: (record.taken_utc, record.artifact_id), default=None
-    )
-
-
 def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
     """The (sha256, size in bytes) of an artifact now, for the check before a write. Raises NotFound, Unavailable."""
     read = Reader(chunks(open_store(artifacts_url), artifact_id))
@@ -115,103 +124,79 @@ def digest(artifacts_url: str, artifact_id: str) -> tuple[str, int]:
     return read.sha256, read.size_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    record: BackupRecord
-    store: Store
-    gpg: Gpg
-    pg_restore: Path
-    schema_sql: str | None
-    deadline: Deadline
+def _decryption(gpg: Gpg) -> tuple[Stage]:
+    return (Stage(name="gpg", command=gpg.decryption(), environment=environment()),)
 
 
-def _restore(work: _Work, dsn: str, *, keep: bool) -> RestoreReport | BackupRefusal:
-    work.gpg.start_agent()
+def _restored(
+    record: BackupRecord, store: Store, gpg: Gpg, connection: Connection, deadline: Deadline, *, keep: bool
+) -> RestoreReport | BackupRefusal:
+    """Decrypt and stage the artifact, restore its rows, and compare. After a failure the connection is closed, so that
+    nothing stays.
+    """
+    artifact = Reader(chunks(store, record.artifact_id))
+    whole = False
     try:
-        with closing(postgres.connect(dsn, work.deadline)) as connection:
-            outcome = _in_transaction(connection, work, keep=keep)
-            if keep and isinstance(outcome, RestoreReport):
-                connection.commit()
-            return outcome
-    except postgres.AWAY as problem:
-        raise postgres.away(problem) from None
+        with Pipeline(_decryption(gpg), deadline=deadline, fed=True) as pipeline:
+            plain = pipeline.chunks(artifact)
+            description, failure = _attempted(lambda: _staged(connection, plain))
+            for _ in plain:  # After a failure too: the digest and the exit code show the first cause.
+                pass
+            end = pipeline.exits()["gpg"]
+        if refusal := _of_artifact(record, artifact, end):
+            return refusal
+        digests = None
+        if description is not None:
+            digests, failure = _attempted(
+                lambda: rows.restore(connection, description, deadline.milliseconds(), keep=keep)
+            )
+        if digests is None:
+            return BackupRefusal(
+                code=RefusalCode.RESTORE_FAILED, observed=failure,
+                message=f"the backup does not restore: {failure}; take a new one",
+            )  # fmt: skip
+        outcome = _compared(record, digests, decryption_key(end))
+        whole = isinstance(outcome, RestoreReport)
+        return outcome
     except NotFound:
-        return missing(work.record.artifact_id)
+        return missing(record.artifact_id)
+    finally:
+        if not whole:
+            connection.close()
 
 
-def _in_transaction(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
-    postgres.bound(connection, work.deadline)
-    # This comes before the lock, because in a database of another role this role must lock nothing.
-    if not keep and (foreign := scratch.require_own(connection)):
-        return foreign
-    scratch.lock(connection, work.deadline)
+def _staged(connection: Connection, plain: Iterator[bytes]) -> rows.Description:
+    """Stage the lines. The first one describes the tables that `rows.restore` makes."""
+    head = b""
+    for chunk in plain:
+        head += chunk
+        if b"\n" in chunk or len(head) > limits.BACKUP_RECORD_BYTES_MAX:
+            break
+    description = rows.described(head.partition(b"\n")[0])
+    rows.stage(connection, itertools.chain([head], plain))
+    return description
+
+
+def _attempted(work: Callable[[], T]) -> tuple[T | None, str]:
+    """The outcome of this work, or None and the reason why it failed. A lost connection raises Unavailable."""
     try:
-        unfit = scratch.require_empty(connection) if keep else scratch.empty(connection)
-        unfit = unfit or scratch.make_tables(connection, work.schema_sql or scratch.schema_sql())
-    except (ValueError, psycopg.ProgrammingError) as problem:
-        state = problem.sqlstate if isinstance(problem, psycopg.Error) else "unclosed statement"
-        return BackupRefusal(
-            code=RefusalCode.SCRATCH_UNFIT,
-            message=f"the nine tables cannot be made in the scratch database ({state}): check its owner",
-        )
-    return unfit or _load_and_compare(connection, work, keep=keep)
-
-
-def _load_and_compare(connection: postgres.Connection, work: _Work, *, keep: bool) -> RestoreReport | BackupRefusal:
-    artifact = Reader(chunks(work.store, work.record.artifact_id))
-    with Pipeline(_stages(work), deadline=work.deadline, fed=True) as pipeline:
-        script = pipeline.chunks(artifact)
-        failure = _load(connection, script)
-        for _ in script:  # After a failure too: the digest and the exit codes show the first cause.
-            pass
-        exits = pipeline.exits()
-    key = decryption_key(exits["gpg"])
-    if refusal := (
-        damaged(artifact, work.record.sha256, work.record.size_bytes)
-        or undecrypted(exits["gpg"], key, work.record.recipient)
-        or _unrestored(exits, failure)
-    ):
-        return refusal
-    if keep:
-        scratch.continue_identities(connection)
-    return _compared(contents(connection), key, work)
-
-
-def _stages(work: _Work) -> tuple[Stage, ...]:
-    render = (str(work.pg_restore), "--section=data", "--no-owner", "--no-privileges", "--file=-")
-    return (
-        Stage(name="gpg", command=work.gpg.decryption(), environment=environment()),
-        Stage(name="pg_restore", command=render, environment=environment()),
-    )
-
-
-def _load(connection: postgres.Connection, chunks: Iterator[bytes]) -> str:
-    """The reason why the load failed, or an empty text. A lost connection raises."""
-    try:
-        scratch.load(connection, chunks)
-    except ScriptRefused as problem:
-        return str(problem)
-    except postgres.AWAY:
-        raise
+        return work(), ""
+    except ContentRefused as problem:
+        return None, str(problem)
+    except psycopg.OperationalError as problem:
+        raise Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup") from None
     except psycopg.Error as problem:
-        return f"SQLSTATE {problem.sqlstate}"
-    return ""
+        return None, f"SQLSTATE {problem.sqlstate}"
 
 
-def _unrestored(exits: dict[str, Exit], failure: str) -> BackupRefusal | None:
-    restore = exits["pg_restore"]
-    if restore.killed:
-        raise Unavailable(f"pg_restore was killed by signal {-restore.code}", what="backup")
-    why = f"pg_restore failed with exit code {restore.code}" if restore.code != 0 else failure
-    if not why:
-        return None
-    return BackupRefusal(
-        code=RefusalCode.RESTORE_FAILED, message=f"the backup does not restore: {why}; take a new one", observed=why
+def _of_artifact(record: BackupRecord, artifact: Reader, gpg: Exit) -> BackupRefusal | None:
+    """The refusal of bytes that are not the recorded ones, or that the pinned key did not open."""
+    return damaged(artifact, record.sha256, record.size_bytes) or undecrypted(
+        gpg, decryption_key(gpg), record.recipient
     )
 
 
-def _compared(restored: Contents, key: str, work: _Work) -> RestoreReport | BackupRefusal:
-    record = work.record
+def _compared(record: BackupRecord, restored: Digests, key: str) -> RestoreReport | BackupRefusal:
     if (restored.fingerprint, dict(restored.row_counts)) != (record.content_fingerprint, dict(record.row_counts)):
         return BackupRefusal(
             code=RefusalCode.RESTORE_DIFFERS,
@@ -221,10 +206,10 @@ def _compared(restored: Contents, key: str, work: _Work) -> RestoreReport | Back
         )
     return RestoreReport(
         artifact_id=record.artifact_id,
+        document_id=record.document_id,
         sha256=record.sha256,
         size_bytes=record.size_bytes,
         content_fingerprint=restored.fingerprint,
         row_counts=restored.row_counts,
         decryption_key=key,
-        pg_restore_version=programs.version(work.pg_restore)[1],
     )

@@ -1,191 +1,138 @@
-"""IO: takes the pre-write backup: snapshot → fingerprint → pg_dump | gpg → artifact (seed 000 §4, IG_backup)."""
+"""IO: copies the rows of one document, encrypted, into an artifact, and proves that it restores (seed 000 §4, IG_backup).
+
+A write can change only the rows of its own document, because PostgreSQL refuses all others at COMMIT. So the backup
+before it holds these rows (ADR 33).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import LiteralString
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from cutter import limits
-from cutter.backup import connection as postgres
-from cutter.backup import programs
+from cutter.backup import rows
 from cutter.backup.artifacts import open_store
-from cutter.backup.ciphertext import Target, publish, refused_key, require_success, write_sealed, wrong_recipient
-from cutter.backup.fingerprint import TableMissing, contents
+from cutter.backup.ciphertext import Target, write_artifact
 from cutter.backup.keyring import Recipient, find_recipient, home_of_backups, pinned
-from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
-from cutter.backup.record import BackupRecord, BackupRefusal, Contents, RefusalCode
-from cutter.backup.tables import BACKUP_TABLES
+from cutter.backup.pipeline import Deadline
+from cutter.backup.record import BackupRecord, BackupRefusal, Proved, RefusalCode
+from cutter.backup.restore import restore_check
+from cutter.catalogue import Role
 from cutter.domain.restore_point import RestorePoint
-from cutter.gpg import Gpg, environment
-from cutter.kb import write_once
-from cutter.storage.queries import queries_in
-from cutter.storage.records import Rows, records, values
+from cutter.errors import Unavailable
+from cutter.gpg import Gpg
+from cutter.kb.write_once import Draft
+from cutter.storage.pools import SCRATCH, Connection, Pool, single
 
 
-def take(
+def back_up(
     *,
-    dsn: str,
-    pg_bin: Callable[[str], Path],
+    pools: Mapping[str, Pool],
+    document_id: str,
+    docprefix: str,
     gpg_home: Path,
     gpg_binary: str = "gpg",
     recipient_fingerprint: str,
     artifacts_url: str,
     artifact_id: str,
     deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
-    verified_max_seconds: float = 0.0,  # noqa: ARG001 — a full backup needs no earlier artifact
     restore_point: RestorePoint | None = None,
-) -> BackupRecord | BackupRefusal:
-    """Back up the nine tables at one moment, encrypted for the pinned key, and store the record with the artifact.
+) -> Proved | BackupRefusal:
+    """Take the backup of a document, and prove it in the scratch database.
 
-    `dsn` is that of cutter_backup. `artifact_id` must be a name that no earlier attempt used. The record names the
-    `restore_point` that was marked for this backup. After a refusal no retry helps. After Unavailable(what="backup") a
-    retry may help: disk full, gpg killed, connection lost, deadline. Raises Conflict if the artifact exists, and
-    InvalidInput for wrong arguments. Without success, nothing stays under the artifact's name. Seed 000 §4.
+    After a refusal no retry helps. After Unavailable a retry may help: disk full, gpg killed, connection lost, deadline.
+    Raises Conflict if the artifact exists, and InvalidInput for wrong arguments.
     """
     deadline = Deadline(deadline_seconds)
+    record = take(
+        source=pools[Role.BACKUP], document_id=document_id, docprefix=docprefix, gpg_home=gpg_home,
+        gpg_binary=gpg_binary, recipient_fingerprint=recipient_fingerprint, artifacts_url=artifacts_url,
+        artifact_id=artifact_id, deadline=deadline, restore_point=restore_point,
+    )  # fmt: skip
+    if isinstance(record, BackupRefusal):
+        return record
+    report = restore_check(
+        record=record, artifacts_url=artifacts_url, scratch=pools[SCRATCH], gpg_home=gpg_home, gpg_binary=gpg_binary,
+        deadline=deadline,
+    )  # fmt: skip
+    return report if isinstance(report, BackupRefusal) else Proved(record=record, report=report)
+
+
+def take(
+    *,
+    source: Pool,
+    document_id: str,
+    docprefix: str,
+    gpg_home: Path,
+    gpg_binary: str = "gpg",
+    recipient_fingerprint: str,
+    artifacts_url: str,
+    artifact_id: str,
+    deadline: Deadline,
+    restore_point: RestorePoint | None = None,
+) -> BackupRecord | BackupRefusal:
+    """Copy the rows of a document at one moment, encrypted for the pinned key, and store the record with the artifact.
+
+    `source` is a pool of cutter_backup. `artifact_id` must be a name that no earlier attempt used. The record names the
+    `restore_point` that was marked for this backup. Without success, nothing stays under the artifact's name. Errors
+    are those of `back_up`.
+    """
     gpg, target = home_of_backups(gpg_home, gpg_binary), Target(open_store(artifacts_url), artifact_id)
     recipient = find_recipient(gpg, pinned(recipient_fingerprint))
     if isinstance(recipient, BackupRefusal):
         return recipient
-    dump = _Dump(pg_bin("pg_dump"), *programs.version(pg_bin("pg_dump")), postgres.client(dsn))
+    with single(source) as connection, _readable(connection) as refusals:
+        return _copied(connection, document_id, docprefix, gpg, recipient, target, deadline, restore_point)
+    return refusals[0]
+
+
+@contextmanager
+def _readable(connection: Connection) -> Iterator[list[BackupRefusal]]:
+    """Catches the errors of the copy. A row that cannot be read gives a refusal, and the block ends with it."""
+    refusals: list[BackupRefusal] = []
     try:
-        with closing(postgres.connect(dsn, deadline)) as connection:
-            if refusal := programs.too_old((dump.major, dump.version), programs.server_version(connection)):
-                return refusal
-            moment = _open_snapshot(connection, deadline)
-            return _write(moment, dump, gpg, recipient, target, deadline, restore_point)
-    except postgres.AWAY as problem:
-        raise postgres.away(problem) from None
-    except (TableMissing, psycopg.Error) as problem:
-        return unreadable(problem)
-
-
-@dataclass(frozen=True, slots=True)
-class _Dump:
-    program: Path
-    major: int
-    version: str
-    client: postgres.Client
-
-    def stage(self, moment: _Moment, deadline: Deadline) -> Stage:
-        """The stage that runs pg_dump.
-
-        Without `--strict-names`, pg_dump would silently leave out a missing table if another table matches. The dump
-        has no positions of identity sequences: a snapshot does not include them, and reading them needs one more grant.
-        A restore lets the sequences continue after the highest value.
-        """
-        fixed = ("--no-password", "--format=custom", "--strict-names", f"--snapshot={moment.snapshot}")
-        command = (
-            *(str(self.program), f"--dbname={self.client.conninfo}", *fixed),
-            f"--lock-wait-timeout={deadline.milliseconds()}ms",
-            *(f"--table={table}" for table in BACKUP_TABLES),
-            *(f"--exclude-table-data={sequence}" for sequence in moment.sequences),
+        yield refusals
+    except psycopg.OperationalError as problem:
+        raise Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup") from None
+    except psycopg.Error as problem:
+        refusals.append(
+            BackupRefusal(
+                code=RefusalCode.SOURCE_UNREADABLE,
+                message=f"the rows of the document cannot be read (SQLSTATE {problem.sqlstate}): apply the migrations",
+                observed=str(problem.sqlstate),
+            )
         )
-        return Stage(name="pg_dump", command=command, environment=self.client.environment)
+    finally:
+        if connection.info.transaction_status != TransactionStatus.IDLE:
+            connection.close()
 
 
-def _query(name: str) -> LiteralString:
-    return queries_in("cutter.backup", "take.sql")[name]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Exported:
-    """The name of an exported snapshot, and the start of its transaction."""
-
-    snapshot: str
-    taken_utc: str
-
-
-_EXPORTED = records("export_snapshot", _Exported, named=_query)
-_SEQUENCES: Rows[str] = values("owned_sequences", named=_query)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Moment:
-    """An exported snapshot with its contents. It is valid only while its transaction is open."""
-
-    snapshot: str
-    taken_utc: str
-    server_version: str
-    sequences: tuple[str, ...]
-    contents: Contents
-
-
-def _open_snapshot(connection: postgres.Connection, deadline: Deadline) -> _Moment:
-    """Open a snapshot that the fingerprint and the dump share. Later commits change neither of them."""
-    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-    connection.read_only = True
-    postgres.bound(connection, deadline)
-    exported = _EXPORTED.one(connection, None)
-    surveyed = contents(connection)
-    sequences = _SEQUENCES.all(connection, {"tables": list(BACKUP_TABLES)})
-    return _Moment(
-        snapshot=exported.snapshot,
-        taken_utc=exported.taken_utc,
-        server_version=programs.server_version(connection)[1],
-        sequences=tuple(sequences),
-        contents=surveyed,
-    )
-
-
-def _write(
-    moment: _Moment,
-    dump: _Dump,
+def _copied(
+    connection: Connection,
+    document_id: str,
+    docprefix: str,
     gpg: Gpg,
     recipient: Recipient,
     target: Target,
     deadline: Deadline,
     restore_point: RestorePoint | None,
 ) -> BackupRecord | BackupRefusal:
-    encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
-    with write_once.draft(target.store, target.artifact_id) as draft:
-        with Pipeline((dump.stage(moment, deadline), encrypt), deadline=deadline) as pipeline:
-            sealed = write_sealed(pipeline.chunks(), draft, recipient)
-            exits = pipeline.exits()
-        if refusal := _judge(exits, recipient, sealed=sealed):
-            return refusal
-        record = BackupRecord(
-            artifact_id=target.artifact_id,
-            sha256=draft.sha256,
-            size_bytes=draft.size_bytes,
-            taken_utc=moment.taken_utc,
-            content_fingerprint=moment.contents.fingerprint,
-            row_counts=moment.contents.row_counts,
-            pg_dump_version=dump.version,
-            server_version=moment.server_version,
-            recipient=recipient.fingerprint,
-            restore_point=restore_point,
-        )
-        publish(target.store, draft, record)
-        return record
+    tally = rows.Tally()
 
+    def record_of(draft: Draft) -> BackupRecord:
+        digests = tally.digests()
+        return BackupRecord(
+            artifact_id=target.artifact_id, document_id=document_id, sha256=draft.sha256,
+            size_bytes=draft.size_bytes, taken_utc=description.taken_utc, content_fingerprint=digests.fingerprint,
+            row_counts=digests.row_counts, recipient=recipient.fingerprint, restore_point=restore_point,
+        )  # fmt: skip
 
-def _judge(exits: dict[str, Exit], recipient: Recipient, *, sealed: bool) -> BackupRefusal | None:
-    """The refusal, or None for a good backup. It judges gpg first, because pg_dump fails too if gpg stops reading."""
-    if refusal := refused_key(exits["gpg"], recipient):
-        return refusal
-    dump = exits["pg_dump"]
-    require_success("gpg", exits["gpg"])
-    require_success("pg_dump", dump, _first_line(dump.stderr))
-    return None if sealed else wrong_recipient(recipient)
-
-
-def _first_line(stderr: str) -> str:
-    """The first line of pg_dump's error, for the operator. It names tables and hosts, but never rows or passwords."""
-    line = "".join(c for c in stderr.strip().split("\n")[0] if c.isprintable())
-    return f" ({line[: limits.BACKUP_REASON_CHARACTERS_MAX]})" if line else ""
-
-
-def unreadable(problem: TableMissing | psycopg.Error) -> BackupRefusal:
-    """The refusal if the tables cannot be read."""
-    what = f"{problem} is missing" if isinstance(problem, TableMissing) else f"SQLSTATE {problem.sqlstate}"
-    return BackupRefusal(
-        code=RefusalCode.SOURCE_UNREADABLE,
-        message=f"the nine tables cannot be read ({what}): apply the migrations and grant cutter_backup SELECT on them",
-        observed=what,
-    )
+    with closing(rows.lines_of(connection, document_id, docprefix, tally)) as lines:
+        first = next(lines)
+        description = rows.described(first)
+        return write_artifact(itertools.chain([first], lines), gpg, recipient, target, deadline, record_of)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cutter.catalogue import State
-from cutter.domain.run_state import SEGMENT_DAMAGED, RunState
+from cutter.domain.run_state import RunState
 
 AWAITING = (State.AWAITING_CUT_AUTHORIZATION.value, State.AWAITING_LIFECYCLE_AUTHORIZATION.value)
 UNSIGNED_STATES = ("stopped_expired", "stopped_signal_flood", "stopped_terminated")
@@ -133,9 +133,5 @@ def _stopped(document_id: str, state: str, *, latched: bool) -> Step:
         # What had written nothing ended with the cancel. A signed resume is for a cancel that was a mistake.
         return Step(needs=Needs.SIGNED_VOID, commands=(f"cutter void {document_id} --reason TEXT",))
     if not latched and (RunState(state).unavailable or RunState(state).over_soft_cap or state in UNSIGNED_STATES):
-        first = "deal with the segment that the reason names: see `cutter backup scrub`"
-        return Step(
-            needs=Needs.RESUME, commands=(f"cutter orchestrate resume --document-id {document_id}",),
-            first=first if state == SEGMENT_DAMAGED else "",
-        )  # fmt: skip
+        return Step(needs=Needs.RESUME, commands=(f"cutter orchestrate resume --document-id {document_id}",))
     return Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {document_id} --decision resume --reason TEXT",))

@@ -6,9 +6,6 @@ from cutter.catalogue import SKIPPED, State
 
 STOPPED, FAILED, VOIDED = "stopped_", "failed_", "voided_"
 
-SEGMENT_DAMAGED = "stopped_unavailable_segment"
-"""The state of a run that would change law while the segment of a document is damaged (concepts/backup.md)."""
-
 
 class RunState(str):
     """The text of a state, such as `stopped_drift_schema`. Every question about a text that is no state is answered

@@ -29,7 +29,6 @@ class Kind(StrEnum):
     FINISHED = "finished"
     BATCH = "batch"
     ENACTED = "enacted"
-    BACKUP = "backup"
     TEST = "test"
 
 

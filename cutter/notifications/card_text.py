@@ -94,19 +94,6 @@ def of_run(kind: Kind, subject: str, *, state: str, run_id: str, document_id: st
     )  # fmt: skip
 
 
-def of_backup(subject: str, *, state: str, run_id: str, document_id: str, mode: str, problem: str) -> Card:
-    """The card of a segment that failed its verification. `run_id` is the newest run of the document in it. The problem
-    names the tables that differ.
-    """
-    facts = {"Document": document_id, "Problem": problem, "Run": run_id, "Mode": mode, "State": state}
-    return Card(
-        kind=Kind.BACKUP, phase=Phase.TOLD, severity=Severity.ERROR, subject=subject, place=state, run_id=run_id,
-        document_id=document_id, mode=mode, title=one_line(f"A backup is damaged: {document_id}"),
-        facts=_pairs(facts), commands=("cutter backup scrub",),
-        text="No run changes law until a person has dealt with it. The command names each document and its problem.",
-    )  # fmt: skip
-
-
 _ENACTED: Final = {"first_cut": "enacted", "revision": "revised", "correction": "corrected", "repeal": "repealed"}
 
 _IN_FORCE: Final = {False: "This version is in force from", True: "No unit of the law is in force from"}

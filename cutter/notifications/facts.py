@@ -74,9 +74,7 @@ class AnswerToTell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunToTell:
-    """A run that stopped, failed or finished, or the newest run of a document whose backup is damaged, with the problem
-    that the document still has.
-    """
+    """A run that stopped, failed or finished."""
 
     id: int
     kind: str
@@ -86,7 +84,6 @@ class RunToTell:
     document_id: str
     mode: str
     tenant: str
-    problem: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,11 +168,6 @@ def _answer(answer: AnswerToTell) -> Card | None:
 
 
 def _run(run: RunToTell) -> Card:
-    if run.kind == Kind.BACKUP:
-        return card_text.of_backup(
-            run.subject, state=run.place, run_id=run.run_id, document_id=run.document_id, mode=run.mode,
-            problem=run.problem or "none any more",
-        )  # fmt: skip
     return card_text.of_run(
         Kind(run.kind), run.subject, state=run.place, run_id=run.run_id, document_id=run.document_id, mode=run.mode
     )

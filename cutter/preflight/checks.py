@@ -116,9 +116,6 @@ APPROVERS = _described(
 KEY = _described("key", "the worker holds its own key alone, and only this account may read it", WORKERS)
 FOLDERS = _described("folders", "run folders, batch folders and temporary files are written")
 GPG = _described("gpg", "it signs, verifies and encrypts")
-BACKUP_PROGRAMS = _described(
-    "backup programs", "a full backup needs pg_dump and pg_restore that can reach the server", frozenset({Host.CUTTER})
-)
 RESTORE_POINTS = _described(
     "restore points", "a restore point is of use only if the server archives its log", frozenset({Host.CUTTER})
 )
@@ -126,7 +123,7 @@ RESTORE_POINTS = _described(
 CHECKS = (
     PASSWORDS, DATABASE, DATABASE_VERSION, DATABASE_TLS, MIGRATIONS, CLOCK, POLICY, TEMPORAL, TEMPORAL_TLS,
     TEMPORAL_VERSION, NAMESPACE, SEARCH_ATTRIBUTES, KNOWLEDGE_BASE, ARTIFACT_STORE, APPROVERS, KEY, FOLDERS, GPG,
-    BACKUP_PROGRAMS, RESTORE_POINTS,
+    RESTORE_POINTS,
 )  # fmt: skip
 """Every check, in the order in which it is made and shown."""
 

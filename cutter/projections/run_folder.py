@@ -3,7 +3,7 @@
 The writer holds the lock `state.lock` (POSIX fcntl), so that two hosts that share the folder do not write at the same
 time. If it does not get the lock in time, it raises STOP_RUN_BUSY and leaves the database unaffected (spec "Resume,
 void, amend"). If the artifact store is the runs folder, which is the default, the folder also has the backup as
-`pre_write.gpg`. For a backup that the run shares with another run, the folder has a link.
+`pre_write.gpg`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from cutter import limits
-from cutter.domain.ids import InvalidId
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Refused, Unavailable
-from cutter.kb.ids import artifact_id_rule
 from cutter.projections import state_file as projection
 from cutter.storage import private
 
@@ -50,19 +48,7 @@ def write(
         with locked(folder / LOCK, run_id, lock_seconds):
             for name, data in files.items():
                 replace(folder / name, data)
-            _link_shared_backup(folder, str(sidecar.pins.get("backup_artifact", "")))
     return folder
-
-
-def _link_shared_backup(folder: Path, artifact: str) -> None:
-    """Lead from the folder of a run to a backup, and to its record, in the folder of another run. Stores do not follow
-    links.
-    """
-    with suppress(InvalidId):
-        target = folder.parent / artifact_id_rule(artifact)
-        for file in target.parent.glob(f"{target.name}*"):
-            if not os.path.lexists(link := folder / file.name):
-                link.symlink_to(os.path.relpath(file, folder))
 
 
 def read_state(runs: Path, run_id: str) -> dict[str, Any]:

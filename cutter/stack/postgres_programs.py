@@ -5,13 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import subprocess
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from cutter import limits, versions
 from cutter.errors import Unavailable
-from cutter.settings import Settings
 from cutter.stack.detached_process import as_user, last_line, spawn
 from cutter.stack.processes import Process
 from cutter.stack.service_user import ServiceUser, let_read
@@ -28,24 +25,6 @@ def pg_bin(name: str) -> Path:
     if not path.is_file():
         raise Unavailable(f"no {name} in the PostgreSQL wheel: make the virtual environment again", what="database")
     return path
-
-
-def backup_program(settings: Settings, name: str) -> Path:
-    """The path of pg_dump or pg_restore: in the folder that the settings name, else in the wheel.
-
-    Raises Unavailable with the setting if the folder lacks the program.
-    """
-    if settings.pg_bin_dir is None:
-        return pg_bin(name)
-    path = settings.pg_bin_dir.absolute() / name
-    if not os.access(path, os.X_OK):
-        raise Unavailable(f"no program {name} in {path.parent}, which CUTTER_PG_BIN_DIR names", what="backup")
-    return path
-
-
-def backup_programs(settings: Settings) -> Callable[[str], Path]:
-    """The function that gives the path of each program of a full backup."""
-    return partial(backup_program, settings)
 
 
 def initdb(data: Path, *, superuser: str, password: Path, user: ServiceUser | None, log: Path) -> None:

@@ -31,8 +31,8 @@ DATABASES = {"cutter": Role.OWNER, "cutter_scratch": Role.BACKUP}
 """Each database with its owner."""
 
 MAY_CALL: dict[str, dict[Role, tuple[str, ...]]] = {
-    "cutter": {Role.OWNER: ("pg_advisory_", "pg_try_advisory_", "pg_notify("), Role.BACKUP: ("pg_export_snapshot(",)},
-    "cutter_scratch": {Role.BACKUP: ("pg_try_advisory_xact_lock(", "pg_terminate_backend(")},
+    "cutter": {Role.OWNER: ("pg_advisory_", "pg_try_advisory_", "pg_notify(")},
+    "cutter_scratch": {},
 }
 """For each database and role, the prefixes of the guarded functions that the role may call. Others may call none."""
 

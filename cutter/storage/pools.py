@@ -45,6 +45,11 @@ SESSION = " ".join(
         "client_encoding": "UTF8",
         "datestyle": "ISO",
         "local_preload_libraries": "",
+        # If a policy of row security would hide rows, the query fails. A backup would be without these rows.
+        "row_security": "off",
+        "bytea_output": "hex",
+        "extra_float_digits": "3",
+        "intervalstyle": "postgres",
     }.items()
 )
 """Settings of every session.
@@ -66,8 +71,7 @@ PERCENT_OF_CONNECTIONS = {
 """The percentage of the server's connections that each role may hold. The superuser and monitoring get the rest.
 
 - As cutter_read, a cutter worker holds a pool of 4, one connection for its heartbeat, and one for each batch that it
-  steers or has just steered (at most 32). As cutter_backup, it holds a pool of 4, and at each of 8 gates one for the
-  wave and two for pg_dump.
+  steers or has just steered (at most 32). As cutter_backup, it holds a pool of 4 in each of two databases.
 - An exec worker holds a pool of 4, one connection for its heartbeat, and one for each of 8 gates that read back.
 - A verify worker holds a pool of 4 and one connection for its heartbeat.
 
@@ -102,15 +106,24 @@ class _Session(psycopg.Connection[tuple[object, ...]]):
                 made._fetch_gen = lambda *, flush: fetch(flush=False)  # type: ignore[method-assign]  # noqa: ARG005
 
 
-def open_pool(settings: Settings, role: Role, *, size: int = 4, timeout: float = 10) -> Pool:
+SCRATCH = "cutter_scratch"
+"""The database of cutter_backup, in which a backup is restored and compared."""
+
+
+def open_pool(
+    settings: Settings, role: Role, *, database: str = "cutter", size: int = 4, timeout: float = 10,
+    statement_seconds: float = 0,
+) -> Pool:  # fmt: skip
     """A pool of at most `size` connections. It opens them lazily, so that a worker can start before the database.
+
+    A statement of these connections may take `statement_seconds`, if a transaction sets no other limit.
 
     Each new connection reads the password's file, so that a running worker takes a changed password. A caller that
     waits more than `timeout` seconds for a connection gets Unavailable.
     """
     dsn(settings, role)  # Raises Unavailable now if the file is missing.
     pool: Pool = ConnectionPool(
-        partial(dsn, settings, role),
+        partial(dsn, settings, role, database=database),
         min_size=0,
         max_size=size,
         timeout=timeout,
@@ -120,7 +133,7 @@ def open_pool(settings: Settings, role: Role, *, size: int = 4, timeout: float =
         name=role,
         connection_class=_Session,
         kwargs={
-            "options": SESSION,
+            "options": f"{SESSION} -c statement_timeout={int(statement_seconds * 1000)}ms",
             "application_name": f"cutter:{role}",
             "connect_timeout": limits.DATABASE_CONNECT_SECONDS,
             "autocommit": False,

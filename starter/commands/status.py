@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Group, RenderableType
 
-from cutter.backup import health as backup_health
 from cutter.catalogue import GATES, Role
 from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
@@ -41,7 +40,7 @@ FIRST_DOCUMENT: Rows[str] = values("first_document")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
     """All that `cutter status` shows without a name: rows of runs and open batches, tenants, and one sentence for each
-    lane in use, undelivered message, blocked worker and damaged backup.
+    lane in use, undelivered message and blocked worker.
 
     `next` is the first command of a deployment without a run, else None.
     """
@@ -53,7 +52,6 @@ class Overview:
     lanes: list[str]
     messages: list[str]
     blocked: list[str]
-    backups: list[str]
 
     def as_json(self) -> View:
         """The form of `cutter status --json`."""
@@ -111,7 +109,6 @@ def newest(settings: Settings) -> Overview:
         runs = with_holds(settings, connection, run_status.newest_runs(connection))
         undelivered = list(health.sentences(health.health(connection)))
         stuck = [worker.sentence for worker in blocked_workers.blocked(connection)]
-        damaged = list(backup_health.sentences(backup_health.health(connection), settings.backup_verified_max_days))
         first = None if runs else _first_step(connection)
     return Overview(
         runs=runs,
@@ -121,7 +118,6 @@ def newest(settings: Settings) -> Overview:
         lanes=list(lanes.sentences(run_rows.lanes(settings))),
         messages=undelivered,
         blocked=stuck,
-        backups=damaged,
     )
 
 
@@ -182,9 +178,7 @@ def _table_of_all(view: Overview) -> RenderableType:
     unheard: list[RenderableType] = ["", *map(line, view.messages)] if view.messages else []
     unheard += [line("next: cutter notify list")] if unheard else []
     stuck: list[RenderableType] = ["", *map(line, view.blocked)] if view.blocked else []
-    damaged: list[RenderableType] = ["", *map(line, view.backups)] if view.backups else []
-    damaged += [line("next: cutter backup scrub")] if damaged else []
-    return Group(*above, _table_of_runs(view), *below, *held, *stuck, *unheard, *damaged)
+    return Group(*above, _table_of_runs(view), *below, *held, *stuck, *unheard)
 
 
 def _table_of_runs(view: Overview) -> RenderableType:

@@ -18,7 +18,6 @@ import psycopg
 
 from cutter import limits
 from cutter.approvals import approver_store
-from cutter.backup import health as backup_health
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain import lanes
 from cutter.domain.amounts import counted
@@ -113,7 +112,6 @@ def _local(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     yield held_lanes(settings)
     yield change_notices(settings)
     yield messages(settings)
-    yield backups(settings)
     yield policy(settings)
     for role in WorkerRole:
         yield process(workers.service_name(settings, role), known)
@@ -318,22 +316,6 @@ def messages(settings: Settings) -> Check:
     if wrong:
         return Check(name="messages", verdict=Verdict.BAD, found=wrong, remedy="cutter notify list")
     return Check(name="messages", verdict=Verdict.OK, found=f"arrive by {', '.join(channel.name for channel in rows)}")
-
-
-def backups(settings: Settings) -> Check:
-    """Checks that the segments of backups are verified. `off` if there are none."""
-    try:
-        with _asked(settings) as connection:
-            summary = backup_health.health(connection)
-    except CutterError as problem:
-        return _unseen("backups", problem)
-    if not summary.sealed:
-        return Check(name="backups", verdict=Verdict.OFF, found="no segment yet: a run takes a backup before it writes")
-    wrong = "; ".join(backup_health.sentences(summary, settings.backup_verified_max_days))
-    if wrong:
-        return Check(name="backups", verdict=Verdict.BAD, found=wrong, remedy="cutter backup scrub")
-    age = f"the oldest verification is {summary.oldest_days:.0f} days old"
-    return Check(name="backups", verdict=Verdict.OK, found=f"{counted(summary.sealed, 'document')} in segments, {age}")
 
 
 def change_notices(settings: Settings) -> Check:

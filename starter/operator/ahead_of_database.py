@@ -39,7 +39,7 @@ _RUN_FOLDER = re.compile(
 )
 _PLACES = (f"{ROOT}/", "knowledge/dev/runs/", "knowledge/dev/runs-index/")
 _BUNDLE = (".tar", f".tar{SIGNATURE_SUFFIX}")
-"""How bundles end. A backup of a known run is never ahead: the tree of segments can name it before its run does."""
+"""How bundles end. A backup of a known run is left alone: it exists before its gate records it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

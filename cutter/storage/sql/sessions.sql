@@ -17,14 +17,14 @@ as $$
 $$;
 
 -- Ends what no session of the product does: a transaction longer than the longest gate of its role, or one that idles
--- for three times the product's own timeout. A backup idles in its transaction while pg_dump reads its snapshot.
+-- for three times the product's own timeout.
 create or replace function cutter_guard.fn_end_overdue() returns integer
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
     select count(*) filter (where pg_terminate_backend(s.pid))::integer
     from pg_stat_activity s
-    join (values ('directus', 60, 30), ('cutter_api', 60, 30), ('cutter_desk', 60, 30), ('cutter_read', 660, 30), ('cutter_backup', 660, 660),
+    join (values ('directus', 60, 30), ('cutter_api', 60, 30), ('cutter_desk', 60, 30), ('cutter_read', 660, 30), ('cutter_backup', 660, 30),
         ('cutter_exec', 960, 30), ('cutter_verify', 360, 30), ('cutter_operator', 960, 30)) as most (role, transaction_seconds, idle_seconds)
         on most.role = s.usename
     where s.datname = current_database() and s.pid <> pg_backend_pid()

@@ -11,20 +11,26 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-from cutter.backup import forms
+from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
+from cutter.backup.restore import restore_check
+from cutter.backup.take import take
+from cutter.catalogue import Role
+from cutter.settings import Settings
 from cutter.stack.postgres import Cluster, bootstrap, ensure_cluster, pg_bin, stop_cluster
 from cutter.storage.migrate import migrate_url
+from cutter.storage.pools import Pool, open_pool
 
 CANARY = "canary-7f3a9c-not-to-be-found"
 ROLE = "cutter_backup"
+NUMBER = 9
 # A cluster that lives for minutes has nothing to lose in a crash.
 _FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
@@ -67,7 +73,7 @@ class Server:
         for name in databases:
             self.run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
-    def fill(self, database: str, *, units: int, canary: str = CANARY, number: int = 9) -> None:
+    def fill(self, database: str, *, units: int, canary: str = CANARY, number: int = NUMBER) -> None:
         """The rows of one law. Laws with other numbers share no id with it."""
         script = Path(__file__).with_name("rows.sql").read_text(encoding="utf-8")
         for name, value in {"units": str(units), "canary": canary, "number": str(number)}.items():
@@ -142,40 +148,49 @@ class Rig:
     scratch: str
     programs: dict[str, Path] = field(default_factory=dict)
     taken: int = 0
-    form: forms.Form = "full"
 
     @property
     def store(self) -> Path:
         return self.folder / "artifacts"
 
-    def pg_bin(self, name: str) -> Path:
-        return self.programs.get(name) or pg_bin(name)
+    @property
+    def gpg(self) -> str:
+        return str(self.programs.get("gpg", "gpg"))
 
-    def take(self, **changed: Any) -> BackupRecord | BackupRefusal:
+    def settings(self, database: str) -> Settings:
+        url = f"postgresql://127.0.0.1:{self.server.cluster.port}/{database}"
+        return Settings(state_dir=self.folder / "state", database_url=url, secrets_dir=self.server.secrets)
+
+    def pool(self, database: str) -> Pool:
+        return open_pool(self.settings(database), Role.BACKUP, size=1, timeout=3)
+
+    def take(self, *, database: str = "", deadline_seconds: float = 60, **changed: Any) -> BackupRecord | BackupRefusal:
         self.taken += 1
         arguments: dict[str, Any] = {
-            "dsn": self.server.dsn(ROLE, self.database),
-            "pg_bin": self.pg_bin,
+            "document_id": f"ICX-LAW-{NUMBER}",
+            "docprefix": f"ICX-LAW-{NUMBER}",
             "gpg_home": self.home.path,
-            "gpg_binary": str(self.programs.get("gpg", "gpg")),
+            "gpg_binary": self.gpg,
             "recipient_fingerprint": self.home.fingerprint,
             "artifacts_url": self.store.as_uri(),
             "artifact_id": f"run/pre_write_{self.taken}.gpg",
-            "deadline_seconds": 60.0,
+            "deadline": Deadline(deadline_seconds),
         }
-        return forms.TAKE[self.form](**arguments | changed)
+        with closing(self.pool(database or self.database)) as source:
+            return take(source=source, **arguments | changed)
 
-    def check(self, record: BackupRecord, **changed: Any) -> RestoreReport | BackupRefusal:
+    def check(
+        self, record: BackupRecord, *, deadline_seconds: float = 60, **changed: Any
+    ) -> RestoreReport | BackupRefusal:
         arguments: dict[str, Any] = {
             "record": record,
             "artifacts_url": self.store.as_uri(),
-            "scratch_dsn": self.server.dsn(ROLE, self.scratch),
-            "pg_bin": self.pg_bin,
             "gpg_home": self.home.path,
-            "gpg_binary": str(self.programs.get("gpg", "gpg")),
-            "deadline_seconds": 60.0,
+            "gpg_binary": self.gpg,
+            "deadline": Deadline(deadline_seconds),
         }
-        return forms.restore_check(**arguments | changed)
+        with closing(self.pool(self.scratch)) as scratch:
+            return restore_check(scratch=scratch, **arguments | changed)
 
     def taken_record(self) -> BackupRecord:
         record = self.take()
@@ -218,7 +233,7 @@ def rig(server: Server, home: Home, *, units: int = 20) -> Iterator[Rig]:
 
 
 def holds_plaintext(folders: list[Path], canary: str = CANARY) -> list[Path]:
-    """Files that hold the canary or the head of a pg_dump archive (which is compressed, so the canary is not seen)."""
+    """Files that hold the canary or the head of a pg_dump archive."""
     paths = []
     for folder in folders:
         for path in folder.rglob("*"):

@@ -1,4 +1,4 @@
--- Rows of all nine tables for one document, with bodies that a careless reader of COPY text would stumble over. Foreign keys and the
+-- Rows of nine tables for one document, with bodies that a careless reader of COPY text would stumble over. Foreign keys and the
 -- gateway are switched off: what is proven here is the backup, not the cut.
 SET session_replication_role = replica;
 ALTER TABLE public.information_unit DISABLE TRIGGER ALL;
@@ -22,7 +22,6 @@ INSERT INTO public.source_document
 VALUES ('document-{number}', 'ICX-LAW-{number}', 'ICX-LAW-{number}', 'law', 'law', 'test');
 INSERT INTO cutter_governance.run (run_id, document_id, mode, starter)
 VALUES ('ictr-20260101T000000Z-00000000-0000-7000-8000-00000000000{number}', 'ICX-LAW-{number}', 'live', 'test');
-INSERT INTO cutter_governance.backup_coverage (document_id, changes) VALUES ('ICX-LAW-{number}', 1);
 INSERT INTO public.information_unit
        (id, canonical_address, unit_kind, content_anchor_ref, version_anchor_ref, owner_ref, identity_profile,
         created_by, updated_by)

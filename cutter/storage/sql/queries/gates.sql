@@ -117,17 +117,11 @@ from cutter_governance.run r where r.run_id = %(run_id)s
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256,
     extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
         as age_seconds,
-    coalesce(a.target = sealed.artifact, false) as sealed,
-    -- No backup is taken between the discovery of a problem and its end. So whole seconds are exact enough.
-    (a.response_metadata ->> 'taken_utc')::timestamptz < coalesce(
-        (select date_trunc('second', h.given_up_at) from cutter_governance.backup_head h), '-infinity') as superseded
+    coalesce(a.target = sealed.artifact, false) as sealed
 from (
     select min(g.result -> 'pins' ->> 'backup_artifact') as artifact from cutter_governance.gate_receipt g
     where g.run_id = %(run_id)s and g.gate = 'IG_backup' and g.sealed_at is not null) sealed
-cross join lateral (
-    select * from cutter_governance.action_receipt o where o.run_id = %(run_id)s
-    union
-    select * from cutter_governance.action_receipt s where s.connector = 'backup' and s.target = sealed.artifact) a
+join cutter_governance.action_receipt a on a.run_id = %(run_id)s
 where a.connector = 'backup' and a.operation = 'take'
     and coalesce(a.response_metadata ->> 'sha256', '') ~ '^[0-9a-f]{64}$'
     -- A backup whose record has no valid time does not count.
@@ -142,15 +136,6 @@ select cutter_governance.fn_archiver(%(late_seconds)s)
 -- name: restore_point
 -- Returns a new restore point for the backup of a run, or the archiver's problem.
 select cutter_governance.fn_restore_point(%(run_id)s, %(late_seconds)s)
-
--- name: wave_lock
--- Returns whether the caller may take the shared backup of a batch.
-select cutter_governance.fn_wave_lock(%(batch_id)s)
-
--- name: wave_backup
--- Returns the pins of a recent enough shared backup of the batch, or no row.
-select pins from cutter_governance.fn_wave_backup(%(run_id)s, %(batch_id)s, %(seconds)s) as pins
-where pins is not null
 
 -- name: rows_under_prefix
 -- Returns how many units are under a prefix.

@@ -78,10 +78,8 @@ order by n.id
 limit %(most)s
 
 -- name: notification_runs_to_tell
--- Returns what a channel has not told yet about runs that stopped, failed or finished, and about damaged backups.
-select n.id, n.kind, n.subject, n.place, r.run_id, r.document_id, r.mode, r.tenant,
-    case when n.kind = 'backup' then (
-        select b.problem from cutter_governance.backup_coverage b where b.document_id = r.document_id) end as problem
+-- Returns what a channel has not told yet about runs that stopped, failed or finished.
+select n.id, n.kind, n.subject, n.place, r.run_id, r.document_id, r.mode, r.tenant
 from cutter_governance.notification n
 join cutter_governance.notification_channel c on c.name = %(channel)s
 join cutter_governance.run r on r.run_id = n.run_id

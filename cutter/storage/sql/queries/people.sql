@@ -184,37 +184,13 @@ select exists (
     where role = 'exec' and state <> 'shutdown'
         and seen_at >= clock_timestamp() - 3 * beat_seconds * interval '1 second')
 
--- name: backup_health
--- Returns how many documents are in segments, how many of these are damaged, one of them with its problem, and the
--- oldest verification.
-select (select h.documents from cutter_governance.backup_head h) as sealed, count(c.document_id) as damaged,
-    min(c.document_id || ': ' || c.problem) as first, extract(epoch from clock_timestamp() - (
-        select min(v.verified_at) from cutter_governance.backup_coverage v where v.verified_at is not null))::float
-        as oldest_seconds
-from cutter_governance.backup_coverage c where c.problem is not null
-
--- name: wanted_backups
--- Returns the backups of runs that are open, and those that a gate sealed within these days.
-select distinct g.result -> 'pins' ->> 'backup_artifact' as artifact
-from cutter_governance.gate_receipt g join cutter_governance.run r on r.run_id = g.run_id
-where g.gate = 'IG_backup' and g.sealed_at is not null
-    and (r.ended_at is null or g.sealed_at > clock_timestamp() - make_interval(days => %(days)s))
-union
-select a.target from cutter_governance.action_receipt a join cutter_governance.run r on r.run_id = a.run_id
-where a.connector = 'backup' and r.ended_at is null
-
 -- name: backups
--- Returns the newest backups with the documents that they were taken for. A backup names the second in which it was
--- taken, so the time of its receipt orders the backups of one second.
+-- Returns the newest backups with the documents whose rows they have. A backup names the second in which it was taken, so
+-- the time of its receipt orders the backups of one second.
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256, a.response_metadata ->> 'taken_utc' as taken_utc,
-    (a.response_metadata ->> 'size_bytes') as size_bytes, a.response_metadata -> 'restore_point' ->> 'name' as restore_point, (
-    select coalesce(string_agg(distinct r.document_id, ', ' order by r.document_id), '')
-    from (select a.run_id union
-          select g.run_id from cutter_governance.gate_receipt g
-          where g.gate = 'IG_backup' and g.sealed_at is not null
-              and g.result -> 'pins' ->> 'backup_artifact' = a.target) as its
-    join cutter_governance.run r on r.run_id = its.run_id) as documents
-from cutter_governance.action_receipt a
+    (a.response_metadata ->> 'size_bytes') as size_bytes, a.response_metadata -> 'restore_point' ->> 'name' as restore_point,
+    r.document_id
+from cutter_governance.action_receipt a join cutter_governance.run r on r.run_id = a.run_id
 where a.connector = 'backup' and a.operation = 'take'
 order by a.response_metadata ->> 'taken_utc' desc nulls last, a.at desc, a.target
 limit %(limit)s

@@ -10,6 +10,3 @@ create constraint trigger trg_zz_cut_change_set_gate after insert or update on c
     execute function cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 alter table cutter_governance.cut_change_set enable always trigger trg_cut_change_set_append_only;
 alter table cutter_governance.cut_change_set enable always trigger trg_cut_change_set_no_truncate;
-create constraint trigger trg_zz_cut_change_set_backup after insert or update or delete on cutter_governance.cut_change_set
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table cutter_governance.cut_change_set enable always trigger trg_zz_cut_change_set_backup;

@@ -10,6 +10,3 @@ create constraint trigger trg_zz_cut_change_set_affected_row_gate after insert o
     execute function cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 alter table cutter_governance.cut_change_set_affected_row enable always trigger trg_cut_change_set_affected_row_append_only;
 alter table cutter_governance.cut_change_set_affected_row enable always trigger trg_cut_change_set_affected_row_no_truncate;
-create constraint trigger trg_zz_cut_change_set_affected_row_backup after insert or update or delete on cutter_governance.cut_change_set_affected_row
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table cutter_governance.cut_change_set_affected_row enable always trigger trg_zz_cut_change_set_affected_row_backup;

@@ -12,6 +12,3 @@ create constraint trigger trg_zz_dot_pair_signature_gate after insert or update 
     execute function cutter_governance.fn_check_run_of_row('IG_leg_b_record', 'IG_write_verify');
 alter table cutter_governance.dot_pair_signature enable always trigger trg_dot_pair_signature_append_only;
 alter table cutter_governance.dot_pair_signature enable always trigger trg_dot_pair_signature_no_truncate;
-create constraint trigger trg_zz_dot_pair_signature_backup after insert or update or delete on cutter_governance.dot_pair_signature
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table cutter_governance.dot_pair_signature enable always trigger trg_zz_dot_pair_signature_backup;

@@ -16,6 +16,3 @@ alter table public.enactment enable always trigger trg_aa_enactment_guard;
 alter table public.enactment enable always trigger trg_enactment_append_only;
 alter table public.enactment enable always trigger trg_enactment_no_truncate;
 alter table public.enactment enable always trigger trg_zz_enactment_gate;
-create constraint trigger trg_zz_enactment_backup after insert or update or delete on public.enactment
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table public.enactment enable always trigger trg_zz_enactment_backup;

@@ -21,6 +21,3 @@ alter table public.information_unit enable always trigger trg_iu_enacted_immut_a
 alter table public.information_unit enable always trigger trg_iu_no_truncate;
 alter table public.information_unit enable always trigger trg_zz_iu_insert_gate;
 alter table public.information_unit enable always trigger trg_zz_iu_update_gate;
-create constraint trigger trg_zz_information_unit_backup after insert or update or delete on public.information_unit
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table public.information_unit enable always trigger trg_zz_information_unit_backup;

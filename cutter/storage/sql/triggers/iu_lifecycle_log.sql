@@ -7,6 +7,3 @@ create constraint trigger trg_zz_log_gate after insert on public.iu_lifecycle_lo
     for each row execute function cutter_governance.fn_check_gate_of_row('IG_lifecycle_enact_execute');
 alter table public.iu_lifecycle_log enable always trigger trg_iu_lifecycle_log_append_only;
 alter table public.iu_lifecycle_log enable always trigger trg_iu_lifecycle_log_no_truncate;
-create constraint trigger trg_zz_iu_lifecycle_log_backup after insert or update or delete on public.iu_lifecycle_log
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table public.iu_lifecycle_log enable always trigger trg_zz_iu_lifecycle_log_backup;

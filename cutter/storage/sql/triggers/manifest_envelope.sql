@@ -4,6 +4,3 @@ create trigger trg_aa_manifest_envelope_guard before insert or update on cutter_
 create constraint trigger trg_zz_manifest_envelope_gate after insert or update on cutter_governance.manifest_envelope
     deferrable initially deferred for each row
     execute function cutter_governance.fn_check_run_of_row('IG_leg_b_record');
-create constraint trigger trg_zz_manifest_envelope_backup after insert or update or delete on cutter_governance.manifest_envelope
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table cutter_governance.manifest_envelope enable always trigger trg_zz_manifest_envelope_backup;

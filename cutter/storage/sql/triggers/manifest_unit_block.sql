@@ -14,9 +14,3 @@ create constraint trigger trg_zz_manifest_unit_block_gate after update on cutter
     execute function cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 alter table cutter_governance.manifest_unit_block enable always trigger trg_manifest_unit_block_append_only;
 alter table cutter_governance.manifest_unit_block enable always trigger trg_manifest_unit_block_no_truncate;
-create trigger trg_zz_manifest_unit_block_backup_insert after insert on cutter_governance.manifest_unit_block
-    referencing new table as inserted for each statement execute function cutter_governance.fn_backup_rows_changed();
-create constraint trigger trg_zz_manifest_unit_block_backup after update or delete on cutter_governance.manifest_unit_block
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table cutter_governance.manifest_unit_block enable always trigger trg_zz_manifest_unit_block_backup_insert;
-alter table cutter_governance.manifest_unit_block enable always trigger trg_zz_manifest_unit_block_backup;

@@ -12,6 +12,3 @@ create constraint trigger trg_zz_review_decision_gate after insert on cutter_gov
     deferrable initially deferred for each row when (new.type = 'cut')
     execute function cutter_governance.fn_check_run_of_row('IG_leg_b_record');
 alter table cutter_governance.review_decision enable always trigger trg_review_decision_once;
-create constraint trigger trg_zz_review_decision_backup after insert or update or delete on cutter_governance.review_decision
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table cutter_governance.review_decision enable always trigger trg_zz_review_decision_backup;

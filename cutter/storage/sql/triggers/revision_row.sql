@@ -13,9 +13,3 @@ alter table cutter_governance.revision_row enable always trigger trg_aa_revision
 alter table cutter_governance.revision_row enable always trigger trg_revision_row_append_only;
 alter table cutter_governance.revision_row enable always trigger trg_revision_row_no_truncate;
 alter table cutter_governance.revision_row enable always trigger trg_zz_revision_row_gate;
-create trigger trg_zz_revision_row_backup_insert after insert on cutter_governance.revision_row
-    referencing new table as inserted for each statement execute function cutter_governance.fn_backup_rows_changed();
-create constraint trigger trg_zz_revision_row_backup after update or delete on cutter_governance.revision_row
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table cutter_governance.revision_row enable always trigger trg_zz_revision_row_backup_insert;
-alter table cutter_governance.revision_row enable always trigger trg_zz_revision_row_backup;

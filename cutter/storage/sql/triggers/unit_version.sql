@@ -17,6 +17,3 @@ alter table public.unit_version enable always trigger trg_uv_enacted_immut_alway
 alter table public.unit_version enable always trigger trg_uv_no_truncate;
 alter table public.unit_version enable always trigger trg_zz_uv_insert_gate;
 alter table public.unit_version enable always trigger trg_zz_uv_update_gate;
-create constraint trigger trg_zz_unit_version_backup after insert or update or delete on public.unit_version
-    deferrable initially deferred for each row execute function cutter_governance.fn_backup_changed();
-alter table public.unit_version enable always trigger trg_zz_unit_version_backup;

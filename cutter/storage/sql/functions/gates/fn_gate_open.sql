@@ -1,6 +1,6 @@
 -- Opens a gate in the caller's transaction, or returns why not. The checks are: role, lane, stop latch, claim, state,
--- damaged segments, predecessor, fence, mode, policy, receipts, approvals, survey. The caller must roll back on every
--- status but 'opened', and COMMIT refuses the others anyway.
+-- predecessor, fence, mode, policy, receipts, approvals, survey. The caller must roll back on every status but 'opened',
+-- and COMMIT refuses the others anyway.
 create or replace function cutter_governance.fn_gate_open(
     p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_approvals jsonb default '[]',
     p_rehearse boolean default false, p_policy jsonb default null) returns jsonb
@@ -37,8 +37,7 @@ begin
         return v_answer;
     end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id;
-    v_answer := coalesce(
-        cutter_governance.fn_stop_answer(v_run, latch), cutter_governance.fn_backup_answer(step, p_rehearse));
+    v_answer := cutter_governance.fn_stop_answer(v_run, latch);
     if v_answer is not null then
         return v_answer;
     end if;

@@ -1,1 +1,0 @@
-"""Pure: a backup's companion: the rows of all tables that segments do not hold, at the moment of one backup."""

@@ -1,1 +1,0 @@
-"""Pure: a backup as segments: the documents that changed, and the name of the tree of the segments with the others."""

@@ -1,0 +1,121 @@
+"""IO: dumps the whole database of the local stack through gpg, and brings it back into a fresh stack.
+
+A deployment archives its write-ahead log instead (docs/runbooks/point-in-time.md). No plaintext reaches the disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from cutter import limits
+from cutter.backup.artifacts import chunks, open_store
+from cutter.backup.ciphertext import refused_key, require_success, write_sealed, wrong_recipient
+from cutter.backup.decryption import Reader, decryption_key
+from cutter.backup.keyring import find_recipient, home_of_backups, pinned
+from cutter.backup.pipeline import Deadline, Pipeline, Stage
+from cutter.backup.record import BackupRefusal
+from cutter.backup.restore import digest
+from cutter.errors import Refused, Unavailable
+from cutter.gpg import environment
+from cutter.kb import write_once
+from cutter.stack.postgres import DATABASE, Cluster, bootstrap, pg_bin
+from cutter.stack.ports import LOOPBACK
+
+_NEW = "cutter_new"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dumped:
+    """An encrypted dump: its digest and its size in bytes."""
+
+    sha256: str
+    size_bytes: int
+
+
+def dump(cluster: Cluster, file: Path, *, gpg_home: Path, recipient: str) -> Dumped:
+    """Dump the database into a new file. Raises Refused, Unavailable, and Conflict if the file exists."""
+    gpg, store = home_of_backups(gpg_home, "gpg"), open_store(file.absolute().parent.as_uri())
+    key = find_recipient(gpg, pinned(recipient))
+    if isinstance(key, BackupRefusal):
+        raise Refused(key.message, code=key.code)
+    command = (str(pg_bin("pg_dump")), "--format=custom", "--compress=none", *_address(cluster, DATABASE))
+    stages = (
+        Stage(name="pg_dump", command=command, environment=_client(cluster)),
+        Stage(name="gpg", command=gpg.encryption(key.fingerprint), environment=environment()),
+    )
+    with write_once.draft(store, file.name) as draft:
+        with Pipeline(stages, deadline=Deadline(limits.WHOLE_DATABASE_SECONDS)) as pipeline:
+            sealed = write_sealed(pipeline.chunks(), draft, key)
+            exits = pipeline.exits()
+        refusal = refused_key(exits["gpg"], key)
+        if refusal is None:
+            for name in ("gpg", "pg_dump"):
+                require_success(name, exits[name])
+            refusal = None if sealed else wrong_recipient(key)
+        if refusal is not None:
+            raise Refused(refusal.message, code=refusal.code)
+        draft.publish()
+        return Dumped(sha256=draft.sha256, size_bytes=draft.size_bytes)
+
+
+def bring_back(cluster: Cluster, secrets: Path, file: Path, *, sha256: str, gpg_home: Path) -> int:
+    """Put the dump in the place of the database of a stack that has no run yet. Returns the number of its runs.
+
+    The superuser executes the dump, so its digest must be the given one. The dump goes into a new database, so a failure
+    leaves the present one as it is. Raises Refused and Unavailable.
+    """
+    url = file.absolute().parent.as_uri()
+    observed, _ = digest(url, file.name)
+    if observed != sha256:
+        raise Refused(f"{file} has the sha256 {observed}, not {sha256}: bring the right file", code="artifact_damaged")
+    if _runs(cluster, DATABASE):
+        raise Refused("the database of this stack has runs: set CUTTER_STATE_DIR to a new folder, and type", then="cutter up",
+                      code="database_in_use")  # fmt: skip
+    gpg = home_of_backups(gpg_home, "gpg")
+    gpg.start_agent()
+    with closing(psycopg.connect(cluster.superuser_dsn(), autocommit=True)) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {_NEW} WITH (FORCE)")
+        server.execute(
+            f"CREATE DATABASE {_NEW} OWNER cutter_owner TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER builtin"
+            " BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"
+        )
+        command = (str(pg_bin("pg_restore")), "--single-transaction", "--exit-on-error", *_address(cluster, _NEW))
+        stages = (
+            Stage(name="gpg", command=gpg.decryption(), environment=environment()),
+            Stage(name="pg_restore", command=command, environment=_client(cluster)),
+        )
+        artifact = Reader(chunks(open_store(url), file.name))
+        with Pipeline(stages, deadline=Deadline(limits.WHOLE_DATABASE_SECONDS), fed=True) as pipeline:
+            for _ in pipeline.chunks(artifact):
+                pass
+            exits = pipeline.exits()
+        if not decryption_key(exits["gpg"]) or artifact.sha256 != sha256:
+            raise Refused(f"gpg cannot open {file}: give --gpg-home the home with the private key", code="wrong_key")
+        if exits["pg_restore"].code != 0:
+            raise Unavailable(f"pg_restore failed with exit code {exits['pg_restore'].code}", what="backup")
+        server.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+        server.execute(f"ALTER DATABASE {_NEW} RENAME TO {DATABASE}")
+    bootstrap(cluster, secrets)
+    return _runs(cluster, DATABASE)
+
+
+def _runs(cluster: Cluster, database: str) -> int:
+    with closing(psycopg.connect(cluster.superuser_dsn(database), autocommit=True)) as connection:
+        row = connection.execute("SELECT count(*) FROM cutter_governance.run").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _address(cluster: Cluster, database: str) -> tuple[str, ...]:
+    """The options of a PostgreSQL program. The password is in its environment, because everyone sees a command line."""
+    return ("--no-password", f"--host={LOOPBACK}", f"--port={cluster.port}", f"--username={cluster.superuser}",
+            f"--dbname={database}")  # fmt: skip
+
+
+def _client(cluster: Cluster) -> Mapping[str, str]:
+    return {"PATH": os.defpath, "LC_ALL": "C", "PGPASSWORD": cluster.password}

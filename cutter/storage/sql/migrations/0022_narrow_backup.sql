@@ -1,0 +1,9 @@
+-- A backup holds the rows of one document, so nothing records which segment holds which rows.
+drop table cutter_governance.backup_coverage, cutter_governance.backup_head;
+
+-- Nothing tells people of damaged segments any more.
+delete from cutter_governance.notification where kind = 'backup';
+alter table cutter_governance.notification
+    drop constraint notification_kind_check,
+    add constraint notification_kind_check
+        check (kind in ('approval', 'policy_stop', 'stop', 'failure', 'finished', 'batch', 'enacted'));
