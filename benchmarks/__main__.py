@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ALL = (
-    "benchmarks.marking", "benchmarks.backup", "benchmarks.document", "benchmarks.cpu", "benchmarks.survey",
+    "benchmarks.marking", "benchmarks.document", "benchmarks.cpu", "benchmarks.survey",
     "benchmarks.revision", "benchmarks.desk",
 )  # fmt: skip
 

@@ -40,9 +40,8 @@ FUNCTIONS = "select funcname, sum(calls)::bigint, sum(self_time) from pg_stat_us
 LIMITS = (
     "Units and runs grow on two axes. No measured database has a million units and 100,000 runs at once.",
     "The document of 60 units passes its gates in one loop without the engine. Only the batch runs on Temporal.",
-    "The schedule of the reconciler, which also starts the scrubber, is paused. A scrub would report the copies as "
-    "damaged.",
-    "The copied documents have an entry in the tree of segments, but no segment in the store.",
+    "The schedule of the reconciler is paused.",
+    "The copied documents have no backup in the store.",
     "SQL copies the rows of two laws, so all copies of a law have the same size and text.",
 )
 """What this benchmark does not show. The page repeats it."""
@@ -115,7 +114,6 @@ def _side(prefix: str, *, law: int, copies: int) -> Iterator[tuple[Side, Json]]:
         with psycopg.connect(made.superuser(), autocommit=True) as connection:
             connection.execute(profile.TRACK)
             connection.execute(profile.RELOAD)
-        # A scrub that reports the copies as damaged would also stop the next backup.
         pause_reconciler(made)
         bench = BatchBench(made)
         seeds(bench.bench, units=law)

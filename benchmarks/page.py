@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import growth, page_costs, rebuild
+from benchmarks import growth, page_costs
 from benchmarks import peers as peer
 from benchmarks.desk import met as page_met
 from benchmarks.document import LEG_A
@@ -26,7 +26,7 @@ QUICK_LOOK = "**A quick look with few samples: only large differences mean somet
 
 RECORDS = (
     "document", "batch", "cpu", "survey", "steady", "queue", "fairness", "revision", "marking", "desk", "growth",
-    "rebuild", "peers",
+    "peers",
 )  # fmt: skip
 """The result files of the page. `benchmarks.NAME` writes the file NAME."""
 
@@ -217,24 +217,6 @@ def _what_grew(measured: list[Json]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def rebuilt(measured: list[Json]) -> list[str]:
-    """The section about a database that was destroyed and rebuilt; empty if none was measured."""
-    if not measured:
-        return []
-    machine, row = measured
-    return [
-        "## Rebuild", "",
-        *paragraph(
-            f"A database of {row['units']:,} units in {row['documents']:,} documents ({row['rows']:,} rows of the "
-            "tables that segments hold) was backed up, destroyed and rebuilt. The first backup of everything, with a "
-            f"companion of {row['companion_bytes'] / 1e6:,.0f} MB, took {row['backup_seconds']:,} s. The rebuild from "
-            f"{row['segments']} segments with {row['jobs']} jobs took **{row['rebuild_seconds']:,.0f} s**. Content "
-            f"fingerprint and all other tables equal: **{'yes' if row['equal'] else 'no'}**.", origin(machine),
-        ),
-        "What this does not show:", "", *listed(rebuild.LIMITS),
-    ]  # fmt: skip
-
-
 def peers(measured: list[Json]) -> list[str]:
     """The section about other engines; empty if none was measured."""
     if not measured:
@@ -311,7 +293,6 @@ def page() -> str:
         *_explained(revisions(results["revision"]), results),
         *desk(results["desk"]),
         *grown(results["growth"]),
-        *rebuilt(results["rebuild"]),
         *peers(results["peers"]),
         *servers([read(name) for name in SERVERS]),
     ]  # fmt: skip

@@ -5,8 +5,7 @@
 Both are the gates' own functions in one loop, without the engine and without people's time. CPU is that of this process
 with the programs that it starts, and of PostgreSQL. The ratio of CPU counts: other work on the machine prolongs times.
 
-A run's rows are in the backup of the next run. So each figure of IG_backup is that of a law of three units that is cut
-after the run.
+The backup of a first cut has no rows, and that of a revision has the rows of the first cut.
 """
 
 from __future__ import annotations
@@ -63,13 +62,6 @@ class Revisions(Bench):
         self.spent = {}
         return self.gates_of(document_id)
 
-    def with_next_backup(self, sample: Sample) -> tuple[Sample, Spent]:
-        """The newest run with the backup that holds its own rows, which the next run takes: a law of three units."""
-        own, name = self.spent, "IG_backup"
-        _, following = self.first_cut(3)
-        sample.gates[name], own[name] = following.gates[name], self.spent[name]
-        return sample, own
-
     def _timed(self, sample: Sample, name: str, deps: Deps, function: Any, argument: Any) -> Any:
         # Python's own clock is read last before and first after, so that the reading itself costs the step nothing.
         postgres, python = postgres_seconds(self.stack), python_seconds()
@@ -115,8 +107,8 @@ def measure(units: int, repetitions: int) -> list[dict[str, Any]]:
             leave_out_of_collections()  # as each worker does after its start
             for _ in range(repetitions):
                 document_id, sample = bench.first_cut(units)
-                taken["first cut"].append(bench.with_next_backup(sample))
-                taken["revision"].append(bench.with_next_backup(bench.revision(document_id, units)))
+                taken["first cut"].append((sample, bench.spent))
+                taken["revision"].append((bench.revision(document_id, units), bench.spent))
     return [record(kind, units, samples) for kind, samples in taken.items()]
 
 

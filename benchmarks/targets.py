@@ -37,8 +37,8 @@ WHY = {
     ),
     "leg A of": Reason(
         why="the gate also verifies the approvals, makes the cut plan of the pinned text, and surveys the definitions. "
-        "At COMMIT, PostgreSQL checks each new row again: a gate was open, the anchors agree, and the backup counts "
-        "the change. The calls alone do none of this.",
+        "At COMMIT, PostgreSQL checks each new row again: a gate was open, and the anchors agree. The calls "
+        "alone do none of this.",
         next="let one check at COMMIT read what several of them read.",
     ),
     "round trips, leg A": Reason(
@@ -268,7 +268,7 @@ def _reason_of_revision(first: Json, second: Json) -> Reason:
         f"{writers[0]:.0f}. All other gates take {total[1] - writers[1]:.0f} ms in the revision and "
         f"{total[0] - writers[0]:.0f} ms in the first cut. The text is marked three times, two of which must be "
         "independent. Two requests show every unit. A backup is taken and restored.",
-        next="keep the earlier versions of a revised law out of its segment, because they make the backup larger.",
+        next="keep the earlier versions of a revised law out of its backup, because they make it larger.",
     )
 
 

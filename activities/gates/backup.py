@@ -90,7 +90,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         return ()
 
     def body(opened: OpenGate) -> GatePassed | GateRefused:
-        made = taken[0]
+        made = taken[-1]
         record, report = made.proved.record, made.proved.report
         noted = backup_effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, made.rule)
         evidence = gate.Evidence(
@@ -111,7 +111,14 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         )
         return GatePassed(report=gate.evaluate(evidence))
 
-    return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
+    def attempted() -> GateOutcome:
+        return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
+
+    try:
+        return attempted()
+    except Conflict:
+        # The role cutter_backup can record a name before its gate does. The next attempt takes a name of its own.
+        return attempted()
 
 
 def _free_name(deps: Deps, attempt: Attempt) -> str:

@@ -183,8 +183,8 @@ def _attempted(work: Callable[[], T]) -> tuple[T | None, str]:
         return work(), ""
     except ContentRefused as problem:
         return None, str(problem)
-    except psycopg.OperationalError as problem:
-        raise Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup") from None
+    except rows.AWAY as problem:
+        raise rows.away(problem) from None
     except psycopg.Error as problem:
         return None, f"SQLSTATE {problem.sqlstate}"
 

@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
+import psycopg
 from psycopg import sql
 from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
@@ -21,11 +22,24 @@ from cutter import limits
 from cutter.backup.record import RECORD_VERSION
 from cutter.backup.tables import TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
+from cutter.errors import Unavailable
+from cutter.storage.faults import READ_ONLY, WRITABLE
 from cutter.storage.pools import Connection
 from cutter.storage.queries import queries_in
 
 _TYPE = re.compile(r"[a-z][a-z ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])?")
 """The types that a restore makes. They are PostgreSQL's own, so that a restore needs no other object."""
+
+
+AWAY = (psycopg.OperationalError, psycopg.InternalError, psycopg.InterfaceError)
+"""Errors of the environment: lost, refused, timed out, cancelled, out of space or memory. Others are about the data."""
+
+
+def away(problem: psycopg.Error) -> Unavailable:
+    """The error for an unavailable environment. It shows the SQLSTATE only, because a message may quote a row."""
+    if isinstance(problem, psycopg.errors.ReadOnlySqlTransaction):
+        return Unavailable(f"the backup needs a server that it can write to: {READ_ONLY}: {WRITABLE}", what="backup")
+    return Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup")
 
 
 class ContentRefused(ValueError):

@@ -24,7 +24,6 @@ from cutter.backup.record import BackupRecord, BackupRefusal, Proved, RefusalCod
 from cutter.backup.restore import restore_check
 from cutter.catalogue import Role
 from cutter.domain.restore_point import RestorePoint
-from cutter.errors import Unavailable
 from cutter.gpg import Gpg
 from cutter.kb.write_once import Draft
 from cutter.storage.pools import SCRATCH, Connection, Pool, single
@@ -97,8 +96,8 @@ def _readable(connection: Connection) -> Iterator[list[BackupRefusal]]:
     refusals: list[BackupRefusal] = []
     try:
         yield refusals
-    except psycopg.OperationalError as problem:
-        raise Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup") from None
+    except rows.AWAY as problem:
+        raise rows.away(problem) from None
     except psycopg.Error as problem:
         refusals.append(
             BackupRefusal(

@@ -50,8 +50,8 @@ class Drift:
 class NotOpened:
     """The database did not open or seal a gate, or did not open a request. `status` is the database's word.
 
-    `code` is the kind of a stop, or the code of another refusal. `reason` is given for a stop and for a damaged
-    segment. `drift` is given if the status is `drift`.
+    `code` is the kind of a stop, or the code of another refusal. `reason` is given for a stop. `drift` is given if the
+    status is `drift`.
     """
 
     status: str
@@ -64,7 +64,7 @@ class NotOpened:
         """The refusal from an answer of `fn_gate_open`, `fn_gate_close` or `fn_request_open`."""
         return cls(
             status=answer["status"], code=answer.get("code") or answer.get("kind") or "",
-            reason=answer.get("problem") or answer.get("reason") or "",
+            reason=answer.get("reason") or "",
             drift=Drift.of(answer["drift"]) if answer["status"] == "drift" else None,
         )  # fmt: skip
 

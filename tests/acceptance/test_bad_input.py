@@ -224,18 +224,14 @@ def test_a_full_disk_under_the_stack_is_told_before_anything_starts(tmp_path: Pa
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A small file system on top of a folder, filled to its last byte. It has the tree of the backups taken before."""
+    """A small file system on top of a folder, filled to its last byte."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount a small file system")
     folder.mkdir(exist_ok=True)
-    tree = {page.relative_to(folder): page.read_bytes() for page in folder.glob("backup-tree/*/*")}
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], check=False)
     if mounted.returncode != 0:
         pytest.skip("this machine does not let root mount a small file system")
     try:
-        for name, page in tree.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(page)
         with (folder / "filler").open("wb", buffering=0) as filler, suppress(OSError):
             while True:
                 filler.write(b"x" * 4096)

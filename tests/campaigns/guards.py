@@ -581,7 +581,7 @@ UNITS = (
     *_of(
         f"{_SQL}triggers/revision_row.sql", _LIVING,
         ("a planned row of another run", "fn_check_run_of_rows('IG_cut_leg_a_execute')",
-         "fn_backup_rows_changed()", "::test_a_row_is_planned_only_for_the_run_whose_leg_a_is_open"),
+         "fn_append_only()", "::test_a_row_is_planned_only_for_the_run_whose_leg_a_is_open"),
     ),
     *_of(
         f"{_SQL}functions/gates/fn_revision_problem.sql", _LIVING,
@@ -1094,20 +1094,6 @@ BATCHES = (
         f"{_SQL}functions/approvals/fn_people_signed.sql", _STORAGE,
         ("one signer by two keys in a batch", "least(count(distinct v.fingerprint), count(distinct v.approver))",
          "count(distinct v.fingerprint)", f"{_NIGHT}::test_one_person_whose_key_was_rotated_is_one"),
-    ),
-    *_of(
-        f"{_SQL}functions/batches/fn_wave_backup.sql", _STORAGE,
-        ("a look at every backup ever taken", """a.response_metadata ->> 'taken_utc' > to_char(
-                (statement_timestamp() - make_interval(secs => p_seconds)) at time zone 'UTC',
-                'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-            and a.at > statement_timestamp()""", "a.at > clock_timestamp()",
-         f"{_STORAGE}test_grown_database.py::test_a_document_of_a_batch_reads_only_recent_backups"),
-        ("a backup that the receipt did not pin", "g.result -> 'pins' ->> 'backup_sha256' = a.sha256", "true",
-         f"{_NIGHT}::test_only_what_the_receipt_pinned_is_shared"),
-        ("a shared backup beside a damaged segment", "where cutter_governance.fn_backup_problem() is null\n        and",
-         "where", f"{_NIGHT}::test_no_backup_is_shared_while_a_segment_is_damaged_nor_an_earlier_one_afterwards"),
-        ("a shared backup that needs what was given up", "a.taken_utc >= coalesce((", "'9' >= coalesce((",
-         f"{_NIGHT}::test_no_backup_is_shared_while_a_segment_is_damaged_nor_an_earlier_one_afterwards"),
     ),
     *_of(
         f"{_SQL}functions/batches/fn_batch_item_start.sql", _STORAGE,
@@ -2071,12 +2057,6 @@ DESK = (
 )  # fmt: skip
 """`cutter desk`: who gets an answer, and what an answer may do."""
 
-_SEGMENTS = "integration/backup/test_segments.py"
-_PARTS = "integration/backup/test_segment_parts.py"
-_TREE = "property/test_segment_tree.py"
-_RECOVERY = "integration/backup/test_recovery.py"
-_DAMAGED = "integration/backup/test_damaged_segments.py"
-_BESIDE_DAMAGE = f"{_STORAGE}test_gates_beside_damage.py"
 _POINTS = "integration/backup/test_restore_points.py"
 _POINT_AT_THE_GATE = "unit/gates/test_reading_gates.py"
 
@@ -2119,23 +2099,12 @@ RESTORE_POINTS = (
     ),
     *_of(
         "activities/backup_effects.py", _POINTS,
-        ("a restore point that nobody asks for", "    if not deps.settings.backup_restore_point:", "    if False:",
+        ("a restore point that nobody asks for", "    if settings.backup_restore_point:", "    if True:",
          "::test_without_the_setting_nothing_is_marked"),
-        ("a restore point that no rule allows", "    effects.required(deps, context, BACKUP_TAKE)\n", "",
-         "::test_a_point_needs_the_rule_that_allows_backups"),
-    ),
-    *_of(
-        "activities/gates/backup.py", _POINTS,
         ("a backup without the point that is asked for",
-         "    if isinstance(point, BackupRefusal):\n        return point",
-         "    if isinstance(point, BackupRefusal):\n        point = None",
+         "        if isinstance(point, BackupRefusal):\n            return point",
+         "        if isinstance(point, BackupRefusal):\n            point = None",
          "::test_without_an_archive_the_gate_fails_with_the_remedy"),
-    ),
-    *_of(
-        "activities/gates/shared_backup.py", _POINTS,
-        ("a wave's backup without the point that is asked for",
-         "    if deps.settings.backup_restore_point and record.restore_point is None:", "    if False:",
-         "::test_a_wave_takes_a_backup_of_its_own_if_the_shared_one_has_no_point"),
     ),
     *_of(
         "cutter/gates/backup.py", _POINT_AT_THE_GATE,
@@ -2163,204 +2132,61 @@ RESTORE_POINTS = (
 )  # fmt: skip
 """The restore point of a gate: who marks it, on which archive, and what the gate believes about it."""
 
+_TAKE = "integration/backup/test_backup_take.py"
+_RESTORE = "integration/backup/test_backup_restore.py"
+_BACKUP_VALUES = "unit/backup/test_backup_values.py"
+
 BACKUPS = (
     *_of(
-        f"{_SQL}functions/backups/fn_backup_answer.sql", _BESIDE_DAMAGE,
-        ("a write beside a damaged segment", "not p_rehearse and found.problem is not null", "false",
-         "::test_a_gate_that_changes_law_stays_shut_until_the_segment_is_dealt_with"),
+        "cutter/backup/rows.py", _RESTORE,
+        ("a type that is a statement", "not all(_TYPE.fullmatch(kind) for kind in columns)", "False",
+         f"{_BACKUP_VALUES}::test_a_type_that_could_be_a_statement_is_refused"),
+        ("other tables than those of a document", "set(description.columns) != set(TABLES) or ", "",
+         f"{_BACKUP_VALUES}::test_another_line_is_no_first_line"),
+        ("a row in an error of the load", "            connection.close()\n            raise", "            raise",
+         "::test_no_row_gets_into_a_log_or_an_error_when_a_load_breaks_off"),
+        ("rows of an earlier check", " on commit delete rows", " on commit preserve rows",
+         "::test_a_check_leaves_no_row_and_no_table"),
     ),
     *_of(
-        f"{_SQL}functions/backups/fn_backup_again.sql", _BESIDE_DAMAGE,
-        ("a segment that is given up in silence", "perform cutter_governance.fn_backup_given_up(case", "perform (case",
-         "::test_the_moment_at_which_a_damaged_segment_is_given_up_is_noted"),
+        "cutter/backup/restore.py", _RESTORE,
+        ("an artifact of other bytes", "damaged(artifact, record.sha256, record.size_bytes) or ", "",
+         "::test_a_damaged_artifact_is_refused_with_both_digests"),
+        ("other rows than those of the snapshot", "(restored.fingerprint, dict(restored.row_counts)) != (",
+         "() and (restored.fingerprint, dict(restored.row_counts)) != (",
+         "::test_a_whole_backup_of_other_rows_is_refused"),
+        ("a restore over other tables", "        if table := rows.first_table(connection):",
+         "        if (table := rows.first_table(connection)) and False:",
+         "::test_a_restore_does_not_touch_a_database_that_holds_a_table"),
     ),
     *_of(
-        f"{_SQL}functions/backups/fn_backup_seal.sql", _BESIDE_DAMAGE,
-        ("a segment that is replaced in silence", "perform cutter_governance.fn_backup_given_up(case", "perform (case",
-         "::test_a_backup_that_replaces_a_damaged_segment_gives_it_up_too"),
+        "cutter/backup/ciphertext.py", _TAKE,
+        ("a ciphertext for another key", "named[0] in recipient.encryption_key_ids", "True",
+         "::test_a_second_recipient_is_refused"),
     ),
     *_of(
-        f"{_SQL}queries/gates.sql", _BESIDE_DAMAGE,
-        ("an earlier backup that looks good", "(a.response_metadata ->> 'taken_utc')::timestamptz < coalesce(",
-         "'infinity'::timestamptz < coalesce(", "::test_no_write_relies_on_a_backup_from_before_the_moment"),
+        "cutter/storage/pools.py", _TAKE,
+        ("rows that a policy hides", '        "row_security": "off",\n', "",
+         "::test_rows_that_a_policy_hides_are_refused_not_left_out"),
     ),
     *_of(
-        "activities/gates/recorded_backups.py", _DAMAGED,
-        ("a write on a backup that needs what was given up", " and not backup.superseded]", "]",
-         "::test_a_run_with_a_backup_stops_at_leg_a_and_goes_on_after_the_segment_was_mended"),
+        "cutter/backup/rows.sql", _TAKE,
+        ("a backup that reads whole tables", "public.unit_version v where v.unit_id = u.id offset 0) t",
+         "public.unit_version v where v.unit_id = u.id) t",
+         "integration/backup/test_backup_growth.py::test_a_backup_reads_the_rows_of_its_document_only"),
     ),
     *_of(
-        "activities/gates/backup.py", _DAMAGED,
-        ("a run that fails for a damaged segment", "    if refusal.code is RefusalCode.SEGMENT_DAMAGED:",
-         "    if False:", "::test_a_gate_that_must_take_a_backup_stops_and_does_not_fail"),
-    ),
-    *_of(
-        f"{_SQL}functions/backups/fn_backup_rows_changed.sql", _SEGMENTS,
-        ("a block that no backup would hold", "    if '' = any (v_documents) then", "    if false then",
-         "::test_a_block_that_is_written_uncovers_its_document_and_one_of_no_document_is_refused"),
-        ("a block that nobody counts", "do update set changes = c.changes + 1,", "do update set changes = c.changes,",
-         "::test_a_block_that_is_written_uncovers_its_document_and_one_of_no_document_is_refused"),
-    ),
-    *_of(
-        f"{_SQL}functions/backups/fn_backup_changed.sql", _SEGMENTS,
-        ("a row that no backup would hold", "    if v_document is null then", "    if false then",
-         "::test_a_row_of_no_document_is_refused"),
-        ("a change that nobody counts", "do update set changes = c.changes + 1,", "do update set changes = c.changes,",
-         "::test_a_change_that_commits_during_a_backup_is_in_the_next_one"),
-    ),
-    *_of(
-        "cutter/backup/segments/take.py", _SEGMENTS,
-        ("a tree that omits a document", "    if count == base.count:", "    if True:",
-         "::test_a_tree_that_omits_a_document_is_refused"),
-        ("a backup on a damaged segment", "    if head.damaged is not None:", "    if False:",
-         "::test_a_damaged_segment_stops_new_backups_until_it_is_dealt_with"),
-        ("segments that nobody verified", "    if (head.oldest_seconds or 0) <= seconds:", "    if True:",
-         "::test_segments_that_nobody_verified_for_long_stop_new_backups"),
-    ),
-    *_of(
-        "cutter/backup/segments/take.py", _PARTS,
-        ("a segment of any number of documents", "list(base.changes)[:documents_max]", "list(base.changes)",
-         "::test_a_backup_of_much_consists_of_several_artifacts_that_restore_everything"),
-        ("a part that says it is the backup", ", whole=len(held) == len(base.changes))", ")",
-         "::test_a_part_is_restored_as_no_backup[False]"),
-    ),
-    *_of(
-        "cutter/backup/segments/rows.py", _PARTS,
-        ("a segment of any size", "sum(total <= size_bytes for total in totals)", "len(documents)",
-         "::test_an_artifact_holds_no_more_bytes_than_its_limit_unless_one_document_does"),
-    ),
-    *_of(
-        "cutter/backup/restore.py", _PARTS,
-        ("a part as the newest backup", 'filter(attrgetter("whole"), records)', "records",
-         "::test_the_newest_backup_of_a_person_is_no_part"),
-    ),
-    *_of(
-        "activities/gates/backup.py", _SEGMENTS,
-        ("a part that opens a gate", "isinstance(answer, BackupRefusal) or answer.record.whole:", "True:",
-         "::test_a_gate_seals_the_parts_of_a_large_backup_before_it_takes_its_own"),
-    ),
-    *_of(
-        "activities/backup_effects.py", _SEGMENTS,
-        ("a scrub that does not grow", "        documents=each_pass(\n            sealed,",
-         "        documents=each_pass(\n            0,", "::test_the_reconciler_verifies_more_of_more_documents"),
-    ),
-    *_of(
-        "cutter/backup/health.py", _SEGMENTS,
-        ("a scrub that is too slow in silence", "    elif state.oldest_days > limits.SCRUB_LATE_SHARE * days:",
-         "    elif False:", "::test_people_are_warned_before_verifications_are_too_old[late]"),
-    ),
-    *_of(
-        "cutter/backup/segments/coverage.py", _SEGMENTS,
-        ("segments with the columns of another time",
-         "    if head.tree is None or head.columns_sha256 != columns_sha256:", "    if head.tree is None:",
-         "::test_other_columns_begin_a_new_tree"),
-    ),
-    *_of(
-        "cutter/backup/scratch.py", "integration/backup/test_check_tables.py",
-        ("changed tables in a check", "if not _KEPT.one(connection, kept):", "if not _TABLES.all(connection, None):",
-         "::test_changed_tables_are_made_again"),
-        ("rows of an earlier check", "SAVEPOINT kept; TRUNCATE {}", "SAVEPOINT kept; LOCK TABLE {}",
-         "::test_a_row_that_was_left_is_not_compared"),
-    ),
-    *_of(
-        "cutter/backup/segments/loader.py", _SEGMENTS,
-        ("a segment of other bytes", "damaged(reader, artifact.sha256, artifact.size_bytes) or ", "",
-         "::test_a_segment_in_the_place_of_another_is_refused"),
-    ),
-    *_of(
-        "cutter/backup/segments/restore.py", _SEGMENTS,
-        ("a segment that does not hold the document",
-         "if held is None or held.fingerprint != entry.fingerprint:", "if held is None:",
-         "::test_a_tree_with_another_digest_for_a_document_is_refused"),
-        ("a record that names another tree", '    if record.base not in ("", header.base):', "    if False:",
-         "::test_a_record_says_its_tree_and_the_age_of_its_oldest_verification"),
-    ),
-    *_of(
-        "cutter/backup/segments/restore.py", _PARTS,
-        ("a part that is restored as everything", "    if not header.whole:", "    if False:",
-         "::test_a_part_is_restored_as_no_backup[False]"),
-        ("a part that is checked as a backup", "    if record.whole:\n", "    if False:\n",
-         "::test_a_part_is_restored_as_no_backup[True]"),
-    ),
-    *_of(
-        "cutter/backup/segments/recovery.py", _RECOVERY,
-        ("rows of a restore that was refused", "            scratch.drop_tables(connection, SEGMENT_TABLES)\n", "",
-         "::test_after_a_refusal_the_database_is_empty_and_takes_the_next_restore[1]"),
-        ("a document that the backup does not hold", "    if entry is None:", "    if False:",
-         "::test_a_document_that_the_backup_does_not_hold_leaves_the_database_empty"),
-    ),
-    *_of(
-        "cutter/backup/segments/restore.py", _RECOVERY,
-        ("a header that is not the recorded one",
-         "    if header.content_fingerprint != record.content_fingerprint:", "    if False:",
-         "::test_a_header_that_is_not_the_recorded_one_is_refused"),
-    ),
-    *_of(
-        "cutter/backup/segments/parallel.py", _RECOVERY,
-        ("more segments at once than were asked for", "max_workers=jobs", "max_workers=32",
-         "::test_so_many_segments_are_restored_at_once[1-1]"),
-    ),
-    *_of(
-        "cutter/backup/companion/restore.py", "integration/backup/test_rebuild.py",
-        ("a companion with other rows", "        if restored[name] != table:", "        if False:",
-         "::test_a_companion_whose_rows_were_changed_is_refused[True]"),
-    ),
-    *_of(
-        "cutter/backup/segments/rows.py", "integration/backup/test_segments_growth.py",
-        ("a backup that reads whole tables", "    connection.execute(query_of(\"by_index\"))\n", "",
-         "::test_a_backup_reads_the_rows_of_the_changed_documents_only"),
-    ),
-    *_of(
-        "cutter/backup/segments/retention.py", "property/test_retention.py",
-        ("segments that only a kept backup needs",
-         "*_bases(backup for backup in backups if backup.artifact in names)", "",
-         "::test_every_backup_of_the_retention_stays_restorable"),
-        ("segments that only the newest tree needs", "[newest_tree, *_bases(", "[*_bases(",
-         "::test_the_newest_tree_is_kept_although_no_backup_builds_on_it"),
-        ("a part as the newest backup", "if backup.whole and not backup.goes_with", "if not backup.goes_with",
-         "::test_a_part_is_not_the_newest_backup"),
-        ("the backup of an open run", " | newest | set(wanted)", " | newest",
-         "::test_what_an_open_run_or_a_companion_has_is_kept"),
-        ("a backup that does not say what it needs", 'backup.artifact in names and backup.base == ""', "False",
-         "::test_a_kept_backup_that_does_not_name_its_tree_stops_the_collection"),
-    ),
-    *_of(
-        f"{_SQL}functions/backups/fn_backup_verified.sql", _SEGMENTS,
-        ("a damaged segment that nobody hears of",
-         "    where c.problem is null and c.sha256", "    where false and c.sha256",
-         "::test_a_damaged_segment_is_told_once_and_shown"),
-    ),
-    *_of(
-        "cutter/backup/segments/scrub.py", _SEGMENTS,
-        ("live rows that changed without their trigger", "    if alive and alive.fingerprint != held.fingerprint:",
-         "    if False:", "::test_a_scrub_sees_a_row_that_changed_without_its_trigger"),
-        ("rows in a segment that were not sealed",
-         "    if restored.documents[held.document].fingerprint != held.fingerprint:", "    if False:",
-         "::test_a_scrub_sees_a_segment_with_other_rows_than_were_sealed"),
-        ("a tree that names another segment", "partial(pages.read, tools.store)) != item.entry:",
-         "partial(pages.read, tools.store)) is item:", "::test_a_scrub_sees_a_tree_that_names_another_segment"),
-    ),
-    *_of(
-        "cutter/backup/segments/scrub.py", _PARTS,
-        ("a pass without an end", "if outcomes and time.monotonic() > end:", "if False:",
-         "::test_a_scrub_whose_time_is_over_begins_no_other_artifact_and_goes_on_with_it_later"),
-        ("a scrub that forgets what it verified",
-         "    _record(dsn, [(item, None) for item in held if item.document not in problems])\n", "",
-         "::test_a_scrub_that_gives_up_at_one_artifact_keeps_what_it_verified"),
-    ),
-    *_of(
-        "cutter/backup/segments/tree.py", _TREE,
-        ("a page of other bytes", "    if sha256_hex(data) != digest:", "    if False:",
-         "::test_a_page_that_omits_a_document_is_refused"),
-        ("a page with fewer documents", "        if count != child.count:", "        if False:",
-         "::test_a_parent_that_counts_wrongly_is_refused"),
+        "cutter/backup/whole.py", "integration/backup/test_whole_database.py",
+        ("a dump of other bytes", "    if observed != sha256:", "    if False:",
+         "::test_a_dump_of_other_bytes_is_refused"),
+        ("a dump over a database with runs", "    if _runs(cluster, DATABASE):", "    if False:",
+         "::test_a_database_with_runs_is_not_replaced"),
     ),
 )  # fmt: skip
-"""Backups as segments."""
+"""The backup of a document, and the dump of the whole database."""
 
 _READY = "unit/activities/test_readiness.py"
 _FILES = "unit/preflight/test_files.py"
-_OF_DATABASE = f"{_STORAGE}test_preflight_of_the_database.py"
 
 HOSTS = (
     *_of(
@@ -2388,11 +2214,6 @@ HOSTS = (
          "::test_a_verifier_without_the_executor_s_public_key_fails"),
     ),
     *_of(
-        "activities/gates/shared_backup.py", "integration/backup/test_changed_key.py",
-        ("a wave's backup for a key that is no longer pinned", "    if record.recipient != pinned:", "    if False:",
-         "::test_a_wave_does_not_share_a_backup_for_another_key"),
-    ),
-    *_of(
         "cutter/preflight/database.py", _FILES,
         ("a password that others can read", "        if open_to_others(path):", "        if False:",
          "::test_a_password_is_there_and_only_our_account_may_read_it"),
@@ -2418,11 +2239,6 @@ HOSTS = (
         "cutter/storage/faults.py", "unit/storage/test_faults.py",
         ("a pooler that looks like an outage", "        if any(words in line for words in _OF_POOLERS):",
          "        if False:", "::test_a_refusal_by_a_pooler_names_the_pooler_and_what_to_change"),
-    ),
-    *_of(
-        "cutter/preflight/backup_programs.py", _OF_DATABASE,
-        ("a full backup without TLS", 'not has_tls(backup_program(settings, "pg_dump")):', "False:",
-         "::test_full_backups_over_tls_need_a_program_with_tls"),
     ),
 )  # fmt: skip
 """Hosts that a worker must not serve from."""

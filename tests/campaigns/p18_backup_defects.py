@@ -2,11 +2,10 @@
 
 Run: python -m tests.campaigns.p18_backup_defects --trials 200 --seed 1 --out p18.jsonl
 
-One line a trial and a summary line. Three control arms must fail, or the campaign does:
+One line a trial and a summary line. Two control arms must fail, or the campaign does:
 
 - A naive backup (a shell pipeline, the last exit code, no restore) meets the same defects.
-- A plaintext dump is put where the scanner looks.
-- A script that only decrypts every segment meets the defects of a chain of segments (`segment_chain`).
+- Plaintext is put where the scanner looks.
 """
 
 from __future__ import annotations
@@ -27,19 +26,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cutter.backup.connection import client
 from cutter.backup.record import BackupRefusal, RestoreReport
-from cutter.backup.tables import BACKUP_TABLES
+from cutter.backup.tables import TABLES
 from cutter.errors import Unavailable
-from tests.cases import segment_chain
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import ROLE, Rig
 
-GONE_MILLISECONDS = 10_000
-"""PostgreSQL waits so long for a session to end, because it ends when the machine has time for it."""
-
 CLEAN_EVERY = 10
 UNITS = 40
+FILLED = ("public.information_unit", "public.unit_version", "cutter_governance.manifest_unit_block")
 NAIVE_MUST_ACCEPT = 0.5
 """Of the control arm: below this share the defects are too weak to prove anything."""
 
@@ -81,25 +76,33 @@ def flipped(trial: Trial) -> None:
     trial.between = flip
 
 
-def truncated_dump(trial: Trial) -> None:
-    """pg_dump stops early and says that all is well."""
-    trial.rig.replace("pg_dump", f'"$REAL" "$@" | head -c {trial.roll("bytes", 0, 50_000)}; exit 0')
+def altered(trial: Trial, change: str) -> None:
+    """gpg gets other rows than PostgreSQL gave."""
+    trial.rig.replace("gpg", f'case "$*" in *--encrypt*) {change} | "$REAL" "$@"; exit;; esac; exec "$REAL" "$@"')
+
+
+def truncated_rows(trial: Trial) -> None:
+    altered(trial, f"head -c {trial.roll('bytes', 0, 20_000)}")
 
 
 def left_out_table(trial: Trial) -> None:
-    table = trial.pick("table", BACKUP_TABLES)
-    trial.rig.replace(
-        "pg_dump",
-        f'for a; do [ "$a" = "--table={table}" ] || kept+=("$a"); done; exec "$REAL" "${{kept[@]}}"',
-    )
+    altered(trial, f"grep -v '^{trial.pick('table', FILLED)}'")
+
+
+def changed_row(trial: Trial) -> None:
+    """One digit of one row."""
+    altered(trial, f"sed '{trial.roll('line', 2, UNITS)}s/[0-8]/9/{trial.roll('place', 1, 20)}'")
+
+
+def doubled_row(trial: Trial) -> None:
+    altered(trial, f"sed '{trial.roll('line', 2, UNITS)}p'")
 
 
 def wrong_exit_code(trial: Trial) -> None:
-    program = trial.pick("program", ("pg_dump", "gpg", "pg_restore"))
     code = trial.roll("code", 1, 127)
     cut = trial.pick("output", ("whole", "cut"))
-    limit = f"| head -c {trial.roll('bytes', 0, 20_000)}" if cut == "cut" else ""
-    trial.rig.replace(program, f'"$REAL" "$@" {limit}\nexit {code}')
+    limit = f"| head -c {trial.roll('bytes', 0, 2_000)}" if cut == "cut" else ""
+    trial.rig.replace("gpg", f'"$REAL" "$@" {limit}\nexit {code}')
 
 
 def wrong_key(trial: Trial) -> None:
@@ -122,64 +125,27 @@ def disk_full(trial: Trial) -> None:
     trial.detail["mount_kib"] = 4 * trial.roll("pages", 2, 13)
 
 
-def wrong_snapshot(trial: Trial) -> None:
-    """A row is committed after the fingerprint and the dump looks at the newest state."""
-    table = trial.pick("table", BACKUP_TABLES)
-    dsn = trial.rig.server.cluster.superuser_dsn(trial.rig.database)
-    edit = f"DELETE FROM {table} WHERE ctid = (SELECT min(ctid) FROM {table})"
-    trial.rig.replace(
-        "pg_dump",
-        f"{parts.pg_bin('psql')} -q '{dsn}' -c \"{edit}\" >&2\n"
-        'for a; do case "$a" in --snapshot=*) ;; *) kept+=("$a");; esac; done\nexec "$REAL" "${kept[@]}"',
-    )
-
-
-_KILL_SIBLING = """
-import os, sys, psutil
-for child in psutil.Process(int(sys.argv[1])).children():
-    if child.name() == "gpg":
-        child.send_signal(int(sys.argv[2]))
-"""
-
-
 def killed_gpg(trial: Trial) -> None:
     """The real gpg dies by a signal after some bytes, while it encrypts or decrypts."""
     signal = trial.dice.choice((9, 15, 11))
     trial.detail["signal"] = signal
-    limit = trial.roll("bytes", 0, 20_000)
-    while_ = trial.pick("while", ("encrypting", "decrypting"))
-    if while_ == "encrypting":
-        script = trial.rig.folder / "kill.py"
-        script.write_text(_KILL_SIBLING)
-        killer = f'"{sys.executable}" "{script}" $PPID {signal}'
-        # pg_dump's stand-in passes some bytes, kills gpg, and goes on.
-        trial.rig.replace("pg_dump", f'"$REAL" "$@" | (head -c {limit}; {killer}; cat)')
-    else:
-        # Only half of the artifact is fed before the signal, so gpg cannot have ended; the stand-in dies as it did.
-        fifo = trial.rig.folder / "fed"
-        trial.rig.replace(
-            "gpg",
-            f'case "$*" in *--decrypt*) mkfifo "{fifo}"; "$REAL" "$@" < "{fifo}" & pid=$!\n'
-            f'(head -c {limit}; kill -{signal} $pid; cat) > "{fifo}"; wait $pid; kill -{signal} $$;; esac\n'
-            'exec "$REAL" "$@"',
-        )
-
-
-def lost_connection(trial: Trial) -> None:
-    """The session with the snapshot is gone before pg_dump uses it. If pg_dump were first, the backup would be good."""
-    dsn = trial.rig.server.cluster.superuser_dsn(trial.rig.database)
-    kill = (
-        f"SELECT pg_terminate_backend(pid, {GONE_MILLISECONDS}) FROM pg_stat_activity"
-        f" WHERE usename = '{ROLE}' AND datname = '{trial.rig.database}'"
+    limit = trial.roll("bytes", 0, 1_000)
+    word = "--encrypt" if trial.pick("while", ("encrypting", "decrypting")) == "encrypting" else "--decrypt"
+    # Only a part is fed before the signal, so gpg cannot have ended; the stand-in dies as it did.
+    fifo = trial.rig.folder / "fed"
+    trial.rig.replace(
+        "gpg",
+        f'case "$*" in *{word}*) mkfifo "{fifo}"; "$REAL" "$@" < "{fifo}" & pid=$!\n'
+        f'(head -c {limit}; kill -{signal} $pid; cat) > "{fifo}"; wait $pid; kill -{signal} $$;; esac\n'
+        'exec "$REAL" "$@"',
     )
-    trial.rig.replace("pg_dump", f'{parts.pg_bin("psql")} -q \'{dsn}\' -c "{kill}" >&2; exec "$REAL" "$@"')
 
 
 DEFECTS: dict[str, Callable[[Trial], None]] = {
     made.__name__: made
     for made in (
-        *(truncated, flipped, truncated_dump, left_out_table, wrong_exit_code, wrong_key, disk_full),
-        *(wrong_snapshot, killed_gpg, lost_connection),
+        *(truncated, flipped, truncated_rows, left_out_table, changed_row, doubled_row, wrong_exit_code, wrong_key),
+        *(disk_full, killed_gpg),
     )
 }
 
@@ -203,33 +169,22 @@ def naive(trial: Trial) -> tuple[bool, str]:
     rig = trial.rig
     rig.store.mkdir(exist_ok=True)
     target = rig.store / "naive.gpg"
-    libpq = client(rig.server.dsn(ROLE, rig.database))
-    tables = " ".join(f"--table={table}" for table in BACKUP_TABLES)
-    sequence = "--exclude-table-data='*_seq'"
     home = trial.take_with.get("gpg_home", rig.home.path)
     fingerprint = trial.spare.fingerprint if "gpg_home" in trial.take_with else rig.home.fingerprint
+    copy = " union all ".join(f"select '{table}', to_jsonb(t)::text from {table} t" for table in TABLES)
     line = (
-        f"{rig.pg_bin('pg_dump')} --dbname='{libpq.conninfo}' --format=custom {sequence} {tables}"
+        f'{parts.pg_bin("psql")} --dbname="$DSN" --no-psqlrc --quiet -c "copy ({copy}) to stdout"'
         f" | {rig.programs.get('gpg', 'gpg')} --homedir {home} --batch --trust-model always"
         f" --recipient {fingerprint} --encrypt > {target}"
     )
-    done = subprocess.run(["bash", "-c", line], env=dict(libpq.environment), capture_output=True, check=False)
+    done = subprocess.run(["bash", "-c", line], env=dict(os.environ) | {"DSN": rig.server.dsn(ROLE, rig.database)}, capture_output=True, check=False)
     if done.returncode != 0 or target.stat().st_size == 0:
         return True, f"exit code {done.returncode}"
     trial.between(target)
     return False, "accepted"
 
 
-def segments(trial: Trial) -> tuple[bool, str]:
-    """(caught, how): the same as `product` in the form `segments`."""
-    trial.rig.form = "segments"
-    return product(trial)
-
-
-ARMS = {"product": product, "naive": naive, "segments": segments}
-
-OF_SEGMENTS = frozenset({"truncated", "flipped", "wrong_key", "disk_full"})
-"""The defects that also meet a segment. The others are about pg_dump or pg_restore, and a segment runs neither."""
+ARMS = {"product": product, "naive": naive}
 
 
 @contextmanager
@@ -286,21 +241,16 @@ class Campaign:
     home: parts.Home
     spare: parts.Home
     shared: Rig
-    chain: segment_chain.Chain
 
     @contextmanager
-    def rig(self, kind: str | None) -> Iterator[Rig]:
-        """A store of its own each; a database of its own where the defect edits rows, since making one is slow."""
-        if kind == wrong_snapshot.__name__:
-            with parts.rig(self.server, self.home, units=UNITS) as made:
-                yield made
-            return
+    def rig(self) -> Iterator[Rig]:
+        """A store of its own each."""
         with tempfile.TemporaryDirectory(prefix="ca-", dir="/tmp") as folder:
             yield replace(self.shared, folder=Path(folder), programs={}, taken=0)
 
     def run(self, arm: str, kind: str | None, seed: str) -> dict[str, Any]:
-        """One trial on a database of its own; `kind` None is a clean run, which must be accepted."""
-        with self.rig(kind) as rig, temporary_folder(rig.folder):
+        """One trial; `kind` None is a clean run, which must be accepted."""
+        with self.rig() as rig, temporary_folder(rig.folder):
             trial = Trial(rig=rig, dice=random.Random(seed), spare=self.spare)
             if kind is not None:
                 DEFECTS[kind](trial)
@@ -317,8 +267,8 @@ class Campaign:
             }  # fmt: skip
 
     def scanner_control(self, seed: str) -> dict[str, Any]:
-        """A dump in the clear where temporary files go: the scanner must find it."""
-        with self.rig(None) as rig, temporary_folder(rig.folder) as place:
+        """The rows in the clear where temporary files go: the scanner must find it."""
+        with self.rig() as rig, temporary_folder(rig.folder) as place:
             rig.replace(
                 "gpg", f'case "$*" in *--encrypt*) tee "{place}/dump" | "$REAL" "$@"; exit;; esac; exec "$REAL" "$@"'
             )
@@ -328,42 +278,28 @@ class Campaign:
 
 
 def trials(campaign: Campaign, count: int, seed: int) -> Iterator[dict[str, Any]]:
-    of_chain = list(segment_chain.DAMAGES)
     kinds = [kind for kind in DEFECTS if kind != "disk_full" or os.geteuid() == 0]
     for number in range(count):
-        kind = kinds[number % len(kinds)]
         for arm in ARMS:
-            if arm != "segments" or kind in OF_SEGMENTS:
-                yield campaign.run(arm, kind, f"{seed}-{number}")
-        damage = of_chain[number % len(of_chain)]
-        yield from segment_chain.run(campaign.chain, campaign.spare, damage, f"{seed}-chain-{number}")
+            yield campaign.run(arm, kinds[number % len(kinds)], f"{seed}-{number}")
         if number % CLEAN_EVERY == 0:
             yield campaign.run("product", None, f"{seed}-clean-{number}")
-            yield campaign.run("segments", None, f"{seed}-clean-{number}")
-            yield from segment_chain.run(campaign.chain, campaign.spare, None, f"{seed}-chain-clean-{number}")
             yield campaign.scanner_control(f"{seed}-scanner-{number}")
 
 
 def summary(lines: list[dict[str, Any]], count: int, seed: int) -> dict[str, Any]:
     defects = [line for line in lines if line["arm"] == "product" and line["kind"] != "clean"]
-    of_segments = [line for line in lines if line["arm"] == "segments" and line["kind"] != "clean"]
     clean = [line for line in lines if line["kind"] == "clean"]
     control = [line for line in lines if line["arm"] == "naive"]
-    of_chain = [line for line in lines if line["arm"] == "chain" and line["kind"] != "clean"]
-    of_script = [line for line in lines if line["arm"] == "chain_naive" and line["kind"] != "clean"]
-    unseen = sum(not line["caught"] for line in of_script)
     scanner = [line for line in lines if line["arm"] == "scanner"]
     caught = sum(line["caught"] for line in defects)
     accepted = sum(not line["caught"] for line in control)
     dirty = sum(
         bool(line.get("plaintext") or line.get("half_written") or line.get("row_logged"))
-        for line in defects + of_segments + clean
+        for line in defects + clean
     )
     good = (
         caught == len(defects) == count
-        and all(line["caught"] for line in of_segments)
-        and all(line["caught"] for line in of_chain)
-        and unseen >= NAIVE_MUST_ACCEPT * len(of_script)
         and dirty == 0
         and all(line["how"] == "accepted" for line in clean)
         and accepted >= NAIVE_MUST_ACCEPT * len(control)
@@ -371,15 +307,12 @@ def summary(lines: list[dict[str, Any]], count: int, seed: int) -> dict[str, Any
     )
     return {
         "campaign": "P18", "arm": "summary", "seed": seed, "trials": len(defects), "caught": caught,
-        "segments_caught": f"{sum(line['caught'] for line in of_segments)} of {len(of_segments)}",
-        "chain_caught": f"{sum(line['caught'] for line in of_chain)} of {len(of_chain)}",
-        "chain_script_accepted": f"{unseen} of {len(of_script)}",
         "upper_bound_95": round(3 / max(1, len(defects)), 4) if caught == len(defects) else None,
         "plaintext_half_written_or_logged": dirty,
         "clean_accepted": f"{sum(line['how'] == 'accepted' for line in clean)} of {len(clean)}",
         "naive_accepted": f"{accepted} of {len(control)}",
         "scanner_found": f"{sum(line['caught'] for line in scanner)} of {len(scanner)}",
-        "by_kind": dict(Counter(line["kind"] for line in defects + of_chain)),
+        "by_kind": dict(Counter(line["kind"] for line in defects)),
         "how": dict(Counter(line["how"].split(":")[0] for line in defects)),
         "accepts": good,
     }  # fmt: skip
@@ -393,11 +326,10 @@ def run(count: int, seed: int, out: Path) -> list[dict[str, Any]]:
         parts.new_home() as home,
         parts.new_home() as spare,
         parts.rig(server, home, units=UNITS) as shared,
-        segment_chain.chain(server, home, units=UNITS) as chain,
         out.open("w") as file,
     ):
         home.add(spare.export())
-        for line in trials(Campaign(server, home, spare, shared, chain), count, seed):
+        for line in trials(Campaign(server, home, spare, shared), count, seed):
             lines.append(line)
             print(json.dumps(line, sort_keys=True), file=file, flush=True)
         lines.append(summary(lines, count, seed))
@@ -414,7 +346,7 @@ def main() -> int:
     *lines, total = run(given.trials, given.seed, given.out)
     print(json.dumps(total, indent=2))
     for line in lines:
-        if line["arm"] in ("product", "segments", "chain") and not line["caught"] and line["kind"] != "clean":
+        if line["arm"] == "product" and not line["caught"] and line["kind"] != "clean":
             print("not caught:", json.dumps(line), file=sys.stderr)
     return 0 if total["accepts"] else 1
 

@@ -9,19 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import LiteralString
 
-ROWS = "the rows of one document"
-"""What a backup reads of one document, in several statements."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The statement that an index is for: a named query, one of backups, or its text.
+    """The statement that an index is for: a named query, the one of a backup, or its text.
 
     A text calls a function of the database, or is a statement inside a function that only a role or a gate may call.
     """
 
     query: str = ""
-    of_backups: str = ""
+    backup: bool = False
     text: LiteralString = ""
 
 
@@ -37,7 +33,7 @@ CASES = {
     "action_receipt_run": Case(query="recorded_objects"),
     "action_receipt_target": OF_DOCUMENT,
     "action_receipt_tenant_idempotency_key_key": Case(
-        text="select cutter_governance.fn_action_find(%(run_id)s, 'kb', 'put', %(kb_id)s, %(digest)s)"
+        text="select from cutter_governance.action_receipt where tenant = 'default' and idempotency_key = %(kb_id)s"
     ),
     "approval_consumption_decision_once": FACTS,
     "approval_consumption_of_request": Case(query="approved_decision"),
@@ -55,11 +51,6 @@ CASES = {
     "approval_verdict_of_run": SIDECAR,
     "audit_event_pkey": Case(query="audit_events"),
     "audit_head_pkey": SIDECAR,
-    "backup_coverage_artifact": Case(of_backups="documents_of_artifact"),
-    "backup_coverage_changed": Case(of_backups="changed_documents"),
-    "backup_coverage_pkey": Case(of_backups="every_document"),
-    "backup_coverage_problem": Case(of_backups="head"),
-    "backup_coverage_verified": Case(of_backups="due_artifacts"),
     "batch_newest": Case(query="batch_names"),
     "batch_open": Case(query="batches_not_ended"),
     "batch_pkey": Case(query="batch_state"),
@@ -81,15 +72,14 @@ CASES = {
     "enactment_change_set_id_key": Case(query="law_units"),
     "enactment_pkey": Case(query="law_enacted"),
     "gate_attempt_pkey": SIDECAR,
-    "gate_receipt_backup": Case(query="backups"),
     "gate_receipt_opened_xid_key": Case(text="select cutter_governance.fn_source_of_open_gate('A/b')"),
     "gate_receipt_pkey": Case(query="gates_sealed_between"),
     "information_unit_address_key": Case(query="rows_under_prefix"),
     "information_unit_pkey": Case(query="law_enacted"),
-    "information_unit_withdrawn": Case(of_backups=ROWS),
+    "information_unit_withdrawn": Case(backup=True),
     "iu_lifecycle_log_change_set": Case(query="enactment_counts"),
     "iu_lifecycle_log_pkey": Case(text='select * from api.change where "cursor" > 1000000000000'),
-    "iu_lifecycle_log_unit": Case(of_backups=ROWS),
+    "iu_lifecycle_log_unit": Case(backup=True),
     "manifest_envelope_pkey": Case(
         text="select run_id from cutter_governance.manifest_envelope where envelope_id = %(envelope_id)s"
     ),
@@ -135,9 +125,6 @@ CASES = {
     "run_pkey": Case(query="backups"),
     "search_word_pkey": Case(text="select cutter_governance.fn_search_corrected('text')"),
     "signed_statement_pkey": FACTS,
-    "source_document_address_docprefix_key": Case(
-        text="select cutter_governance.fn_document_at(%(document_id)s || '/a')"
-    ),
     "source_document_doc_code_key": Case(query="document_known"),
     "source_document_pkey": Case(query="marked_by"),
     "source_snapshot_pkey": Case(query="snapshot_of_run"),
@@ -169,6 +156,7 @@ REFUSES = frozenset({
     "run_active_document", "run_success_once", "unit_version_enacted_once",
     "unsigned_decision_stop_account_key", "unsigned_decision_stop_approver_key",
     # No statement asks for a row by these.
+    "source_document_address_docprefix_key",
     "action_receipt_pkey", "approval_request_challenge_key", "approval_verdict_pkey",
     "cut_change_set_affected_row_pkey", "cut_change_set_idempotency_key_key", "cut_change_set_rollback_key_key",
     "decision_backlog_history_pkey", "drift_acknowledgement_pkey", "drift_acknowledgement_statement_sha256_key",

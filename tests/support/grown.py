@@ -26,7 +26,6 @@ BOUNDED = frozenset(
         "cutter_governance": (
             "gate_catalogue", "lane", "schema_baseline", "definition_snapshot", "definition_cache", "policy_epoch",
             "governing_policy", "effect_policy", "tenant_cap", "notification_channel", "worker_heartbeat",
-            "backup_head",
         ),
     }.items()
     for name in names
@@ -91,10 +90,6 @@ DERIVED = {
     "cutter_governance.gate_receipt.before_pins": "t.before_pins",
     "cutter_governance.gate_receipt.after_pins": "t.after_pins",
     "cutter_governance.gate_receipt.policy": "t.policy",
-    # The index of backups has the artifact, so the copies must differ in it.
-    "cutter_governance.gate_receipt.result": f"""case when t.gate <> 'IG_backup' then t.result else jsonb_set(
-        t.result, '{{{{pins,backup_artifact}}}}', to_jsonb(replace(
-            t.result -> 'pins' ->> 'backup_artifact', t.run_id, {NUMBERED.format(column="t.run_id")}))) end""",
     "cutter_governance.gate_receipt.prev_hash": "t.prev_hash",
     "cutter_governance.gate_receipt.sealed_body": "t.sealed_body",
     "cutter_governance.gate_receipt.receipt_hash": "t.receipt_hash",

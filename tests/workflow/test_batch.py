@@ -53,19 +53,10 @@ async def test_a_long_batch_goes_on_in_another_execution_and_that_one_is_not_as_
     assert len(executions) == 4, "one for each document that was started, and the last"
 
 
-async def test_the_documents_of_a_wave_share_one_backup(stack: Stack) -> None:
+async def test_each_document_of_a_batch_has_its_own_backup(stack: Stack) -> None:
     """Seed 001 §8."""
     async with stack.workers():
         batch = await support.start(stack, 4)
         await batch.through()
-        taken = "select count(*) from cutter_governance.action_receipt where connector = 'backup'"
-        assert stack.database.value(taken) == 1
-        pinned = (
-            "select count(*), count(distinct result -> 'pins' ->> 'backup_sha256')"
-            " from cutter_governance.gate_receipt where gate = 'IG_backup'"
-        )
-        with stack.database.connect("postgres") as connection:
-            assert connection.execute(pinned).fetchone() == (4, 1)
         backups = [stack.settings.runs / item["run_id"] / "pre_write.gpg" for item in (await batch.view())["items"]]
-        assert [backup.is_symlink() for backup in backups].count(True) == 3
-        assert len({backup.resolve(strict=True) for backup in backups}) == 1, "each run's folder leads to the backup"
+        assert [backup.is_file() and not backup.is_symlink() for backup in backups] == [True] * 4

@@ -489,34 +489,6 @@ async def test_a_backup_that_is_always_stale_stops_the_run(stack: Stack) -> None
         assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
 
 
-async def test_a_run_with_a_backup_stops_at_leg_a_while_a_segment_is_damaged(stack: Stack) -> None:
-    """After the operator has dealt with the segment, the run takes a backup that does not need it, and writes."""
-    damaged = "insert into cutter_governance.backup_coverage (document_id, changes, problem) values (%s, 1, %s)"
-    async with stack.workers():
-        run = await stack.start()
-        await run.until_requested(CUT)
-        stack.database.run(damaged, ("ICX-ANOTHER-LAW", "its live rows differ from its segment in public.unit_version"))
-        await run.approve(CUT)
-        sidecar = await run.until_state("stopped_unavailable_segment")
-        reason = "ICX-ANOTHER-LAW: its live rows differ from its segment in public.unit_version; find the cause"
-        assert sidecar["run"]["last_error"]["reason"].startswith(f"segment_damaged: {reason}")
-        status = await run.until_shown("stopped_unavailable_segment")
-        assert status["next_command"] == f"cutter orchestrate resume --document-id {run.document_id}"
-        assert stack.database.value("select count(*) from public.information_unit") == 0
-        assert (await run.resume())["status"] == "accepted"
-        await run.until_attempted("IG_cut_leg_a_execute", "backup_damaged", times=2)
-        await run.until_shown("stopped_unavailable_segment")
-        await asyncio.sleep(1)  # A backup says its time in whole seconds.
-        again = "select cutter_governance.fn_backup_again('ICX-ANOTHER-LAW')"
-        assert stack.database.value(again, role="cutter_backup") is True
-        assert (await run.resume())["status"] == "accepted"
-        status = await run.until_requested(LIFECYCLE)
-    tries = [
-        attempt["outcome"] for attempt in (await run.sidecar())["attempts"] if attempt["gate"] == "IG_cut_leg_a_execute"
-    ]
-    assert tries == ["backup_damaged", "backup_damaged", "backup_stale", "passed"]
-
-
 async def test_a_busy_write_lane_is_waited_for_without_costing_a_try(stack: Stack) -> None:
     stack.take_write_lane()
     async with stack.workers():

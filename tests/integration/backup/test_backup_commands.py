@@ -101,6 +101,15 @@ def test_restore_fills_an_empty_database(own: Rig) -> None:
     assert "empty database" in again.stderr
 
 
+def test_restore_prints_rows_that_a_person_can_read(rig: Rig, record: BackupRecord) -> None:
+    done = cutter(rig, "restore", record.artifact_id)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) == sum(record.row_counts.values())
+    assert {row["table"] for row in rows} <= set(record.row_counts)
+    assert parts.CANARY in done.stdout
+
+
 @pytest.mark.parametrize("into", ["postgresql://u:hunter2@127.0.0.1/x", "password=hunter2 host=x", "hunter2 x"])
 def test_restore_refuses_a_password_on_the_command_line_and_does_not_repeat_it(
     rig: Rig, record: BackupRecord, into: str

@@ -15,29 +15,26 @@ from typing import Any, LiteralString
 
 import psycopg
 import pytest
-import uuid_utils
 
-from activities import backup_effects, effects
-from activities.batch.advance import steer_batch
+from activities import effects
 from activities.gates.backup import refresh_backup
 from cutter import limits
-from cutter.backup import forms
 from cutter.backup.restore import read_record
+from cutter.backup.take import back_up
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.errors import PolicyDenied, Unavailable
 from cutter.evidence import offline
 from cutter.kb.store import Store
-from cutter.messages import GateInput, SteerInput
+from cutter.messages import GateInput
+from cutter.policy.command import BACKUP_TAKE
 from cutter.preflight import restore_points
 from cutter.preflight.checks import Verdict
 from cutter.stack import postgres, service_user
 from cutter.stack.postgres import pg_bin
-from cutter.storage import batches as batch_rows
 from cutter.storage.backups import LISTED
 from starter.commands.evidence import exported
 from tests.support import runs
-from tests.support.batch import queue_yaml
 from tests.support.database import FAST, ROLES, Database, TestCluster, own_cluster
 
 PINS: LiteralString = (
@@ -111,7 +108,7 @@ def marking(database: Database, keys: runs.Keys) -> Iterator[runs.Deployment]:
         made.settings = asked
         deps = made.deps[WorkerRole.CUTTER]
         settings = deps.settings.model_copy(update={"backup_restore_point": True})
-        made.deps[WorkerRole.CUTTER] = replace(deps, settings=settings, take_backup=forms.TAKE["segments"])
+        made.deps[WorkerRole.CUTTER] = replace(deps, settings=settings, back_up=back_up)
         yield made
 
 
@@ -227,46 +224,6 @@ def test_a_point_switches_no_file_of_the_log(archiving: Archiving, made: runs.De
     assert archiving.run(f"select '{last}'::pg_lsn - '{first}'::pg_lsn") < 16 * limits.MIB / 10
 
 
-def wave(made: runs.Deployment) -> list[str]:
-    """Two runs of one batch, which wait for their backup."""
-    names = [made.register(runs.law(units)) for units in (3, 4)]
-    batch_id = str(uuid_utils.uuid7())
-    with made.database.connect("cutter_operator") as connection:
-        queue = queue_yaml([{"document_id": name} for name in names], batch_id)
-        admitted = batch_rows.admit(connection, queue, batch_rows.Options())
-        batch_rows.register(
-            connection, admitted, batch_rows.Options(), run_caps={"hard_seconds": 600.0}, starter="olga"
-        )
-    step = steer_batch(made.deps[WorkerRole.CUTTER], SteerInput(batch_id=batch_id))
-    assert len(step.starts) == len(names)
-    return [
-        runs.drive(made, document_id=start.document_id, run_id=start.run_id, until="IG_cutplan").run_id
-        for start in step.starts
-    ]
-
-
-def test_a_wave_shares_one_point(made: runs.Deployment) -> None:
-    runs_of_batch = wave(made)
-    for run_id in runs_of_batch:
-        assert made.gate("IG_backup", run_id).status == "passed"
-    first, second = (made.database.value(PINS, (run_id,)) for run_id in runs_of_batch)
-    assert first["restore_point_name"] == second["restore_point_name"]
-    assert first["backup_artifact"] == second["backup_artifact"]
-
-
-def test_a_wave_takes_a_backup_of_its_own_if_the_shared_one_has_no_point(made: runs.Deployment) -> None:
-    runs_of_batch = wave(made)
-    asking = made.deps[WorkerRole.CUTTER]
-    plain = asking.settings.model_copy(update={"backup_restore_point": False})
-    made.deps[WorkerRole.CUTTER] = replace(asking, settings=plain)
-    assert made.gate("IG_backup", runs_of_batch[0]).status == "passed"
-    made.deps[WorkerRole.CUTTER] = asking
-    assert made.gate("IG_backup", runs_of_batch[1]).status == "passed"
-    first, second = (made.database.value(PINS, (run_id,)) for run_id in runs_of_batch)
-    assert "restore_point_name" not in first
-    assert second["restore_point_name"]
-
-
 def test_a_new_backup_before_the_write_has_a_point_of_its_own(made: runs.Deployment) -> None:
     deps = made.deps[WorkerRole.CUTTER]
     at_once = deps.settings.model_copy(update={"backup_max_age_minutes": 1e-6})
@@ -336,9 +293,11 @@ def test_no_other_role_marks_a_point(database: Database, role: str) -> None:
 def test_a_point_needs_the_rule_that_allows_backups(made: runs.Deployment) -> None:
     run_id = runs.drive(made, runs.law(3), until="IG_cutplan").run_id
     runs.in_force(made.settings, "connector: backup, verdict: deny")
+    assert made.gate("IG_backup", run_id).state == "failed_policy"
+    deps = made.deps[WorkerRole.CUTTER]
     context = effects.of_run(RunRecord.of(made.run_row(run_id)), {}, datetime.now(UTC), "IG_backup")
     with pytest.raises(PolicyDenied):
-        backup_effects.mark_restore_point(made.deps[WorkerRole.CUTTER], context)
+        effects.required(deps, context, BACKUP_TAKE)
 
 
 def test_a_database_that_the_superuser_has_not_prepared_fails_with_the_remedy(
@@ -390,7 +349,7 @@ def test_a_point_is_marked_only_for_an_open_run(made: runs.Deployment) -> None:
 
 def test_without_the_setting_nothing_is_marked(database: Database, keys: runs.Keys) -> None:
     with runs.deployment(database, keys) as made:
-        made.deps[WorkerRole.CUTTER] = replace(made.deps[WorkerRole.CUTTER], take_backup=forms.TAKE["segments"])
+        made.deps[WorkerRole.CUTTER] = replace(made.deps[WorkerRole.CUTTER], back_up=back_up)
         driven = runs.drive(made, runs.law(3), until="IG_backup", quick=False)
         assert not [name for name in made.database.value(PINS, (driven.run_id,)) if name.startswith("restore_point")]
         assert restore_points.needed(made.settings).verdict is Verdict.OK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,9 +19,8 @@ from activities.run.approval_requests import open_request, resume_run
 from activities.run.void import void_run
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument, parse_request
-from cutter.backup.record import BackupRefusal
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
-from cutter.domain.digests import sha256_hex
+from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import Conflict, PolicyDenied
 from cutter.gates import closeout, cutplan
 from cutter.gates.report import GateReport
@@ -32,6 +32,7 @@ from cutter.storage.pools import single
 from cutter.types import Json
 from tests.support.policies import never_installed, policy_of, put_in_force, put_unread
 from tests.support.runs import Deployment, drive, in_force, law
+from tests.unit.backup.test_backup_values import RECORD
 
 LEG_A, LEG_B, VERIFY, ENACT = (gate.name for gate in GATES if gate.role in (Role.EXEC, Role.VERIFY))
 CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value
@@ -525,24 +526,21 @@ def test_an_allowed_document_s_receipt_says_by_which_rule(deployment: Deployment
     assert set(kept["request_metadata"]) == {"kind", "policy", "risk"}
 
 
-def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes_and_the_same_one_is_found(
-    deployment: Deployment,
-) -> None:
+def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes(deployment: Deployment) -> None:
     """Seeds 002 "Execution Command Boundary", 003 §4.2."""
     deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
-    key = (deployment.settings.keys / "backup.fingerprint").read_text().strip()
-    taken, rule = backup_effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
-    assert not isinstance(taken, BackupRefusal)
+    rule = effects.required(deps, context, BY_KEY[Connector.BACKUP, "take"])
+    taken = replace(RECORD, artifact_id="x/pre_write.gpg", recipient="A" * 40)
+    other = replace(taken, recipient="0" * 40)
+    hashes = [
+        canonical_digest({"artifact_id": record.artifact_id, "recipient": record.recipient}) for record in (taken, other)
+    ]
     with single(deps.pool(Role.BACKUP)) as connection:
-        assert backup_effects.record_backup(connection, context, taken, rule).sha256 == taken.sha256
-    again, _ = backup_effects.take_backup(deps, context, "x/pre_write.gpg", key, 60)
-    assert again == taken
-    with pytest.raises(Conflict) as caught:
-        backup_effects.take_backup(deps, context, "x/pre_write.gpg", "0" * 40, 60)
-    commands = [backup_effects.backup_command("x/pre_write.gpg", fingerprint) for fingerprint in (key, "0" * 40)]
-    hashes = [command.fields_sha256 for command in commands]
+        for _ in range(2):
+            assert backup_effects.record_backup(connection, context, taken, rule).sha256 == taken.sha256
+        with pytest.raises(Conflict) as caught:
+            backup_effects.record_backup(connection, context, other, rule)
     assert f"{hashes[0]}, now {hashes[1]}" in str(caught.value)
-    assert len(list(Path(deployment.settings.runs).rglob("pre_write*.gpg"))) == 1
 
 
 def test_a_gate_s_receipt_for_another_payload_is_refused_with_both_hashes(deployment: Deployment) -> None:

@@ -116,7 +116,7 @@ def copy_rows(present: Database, copy: Database) -> None:
 
 def guard_versions(copy: Database) -> None:
     """The triggers of unit_version, which the migration must pass and leave in force."""
-    functions = {"fn_iu_gateway_guard", "fn_enacted_immutable", "fn_check_gate_of_row", "fn_backup_changed"}
+    functions = {"fn_iu_gateway_guard", "fn_enacted_immutable", "fn_check_gate_of_row"}
     with psycopg.connect(copy.url(OWNER)) as connection:
         for definition in sql_files.shipped().definitions:
             if definition.name.rpartition(".")[2] in functions or definition.path == "triggers/unit_version.sql":

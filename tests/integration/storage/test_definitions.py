@@ -269,5 +269,5 @@ def test_grants_that_were_changed_in_their_file_are_applied_without_any_migratio
 
 
 def test_a_function_that_somebody_dropped_is_made_again(database: Database) -> None:
-    database.run("drop function cutter_governance.fn_wave_lock(text)")
-    assert migrate.migrate_url(database.url(OWNER)).applied == ("functions/batches/fn_wave_lock.sql",)
+    database.run("drop function cutter_governance.fn_archiver(double precision)")
+    assert migrate.migrate_url(database.url(OWNER)).applied == ("functions/backups/fn_archiver.sql",)

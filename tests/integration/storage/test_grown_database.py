@@ -13,11 +13,10 @@ from typing import Any, LiteralString
 
 import pytest
 from psycopg import sql
-from psycopg.types.json import Jsonb
 
-from cutter.backup.segments.rows import columns, live_rows, query_of
+from cutter.backup.rows import Tally, lines_of
 from cutter.storage.queries import queries
-from tests.cases.needed_indexes import CASES, REFUSES, ROWS, Case
+from tests.cases.needed_indexes import CASES, REFUSES, Case
 from tests.integration.storage.test_search_growth import INDEXES as OF_THE_SEARCH
 from tests.support import grown
 from tests.support.database import Connection, Database
@@ -30,19 +29,6 @@ KB_ID = "knowledge/dev/laws/icx-taken.md"
 CHANNEL = "old"
 
 GATE = "SG_lifecycle_authz"
-
-COVERED = 100_000
-"""Documents in segments."""
-
-COVER: LiteralString = """
-insert into cutter_governance.backup_coverage (document_id, changes) select 'S-' || n, 1
-from generate_series(1, %(covered)s) n;
-update cutter_governance.backup_coverage set sealed_changes = changes, fingerprint = %(digest)s, sha256 = %(digest)s,
-    artifact = document_id || '/pre_write.gpg', sealed_at = now(), verified_at = now() - random() * interval '9 days';
-update cutter_governance.backup_coverage set changes = changes + 1 where document_id = %(document)s;
-update cutter_governance.backup_head set tree = %(digest)s, columns_sha256 = %(digest)s,
-    documents = (select count(*) from cutter_governance.backup_coverage)
-"""
 
 DELIVERED: LiteralString = """
 insert into cutter_governance.notification_channel (name) values (%(channel)s);
@@ -135,18 +121,12 @@ class Old:
         return [name for name, (scans, rows) in reads.items() if name in self.tables and (scans or rows > COPIES // 2)]
 
     def _execute(self, connection: Connection, case: Case) -> None:
-        if case.of_backups == ROWS:
-            live = live_rows(connection, columns(connection))
-            assert live.described({self.parameters["document_id"]: 1}).row_counts["public.information_unit"] == 3
+        if case.backup:
+            tally, document = Tally(), self.parameters["document_id"]
+            list(lines_of(connection, document, document, tally))
+            assert tally.digests().row_counts["public.information_unit"] == 3
             return
-        statement = query_of(case.of_backups) if case.of_backups else case.text or queries()[case.query]
-        connection.execute(statement, self.parameters)
-
-
-def _row(connection: Connection, statement: LiteralString, parameters: Any) -> tuple[Any, ...]:
-    row = connection.execute(statement, parameters).fetchone()
-    assert row is not None
-    return row
+        connection.execute(case.text or queries()[case.query], self.parameters)
 
 
 def _reads(connection: Connection) -> dict[str, tuple[int, int]]:
@@ -162,7 +142,7 @@ def _execute_each(connection: Connection, statements: LiteralString, parameters:
 def old(enacted_stage: Stage) -> Iterator[Old]:
     given = {
         "run": enacted_stage.run_id, "document": enacted_stage.document_id, "batch": grown.BATCH, "channel": CHANNEL,
-        "gate": GATE, "optional": "\nsigning: optional", "covered": COVERED, "digest": grown.DIGEST,
+        "gate": GATE, "optional": "\nsigning: optional",
     }  # fmt: skip
     with enacted_stage.clone() as database:
         grown.add_rare_rows(database, enacted_stage.run_id, enacted_stage.document_id)
@@ -171,9 +151,6 @@ def old(enacted_stage: Stage) -> Iterator[Old]:
         grown.fill(database, COPIES)
         with database.connect("postgres") as connection, grown.without_triggers(connection):
             _execute_each(connection, AT_WORK, given)
-        with database.connect("postgres") as connection:
-            _execute_each(connection, COVER, given)
-        database.run("vacuum analyze cutter_governance.backup_coverage")
         with database.connect("postgres") as connection:
             tables = frozenset(grown.growing(connection))
         yield Old(database=database, tables=tables, parameters={
@@ -189,7 +166,7 @@ def _parameters(run_id: str, document_id: str) -> dict[str, Any]:
         "run_id": run_id, "run_ids": [run_id], "chain": run_id, "document_id": document_id, "document": document_id,
         "docprefix": document_id, "batch_id": grown.BATCH, "gate": GATE, "kb_id": KB_ID, "names": [KB_ID],
         "digest": grown.DIGEST, "digests": [grown.DIGEST], "target": grown.DIGEST, "sha256": grown.DIGEST,
-        "artifact_id": "S-7/pre_write.gpg", "documents": ["S-7"], "channel": CHANNEL, "kinds": ["finished"],
+        "channel": CHANNEL, "kinds": ["finished"],
         "since": now - timedelta(hours=1), "recorded": now, "version": 1, "limit": 20, "most": 20, "triggers": [],
     }  # fmt: skip
 
@@ -227,54 +204,8 @@ def test_the_units_of_a_run_are_found_by_their_addresses(full: Old, query: str) 
     assert fetched < 10
 
 
-NEWEST_BACKUP: LiteralString = """
-select extract(epoch from now() - max(at))::float from cutter_governance.action_receipt where connector = 'backup'
-"""
-"""Its age in seconds: the run of this database may be as old as the session."""
-
-
-def test_a_document_of_a_batch_reads_only_recent_backups(old: Old) -> None:
-    """A backup was taken every five minutes, and those of half an hour count."""
-    with old.database.connect("postgres") as connection:
-        asked = (old.parameters["run_id"], grown.BATCH, old.database.value(NEWEST_BACKUP) + 1800)
-        (pins,) = _row(connection, "select cutter_governance.fn_wave_backup(%s, %s, %s)", asked)
-        scans, fetched = _reads(connection)["cutter_governance.action_receipt"]
-    assert pins["backup_artifact"]
-    assert scans == 0
-    assert 0 < fetched < 10
-
-
 def test_each_index_of_a_growing_table_has_its_statement_or_only_refuses_rows(old: Old) -> None:
     indexes = old.indexes()
     assert set(indexes) == {*CASES, *REFUSES, *OF_THE_SEARCH}
     assert [name for name in sorted(REFUSES) if not indexes[name].unique] == []
     assert set(CASES) & REFUSES == set()
-
-
-def test_a_backup_and_a_scrub_read_the_coverage_of_their_own_documents(old: Old) -> None:
-    """What the worker asks and records for one document, by the role that does it."""
-    document = {"changes": 1, "fingerprint": grown.DIGEST, "sha256": grown.DIGEST, "problem": None}
-    seal = {
-        "before": grown.DIGEST, "after": "6" * 64, "columns_sha256": grown.DIGEST, "artifact": "new.gpg",
-        "sha256": grown.DIGEST, "documents": Jsonb({"S-7": document}),
-    }  # fmt: skip
-    steps: dict[str, dict[str, Any]] = {
-        "head": {}, "changed_documents": {"limit": 501}, "every_document": {"limit": 501},
-        "sealed_changes": {"documents": ["S-7"]}, "seal": seal, "due_artifacts": {"limit": 20},
-        "documents_of_artifact": {"artifact_id": "S-8/pre_write.gpg", "sha256": grown.DIGEST},
-        "verified": {"documents": Jsonb({"S-8": document})}, "again": {"document": "S-9"},
-    }  # fmt: skip
-    read = {}
-    for step, parameters in steps.items():
-        with old.database.connect("cutter_backup") as connection:
-            connection.execute(query_of(step), parameters)
-            scans, fetched = _reads(connection)["cutter_governance.backup_coverage"]
-            read[step] = (scans, fetched)
-            connection.rollback()
-    assert {step: scans for step, (scans, _) in read.items() if scans} == {}
-    assert {step: rows for step, (_, rows) in read.items() if rows > parameters_limit(steps[step])} == {}
-
-
-def parameters_limit(parameters: dict[str, Any]) -> int:
-    """Rows that a step may read: those for which it asks, and a few by each of its other parts."""
-    return int(parameters.get("limit", 0)) + 10

@@ -1,8 +1,7 @@
-"""The preflight on a real PostgreSQL: each role, the schema, TLS, and the programs of a backup."""
+"""The preflight on a real PostgreSQL: each role, the schema and TLS."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from cutter.preflight import backup_programs, checks, database, files
+from cutter.preflight import checks, database, files
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.settings import Settings
 from tests.support import tls
@@ -115,29 +114,3 @@ def test_an_address_with_tls_passes_and_the_certificate_is_verified(encrypted: E
     failed = looked(encrypted.settings.model_copy(update={"database_url": address}), Host.CUTTER)["database"]
     assert failed.failed
     assert "sslrootcert" in failed.remedy
-
-
-def test_full_backups_over_tls_need_a_program_with_tls(encrypted: Encrypted) -> None:
-    demanded = encrypted.settings.model_copy(update={"backup_form": "full"})
-    failed = backup_programs.needed(demanded)
-    assert failed.failed
-    assert "without TLS" in failed.found
-    assert "CUTTER_PG_BIN_DIR" in failed.remedy
-    assert backup_programs.needed(encrypted.settings).verdict is Verdict.OK
-
-
-def test_full_backups_without_tls_are_content_with_the_programs_of_the_wheel(settings: Settings) -> None:
-    assert backup_programs.needed(settings.model_copy(update={"backup_form": "full"})).verdict is Verdict.OK
-
-
-@pytest.mark.skipif(shutil.which("pg_dump") is None, reason="this machine has no PostgreSQL programs of its own")
-def test_the_setting_names_the_programs_and_an_old_one_is_refused_before_the_first_run(settings: Settings) -> None:
-    own = Path(shutil.which("pg_dump") or "").parent
-    check = backup_programs.needed(settings.model_copy(update={"backup_form": "full", "pg_bin_dir": own}))
-    with psycopg.connect(settings.database_url or "", user="cutter_read", password=_password(settings)) as connection:
-        newer = connection.info.server_version // 10_000
-    assert check.failed == (f"older than PostgreSQL {newer}" in check.found)
-
-
-def _password(settings: Settings) -> str:
-    return (settings.secrets / "cutter_read.password").read_text(encoding="ascii").strip()

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from cutter.backup import connection as of_backups
+from cutter.backup import rows as of_backups
 from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.preflight.database import first_line, remedy_of

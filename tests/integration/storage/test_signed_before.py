@@ -28,7 +28,6 @@ from cutter_governance.run r join cutter_governance.approval_request q using (ru
 where r.run_id = %s and q.gate = %s
 """
 PREPARE = "select cutter_governance.fn_decisions_prepare(%s, %s)"
-WAVE = "select cutter_governance.fn_wave_backup(%s, %s, %s)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -418,81 +417,3 @@ def test_what_the_gate_has_refused_since_does_not_count(
         (night.run_id, gate, outcome, reason),
     )
     assert approved(night) is counts
-
-
-# --- the backup of a wave ---------------------------------------------------------------------------------------------
-
-
-def shared(night: Night, *, seconds: float = 1e6, run_id: str = NEIGHBOUR, batch_id: str = BATCH) -> Json | None:
-    """What another item of the batch would use."""
-    pins: Json | None = night.value(WAVE, run_id, batch_id, seconds)
-    return pins
-
-
-def test_a_wave_shares_the_backup_that_one_of_it_has_sealed(night: Night) -> None:
-    """Seed 001 §8."""
-    pins = shared(night)
-    taken = night.value("select target from cutter_governance.action_receipt where connector = 'backup'")
-    assert pins is not None
-    assert pins["backup_artifact"] == taken
-
-
-@pytest.mark.parametrize(("recorded", "taken"), [(100, 100), (0, 100), (100, 0)])
-def test_an_older_backup_is_not_shared(night: Night, recorded: int, taken: int) -> None:
-    """The older of both times counts: the one that the worker wrote, and the one at which PostgreSQL recorded it."""
-    night.force(
-        "cutter_governance.action_receipt",
-        "update cutter_governance.action_receipt set at = clock_timestamp() - make_interval(secs => %s),"
-        " response_metadata = response_metadata || jsonb_build_object('taken_utc', to_char("
-        "(clock_timestamp() - make_interval(secs => %s)) at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'))"
-        " where connector = 'backup'",
-        recorded, taken,
-    )  # fmt: skip
-    assert shared(night, seconds=120) is not None
-    assert shared(night, seconds=80) is None
-
-
-def test_a_backup_is_shared_within_its_own_batch_alone(night: Night) -> None:
-    assert shared(night, batch_id=OTHER_BATCH) is None
-    assert shared(night, run_id=REHEARSED) is None
-    night.connection.execute("update cutter_governance.run set batch_id = null where run_id = %s", (night.run_id,))
-    assert shared(night) is None
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "target = 'other'",
-        "response_metadata = response_metadata || jsonb_build_object('sha256', 'other')",
-        "operation = 'restore'",
-        "connector = 'other'",
-    ],
-)
-def test_only_what_the_receipt_pinned_is_shared(night: Night, change: LiteralString) -> None:
-    night.force(
-        "cutter_governance.action_receipt",
-        "update cutter_governance.action_receipt set " + change + " where connector = 'backup'",
-    )
-    assert shared(night) is None
-
-
-def test_no_backup_is_shared_while_a_segment_is_damaged_nor_an_earlier_one_afterwards(night: Night) -> None:
-    night.connection.execute(
-        "insert into cutter_governance.backup_coverage (document_id, changes, problem) values ('ICX-OTHER', 1, 'lost')"
-    )
-    assert shared(night) is None
-    night.connection.execute("update cutter_governance.backup_coverage set problem = null")
-    assert shared(night) is not None, "a segment that came back loses nothing"
-    night.connection.execute(
-        "update cutter_governance.backup_head set given_up_at = clock_timestamp() + interval '1 s'"
-    )
-    assert shared(night) is None
-
-
-def test_an_unsealed_backup_is_not_shared(night: Night) -> None:
-    night.connection.execute("alter table cutter_governance.gate_receipt drop constraint gate_receipt_sealed_whole")
-    night.force(
-        "cutter_governance.gate_receipt",
-        "update cutter_governance.gate_receipt set sealed_at = null where gate = 'IG_backup'",
-    )
-    assert shared(night) is None

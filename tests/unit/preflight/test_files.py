@@ -16,11 +16,10 @@ from cutter import limits
 from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import Gpg
-from cutter.preflight import backup_programs, database, files, stores
+from cutter.preflight import database, files, stores
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.settings import Settings, password
 from cutter.stack import agents, key_homes, records
-from cutter.stack.postgres_programs import backup_program, pg_bin
 from cutter.stack.processes import identify, send
 from starter.commands.up import start
 from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
@@ -194,35 +193,6 @@ def test_a_store_that_forbids_to_remove_is_only_read_afterwards(
     for _ in range(2):
         stores.written_and_read(store, ".mine")
     assert [file.name for file in (tmp_path / "kb").iterdir()] == [".mine"]
-
-
-def test_segments_need_no_program(tmp_path: Path) -> None:
-    check = backup_programs.needed(Settings(state_dir=tmp_path, pg_bin_dir=tmp_path / "nowhere"))
-    assert check.verdict is Verdict.OK
-    assert "none is needed" in check.found
-
-
-def test_the_programs_of_the_wheel_have_no_tls() -> None:
-    assert not backup_programs.has_tls(pg_bin("pg_dump"))
-
-
-def test_a_program_whose_libpq_has_tls_is_told_from_one_without(tmp_path: Path) -> None:
-    program = tmp_path / "pg_dump"
-    program.write_text(
-        '#!/bin/sh\necho "connection to server on socket failed: No such file or directory" >&2; exit 1\n'
-    )
-    program.chmod(0o755)
-    assert backup_programs.has_tls(program)
-
-
-def test_a_missing_program_is_named_with_its_setting(tmp_path: Path) -> None:
-    settings = Settings(state_dir=tmp_path, pg_bin_dir=tmp_path, backup_form="full")
-    check = backup_programs.needed(settings)
-    assert check.failed
-    assert "pg_dump" in check.found
-    assert "CUTTER_PG_BIN_DIR" in check.remedy
-    (tmp_path / "pg_dump").touch(mode=0o755)
-    assert backup_program(settings, "pg_dump") == tmp_path / "pg_dump"
 
 
 def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:

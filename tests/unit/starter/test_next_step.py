@@ -47,12 +47,6 @@ def test_an_outage_is_resumed_by_the_operator_unless_the_stop_latch_is_set(state
     assert step(state, latched=True).needs is Needs.SIGNED_RESUME
 
 
-def test_a_run_beside_a_damaged_segment_says_how_people_deal_with_it_first() -> None:
-    advice = step("stopped_unavailable_segment")
-    assert advice.commands == (f"cutter orchestrate resume --document-id {DOCUMENT}",)
-    assert "`cutter backup scrub`" in advice.first
-
-
 @pytest.mark.parametrize("state", ["stopped_stop", "stopped_hard_cap", "stopped_never_seen_before"])
 def test_every_other_stop_needs_a_signed_resume(state: str) -> None:
     signed = Step(needs=Needs.SIGNED_RESUME, commands=(f"cutter approve {DOCUMENT} --decision resume --reason TEXT",))

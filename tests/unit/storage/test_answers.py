@@ -21,11 +21,6 @@ def test_a_stop_has_its_kind_and_its_reason() -> None:
     assert NotOpened.of({"status": "stopped", "kind": "stop", "reason": "wrong text"}).reason == "wrong text"
 
 
-def test_a_damaged_segment_has_its_problem() -> None:
-    damaged = NotOpened.of({"status": "backup_damaged", "code": "segment_damaged", "problem": "ICX-1: unreadable"})
-    assert (damaged.code, damaged.reason) == ("segment_damaged", "ICX-1: unreadable")
-
-
 def test_a_drift_names_its_differences_and_keeps_the_whole_answer() -> None:
     drift = NotOpened.of({"status": "drift", "drift": DRIFT}).drift
     assert drift == Drift(dimension="grants", fingerprint="f" * 64, lines=("a is gone", "b is new"), report=DRIFT)

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,32 +74,6 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """Inode and time of each file but the lock."""
     files = [file for file in folder.iterdir() if file.suffix != ".lock"]
     return {file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in files}
-
-
-@pytest.mark.parametrize(
-    ("artifact", "led"),
-    [
-        ("ictr-other/pre_write.gpg", ["pre_write.gpg", "pre_write.gpg.json"]), (f"{RUN}/pre_write.gpg", []),
-        ("gone/pre_write.gpg", []), ("../outside/pre_write.gpg", []), ("/etc/passwd", []),
-    ],
-)  # fmt: skip
-def test_a_folder_leads_to_the_backup_that_its_run_shares(tmp_path: Path, artifact: str, led: list[str]) -> None:
-    """Seed 001 §8."""
-    runs = tmp_path / "runs"
-    for folder in (runs / "ictr-other", runs / RUN, tmp_path / "outside"):
-        folder.mkdir(parents=True)
-        for name in ("pre_write.gpg", "pre_write.gpg.json", "state.json")[: 2 if folder.name != RUN else 0]:
-            (folder / name).write_text(folder.name)
-    sidecar = RunSidecar.of(database("source_pinned", 1))
-    (receipt,) = sidecar.receipts
-    pinned = {**receipt.result, "pins": {**receipt.pins, "backup_artifact": artifact}}
-    shared = replace(sidecar, receipts=(replace(receipt, result=pinned),))
-    for _ in range(2):
-        folder = run_folder.write(runs, RUN, shared)
-        links = sorted(path for path in folder.iterdir() if path.is_symlink())
-        assert [link.name for link in links] == led
-    assert {link.read_text() for link in links} == ({"ictr-other"} if led else set())
-    assert not any(link.readlink().is_absolute() for link in links)
 
 
 def test_the_same_call_again_touches_no_file(tmp_path: Path) -> None:
