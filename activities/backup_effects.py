@@ -1,4 +1,4 @@
-"""IO: the side effects of the backup gate: a restore point, a backup and its receipt. `activities.effects` asks the policy."""
+"""IO: the side effects of the backup gate: a restore point, a backup and its receipt. The caller asks the policy."""
 
 from __future__ import annotations
 
@@ -38,10 +38,8 @@ class BackupOnRecord:
         return cls(sha256=str(answer["sha256"]), restore_point=restore_point.recorded(answer.get(RESTORE_POINT)))
 
 
-def back_up(
-    deps: Deps, rule: effects.AllowingRule, run: RunRecord, artifact_id: str, recipient: str
-) -> Proved | BackupRefusal:
-    """Take the backup of a run's document for the pinned key, and prove it. `rule` is the rule that allowed it.
+def back_up(deps: Deps, run: RunRecord, artifact_id: str, recipient: str) -> Proved | BackupRefusal:
+    """Take the backup of a run's document for the pinned key, and prove it. The policy has allowed it.
 
     A restore point that the deployment asks for comes first. It is a part of the backup, and the backup's receipt names
     it. `record_backup` writes the receipt. Raises Conflict and Unavailable.

@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 from psycopg.types.json import Jsonb
 
 from activities.worker.dependencies import ROLES_OF, Deps
-from cutter.catalogue import BY_NAME, Role
+from cutter.catalogue import BY_NAME
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import ApprovalNeeded, PolicyDenied
@@ -27,7 +27,6 @@ from cutter.policy.rules import EffectPolicy, InvalidPolicy, Permit, ProposedAct
 from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import Attempt
 from cutter.storage.pools import single
-from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
 

@@ -515,7 +515,7 @@ BACKUP_MAX_AGE_MINUTES = 60
 """The age at which a backup is stale. If it is older when leg A starts, a worker takes a new one."""
 
 BACKUP_DEADLINE_SECONDS = 240.0
-"""The default time limit of a backup with its restore check. It is shorter than the gate's cap of five minutes."""
+"""The default time limit of a backup with its check. It is shorter than the gate's cap of five minutes."""
 
 BACKUP_SHARE = 0.9
 """The part of the backup gate's cap that the backup and its restore check may take. The gate's own transaction needs the
@@ -530,9 +530,6 @@ BACKUP_CHUNK_BYTES = 128 * 1024
 
 BACKUP_RECORD_BYTES_MAX = 64 * 1024
 """The size of an artifact's record, and of an artifact's first line. A real one has about 5 KiB."""
-
-DAY_SECONDS = 86_400.0
-"""Seconds of a day, for limits that are given in days."""
 
 ARCHIVER_LATE_SECONDS = 600
 """No restore point is marked if a complete file of the write-ahead log waits longer for the archiver. An archiver takes

@@ -58,7 +58,7 @@ def database(cluster: TestCluster) -> Iterator[Database]:
 
 @pytest.fixture
 def scratch(cluster: TestCluster) -> str:
-    """The database that proves restores, owned by cutter_backup; all tests share it, its own lock queues them."""
+    """The database that proves restores, owned by cutter_backup; all tests share it."""
     return cluster.url("cutter_backup", support.SCRATCH)
 
 

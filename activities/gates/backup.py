@@ -83,7 +83,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         # An attempt reads the pin once. Otherwise a key that people change meanwhile would fail the run.
         pinned, rule = recipient(deps), AllowingRule.in_permit(permit, BACKUP_TAKE)
         name = _free_name(deps, attempt)
-        answer = backup_effects.back_up(deps, rule, attempt.run, name, pinned)
+        answer = backup_effects.back_up(deps, attempt.run, name, pinned)
         if isinstance(answer, BackupRefusal):
             return GateRefused(status="failed", code=answer.code.value, reason=answer.message)
         taken.append(_Taken(proved=answer, beside=_beside(deps, name), rule=rule, pinned=pinned))
@@ -148,7 +148,7 @@ def refresh_backup(deps: Deps, input: GateInput) -> BackupRefreshed:
     context, run = _context(deps, input.run_id)
     try:
         rule = effects.required(deps, context, BACKUP_TAKE)
-        answer = backup_effects.back_up(deps, rule, run, _new_name(input.run_id), recipient(deps))
+        answer = backup_effects.back_up(deps, run, _new_name(input.run_id), recipient(deps))
     except PolicyDenied as problem:
         return _by_policy(deps, run, "failed_policy", problem)
     except ApprovalNeeded as problem:
@@ -195,9 +195,7 @@ def _context(deps: Deps, run_id: str) -> tuple[Context, RunRecord]:
     return replace(context, approvers=row.approvers, needed=row.needed), row.run
 
 
-def _by_policy(
-    deps: Deps, run: RunRecord, to_state: str, problem: PolicyDenied | ApprovalNeeded
-) -> BackupRefreshed:
+def _by_policy(deps: Deps, run: RunRecord, to_state: str, problem: PolicyDenied | ApprovalNeeded) -> BackupRefreshed:
     """Fail or stop a run that needs the backup to continue. The activity itself moves the run, because a mere claim of
     a workflow must not fail a run.
     """

@@ -13,7 +13,6 @@ import structlog
 from activities import effects
 from activities.outbox import publish_report, report_id
 from activities.worker.dependencies import Deps
-from cutter import limits
 from cutter.catalogue import Gate, State
 from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport

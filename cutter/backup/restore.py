@@ -27,7 +27,7 @@ from cutter.backup.tables import TABLES
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.kb.store import Store
-from cutter.storage.pools import Connection, Pool, single
+from cutter.storage.pools import SESSION, Connection, Pool, single
 
 T = TypeVar("T")
 
@@ -54,8 +54,8 @@ def restore_check(
             return _restored(record, store, gpg, connection, deadline, keep=False)
 
     outcome = checked()
-    if isinstance(outcome, BackupRefusal) and outcome.code is RefusalCode.WRONG_KEY:
-        # gpg reports a missing agent and a missing private key in the same way. An agent outlives its first user.
+    if isinstance(outcome, BackupRefusal) and outcome.code in (RefusalCode.WRONG_KEY, RefusalCode.ARTIFACT_DAMAGED):
+        # gpg reports a missing agent as a missing private key. An agent outlives its first user, so it mostly runs.
         gpg.start_agent()
         outcome = checked()
     return outcome
@@ -72,7 +72,7 @@ def restore_into(
     gpg, store = home_of_backups(gpg_home, gpg_binary), open_store(artifacts_url)
     gpg.start_agent()
     try:
-        made = psycopg.connect(dsn, autocommit=True)
+        made = psycopg.connect(dsn, autocommit=True, options=SESSION)
     except psycopg.OperationalError:
         raise Unavailable("no connection to the database of --into", what="backup") from None
     with closing(made) as connection:
@@ -155,7 +155,7 @@ def _restored(
                 code=RefusalCode.RESTORE_FAILED, observed=failure,
                 message=f"the backup does not restore: {failure}; take a new one",
             )  # fmt: skip
-        outcome = _compared(record, digests, decryption_key(end))
+        outcome = _compared(record, artifact, digests, decryption_key(end))
         whole = isinstance(outcome, RestoreReport)
         return outcome
     except NotFound:
@@ -196,7 +196,7 @@ def _of_artifact(record: BackupRecord, artifact: Reader, gpg: Exit) -> BackupRef
     )
 
 
-def _compared(record: BackupRecord, restored: Digests, key: str) -> RestoreReport | BackupRefusal:
+def _compared(record: BackupRecord, artifact: Reader, restored: Digests, key: str) -> RestoreReport | BackupRefusal:
     if (restored.fingerprint, dict(restored.row_counts)) != (record.content_fingerprint, dict(record.row_counts)):
         return BackupRefusal(
             code=RefusalCode.RESTORE_DIFFERS,
@@ -207,8 +207,8 @@ def _compared(record: BackupRecord, restored: Digests, key: str) -> RestoreRepor
     return RestoreReport(
         artifact_id=record.artifact_id,
         document_id=record.document_id,
-        sha256=record.sha256,
-        size_bytes=record.size_bytes,
+        sha256=artifact.sha256,
+        size_bytes=artifact.size_bytes,
         content_fingerprint=restored.fingerprint,
         row_counts=restored.row_counts,
         decryption_key=key,

@@ -67,9 +67,7 @@ class Digests:
         """The digests from the number and the digest of each table's lines."""
         every = {table: tables.get(table, (0, sha256_hex(b""))) for table in (RECORD_VERSION, *TABLES)}
         lines = (UNIT_SEPARATOR.join((table, str(number), digest)) for table, (number, digest) in every.items())
-        return cls(
-            row_counts={table: every[table][0] for table in TABLES}, fingerprint=sha256_hex("\n".join(lines))
-        )
+        return cls(row_counts={table: every[table][0] for table in TABLES}, fingerprint=sha256_hex("\n".join(lines)))
 
 
 @dataclass(slots=True)
@@ -171,7 +169,7 @@ def restore(connection: Connection, description: Description, milliseconds: int,
     made = sql.SQL("create table {} ({})") if keep else sql.SQL(
         "create temporary table if not exists {} ({}) on commit delete rows"
     )  # fmt: skip
-    restored, staged = sql.SQL(_query("restored")), sql.SQL("select tab, row from pg_temp.staged where tab = {}")
+    restored, staged = sql.SQL(_query("restored")), sql.SQL("select tab, content from pg_temp.staged where tab = {}")
     lines = sql.SQL(" union all ").join([
         staged.format(sql.Literal(RECORD_VERSION)),
         *(restored.format(name=sql.Literal(table), table=name) for table, name in names.items()),
@@ -187,7 +185,7 @@ def restore(connection: Connection, description: Description, milliseconds: int,
         *([] if keep else [sql.SQL("commit")]),
     ]
     cursor = connection.cursor(row_factory=class_row(_Digest))
-    cursor.execute(sql.SQL(";\n").join(statements))
+    cursor.execute(sql.SQL(";\n").join(statements), prepare=False)
     while cursor.description is None:
         cursor.nextset()
     return Digests.of({row.tab: (row.number, row.digest) for row in cursor})

@@ -67,11 +67,11 @@ select 'cutter_governance.dot_pair_signature', to_jsonb(t) from changes c cross 
 
 -- name: stage
 -- Copies the lines of a backup into a table of this session.
-copy pg_temp.staged (tab, row) from stdin (format csv, delimiter E'\t', quote E'\x01')
+copy pg_temp.staged (tab, content) from stdin (format csv, delimiter E'\t', quote E'\x01')
 
 -- name: make_staged
 -- Makes this table.
-create temporary table if not exists staged (tab text not null, row jsonb not null)
+create temporary table if not exists staged (tab text not null, content jsonb not null)
 
 -- name: owned_tables
 -- Returns the names of all tables and views that are not PostgreSQL's own.
@@ -83,14 +83,14 @@ order by 1
 -- name: fill
 -- Gives one table the staged rows of its name.
 insert into {table} select filled.* from pg_temp.staged s
-cross join lateral jsonb_populate_record(null::{table}, s.row) as filled where s.tab = {name}
+cross join lateral jsonb_populate_record(null::{table}, s.content) as filled where s.tab = {name}
 
 -- name: restored
 -- Returns the lines of one restored table.
-select {name} as tab, to_jsonb(t) as row from {table} t
+select {name} as tab, to_jsonb(t) as content from {table} t
 
 -- name: digests
 -- Returns for each table the number of its rows, and the digest over the digests of their lines in the order of their bytes.
 select lines.tab, count(*) as number, encode(sha256(string_agg(lines.digest, ''::bytea order by lines.digest)), 'hex') as digest
-from (select one.tab, sha256(convert_to(one.tab || E'\t' || one.row, 'UTF8')) as digest from ({lines}) as one) as lines
+from (select one.tab, sha256(convert_to(one.tab || E'\t' || one.content, 'UTF8')) as digest from ({lines}) as one) as lines
 group by lines.tab

@@ -1,4 +1,4 @@
-"""IO: copies the rows of one document, encrypted, into an artifact, and proves that it restores (seed 000 §4, IG_backup).
+"""IO: copies the rows of one document, encrypted, into an artifact, and proves the artifact (seed 000 §4, IG_backup).
 
 A write can change only the rows of its own document, because PostgreSQL refuses all others at COMMIT. So the backup
 before it holds these rows (ADR 33).
@@ -44,7 +44,7 @@ def back_up(
 ) -> Proved | BackupRefusal:
     """Take the backup of a document, and prove it in the scratch database.
 
-    After a refusal no retry helps. After Unavailable a retry may help: disk full, gpg killed, connection lost, deadline.
+    After a refusal no retry helps. After Unavailable a retry may help: full disk, killed gpg, lost connection.
     Raises Conflict if the artifact exists, and InvalidInput for wrong arguments.
     """
     deadline = Deadline(deadline_seconds)

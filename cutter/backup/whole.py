@@ -24,8 +24,8 @@ from cutter.backup.restore import digest
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import environment
 from cutter.kb import write_once
-from cutter.stack.postgres import DATABASE, Cluster, bootstrap, pg_bin
 from cutter.stack.ports import LOOPBACK
+from cutter.stack.postgres import DATABASE, Cluster, bootstrap, pg_bin
 
 _NEW = "cutter_new"
 
@@ -67,7 +67,7 @@ def dump(cluster: Cluster, file: Path, *, gpg_home: Path, recipient: str) -> Dum
 def bring_back(cluster: Cluster, secrets: Path, file: Path, *, sha256: str, gpg_home: Path) -> int:
     """Put the dump in the place of the database of a stack that has no run yet. Returns the number of its runs.
 
-    The superuser executes the dump, so its digest must be the given one. The dump goes into a new database, so a failure
+    The superuser executes the dump, so its digest must be the given one. The dump goes into a new database. So a failure
     leaves the present one as it is. Raises Refused and Unavailable.
     """
     url = file.absolute().parent.as_uri()
@@ -75,8 +75,8 @@ def bring_back(cluster: Cluster, secrets: Path, file: Path, *, sha256: str, gpg_
     if observed != sha256:
         raise Refused(f"{file} has the sha256 {observed}, not {sha256}: bring the right file", code="artifact_damaged")
     if _runs(cluster, DATABASE):
-        raise Refused("the database of this stack has runs: set CUTTER_STATE_DIR to a new folder, and type", then="cutter up",
-                      code="database_in_use")  # fmt: skip
+        message = "the database of this stack has runs: set CUTTER_STATE_DIR to a new folder, and type"
+        raise Refused(message, then="cutter up", code="database_in_use")
     gpg = home_of_backups(gpg_home, "gpg")
     gpg.start_agent()
     with closing(psycopg.connect(cluster.superuser_dsn(), autocommit=True)) as server:
@@ -106,8 +106,11 @@ def bring_back(cluster: Cluster, secrets: Path, file: Path, *, sha256: str, gpg_
 
 
 def _runs(cluster: Cluster, database: str) -> int:
-    with closing(psycopg.connect(cluster.superuser_dsn(database), autocommit=True)) as connection:
-        row = connection.execute("SELECT count(*) FROM cutter_governance.run").fetchone()
+    try:
+        with closing(psycopg.connect(cluster.superuser_dsn(database), autocommit=True)) as connection:
+            row = connection.execute("SELECT count(*) FROM cutter_governance.run").fetchone()
+    except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
+        raise Unavailable("this stack has no database yet: type", then="cutter up", what="database") from None
     return int(row[0]) if row else 0
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import os
 import threading
 import time
 from collections.abc import Iterator, Mapping

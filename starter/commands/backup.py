@@ -129,12 +129,12 @@ def dump(file: File, as_json: AsJson = False) -> None:
     settings = load()
     with progress(f"dumping into {file}"):
         dumped = whole.dump(
-            postgres.ensure_cluster(settings.state), file, gpg_home=settings.key_home("backup"), recipient=_pinned(settings)
+            _embedded(settings), file, gpg_home=settings.key_home("backup"), recipient=_pinned(settings)
         )
     show(
         asdict(dumped), as_json=as_json,
         render=lambda out: out.print(
-            f"{file} has {dumped.size_bytes} bytes, sha256 {dumped.sha256}: keep the digest in another place", soft_wrap=True
+            f"{file} has {dumped.size_bytes} bytes, sha256 {dumped.sha256}: keep the digest elsewhere", soft_wrap=True
         ),
     )  # fmt: skip
 
@@ -153,13 +153,23 @@ def load_dump(
     settings = load()
     with progress(f"loading {file}"):
         runs = whole.bring_back(
-            postgres.ensure_cluster(settings.state), settings.secrets, file, sha256=sha256.lower(),
+            _embedded(settings),
+            settings.secrets,
+            file,
+            sha256=sha256.lower(),
             gpg_home=gpg_home or settings.key_home("backup"),
         )
     show(
         {"runs": runs}, as_json=as_json,
         render=lambda out: out.print(f"the database is back with {runs} runs\nnext: cutter up", soft_wrap=True),
     )  # fmt: skip
+
+
+def _embedded(settings: Settings) -> postgres.Cluster:
+    """The server of the local stack. A deployment has PostgreSQL's own programs on its server."""
+    if settings.database_url is not None:
+        raise InvalidInput("CUTTER_DATABASE_URL: only a local stack is dumped; see docs/runbooks/point-in-time.md")
+    return postgres.ensure_cluster(settings.state)
 
 
 def _pinned(settings: Settings) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
@@ -254,25 +254,6 @@ def progress_bar(text: str, total: int) -> Iterator[Callable[[str], None]]:
 
         def done(name: str) -> None:
             bar.update(task, advance=1, description=visible_line(f"{text} {name}"), refresh=True)
-
-        yield done
-
-
-@contextmanager
-def counted_progress(text: str) -> Iterator[Callable[[str, int], None]]:
-    """A status line until the number of things is known, and then a progress bar.
-
-    Yields a function that takes the name of the thing that is done, and the number of all things.
-    """
-    with ExitStack() as shown:
-        shown.enter_context(progress(text))
-        bars: list[Callable[[str], None]] = []
-
-        def done(name: str, total: int) -> None:
-            if not bars:
-                shown.close()  # A terminal shows one of the two at a time.
-                bars.append(shown.enter_context(progress_bar(text, total)))
-            bars[0](name)
 
         yield done
 

@@ -20,7 +20,6 @@ from cutter import limits
 from cutter.approvals import approver_store
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain import lanes
-from cutter.domain.amounts import counted
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.notifications import channels, health
 from cutter.policy.rules import EffectPolicy

@@ -122,7 +122,7 @@ def wrong_key(trial: Trial) -> None:
 
 
 def disk_full(trial: Trial) -> None:
-    trial.detail["mount_kib"] = 4 * trial.roll("pages", 2, 13)
+    trial.detail["mount_kib"] = 4 * trial.roll("pages", 1, 2)
 
 
 def killed_gpg(trial: Trial) -> None:
@@ -177,7 +177,12 @@ def naive(trial: Trial) -> tuple[bool, str]:
         f" | {rig.programs.get('gpg', 'gpg')} --homedir {home} --batch --trust-model always"
         f" --recipient {fingerprint} --encrypt > {target}"
     )
-    done = subprocess.run(["bash", "-c", line], env=dict(os.environ) | {"DSN": rig.server.dsn(ROLE, rig.database)}, capture_output=True, check=False)
+    done = subprocess.run(
+        ["bash", "-c", line],
+        env=dict(os.environ) | {"DSN": rig.server.dsn(ROLE, rig.database)},
+        capture_output=True,
+        check=False,
+    )
     if done.returncode != 0 or target.stat().st_size == 0:
         return True, f"exit code {done.returncode}"
     trial.between(target)
@@ -295,8 +300,7 @@ def summary(lines: list[dict[str, Any]], count: int, seed: int) -> dict[str, Any
     caught = sum(line["caught"] for line in defects)
     accepted = sum(not line["caught"] for line in control)
     dirty = sum(
-        bool(line.get("plaintext") or line.get("half_written") or line.get("row_logged"))
-        for line in defects + clean
+        bool(line.get("plaintext") or line.get("half_written") or line.get("row_logged")) for line in defects + clean
     )
     good = (
         caught == len(defects) == count

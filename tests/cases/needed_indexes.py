@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import LiteralString
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """The statement that an index is for: a named query, the one of a backup, or its text.

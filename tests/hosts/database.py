@@ -55,6 +55,11 @@ class Server:
     def sockets(self) -> Path:
         return self.ground.place / "databases"
 
+    @property
+    def archive(self) -> Path:
+        """The archived write-ahead log of whichever server is the primary."""
+        return self.ground.place / "databases" / "archive"
+
     def initialise(self) -> None:
         """An empty cluster of databases, with a password of the superuser and of the replication."""
         self._run(self.programs.postgres / "initdb", "--pgdata", self.data, "--username=postgres", "--encoding=UTF8",
@@ -67,7 +72,10 @@ class Server:
             copy = self.data / f"server.{kind}"
             shutil.copy(source("database"), copy)
             give(copy, self.user)
-        settings = {**SETTINGS, "port": str(self.port), "unix_socket_directories": str(self.sockets)}
+        settings = {
+            **SETTINGS, "port": str(self.port), "unix_socket_directories": str(self.sockets), "archive_mode": "on",
+            "archive_command": f"test -f {self.archive}/%f || cp %p {self.archive}/%f",
+        }  # fmt: skip
         words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         self.keeper.start(Unit(
             name=self.name, command=[str(self.programs.postgres / "postgres"), "-D", str(self.data), *words],
@@ -122,6 +130,8 @@ class Pair:
 
     def begin(self) -> None:
         """Start both."""
+        self.primary.archive.mkdir()
+        give(self.primary.archive, self.primary.user)
         self.primary.initialise()
         self.primary.begin()
         for name, attributes in (("postgres", sql.SQL("")), (REPLICATOR, sql.SQL("login replication"))):
@@ -132,10 +142,7 @@ class Pair:
 
     def follow(self) -> None:
         """Make the standby from the primary again, and wait until it is synchronous."""
-        shutil.rmtree(self.standby.data, ignore_errors=True)
-        self.standby._run(self.primary.programs.base_backup, "--host", self.primary.sockets, "--port",
-                          str(self.primary.port), "--username=postgres", "--pgdata", self.standby.data,
-                          "--checkpoint=fast")  # fmt: skip
+        self._copy_primary(self.standby.data)
         source = (
             f"host=127.0.0.1 port={self.primary.port} user={REPLICATOR} password={self.password} "
             f"sslmode=verify-full sslrootcert={self.primary.authority.root} application_name={self.standby.name}"
@@ -149,6 +156,37 @@ class Pair:
             sql.Literal(self.standby.name)))  # fmt: skip
         self.primary.rows("select pg_reload_conf()")
         assert until(self.is_synchronous, seconds=START_SECONDS), "the standby does not follow"
+
+    def _copy_primary(self, folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        self.standby._run(self.primary.programs.base_backup, "--host", self.primary.sockets, "--port",
+                          str(self.primary.port), "--username=postgres", "--pgdata", folder,
+                          "--checkpoint=fast")  # fmt: skip
+
+    def take_base(self) -> None:
+        """A base backup, from which the archived log leads to any later moment."""
+        self._copy_primary(self.primary.sockets / "base")
+
+    def lose_and_recover(self) -> None:
+        """The primary's folder is gone. It comes back from base backup and archive, and gets another standby."""
+        (file,) = self.primary.rows("select pg_walfile_name(pg_switch_wal()) as name")
+        archived = "select 1 as one from pg_stat_archiver where last_archived_wal >= %s"
+        assert until(lambda: bool(self.primary.rows(archived, (file["name"],))), seconds=START_SECONDS)
+        for server in (self.standby, self.primary):
+            server.keeper.units.pop(server.name, None)
+            server.send(signal.SIGKILL)
+            assert until(server.gone, seconds=10)
+        shutil.rmtree(self.primary.data)
+        shutil.copytree(self.primary.sockets / "base", self.primary.data)
+        (self.primary.data / "recovery.signal").touch()
+        with (self.primary.data / "postgresql.auto.conf").open("a", encoding="utf-8") as conf:
+            conf.write(
+                f"\nrestore_command = 'cp {self.primary.archive}/%f %p'\nrecovery_target_action = 'promote'\n"
+                "hot_standby = off\nsynchronous_standby_names = ''\n"
+            )
+        give(self.primary.data, self.primary.user)
+        self.primary.begin()
+        self.follow()
 
     def is_synchronous(self) -> bool:
         return bool(self.primary.rows("select 1 as one from pg_stat_replication where sync_state = 'sync'"))

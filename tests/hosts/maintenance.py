@@ -21,7 +21,7 @@ OTHER_STEP = '            await workflow.sleep(0.001, summary="the other build")
 DRAINED_SECONDS = 120
 CURRENT_SECONDS = 60
 ROTATED_PASSWORD = "cutter_exec"
-RECOVERED, PLANTED = "recovered", "planted"
+PLANTED = "planted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,27 +110,16 @@ class Maintenance:
         superuser = self.cluster.laws.primary.url("postgres", "postgres")
         self.cluster.operator.cutter("migrate", "--bootstrap", superuser, PGPASSWORD=self.cluster.password)
 
-    # --- docs/runbooks/restore.md ---------------------------------------------------------------------------------
-
-    def take_companion(self) -> None:
-        """`cutter backup take --whole`, with the newest backup key on the host that has all passwords."""
-        operator = self.cluster.operator
-        keys = operator.folder / "made-again"
-        operator.cutter("keys", "import", "--role", "backup", operator.folder / "made")
-        operator.cutter("keys", "import", "--role", "backup", keys)
-        operator.cutter("backup", "take", "--whole")
+    # --- docs/runbooks/point-in-time.md ---------------------------------------------------------------------------
 
     def lose_and_restore(self) -> None:
-        """The law database is gone; it is rebuilt from the store. A copy of it stays for the control arm."""
+        """The law database is gone, and comes back by its archived log. A copy of it stays for the control arm."""
+        self.cluster.laws.lose_and_recover()
         laws = self.cluster.laws.primary
-        laws.rows("drop database cutter with (force)")
-        laws.rows("create database recovered owner cutter_owner template template0 encoding 'UTF8' locale_provider"
-                  " builtin builtin_locale 'C.UTF-8' locale 'C'")  # fmt: skip
-        self.cluster.operator.cutter("backup", "restore", "--all", "--whole", "--into",
-                                     laws.url("postgres", RECOVERED), PGPASSWORD=self.cluster.password)  # fmt: skip
-        laws.rows("create database planted template recovered")
-        laws.rows("alter database recovered rename to cutter")
-        self.bootstrap()
+        laws.rows("alter database cutter allow_connections false")
+        laws.rows("select pg_terminate_backend(pid) from pg_stat_activity where datname = 'cutter'")
+        laws.rows("create database planted template cutter")
+        laws.rows("alter database cutter allow_connections true")
         self.cluster.operator.cutter("migrate", "--check")
         self.cluster.operator.cutter("reconcile")
 

@@ -19,9 +19,7 @@ from cutter.kb import write_once
 DATA = b"a stand-in backup"
 
 
-def back_up(
-    *, document_id: str, recipient_fingerprint: str, artifacts_url: str, artifact_id: str, **_: Any
-) -> Proved:
+def back_up(*, document_id: str, recipient_fingerprint: str, artifacts_url: str, artifact_id: str, **_: Any) -> Proved:
     """In the place of `cutter.backup.take.back_up`."""
     store = open_store(artifacts_url)
     record = BackupRecord(

@@ -29,4 +29,3 @@ def read(own: Rig) -> int:
         connection.execute("SELECT pg_stat_clear_snapshot()")
         row = connection.execute("SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_user_tables")
         return int((row.fetchone() or (0,))[0])
-

@@ -116,7 +116,7 @@ def test_plaintext_in_an_openpgp_frame_is_refused(rig: Rig) -> None:
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PGDMP\x01\x10\x00" + bytes(100)])
 def test_an_artifact_that_holds_no_rows_is_refused(rig: Rig, content: bytes) -> None:
     record = rig.taken_record()
-    assert refusal(rig.check(rewritten(rig, record, encrypted(rig, plain)))) is RefusalCode.RESTORE_FAILED
+    assert refusal(rig.check(rewritten(rig, record, encrypted(rig, content)))) is RefusalCode.RESTORE_FAILED
 
 
 def test_truncated_rows_in_a_whole_message_are_refused(rig: Rig) -> None:

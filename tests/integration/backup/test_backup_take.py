@@ -109,7 +109,7 @@ UPDATE public.unit_version SET content_profile = '{"b": 1.50, "a": [null, 1e400,
 def test_each_column_has_a_type_that_json_keeps(own: Rig) -> None:
     """A JSON null and an SQL null look the same in a row, so a column of JSON may hold no SQL null."""
     wrong = own.server.value(
-        "SELECT string_agg(format('%s.%s %s', a.attrelid::regclass, a.attname, format_type(a.atttypid, a.atttypmod)), ', ')"
+        "SELECT string_agg(format('%s.%s %s', a.attrelid::regclass, a.attname, a.atttypid::regtype), ', ')"
         f" FROM pg_attribute a WHERE a.attrelid = ANY ('{{{','.join(TABLES)}}}'::regclass[]) AND a.attnum > 0"
         " AND NOT a.attisdropped AND (a.atttypid::regtype::text NOT IN ('uuid', 'text', 'text[]', 'jsonb', 'integer',"
         " 'bigint', 'date', 'timestamp with time zone') OR a.atttypid = 'jsonb'::regtype AND NOT a.attnotnull)",

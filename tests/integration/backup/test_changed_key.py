@@ -1,4 +1,4 @@
-"""The deployment's backup key is changed: new backups are for the new one, and the old one still opens the old backups."""
+"""The backup key is changed: new backups are for the new one, and the old one still opens the old backups."""
 
 from __future__ import annotations
 

@@ -533,7 +533,8 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes(deployment:
     taken = replace(RECORD, artifact_id="x/pre_write.gpg", recipient="A" * 40)
     other = replace(taken, recipient="0" * 40)
     hashes = [
-        canonical_digest({"artifact_id": record.artifact_id, "recipient": record.recipient}) for record in (taken, other)
+        canonical_digest({"artifact_id": record.artifact_id, "recipient": record.recipient})
+        for record in (taken, other)
     ]
     with single(deps.pool(Role.BACKUP)) as connection:
         for _ in range(2):

@@ -30,9 +30,7 @@ NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 def overview(*lines: RunLine) -> status.Overview:
     """All that `cutter status` shows, with these runs and nothing else."""
-    return status.Overview(
-        runs=list(lines), next=None, batches=[], tenants=[], lanes=[], messages=[], blocked=[]
-    )
+    return status.Overview(runs=list(lines), next=None, batches=[], tenants=[], lanes=[], messages=[], blocked=[])
 
 
 def execution(run_id: str | None) -> Execution:
