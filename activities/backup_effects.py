@@ -17,8 +17,6 @@ from cutter.domain.run_record import RunRecord
 from cutter.errors import ProgrammingError
 from cutter.policy.command import BACKUP_TAKE, Command
 from cutter.storage.faults import translated
-from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection
 from cutter.storage.records import parsed
 from cutter.types import Json
 
@@ -38,11 +36,15 @@ class BackupOnRecord:
         return cls(sha256=str(answer["sha256"]), restore_point=restore_point.recorded(answer.get(RESTORE_POINT)))
 
 
+RECORDED = parsed("record_backup", BackupOnRecord.of, named=lambda _: effects.RECORD)
+"""Records the receipt of a backup, and returns what the database has on record about it."""
+
+
 def back_up(deps: Deps, run: RunRecord, artifact_id: str, recipient: str) -> Proved | BackupRefusal:
     """Take the backup of a run's document for the pinned key, and prove it. The policy has allowed it.
 
     A restore point that the deployment asks for comes first. It is a part of the backup, and the backup's receipt names
-    it. `record_backup` writes the receipt. Raises Conflict and Unavailable.
+    it. `RECORDED` writes the receipt. Raises Conflict and Unavailable.
     """
     settings, point = deps.settings, None
     if run.docprefix is None:
@@ -60,14 +62,12 @@ def back_up(deps: Deps, run: RunRecord, artifact_id: str, recipient: str) -> Pro
     )  # fmt: skip
 
 
-def record_backup(
-    connection: Connection, context: effects.Context, taken: BackupRecord, rule: effects.AllowingRule
-) -> BackupOnRecord:
-    """Record the backup's receipt. Gate 6 reads the newest one. Returns what the database has on record about it."""
+def receipt_of(context: effects.Context, taken: BackupRecord, rule: effects.AllowingRule) -> Json:
+    """The parameters of `RECORDED`, which records the backup's receipt. Gate 6 reads the newest one."""
     response: Json = {"sha256": taken.sha256, "taken_utc": taken.taken_utc, "size_bytes": taken.size_bytes}
     if taken.restore_point is not None:
         response[RESTORE_POINT] = taken.restore_point.as_json()
     request = {"recipient": taken.recipient, "policy": rule.as_json()}
     fields = canonical_digest({"artifact_id": taken.artifact_id, "recipient": taken.recipient})
     command = Command(operation=BACKUP_TAKE, target=taken.artifact_id, fields_sha256=fields)
-    return call(connection, BackupOnRecord.of, *effects.receipt(context, command, request, response))
+    return effects.receipt(context, command, request, response)[1]

@@ -29,6 +29,11 @@ from cutter.storage.gate_transaction import Attempt
 from cutter.storage.pools import single
 from cutter.types import Json
 
+RECORD: LiteralString = (
+    "select cutter_governance.fn_action_record(%(run_id)s, %(gate)s, %(connector)s, %(operation)s, %(target)s, "
+    "%(payload_sha256)s, %(request)s, %(response)s, %(reversible)s, %(how_to_reverse)s)"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
@@ -189,7 +194,7 @@ class Put:
         return Command(operation=KB_PUT, target=self.kb_id, fields_sha256=self.sha256)
 
 
-def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralString, Sequence[Any]]:
+def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralString, Json]:
     """The SQL statement that records the receipt of a document without a row in the outbox. The statement raises
     Conflict for other bytes.
     """
@@ -208,9 +213,7 @@ def store_evidence(
     write_once.put(artifacts, name, data)
 
 
-def receipt_of_evidence(
-    context: Context, name: str, sha256: str, closing: Receipt
-) -> tuple[LiteralString, Sequence[Any]]:
+def receipt_of_evidence(context: Context, name: str, sha256: str, closing: Receipt) -> tuple[LiteralString, Json]:
     """The SQL statement that records a bundle's receipt. The receipt of the gate that sealed the bundle's digest names
     the rule.
     """
@@ -219,16 +222,15 @@ def receipt_of_evidence(
     return receipt(context, command, {"policy": rule.as_json()}, {})
 
 
-def receipt(context: Context, command: Command, request: Json, response: Json) -> tuple[LiteralString, Sequence[Any]]:
+def receipt(context: Context, command: Command, request: Json, response: Json) -> tuple[LiteralString, Json]:
+    """The SQL statement that records a receipt, with its parameters. It answers with the recorded response."""
     operation = command.operation
-    return (
-        "select cutter_governance.fn_action_record(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        (
-            context.run_id, context.gate, operation.connector.value, operation.name, command.target,
-            command.fields_sha256, Jsonb({**request, "risk": operation.risk.value}), Jsonb(response),
-            operation.reversible, operation.how_to_reverse,
-        ),
-    )  # fmt: skip
+    return RECORD, {
+        "run_id": context.run_id, "gate": context.gate, "connector": operation.connector.value,
+        "operation": operation.name, "target": command.target, "payload_sha256": command.fields_sha256,
+        "request": Jsonb({**request, "risk": operation.risk.value}), "response": Jsonb(response),
+        "reversible": operation.reversible, "how_to_reverse": operation.how_to_reverse,
+    }  # fmt: skip
 
 
 def required(

@@ -518,9 +518,7 @@ BACKUP_DEADLINE_SECONDS = 240.0
 """The default time limit of a backup with its check. It is shorter than the gate's cap of five minutes."""
 
 BACKUP_SHARE = 0.9
-"""The part of the backup gate's cap that the backup and its restore check may take. The gate's own transaction needs the
-rest.
-"""
+"""The part of the backup gate's cap that the backup and its check may take. The gate's transaction needs the rest."""
 
 WHOLE_DATABASE_SECONDS = 4 * 3600.0
 """A dump of the whole database of a local stack, or its restore."""

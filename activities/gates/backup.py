@@ -27,7 +27,7 @@ from cutter.messages import BackupRefreshed, GateInput, GateOutcome, GateStatus
 from cutter.policy.command import BACKUP_TAKE
 from cutter.policy.rules import Permit
 from cutter.storage.faults import translated
-from cutter.storage.gate_transaction import Attempt, OpenGate
+from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.records import records
 from cutter.types import Json
 
@@ -92,7 +92,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
     def body(opened: OpenGate) -> GatePassed | GateRefused:
         made = taken[-1]
         record, report = made.proved.record, made.proved.report
-        noted = backup_effects.record_backup(opened.connection, effects.of_attempt(opened.attempt), record, made.rule)
+        noted = opened.rows(backup_effects.RECORDED)[0]
         evidence = gate.Evidence(
             artifact_id=record.artifact_id,
             stored_sha256=report.sha256,
@@ -111,8 +111,14 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
         )
         return GatePassed(report=gate.evaluate(evidence))
 
+    def receipt(attempt: Attempt) -> list[Read]:
+        made = taken[-1]
+        # The receipt is recorded with the opening, in one round trip. Without an open gate, it is rolled back.
+        context = effects.of_attempt(attempt)
+        return [(backup_effects.RECORDED, backup_effects.receipt_of(context, made.proved.record, made.rule))]
+
     def attempted() -> GateOutcome:
-        return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare)
+        return run_gate(deps, BY_NAME[gate.GATE], input, body, prepare=prepare, reads=receipt)
 
     try:
         return attempted()
@@ -158,7 +164,8 @@ def refresh_backup(deps: Deps, input: GateInput) -> BackupRefreshed:
         return BackupRefreshed(gate=gate.GATE, status="failed", code=answer.code.value, reason=reason)
     record = answer.record
     with translated(), deps.pool(Role.BACKUP).connection() as connection:
-        if backup_effects.record_backup(connection, context, record, rule).sha256 != record.sha256:
+        noted = backup_effects.RECORDED.one(connection, backup_effects.receipt_of(context, record, rule))
+        if noted.sha256 != record.sha256:
             raise Conflict(f"backup {record.artifact_id} is recorded with another sha256")
     return BackupRefreshed(gate=gate.GATE, status="passed", facts={"backup_sha256": record.sha256})
 

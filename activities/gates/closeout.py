@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, LiteralString, TypeVar
+from typing import LiteralString, TypeVar
 
 from activities import effects
 from activities.gates import evidence_bundle as bundles
@@ -26,6 +26,7 @@ from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
 from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR, RunEvidence
+from cutter.types import Json
 
 T = TypeVar("T")
 
@@ -223,7 +224,7 @@ def index_entry(sidecar: RunSidecar) -> tuple[str, bytes]:
     return gate.index_id(run.run_id), line
 
 
-def _record(deps: Deps, *receipts: tuple[LiteralString, Sequence[Any]]) -> None:
+def _record(deps: Deps, *receipts: tuple[LiteralString, Json]) -> None:
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
         for statement, parameters in receipts:
             connection.execute(statement, parameters)

@@ -65,9 +65,9 @@ def dump(cluster: Cluster, file: Path, *, gpg_home: Path, recipient: str) -> Dum
 
 
 def bring_back(cluster: Cluster, secrets: Path, file: Path, *, sha256: str, gpg_home: Path) -> int:
-    """Put the dump in the place of the database of a stack that has no run yet. Returns the number of its runs.
+    """Put the dump in the place of the database of a stack that has no run yet. Returns how many runs it has.
 
-    The superuser executes the dump, so its digest must be the given one. The dump goes into a new database. So a failure
+    The superuser executes the dump, so its digest must be the given one. The dump goes into a new database. A failure
     leaves the present one as it is. Raises Refused and Unavailable.
     """
     url = file.absolute().parent.as_uri()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import LiteralString
 from uuid import UUID
 
 from psycopg.pq import TransactionStatus
@@ -28,7 +28,7 @@ from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.storage.snapshots import Snapshot
 from cutter.types import Json
 
-Receipt = tuple[LiteralString, Sequence[Any]]
+Receipt = tuple[LiteralString, Json]
 """A statement that records a receipt, and its parameters."""
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from activities import backup_effects, effects
+from activities import effects
+from activities.backup_effects import RECORDED, receipt_of
 from activities.gates import closeout as closeout_gate
 from activities.gates.backup import refresh_backup
 from activities.run import approval_requests
@@ -538,9 +539,10 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes(deployment:
     ]
     with single(deps.pool(Role.BACKUP)) as connection:
         for _ in range(2):
-            assert backup_effects.record_backup(connection, context, taken, rule).sha256 == taken.sha256
+            noted = RECORDED.one(connection, receipt_of(context, taken, rule))
+            assert noted.sha256 == taken.sha256
         with pytest.raises(Conflict) as caught:
-            backup_effects.record_backup(connection, context, other, rule)
+            RECORDED.one(connection, receipt_of(context, other, rule))
     assert f"{hashes[0]}, now {hashes[1]}" in str(caught.value)
 
 
