@@ -91,8 +91,8 @@ def test_of_a_known_run_only_what_is_unknown_or_other_is_ahead(made: runs.Deploy
     assert kb.exists(statement)
 
 
-def test_a_backup_of_a_known_run_stays_because_the_tree_may_name_it(made: runs.Deployment, waits: runs.Driven) -> None:
-    write_once.put(open_store(made.settings.artifacts), f"{waits.run_id}/pre_write-part-0123456789ab.gpg", b"a part")
+def test_a_backup_of_a_known_run_stays(made: runs.Deployment, waits: runs.Driven) -> None:
+    write_once.put(open_store(made.settings.artifacts), f"{waits.run_id}/pre_write-0123456789ab.gpg", b"a backup")
     assert found(made) == {}
 
 

@@ -35,6 +35,7 @@ def test_the_scratch_database_is_the_backup_roles_own(settings: Settings, scratc
         row = connection.execute(
             "select pg_get_userbyid(datdba) from pg_database where datname = current_database()"
         ).fetchone()
+        connection.execute("create temporary table mine ()")
     assert row == ("cutter_backup",)
     with connect(settings, Role.BACKUP) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute("create table public.mine ()")
