@@ -27,7 +27,7 @@ from cutter.storage.faults import READ_ONLY, WRITABLE
 from cutter.storage.pools import Connection
 from cutter.storage.queries import queries_in
 
-_TYPE = re.compile(r"[a-z][a-z ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])?")
+_TYPE = re.compile(r"[a-z][a-z0-9 ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])*(?: not null)?")
 """The types that a restore makes. They are PostgreSQL's own, so that a restore needs no other object."""
 
 

@@ -98,14 +98,10 @@ def _readable(connection: Connection) -> Iterator[list[BackupRefusal]]:
         yield refusals
     except rows.AWAY as problem:
         raise rows.away(problem) from None
-    except psycopg.Error as problem:
-        refusals.append(
-            BackupRefusal(
-                code=RefusalCode.SOURCE_UNREADABLE,
-                message=f"the rows of the document cannot be read (SQLSTATE {problem.sqlstate}): apply the migrations",
-                observed=str(problem.sqlstate),
-            )
-        )
+    except (psycopg.Error, rows.ContentRefused) as problem:
+        why = f"SQLSTATE {problem.sqlstate}" if isinstance(problem, psycopg.Error) else str(problem)
+        message = f"the rows of the document cannot be read ({why}): apply the migrations"
+        refusals.append(BackupRefusal(code=RefusalCode.SOURCE_UNREADABLE, message=message, observed=why))
     finally:
         if connection.info.transaction_status != TransactionStatus.IDLE:
             connection.close()

@@ -6,9 +6,9 @@ A deployment archives its write-ahead log instead (docs/runbooks/point-in-time.m
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
@@ -24,10 +24,33 @@ from cutter.backup.restore import digest
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import environment
 from cutter.kb import write_once
-from cutter.stack.ports import LOOPBACK
-from cutter.stack.postgres import DATABASE, Cluster, bootstrap, pg_bin
+from cutter.stack.postgres import DATABASE
 
-_NEW = "cutter_new"
+DATABASE, _NEW = "cutter", "cutter_new"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The embedded server with its superuser, and the function that gives the path of one of its programs."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    program: Callable[[str], Path] = field(repr=False)
+
+    def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
+        """A connection of the superuser, in which each statement is a transaction."""
+        return psycopg.connect(
+            host=self.host, port=self.port, user=self.user, password=self.password, dbname=database, autocommit=True
+        )
+
+    def stage(self, name: str, database: str, *words: str) -> Stage:
+        """One of its programs. The password is in the environment, because everyone sees a command line."""
+        address = ("--no-password", f"--host={self.host}", f"--port={self.port}", f"--username={self.user}")
+        command = (str(self.program(name)), *words, *address, f"--dbname={database}")
+        client = {"PATH": os.defpath, "LC_ALL": "C", "PGPASSWORD": self.password}
+        return Stage(name=name, command=command, environment=client)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +61,14 @@ class Dumped:
     size_bytes: int
 
 
-def dump(cluster: Cluster, file: Path, *, gpg_home: Path, recipient: str) -> Dumped:
+def dump(server: Server, file: Path, *, gpg_home: Path, recipient: str) -> Dumped:
     """Dump the database into a new file. Raises Refused, Unavailable, and Conflict if the file exists."""
     gpg, store = home_of_backups(gpg_home, "gpg"), open_store(file.absolute().parent.as_uri())
     key = find_recipient(gpg, pinned(recipient))
     if isinstance(key, BackupRefusal):
         raise Refused(key.message, code=key.code)
-    command = (str(pg_bin("pg_dump")), "--format=custom", "--compress=none", *_address(cluster, DATABASE))
     stages = (
-        Stage(name="pg_dump", command=command, environment=_client(cluster)),
+        server.stage("pg_dump", DATABASE, "--format=custom", "--compress=none"),
         Stage(name="gpg", command=gpg.encryption(key.fingerprint), environment=environment()),
     )
     with write_once.draft(store, file.name) as draft:
@@ -64,8 +86,8 @@ def dump(cluster: Cluster, file: Path, *, gpg_home: Path, recipient: str) -> Dum
         return Dumped(sha256=draft.sha256, size_bytes=draft.size_bytes)
 
 
-def bring_back(cluster: Cluster, secrets: Path, file: Path, *, sha256: str, gpg_home: Path) -> int:
-    """Put the dump in the place of the database of a stack that has no run yet. Returns how many runs it has.
+def bring_back(server: Server, file: Path, *, sha256: str, gpg_home: Path) -> None:
+    """Put the dump in the place of the database of a stack that has no run yet. A bootstrap must follow.
 
     The superuser executes the dump, so its digest must be the given one. The dump goes into a new database. A failure
     leaves the present one as it is. Raises Refused and Unavailable.
@@ -74,21 +96,20 @@ def bring_back(cluster: Cluster, secrets: Path, file: Path, *, sha256: str, gpg_
     observed, _ = digest(url, file.name)
     if observed != sha256:
         raise Refused(f"{file} has the sha256 {observed}, not {sha256}: bring the right file", code="artifact_damaged")
-    if _runs(cluster, DATABASE):
+    if runs(server):
         message = "the database of this stack has runs: set CUTTER_STATE_DIR to a new folder, and type"
         raise Refused(message, then="cutter up", code="database_in_use")
     gpg = home_of_backups(gpg_home, "gpg")
     gpg.start_agent()
-    with closing(psycopg.connect(cluster.superuser_dsn(), autocommit=True)) as server:
-        server.execute(f"DROP DATABASE IF EXISTS {_NEW} WITH (FORCE)")
-        server.execute(
+    with closing(server.connect()) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {_NEW} WITH (FORCE)")
+        connection.execute(
             f"CREATE DATABASE {_NEW} OWNER cutter_owner TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER builtin"
             " BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"
         )
-        command = (str(pg_bin("pg_restore")), "--single-transaction", "--exit-on-error", *_address(cluster, _NEW))
         stages = (
             Stage(name="gpg", command=gpg.decryption(), environment=environment()),
-            Stage(name="pg_restore", command=command, environment=_client(cluster)),
+            server.stage("pg_restore", _NEW, "--single-transaction", "--exit-on-error"),
         )
         artifact = Reader(chunks(open_store(url), file.name))
         with Pipeline(stages, deadline=Deadline(limits.WHOLE_DATABASE_SECONDS), fed=True) as pipeline:
@@ -99,26 +120,15 @@ def bring_back(cluster: Cluster, secrets: Path, file: Path, *, sha256: str, gpg_
             raise Refused(f"gpg cannot open {file}: give --gpg-home the home with the private key", code="wrong_key")
         if exits["pg_restore"].code != 0:
             raise Unavailable(f"pg_restore failed with exit code {exits['pg_restore'].code}", what="backup")
-        server.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
-        server.execute(f"ALTER DATABASE {_NEW} RENAME TO {DATABASE}")
-    bootstrap(cluster, secrets)
-    return _runs(cluster, DATABASE)
+        connection.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+        connection.execute(f"ALTER DATABASE {_NEW} RENAME TO {DATABASE}")
 
 
-def _runs(cluster: Cluster, database: str) -> int:
+def runs(server: Server) -> int:
+    """The number of runs in the database. Raises Unavailable if there is no database yet."""
     try:
-        with closing(psycopg.connect(cluster.superuser_dsn(database), autocommit=True)) as connection:
+        with closing(server.connect(DATABASE)) as connection:
             row = connection.execute("SELECT count(*) FROM cutter_governance.run").fetchone()
     except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
         raise Unavailable("this stack has no database yet: type", then="cutter up", what="database") from None
-    return int(row[0]) if row else 0
-
-
-def _address(cluster: Cluster, database: str) -> tuple[str, ...]:
-    """The options of a PostgreSQL program. The password is in its environment, because everyone sees a command line."""
-    return ("--no-password", f"--host={LOOPBACK}", f"--port={cluster.port}", f"--username={cluster.superuser}",
-            f"--dbname={database}")  # fmt: skip
-
-
-def _client(cluster: Cluster) -> Mapping[str, str]:
-    return {"PATH": os.defpath, "LC_ALL": "C", "PGPASSWORD": cluster.password}
+    return int(str(row[0])) if row else 0

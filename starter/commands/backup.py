@@ -26,6 +26,7 @@ from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
 from cutter.stack import postgres
+from cutter.stack.ports import LOOPBACK
 from cutter.storage import runs as run_rows
 from cutter.storage.backups import LISTED, NEWEST
 from cutter.storage.pools import SCRATCH, open_pool, session
@@ -129,7 +130,7 @@ def dump(file: File, as_json: AsJson = False) -> None:
     settings = load()
     with progress(f"dumping into {file}"):
         dumped = whole.dump(
-            _embedded(settings), file, gpg_home=settings.key_home("backup"), recipient=_pinned(settings)
+            _server(_embedded(settings)), file, gpg_home=settings.key_home("backup"), recipient=_pinned(settings)
         )
     show(
         asdict(dumped), as_json=as_json,
@@ -151,14 +152,12 @@ def load_dump(
     Example: cutter backup load cutter.gpg --sha256 DIGEST
     """
     settings = load()
+    cluster = _embedded(settings)
+    server = _server(cluster)
     with progress(f"loading {file}"):
-        runs = whole.bring_back(
-            _embedded(settings),
-            settings.secrets,
-            file,
-            sha256=sha256.lower(),
-            gpg_home=gpg_home or settings.key_home("backup"),
-        )
+        whole.bring_back(server, file, sha256=sha256.lower(), gpg_home=gpg_home or settings.key_home("backup"))
+        postgres.bootstrap(cluster, settings.secrets)
+        runs = whole.runs(server)
     show(
         {"runs": runs}, as_json=as_json,
         render=lambda out: out.print(f"the database is back with {runs} runs\nnext: cutter up", soft_wrap=True),
@@ -170,6 +169,12 @@ def _embedded(settings: Settings) -> postgres.Cluster:
     if settings.database_url is not None:
         raise InvalidInput("CUTTER_DATABASE_URL: only a local stack is dumped; see docs/runbooks/point-in-time.md")
     return postgres.ensure_cluster(settings.state)
+
+
+def _server(cluster: postgres.Cluster) -> whole.Server:
+    return whole.Server(
+        host=LOOPBACK, port=cluster.port, user=cluster.superuser, password=cluster.password, program=postgres.pg_bin
+    )
 
 
 def _pinned(settings: Settings) -> str:

@@ -2179,7 +2179,7 @@ BACKUPS = (
         "cutter/backup/whole.py", "integration/backup/test_whole_database.py",
         ("a dump of other bytes", "    if observed != sha256:", "    if False:",
          "::test_a_dump_of_other_bytes_is_refused"),
-        ("a dump over a database with runs", "    if _runs(cluster, DATABASE):", "    if False:",
+        ("a dump over a database with runs", "    if runs(server):", "    if False:",
          "::test_a_database_with_runs_is_not_replaced"),
     ),
 )  # fmt: skip

@@ -100,9 +100,11 @@ ALTER TABLE public.unit_version DISABLE TRIGGER ALL;
 ALTER TABLE public.unit_version ADD COLUMN odd_bytes bytea DEFAULT '\xdeadbeef00', ADD COLUMN odd_number numeric(30, 9)
     DEFAULT 12345678901234567890.100000000, ADD COLUMN odd_float float8 DEFAULT 0.1 + 0.2,
     ADD COLUMN odd_made text GENERATED ALWAYS AS (upper(title)) STORED, ADD COLUMN odd_range int4range DEFAULT '[1,5)',
-    ADD COLUMN odd_span interval DEFAULT '1 mon 2 days 03:04:05.678901', ADD COLUMN odd_bits bit(3) DEFAULT B'101';
+    ADD COLUMN odd_span interval DEFAULT '1 mon 2 days 03:04:05.678901', ADD COLUMN odd_bits bit(3) DEFAULT B'101',
+    ADD COLUMN odd_day date DEFAULT '0044-03-15 BC';
 UPDATE public.unit_version SET content_profile = '{"b": 1.50, "a": [null, 1e400, "\u0001\t\\", {}]}',
-    created_at = 'infinity', effective_from = '0044-03-15 BC', body = E'\001\002\r\n\t\\' || body;
+    created_at = 'infinity', body = E'\001\002\r\n\t\\' || body,
+    content_hash = encode(sha256(convert_to(E'\001\002\r\n\t\\' || body, 'UTF8')), 'hex');
 """
 
 

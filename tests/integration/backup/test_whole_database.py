@@ -11,6 +11,8 @@ import pytest
 from cutter.backup import whole
 from cutter.errors import Conflict, Refused
 from cutter.openpgp import recipients
+from cutter.stack.ports import LOOPBACK
+from cutter.stack.postgres import bootstrap
 from cutter.storage.migrate import migrate_url
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import holds_plaintext
@@ -30,8 +32,15 @@ def lost() -> Iterator[parts.Server]:
 @pytest.fixture
 def file(lost: parts.Server, home: parts.Home, tmp_path: Path) -> Path:
     path = tmp_path / "cutter.gpg"
-    whole.dump(lost.cluster, path, gpg_home=home.path, recipient=home.fingerprint)
+    whole.dump(embedded(lost), path, gpg_home=home.path, recipient=home.fingerprint)
     return path
+
+
+def embedded(made: parts.Server) -> whole.Server:
+    cluster = made.cluster
+    return whole.Server(
+        host=LOOPBACK, port=cluster.port, user=cluster.superuser, password=cluster.password, program=parts.pg_bin
+    )
 
 
 def sha256(file: Path) -> str:
@@ -43,7 +52,9 @@ def test_a_fresh_stack_gets_the_database_back(file: Path, home: parts.Home, tmp_
     assert file.stat().st_mode & 0o077 == 0
     assert holds_plaintext([tmp_path]) == []
     with parts.server() as fresh:
-        assert whole.bring_back(fresh.cluster, fresh.secrets, file, sha256=sha256(file), gpg_home=home.path) == 1
+        whole.bring_back(embedded(fresh), file, sha256=sha256(file), gpg_home=home.path)
+        bootstrap(fresh.cluster, fresh.secrets)
+        assert whole.runs(embedded(fresh)) == 1
         assert fresh.value(COUNT, database="cutter") == UNITS
         assert migrate_url(fresh.dsn("cutter_owner", "cutter")).applied == ()
         with psycopg.connect(fresh.dsn("cutter_read", "cutter")) as connection:
@@ -53,7 +64,7 @@ def test_a_fresh_stack_gets_the_database_back(file: Path, home: parts.Home, tmp_
 def test_a_dump_is_never_replaced(lost: parts.Server, file: Path, home: parts.Home) -> None:
     before = file.read_bytes()
     with pytest.raises(Conflict):
-        whole.dump(lost.cluster, file, gpg_home=home.path, recipient=home.fingerprint)
+        whole.dump(embedded(lost), file, gpg_home=home.path, recipient=home.fingerprint)
     assert file.read_bytes() == before
 
 
@@ -61,13 +72,13 @@ def test_a_dump_of_other_bytes_is_refused(lost: parts.Server, file: Path, home: 
     digest = sha256(file)
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(Refused) as caught:
-        whole.bring_back(lost.cluster, lost.secrets, file, sha256=digest, gpg_home=home.path)
+        whole.bring_back(embedded(lost), file, sha256=digest, gpg_home=home.path)
     assert caught.value.code == "artifact_damaged"
 
 
 def test_a_database_with_runs_is_not_replaced(lost: parts.Server, file: Path, home: parts.Home) -> None:
     with pytest.raises(Refused) as caught:
-        whole.bring_back(lost.cluster, lost.secrets, file, sha256=sha256(file), gpg_home=home.path)
+        whole.bring_back(embedded(lost), file, sha256=sha256(file), gpg_home=home.path)
     assert caught.value.code == "database_in_use"
     assert lost.value(COUNT, database="cutter") == UNITS
 
@@ -75,6 +86,6 @@ def test_a_database_with_runs_is_not_replaced(lost: parts.Server, file: Path, ho
 def test_without_the_private_key_the_database_stays_as_it_is(file: Path, other_home: parts.Home) -> None:
     with parts.server() as fresh:
         with pytest.raises(Refused) as caught:
-            whole.bring_back(fresh.cluster, fresh.secrets, file, sha256=sha256(file), gpg_home=other_home.path)
+            whole.bring_back(embedded(fresh), file, sha256=sha256(file), gpg_home=other_home.path)
         assert caught.value.code == "wrong_key"
         assert fresh.value(COUNT, database="cutter") == 0
