@@ -24,7 +24,6 @@ from cutter.backup.restore import digest
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import environment
 from cutter.kb import write_once
-from cutter.stack.postgres import DATABASE
 
 DATABASE, _NEW = "cutter", "cutter_new"
 
