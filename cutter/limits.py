@@ -538,7 +538,7 @@ BACKUP_STDERR_BYTES_MAX = 16 * 1024
 """Bytes that are kept of the error stream of a backup's process. The rest is read and dropped."""
 
 BACKUP_NICENESS = 10
-"""The priority of a backup's programs. A large batch takes one wave of backups after the other, and the documents of
+"""The priority of a backup's programs. Each document of a large batch takes its own backup, and the documents of
 others must begin meanwhile."""
 
 BACKUP_POLL_SECONDS = 0.5
