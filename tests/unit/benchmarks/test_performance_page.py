@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from benchmarks import growth, page, page_costs, page_text, profile, rebuild, re
 from cutter.types import Json
 
 FOLDER = Path(page.__file__).parent
-NO_RECORD = {"page", "scale_page", "scale_forecast", "result_file"}
+NO_RECORD = {"page", "result_file"}
 """Modules that name a result file and measure nothing: they read records of others."""
 
 
@@ -165,3 +166,35 @@ def test_a_paragraph_and_a_list_are_wrapped() -> None:
     lines = [*page_text.paragraph("word " * 60), *page_text.listed(["word " * 60])]
     assert max(map(len, lines)) <= page_text.WIDTH
     assert page_text.listed([]) == []
+
+
+def test_the_page_about_scale_repeats_the_records() -> None:
+    """The cells of its two tables, made again from the records."""
+    text = (page.PAGE.parents[1] / "concepts" / "scale.md").read_text(encoding="utf-8")
+    tables = [[cell.strip() for cell in line.split("|")[2:-2]] for line in text.splitlines() if line.startswith("| ")]
+    results = page.everything()
+    full, cpu = (page_costs.of_kind(results["document"], kind) for kind in ("full", "cpu"))
+    assert [row for row in tables if row[0][0].isdigit()] == [
+        ["3 units", "60 units", "1,000 units"],
+        [f"{row['total_ms'] / 1000:.2f} s" for row in full.values()],
+        [f"{(sum(row['cpu_ms'].values()) - row['cpu_ms']['approver']) / 1000:.2f} s" for row in cpu.values()],
+        *in_batches([row for row in results["batch"] if row["kind"] == "batch"]),
+        *[[f"{row['gates_ms'][gate]:.0f} ms" for row in full.values()] for gate in page.WRITING],
+        [f"{row['more']['history bytes']:,} bytes" for row in full.values()],
+        *of_many(results),
+    ]
+
+
+def in_batches(batches: list[Json]) -> Iterator[list[str]]:
+    """The CPU of all processes, of PostgreSQL, of Temporal and of the workers; then the speed."""
+    for part in ("", "postgres", "temporal", "worker"):
+        spent = [sum(ms for name, ms in batch["cpu_ms"].items() if name.startswith(part)) for batch in batches]
+        yield [*(f"{ms / 1000:.2f} s" for ms in spent), "–"]
+    yield [*(f"{batch['per_minute']:.0f}" for batch in batches), "–"]
+
+
+def of_many(results: targets.Results) -> list[list[str]]:
+    """The CPU and the memory of the large queue, and the size of the database with the most runs."""
+    large, filled = results["queue"][-1], results["growth"][-1]["filled"]
+    cpu, memory = sum(large["cpu_ms"].values()), large["rss_mib"]["worker-cutter"]
+    return [[f"{cpu / 1000:.2f} s"], [f"{memory:.0f} MiB"], [f"{filled['mib']:,} MiB"]]
