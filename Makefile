@@ -6,7 +6,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast test-hosts check lint docs nightly bench bench-batch bench-fairness bench-growth bench-peers campaign wheel lock clean
+.PHONY: help venv demo up down test test-fast test-hosts check lint docs nightly bench bench-batch bench-growth bench-peers campaign wheel lock clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,9 +52,6 @@ bench: venv ## the benchmarks (benchmarks/README.md)
 
 bench-batch: venv ## batches of 10 and 100 documents compared with the serial loop; ARGS="--documents 1000" for more
 	@$(BIN)/python -m benchmarks.batch $(ARGS)
-
-bench-fairness: venv ## small tenants next to a large one; ARGS="--large 20 --repetitions 1" for a quick look
-	@$(BIN)/python -m benchmarks.fairness $(ARGS)
 
 bench-growth: venv ## a document in an empty database compared with databases of up to a million units; ARGS="--units 2000 --runs 500" for a quick look
 	@$(BIN)/python -m benchmarks.growth $(ARGS)
