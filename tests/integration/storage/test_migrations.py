@@ -21,6 +21,7 @@ from cutter.storage import migrate, sql_files
 from cutter.storage.queries import queries, queries_in
 from cutter.storage.records import Rows
 from cutter.storage.sql_files import Migration, SchemaFiles
+from tests.architecture.test_glossary import TABLES
 from tests.support.database import OWNER, Database, TestCluster
 from tests.support.schema import changed, dump_schema, objects
 
@@ -102,6 +103,17 @@ def test_the_schema_that_was_dumped_last_is_the_present_one(database: Database) 
     dumped = dump_schema(database.url(OWNER))
     assert changed(dumped) == {}, "type `python -m tests.support.schema`"
     assert len(objects(dumped)) > 500
+
+
+def test_each_table_and_column_of_the_glossary_exists(database: Database) -> None:
+    assert len(TABLES) > 30
+    columns = set(database.value(
+        "select array_agg(distinct name) from information_schema.columns c, lateral (values"
+        " (case table_schema when 'public' then 'public.' else '' end || table_name),"
+        " (case table_schema when 'public' then 'public.' else '' end || table_name || '.' || column_name)) as n (name)"
+        " where table_schema in ('public', 'cutter_governance')", role=OWNER
+    ))  # fmt: skip
+    assert [name for name in TABLES if name not in columns] == []
 
 
 def test_a_changed_a_new_and_a_lost_object_of_the_schema_are_named(database: Database) -> None:
