@@ -24,13 +24,13 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 68_600,
+    "product Python, lines": 67_900,
     "SQL, lines": 9_850,
     "modules behind a reading gate": 110,
-    "private helpers with one caller, per mille of all functions": 300,
+    "private helpers with one caller, per mille of all functions": 295,
     "SQL functions with at most one caller": 137,
-    "commands": 74,
-    "options": 156,
+    "commands": 71,
+    "options": 150,
     "settings": 58,
     "function length, p90": 30,
     "function length, longest": 70,
