@@ -6,7 +6,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast test-hosts check lint docs nightly bench bench-batch bench-fairness bench-growth bench-peers bench-scale campaign wheel lock clean
+.PHONY: help venv demo up down test test-fast test-hosts check lint docs nightly bench bench-batch bench-growth bench-peers campaign wheel lock clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,20 +53,12 @@ bench: venv ## the benchmarks (benchmarks/README.md)
 bench-batch: venv ## batches of 10 and 100 documents compared with the serial loop; ARGS="--documents 1000" for more
 	@$(BIN)/python -m benchmarks.batch $(ARGS)
 
-bench-fairness: venv ## small tenants next to a large one; ARGS="--large 20 --repetitions 1" for a quick look
-	@$(BIN)/python -m benchmarks.fairness $(ARGS)
-
 bench-growth: venv ## a document in an empty database compared with databases of up to a million units; ARGS="--units 2000 --runs 500" for a quick look
 	@$(BIN)/python -m benchmarks.growth $(ARGS)
 
 bench-peers: venv ## the same gates driven by the product, DBOS, plain Temporal and a loop; ARGS="--documents 4 --rounds 1" for a quick look
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-bench.lock
 	@$(BIN)/python -m benchmarks.peers $(ARGS)
-
-bench-scale: venv ## what a document costs each resource, the forecast for 1, 4 and 16 hosts, and docs/concepts/scale.md
-	@$(BIN)/python -m benchmarks.scale $(ARGS)
-	@$(BIN)/python -m benchmarks.scale_forecast
-	@$(BIN)/python -m benchmarks.scale_page
 
 campaign: venv ## the long fault campaigns (docs/internals/proof.md); ARGS picks one
 	@$(BIN)/python -m tests.campaigns $(ARGS)

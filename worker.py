@@ -51,13 +51,12 @@ from temporal.client import connect
 from temporal.preflight import preflight
 from temporal.signal_guard import MessageGuard
 from workflows.batch import Batch
-from workflows.batch_starter import BatchStarter
 from workflows.document_run import DocumentRun
 from workflows.reconcile import Reconcile
 from workflows.revoke_approval import RevokeApproval
 from workflows.void_run import VoidRun
 
-WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, BatchStarter, Reconcile)
+WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, Reconcile)
 
 SLOTS = 8
 """The number of activities that one worker runs at the same time."""

@@ -11,7 +11,6 @@ from temporalio import activity
 from activities.batch.advance import halt_batch, steer_batch
 from activities.batch.approval_set import judge_set
 from activities.batch.register import begin_batch
-from activities.batch.scheduled_batch import begin_night
 from activities.gates.backup import refresh_backup
 from activities.reconciler.activity import reconcile
 from activities.run.approval_requests import (
@@ -47,7 +46,7 @@ CONTROL_FUNCTIONS: dict[WorkerRole, tuple[Function, ...]] = {
 }  # fmt: skip
 
 
-BATCH_FUNCTIONS: tuple[Function, ...] = (begin_batch, begin_night, steer_batch, judge_set, halt_batch, reconcile)
+BATCH_FUNCTIONS: tuple[Function, ...] = (begin_batch, steer_batch, judge_set, halt_batch, reconcile)
 """These activities have their own task queue, because some wait for a long time and must not take the slots that gates
 need.
 """

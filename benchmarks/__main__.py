@@ -5,10 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALL = (
-    "benchmarks.marking", "benchmarks.document", "benchmarks.cpu", "benchmarks.survey",
-    "benchmarks.revision", "benchmarks.desk",
-)  # fmt: skip
+ALL = ("benchmarks.marking", "benchmarks.document", "benchmarks.cpu", "benchmarks.revision")
 
 if __name__ == "__main__":
     for name in ALL:

@@ -6,13 +6,11 @@ python -m benchmarks.page
 from __future__ import annotations
 
 import json
-import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import growth, page_costs
 from benchmarks import peers as peer
-from benchmarks.desk import met as page_met
 from benchmarks.document import LEG_A
 from benchmarks.page_text import listed, paragraph
 from benchmarks.result_file import RESULTS, code_of, origin
@@ -24,10 +22,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "internals" / "performance
 
 QUICK_LOOK = "**A quick look with few samples: only large differences mean something.**"
 
-RECORDS = (
-    "document", "batch", "cpu", "survey", "steady", "queue", "fairness", "revision", "marking", "desk", "growth",
-    "peers",
-)  # fmt: skip
+RECORDS = ("document", "batch", "cpu", "queue", "revision", "marking", "growth", "peers")
 """The result files of the page. `benchmarks.NAME` writes the file NAME."""
 
 SERVERS = ("peers-oldest-server", "peers-tested-server")
@@ -90,39 +85,6 @@ def _explained(section: list[str], results: Results) -> list[str]:
     return [*section, *listed(f"**{name}**: {known[name].why} Next: {known[name].next}" for name in rows)]
 
 
-def fairness(measured: list[Json]) -> list[str]:
-    """The section about small tenants beside a large one; empty where it was not measured."""
-    if not measured:
-        return []
-    first, runs = measured[1], len(measured[1:]) // 6
-    lines = [
-        "## Fairness", "",
-        *paragraph(
-            f"{first['small']} tenants with one document each, alone and next to one with {first['large']}: from the "
-            "beginning of their batch to their first gate. Each figure is the median of the small tenants, and then of "
-            f"{runs} run{'s, interleaved' * (runs > 1)}. Four lanes. In one batch the large tenant is first in the "
-            "file. With own batches, each tenant has a batch of its own, and the large one's has filled its lanes "
-            "before the others begin. The control puts everybody into one tenant, as if there were no turns.",
-            origin(measured[0]),
-        ),
-        "| how | asked for | alone, ms | beside, ms | times | met |", "| --- | --- | --- | --- | --- | --- |",
-    ]  # fmt: skip
-    for way in dict.fromkeys(record["way"] for record in measured[1:]):
-        alone, beside = (_median_wait(measured[1:], way, beside=beside) for beside in (False, True))
-        times, control = beside / alone, "one tenant" in way
-        asked, met = ("–", "–") if control else ("≤ 1.5 times", "yes" if times <= 1.5 else "**no**")
-        lines.append(f"| {way} | {asked} | {alone:.0f} | {beside:.0f} | {times:.2f} | {met} |")
-    return [*lines, ""]
-
-
-def _median_wait(records: list[Json], way: str, *, beside: bool) -> float:
-    return float(
-        statistics.median(
-            record["median_ms"] for record in records if (record["way"], record["beside"]) == (way, beside)
-        )
-    )
-
-
 def revisions(measured: list[Json]) -> list[str]:
     """The section about a revision next to its first cut; empty where it was not measured."""
     if not measured:
@@ -146,29 +108,6 @@ def revisions(measured: list[Json]) -> list[str]:
         f"| {name} | {spent:.0f} ms | {second['gates_cpu_ms'][name]:.0f} ms |"
         for name, spent in first["gates_cpu_ms"].items()
     ]
-    return [*lines, ""]
-
-
-def desk(measured: list[Json]) -> list[str]:
-    """The section about the first page of a law in `cutter desk`; empty where it was not measured."""
-    if not measured:
-        return []
-    head, *laws = measured
-    lines = [
-        "## Pages of cutter desk", "",
-        *paragraph(
-            "The first page of a law, next to the bare SQL query for the same rows, in turn on open connections. Times "
-            f"are medians of {laws[0]['n']} rounds; CPU is that of the server with PostgreSQL, or of PostgreSQL alone.",
-            origin(head),
-        ),
-        "| units | page | time, CPU | query: time, CPU | asked for | met |", "| --- | --- | --- | --- | --- | --- |",
-    ]  # fmt: skip
-    for law in laws:
-        page, query = (
-            f"{law[f'{name}_median_ms']:.0f} ms, {law[f'{name}_cpu_ms']:.0f} ms" for name in ("page", "query")
-        )
-        goal = f"< 300 KB, < 200 ms | {'yes' if page_met(law) else '**no**'}" if law["units"] == 1000 else "– | –"
-        lines.append(f"| {law['units']:,} | {law['bytes']:,} bytes | {page} | {query} | {goal} |")
     return [*lines, ""]
 
 
@@ -286,12 +225,8 @@ def page() -> str:
         *page_costs.one_document(results["document"]),
         *page_costs.batches(results),
         *page_costs.cpu(results["cpu"]),
-        *page_costs.surveys(results["survey"]),
-        *page_costs.steady_speed(results["steady"]),
         *page_costs.queues(results["queue"]),
-        *_explained(fairness(results["fairness"]), results),
         *_explained(revisions(results["revision"]), results),
-        *desk(results["desk"]),
         *grown(results["growth"]),
         *peers(results["peers"]),
         *servers([read(name) for name in SERVERS]),

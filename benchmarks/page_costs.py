@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Sequence
 
-from benchmarks import profile, queue, survey
+from benchmarks import profile, queue
 from benchmarks.document import LEG_A
 from benchmarks.page_text import paragraph
 from benchmarks.result_file import code_of, origin
@@ -170,50 +169,6 @@ def _python(workers: Json | None) -> list[str]:
         ),
         *profile.python_table(workers),
     ]  # fmt: skip
-
-
-def surveys(measured: list[Json]) -> list[str]:
-    """The section about the survey of the definitions; empty where it was not measured."""
-    if not measured:
-        return []
-    head, *records = measured
-    lines = [
-        "## Survey of the definitions", "",
-        *paragraph(
-            f"Each gate surveys the definitions twice. Medians of {records[0]['n']} surveys of each database on an "
-            "open connection, in turn. The parts are measured in the same way, each alone.", origin(head),
-        ),
-        "| part | "
-        + " | ".join(f"{record['database']}, {record['units']:,} units: time, CPU" for record in records)
-        + " |",
-        "| --- |" + " --- |" * len(records),
-    ]  # fmt: skip
-    for name in records[0]["parts"]:
-        cells = [f"{record['parts'][name]['wall_ms']} ms, {record['parts'][name]['cpu_ms']} ms" for record in records]
-        lines.append(f"| {f'**{name}**' if name == survey.WHOLE else name} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
-
-
-def steady_speed(measured: list[Json]) -> list[str]:
-    """The section about batches on a filled and on a new stack; empty where it was not measured."""
-    if len(measured) < 2:
-        return []
-    head, *records = measured
-    first = records[0]
-    lines = [
-        "## A filled stack and a new one", "",
-        *paragraph(
-            f"Batches of {first['documents']} documents of {first['units']} units, in turn, after {first['before']:,} "
-            "such documents and on a new stack. Medians.", origin(head),
-        ),
-        "| stack | batches | documents a minute | CPU ms a document | by process |", "| --- | --- | --- | --- | --- |",
-    ]  # fmt: skip
-    for arm in ("new", "filled"):
-        mine = [record for record in records if record["arm"] == arm]
-        spent = {name: statistics.median(record["cpu_ms"][name] for record in mine) for name in first["cpu_ms"]}
-        speed = statistics.median(record["per_minute"] for record in mine)
-        lines.append(f"| {arm} | {len(mine)} | {speed:.1f} | {sum(spent.values()):.0f} | {by_process(spent)} |")
-    return [*lines, ""]
 
 
 def queues(measured: list[Json]) -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
-from benchmarks import growth, steady, survey
+from benchmarks import growth
 from benchmarks import peers as peer
 from benchmarks.result_file import code_of
 from cutter import limits
@@ -85,9 +84,7 @@ def targets(results: Results) -> list[Target]:
     """Every target in the order of the table."""
     return [
         *_growth(results["growth"]),
-        _steady(results["steady"]),
         _cpu(results["batch"]),
-        _survey(results["survey"]),
         _per_minute(results["batch"]),
         _peers(results["peers"]),
         *_document(results["document"]),
@@ -109,13 +106,11 @@ def reasons(results: Results) -> dict[str, Reason]:
     batch = hundred(results["batch"])
     return {
         **(_reasons_of_batch(results["batch"][0], batch) if batch else {}),
-        **({"survey of the definitions": _reason_of_survey(results["survey"])} if results["survey"] else {}),
         "Temporal's share": _reason_of_share(results["document"]),
         "documents a minute compared with the serial loop": _reason_of_loop(results["peers"]),
         **({"documents a minute, compared with DBOS": _reason_of_dbos(results["peers"])} if _has_dbos(results) else {}),
         **_reasons_of_queue(results["queue"]),
         **_reasons_of_growth(results["growth"][1:]),
-        **_reasons_of_fairness(results["fairness"][1:]),
         **({REVISION: _reason_of_revision(*results["revision"][1:])} if results["revision"] else {}),
         **WHY,
     }
@@ -139,16 +134,6 @@ def _reasons_of_batch(head: Json, batch: Json) -> dict[str, Reason]:
             next="reduce the CPU of a document. Then look for what the lanes wait for while a core is idle.",
         ),
     }
-
-
-def _reason_of_survey(measured: list[Json]) -> Reason:
-    worst = survey.worst(measured[1:])
-    parts = ", ".join(f"{name} {took['wall_ms']} ms" for name, took in worst["parts"].items() if name != survey.WHOLE)
-    return Reason(
-        why=f"each survey reads the catalogues of PostgreSQL again, some of them in full, because none has an index by "
-        f"schema. Parts: {parts}.",
-        next="measure each of the other catalogues alone, and compare the present statements with one for all.",
-    )
 
 
 def _reason_of_share(document: list[Json]) -> Reason:
@@ -241,23 +226,6 @@ def _reason_of_growth(record: Json) -> Reason:
     )
 
 
-def _reasons_of_fairness(measured: list[Json]) -> dict[str, Reason]:
-    """A reason for each way in which small tenants wait, by its name."""
-    return {way: _reason_of_fairness([record for record in measured if record["way"] == way])
-            for way in dict.fromkeys(record["way"] for record in measured)}  # fmt: skip
-
-
-def _reason_of_fairness(measured: list[Json]) -> Reason:
-    alone, beside = ([record["median_ms"] for record in measured if record["beside"] is is_beside]
-                     for is_beside in (False, True))  # fmt: skip
-    ratios = ", ".join(f"{long / short:.2f}" for short, long in zip(alone, beside, strict=True))
-    return Reason(
-        why=f"next to a large tenant, a small one waits {median(beside) - median(alone):.0f} ms longer. The ratios of "
-        f"the single runs are {ratios}.",
-        next="measure with more `--repetitions`, and then what the first gate waits for.",
-    )
-
-
 def _reason_of_revision(first: Json, second: Json) -> Reason:
     total, writers = (
         [sum(row["gates_cpu_ms"][gate] for gate in gates) for row in (first, second)]
@@ -306,18 +274,6 @@ def _growth(measured: list[Json]) -> Iterator[Target]:
         yield Target(name=name, asked=asked, measured=f"{worst:.2f} times", met=worst <= growth.GOAL, record="growth")
 
 
-def _steady(measured: list[Json]) -> Target:
-    name, asked = "documents a minute after 200 documents of 60 units, compared with a new database", "≥ 0.95 times"
-    if len(measured) < 2:
-        return Target(name=name, asked=asked, record="steady")
-    records = measured[1:]
-    speed, cpu = steady.ratio(records), steady.cpu_ratio(records)
-    return Target(
-        name=name, asked=asked, measured=f"{speed:.2f} times (CPU {cpu:.2f})", met=speed >= steady.GOAL,
-        record="steady",
-    )  # fmt: skip
-
-
 def _cpu(measured: list[Json]) -> Target:
     name, asked = f"CPU of a document, batch of {DOCUMENTS} of {UNITS} units", f"≤ {CPU_MS} ms"
     batch = hundred(measured)
@@ -325,17 +281,6 @@ def _cpu(measured: list[Json]) -> Target:
         return Target(name=name, asked=asked, record="batch")
     spent = sum(batch["cpu_ms"].values())
     return Target(name=name, asked=asked, measured=f"{spent:.0f} ms", met=spent <= CPU_MS, record="batch")
-
-
-def _survey(measured: list[Json]) -> Target:
-    name, asked = "survey of the definitions, on a new and on a grown database", f"≤ {survey.GOAL_MS:.0f} ms"
-    if len(measured) < 2:
-        return Target(name=name, asked=asked, record="survey")
-    worst = survey.worst(measured[1:])
-    return Target(
-        name=name, asked=asked, measured=f"{worst['wall_ms']:.1f} ms at most (CPU {worst['cpu_ms']:.1f} ms)",
-        met=worst["wall_ms"] <= survey.GOAL_MS, record="survey",
-    )  # fmt: skip
 
 
 def _per_minute(measured: list[Json]) -> Target:

@@ -471,25 +471,6 @@ class BatchInput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NightInput:
-    """The input of a schedule's action: the digest of the queue that is the pattern, and the starter. 0 lanes means the
-    default of a night.
-    """
-
-    queue_sha256: str
-    starter: str = "unknown"
-    lanes: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class NightStart:
-    """Make this night's batch from the pattern. `when` is the scheduled time in ISO 8601 with its time zone."""
-
-    night: NightInput
-    when: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class ReconcileInput:
     """The reconciler's input. It is empty, because the database alone decides what the reconciler examines."""
 

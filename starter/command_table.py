@@ -75,7 +75,6 @@ COMMANDS = tuple(
         ("audit", "audit", "app"),
         ("transitions", "transitions", "app"),
         ("evidence", "evidence", "app"),
-        ("schedule", "schedule", "app"),
         ("notify", "notify", "app"),
         ("search-attributes", "search_attributes", "search_attributes"),
     )

@@ -24,7 +24,6 @@ DOCUMENT_RUN = "DocumentRun"
 BATCH = "Batch"
 VOID_RUN = "VoidRun"
 REVOKE_APPROVAL = "RevokeApproval"
-BATCH_STARTER = "BatchStarter"
 RECONCILE = "Reconcile"
 RECONCILE_SCHEDULE = "cutter-reconcile"
 

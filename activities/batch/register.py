@@ -53,7 +53,7 @@ def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInp
         raise InvalidInput(f"{path} is of batch {admission.queue.batch_id}, not of {batch_id}")
     caps = asdict(caps_of(deps.settings))
     batch_rows.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
-    put_queue(deps, connection, batch_id, data)
+    _put_queue(deps, connection, batch_id, data)
     _put_approvals(deps, connection, batch_id, path.parent)
 
 
@@ -74,7 +74,7 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
                 connection.execute(*effects.receipt_of_put(context, put, "approval"))
 
 
-def put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) -> None:
+def _put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) -> None:
     """Put queue.yaml into the knowledge base, from which a lost folder is restored. Its receipt is written in the open
     transaction.
     """

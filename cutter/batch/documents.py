@@ -105,11 +105,6 @@ def queue_id(batch_id: str) -> str:
     return ids.kb_id(f"{folder(batch_id)}/queue.md")
 
 
-def pattern_id(sha256: str) -> str:
-    """KB id of a queue that a schedule runs every night. The digest of the queue's bytes is part of the id."""
-    return ids.kb_id(f"knowledge/dev/schedules/{sha256}.md")
-
-
 _QUEUE_BEGINS, _QUEUE_ENDS = b"```yaml\n", b"\n```\n"
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cutter.batch import batch_step
-from cutter.projections import dag_picture
 from cutter.projections.batch_view import ShownBatch, ShownBatchRequest, ShownDocument, Span
 from cutter.projections.report import DeskBar, template
 
@@ -79,7 +78,7 @@ def render(view: ShownBatch, *, bar: DeskBar | None = None) -> bytes:
     """
     page = template(TEMPLATE, STYLE).render(
         bar=bar, batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
-        graph=dag_picture.picture(view.documents), tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
+        tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
         slowest=max((gate.slowest_seconds for gate in view.gates), default=0.0) or 1.0,
     )  # fmt: skip
     return page.encode()

@@ -12,7 +12,7 @@ from typing import Any, cast
 from rich.console import Console
 
 from cutter import limits, sources
-from cutter.batch import plan, resume_plan, scheduled_batches
+from cutter.batch import nightly_queue, plan, resume_plan
 from cutter.batch.view import BatchRecord, FailurePolicy
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
@@ -93,7 +93,7 @@ def _night(queue: Path, overnight: bool | None, *, strict: bool) -> tuple[bool, 
     """Whether the batch runs overnight, and whether only the name of its file says so."""
     if overnight is not None:
         return overnight, False
-    by_name = scheduled_batches.is_named_for_the_night(queue.name)
+    by_name = nightly_queue.is_named_for_the_night(queue.name)
     if by_name and strict:
         raise InvalidInput(
             f"{queue.name} is an overnight queue by its name, and a night sets failed documents aside: add "
@@ -105,7 +105,7 @@ def _night(queue: Path, overnight: bool | None, *, strict: bool) -> tuple[bool, 
 def _queue(file: Path, *, nightly: bool) -> bytes:
     """The queue in the file. A nightly one is made from the file as its pattern, for this minute."""
     data = batches.read_queue(file)
-    return scheduled_batches.queue_of(data, datetime.now(UTC).replace(second=0, microsecond=0)) if nightly else data
+    return nightly_queue.queue_of(data, datetime.now(UTC)) if nightly else data
 
 
 def _check(

@@ -1,4 +1,4 @@
-"""IO: `cutter report`: writes the page of a run or of a batch, and a run's report as Markdown."""
+"""IO: `cutter report`: writes the page of a run or of a batch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import typer
 from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
-from cutter.errors import InvalidInput
-from cutter.projections import batch_report, report_markdown
+from cutter.projections import batch_report
 from cutter.projections.batch_view import QueueEntry, ShownDocument, batch_view
 from cutter.projections.report import render
 from cutter.settings import Settings, load
@@ -22,11 +21,9 @@ from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
 from starter.commands.status import view_of
 from starter.console.output_file import write_out
-from starter.console.terminal import AsJson, say, show
+from starter.console.terminal import AsJson, show
 from starter.operator import rejections
 from starter.operator.pinned_law import pinned_law
-
-PAGE, TEXT = ".html", ".md"
 
 Listed = TypeVar("Listed", ShownDocument, QueueEntry)
 
@@ -36,7 +33,7 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write, a run's Markdown if it ends with .md; default: <state_dir>/reports/<id>.html and .md",
+            help="File to write; default: <state_dir>/reports/<id>.html",
             dir_okay=False,
         ),
     ] = None,
@@ -44,31 +41,24 @@ def report(
 ) -> None:
     """Write the report of a run or a batch: one page for a browser, a phone or paper; print its path.
 
-    A run's report is also written as Markdown, next to the page.
-
     Example: cutter report ICX-LAW-2026-001
     """
     settings = load()
-    answer, forms = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, run_rows.run_id_of(settings, run))
+    answer, page = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, run_rows.run_id_of(settings, run))
     name = answer.get("batch_id") or answer["run_id"]
-    wanted = [form for form in forms if out is None or form == (TEXT if out.suffix == TEXT else PAGE)]
-    if not wanted:
-        raise InvalidInput(f"--out {out}: only a run has a report in Markdown: name an .html file")
-    files = {form: write_out(out, settings.state / "reports" / f"{name}{form}", forms[form]) for form in wanted}
-    answer |= {"file": str(files[wanted[0]]), "sha256": sha256_hex(forms[wanted[0]])}
-    answer |= {"markdown": str(files[TEXT])} if TEXT in files else {}
+    answer |= {
+        "file": str(write_out(out, settings.state / "reports" / f"{name}.html", page)),
+        "sha256": sha256_hex(page),
+    }
     show(answer, as_json=as_json, render=lambda console: console.print(answer["file"], soft_wrap=True))
-    if not as_json and len(files) > 1:
-        say(f"the same as Markdown: {files[TEXT]}")
 
 
-def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    view, law = view_of(settings, run_id), pinned_law(settings, run_id)
-    forms = {PAGE: render(view, law), TEXT: report_markdown.render(view, law)}
-    return {"run_id": view.run_id, "state": view.state}, forms
+def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], bytes]:
+    view = view_of(settings, run_id)
+    return {"run_id": view.run_id, "state": view.state}, render(view, pinned_law(settings, run_id))
 
 
-def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], bytes]:
     with session(settings, Role.OPERATOR) as connection:
         view = batch_view(batch_views.shown_facts(connection, batch_id))
         named = [document.run_id for document in view.documents]
@@ -79,7 +69,7 @@ def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], dict[str,
         view, documents=_with_reasons(view.documents, reasons),
         queues={queue: _with_reasons(waiting, reasons) for queue, waiting in view.queues.items()},
     )  # fmt: skip
-    return {"batch_id": batch_id, "state": view.state}, {PAGE: batch_report.render(view)}
+    return {"batch_id": batch_id, "state": view.state}, batch_report.render(view)
 
 
 def _with_reasons(rows: list[Listed], reasons: Mapping[str, str]) -> list[Listed]:

@@ -11,7 +11,7 @@ STANDS_FOR = {
     "TEXT": _REASON, "say why": _REASON, "DOCUMENT": "an id that you choose, such as ICX-LAW-2026-001",
     "PROFILE": "the name of a profile, or a YAML file", "FILE": _FILE, "QUEUE": _FILE, "NAME=KEY": _APPROVER,
     "NAME=KEY.asc": _APPROVER, "ID": "the id of a batch", "SHA256": "the digest of an approval",
-    "ZONE": "a time zone such as Europe/Berlin", "URL": "the address of a database",
+    "URL": "the address of a database",
 }  # fmt: skip
 """Each such word, and what a person types in its place."""
 

@@ -27,7 +27,7 @@ TYPED = {
     "operator namespace create": HERE,
     "operator search-attribute create": HERE,
     "operator search-attribute remove": HERE,
-    "schedule toggle": HERE,
+    "schedule delete": HERE,
     "worker deployment describe": HERE,
     "worker deployment set-current-version": HERE,
     "worker list": HERE,
@@ -50,7 +50,7 @@ DOCUMENT, WAITS, FAILED = "TYPED-1", "TYPED-2", "TYPED-3"
 
 def printed() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Each file with the words and the flags of each command that it prints."""
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
     modules = [
         path for folder in ("cutter", "starter", "temporal", "workflows") for path in (ROOT / folder).rglob("*.py")
     ]
@@ -146,4 +146,4 @@ def test_the_commands_of_an_administrator(made: Stack) -> None:
     wait(lambda: "CutterState" in made.temporal(*attribute, "list", *laws).stdout, seconds=60, what="the attribute")
     made.temporal(*attribute, "remove", *laws, "--name", "CutterState", "--yes")
     assert made.cutter("reconcile", "--every", "10").returncode == 0
-    made.temporal("schedule", "toggle", "--unpause", "--schedule-id", "cutter-reconcile")
+    made.temporal("schedule", "delete", "--schedule-id", "cutter-reconcile")

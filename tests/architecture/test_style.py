@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("cutter", "temporal", "workflows", "activities", "starter", "docs")
 RECORDED = ("proof.md", "performance.md", "trace.md")
@@ -110,18 +108,18 @@ def phrases(where: str, text: str) -> list[str]:
     return [f"{where}: {match[0]!r}: write {advice(match[0])}" for match in PHRASE.finditer(text)]
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_has_no_banned_phrase_and_no_long_sentence(page: Path) -> None:
+def test_no_page_has_a_banned_phrase_or_a_long_sentence() -> None:
     faults = []
-    for line, block in prose(page.read_text(encoding="utf-8")):
-        place = f"{page.relative_to(ROOT)}:{line}"
-        faults += phrases(place, block)
-        faults += [
-            f"{place}: {words(sentence)} words: {sentence}"
-            for sentence in sentences(block)
-            if words(sentence) > WORDS_MAX
-        ]
-        faults += [f"{place}: name the actor: {sentence}" for sentence in sentences(block) if vague(sentence)]
+    for page in pages():
+        for line, block in prose(page.read_text(encoding="utf-8")):
+            place = f"{page.relative_to(ROOT)}:{line}"
+            faults += phrases(place, block)
+            faults += [
+                f"{place}: {words(sentence)} words: {sentence}"
+                for sentence in sentences(block)
+                if words(sentence) > WORDS_MAX
+            ]
+            faults += [f"{place}: name the actor: {sentence}" for sentence in sentences(block) if vague(sentence)]
     assert faults == [], "\n".join(faults)
 
 
@@ -207,35 +205,39 @@ def faults_of(where: str, text: str) -> list[str]:
     return phrases(where, plain(text)) + long_sentences(where, plain(text))
 
 
-@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_docstrings_comments_and_messages_keep_to_the_style(file: Path) -> None:
-    name = file.relative_to(ROOT)
-    source = file.read_text(encoding="utf-8")
-    texts = [*explained(source), *literals(source)]
-    faults = [fault for line, text in texts for fault in faults_of(f"{name}:{line}", text)]
+def test_docstrings_comments_and_messages_keep_to_the_style() -> None:
+    faults = []
+    for file in modules():
+        source = file.read_text(encoding="utf-8")
+        for line, text in [*explained(source), *literals(source)]:
+            faults += faults_of(f"{file.relative_to(ROOT)}:{line}", text)
     assert faults == [], "\n".join(faults)
 
 
 RAISED = re.compile(r"raise exception\s+'((?:[^']|'')*)'")
 
 
-@pytest.mark.parametrize("file", sql_files(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_comments_and_messages_in_sql_keep_to_the_style(file: Path) -> None:
+def test_comments_and_messages_in_sql_keep_to_the_style() -> None:
+    faults = [fault for file in sql_files() for fault in faults_in_sql(file)]
+    assert faults == [], "\n".join(faults)
+
+
+def faults_in_sql(file: Path) -> list[str]:
     source = file.read_text(encoding="utf-8")
     lines = [line.partition("--") for line in source.splitlines()]
     comments = {number: (text.strip(), not code.strip()) for number, (code, dash, text) in enumerate(lines, 1) if dash}
     names = {number for number, (text, _) in comments.items() if text.startswith("name: ")}
     texts = [*joined({number: comment for number, comment in comments.items() if number not in names})]
     texts += [(source[: raised.start()].count("\n") + 1, raised[1]) for raised in RAISED.finditer(source)]
-    faults = [fault for number, text in texts for fault in faults_of(f"{file.name}:{number}", text)]
-    assert faults == [], "\n".join(faults)
+    return [fault for number, text in texts for fault in faults_of(f"{file.name}:{number}", text)]
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "cutter").rglob("*.yaml")), ids=lambda file: file.name)
-def test_comments_in_our_yaml_keep_to_the_style(file: Path) -> None:
-    lines = [line.partition("# ") for line in file.read_text(encoding="utf-8").splitlines()]
-    comments = {number: (text, not code.strip()) for number, (code, sign, text) in enumerate(lines, 1) if sign}
-    faults = [fault for number, text in joined(comments) for fault in faults_of(f"{file.name}:{number}", text)]
+def test_comments_in_our_yaml_keep_to_the_style() -> None:
+    faults = []
+    for file in sorted((ROOT / "cutter").rglob("*.yaml")):
+        lines = [line.partition("# ") for line in file.read_text(encoding="utf-8").splitlines()]
+        comments = {number: (text, not code.strip()) for number, (code, sign, text) in enumerate(lines, 1) if sign}
+        faults += [fault for number, text in joined(comments) for fault in faults_of(f"{file.name}:{number}", text)]
     assert faults == [], "\n".join(faults)
 
 

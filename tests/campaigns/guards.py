@@ -1766,6 +1766,8 @@ ROWS = (
         ("a report with another gate's name",
          "(select report from cutter_governance.gate_catalogue where gate = new.subject)", "'.*'",
          "::test_no_gate_seals_a_report_under_the_name_of_another"),
+        ("a document without a text", "if new.body is null and new.kind <> 'gate_report' then", "if false then",
+         "::test_no_role_records_a_document_without_a_text"),
     ),
     *_of(
         f"{_SQL}functions/effects/fn_action_note.sql", _FACTS,

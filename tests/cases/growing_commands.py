@@ -111,9 +111,6 @@ NOT_TYPED = {
     "approvers propose": "it reads the epoch in force alone",
     "approvers sign": "it reads the epoch in force alone",
     "approvers install": "it reads the epoch in force alone",
-    "schedule install": "it admits a queue as `orchestrate batch` does, and asks Temporal",
-    "schedule show": TEMPORAL,
-    "schedule remove": TEMPORAL,
     "search-attributes": TEMPORAL,
 }
 """The commands that no step types, with the reason. With no run named, `audit export`, `rebuild` and `law site` are for

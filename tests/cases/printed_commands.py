@@ -49,7 +49,7 @@ BY_THE_TERMINAL = ("cutter up", "cutter down", "cutter demo")
 LOOKING = (
     "status", "inbox", "source list", "queues", "doctor", "report", "workers", "tenants", "backup list",
     "backup verify", "approvers show", "policy check", "audit export", "audit verify", "evidence export",
-    "evidence verify", "policy explain", "transitions", "schedule show", "migrate --check", "rebuild", "law",
+    "evidence verify", "policy explain", "transitions", "migrate --check", "rebuild", "law",
 )  # fmt: skip
 
 LEFT = 130

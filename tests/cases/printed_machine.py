@@ -230,7 +230,7 @@ def a_night(machine: Desk) -> None:
         machine.add(f"ICX-LAW-2026-00{number}", number + 3)
     batch_id = queue(machine, "night.yaml", "ICX-LAW-2026-004")
     queue(machine, "overnight.yaml", "ICX-LAW-2026-005")
-    for block in machine.page("docs/guides/overnight.md")[:3]:
+    for block in machine.page("docs/guides/overnight.md"):
         machine.shell("a night", block, {"BATCH": batch_id})
 
 

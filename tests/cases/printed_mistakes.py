@@ -97,8 +97,7 @@ async def lay_out(world: World) -> None:
     desk = world.stack.settings.state / "desk"
     desk.mkdir(exist_ok=True)
     (desk / "law.md").write_bytes(world.file.read_bytes())
-    for name in ("queue.yaml", "overnight.yaml"):
-        (desk / name).write_bytes(world.queue_file().read_bytes())
+    (desk / "queue.yaml").write_bytes(world.queue_file().read_bytes())
     (desk / "policy.yaml").write_bytes(shipped())
     for name, who in (("an", "alice"), ("binh", "bob")):
         _, _, file = world.key(who).partition("=")
@@ -129,20 +128,6 @@ async def exported(world: World) -> None:
     await world.type("transitions", "export", "--out", "transitions.jsonl")
     world.stand_ins["evidence.tar --head 3598c3b6…"] = f"evidence.tar --head {json.loads(evidence.out)['head']}"
     world.stand_ins["audit.jsonl --head 3598c3b6…"] = f"audit.jsonl --head {json.loads(audit.out)['head']}"
-
-
-async def with_a_schedule(stack: Stack, cutter: Cutter) -> World:
-    """A registered document, and its queue run every night."""
-    world = await registered(stack, cutter)
-    queue = str(world.queue_file())
-    await world.type("schedule", "remove")  # the instance before
-    answer = await world.type("schedule", "install", "--at", "22:00", "--tz", "Europe/Berlin", "--queue", queue)
-    assert answer.code == 0, answer.out + answer.err
-    world.asks = [("schedule", "show"), ("schedule", "show", "--json"), ("schedule", "show", "--name", "nigth"),
-                  ("schedule", "remove", "--name", "nigth"),
-                  ("schedule", "install", "--at", "22:00", "--tz", "Europe/Berlin", "--queue", queue),
-                  ("status",)]  # fmt: skip
-    return world
 
 
 async def with_a_proposed_epoch(stack: Stack, cutter: Cutter) -> World:
@@ -210,9 +195,9 @@ async def with_slack(stack: Stack, cutter: Cutter) -> World:
 EVERYWHERE = (
     "source list", "mark", "source add", "orchestrate batch", "inbox", "policy install", "policy check",
     "policy explain", "status", "queues", "workers", "tenants set", "tenants", "reconcile", "backup list", "doctor",
-    "migrate", "approvers show", "approvers propose", "search-attributes", "schedule install", "run",
+    "migrate", "approvers show", "approvers propose", "search-attributes", "run",
     "orchestrate run", "up", "down", "demo", "source", "orchestrate", "approvers", "policy", "backup", "audit",
-    "transitions", "evidence", "schedule", "notify",
+    "transitions", "evidence", "notify",
 )  # fmt: skip
 OF_THE_LAW = (
     "report", "rebuild", "backup verify", "audit export", "audit verify", "transitions validate", "transitions export",
@@ -226,7 +211,7 @@ HELP_PAGES: tuple[tuple[Builder, tuple[str, ...]], ...] = (
     (batch_quarantined, ("queues show",)), (drift_of_tables, ("acknowledge-drift",)),
     (waiting_for_the_lane, ("revoke",)), (with_a_proposed_epoch, ("approvers sign", "approvers install")),
     (with_slack, ("notify deliver", "notify list", "notify serve")), (without_approvers, ("approvers init",)),
-    (with_a_schedule, ("schedule show", "schedule remove")), (enacted_with_a_database_beside, ("backup restore",)),
+    (enacted_with_a_database_beside, ("backup restore",)),
 )  # fmt: skip
 """The state that the examples of each command are about."""
 HELP: tuple[Builder, ...] = tuple(helped(base, *commands) for base, commands in HELP_PAGES)
@@ -263,7 +248,6 @@ ADD_DRAFTS = f"source add {CONSTITUTION} --document-id <document> --profile inco
 ADD = "source add FILE --document-id <document> --profile generic-markdown"
 EXPLAIN = "policy explain --document <document>"
 START = "orchestrate batch --queue QUEUE"
-NIGHT = "schedule install --queue QUEUE --at 22:00 --tz UTC --name NIGHT"
 
 MISTYPED: tuple[Builder, ...] = (
     mistyped(
@@ -281,7 +265,7 @@ MISTYPED: tuple[Builder, ...] = (
         f"{START} --skip-completed", f"{START} --stop-on-first-failure", f"{START} --wait", f"{START} --no-overnight",
         f"{START} --watch", f"{START} --no-watch", "status --watch", "tenants set north --weight 2",
         "tenants set north --max-concurrency 4", "tenants set north --max-runs-per-min 30",
-        "tenants set north --max-writes-per-run 500", NIGHT, f"{NIGHT} --max-concurrent 2",
+        "tenants set north --max-writes-per-run 500",
         "migrate --check", "workers --all", "workers --transitions", "inbox --approver alice",
         "policy check --current", f"{EXPLAIN} --gate IG_backup", f"{EXPLAIN} --gate IG_backup --tenant north",
         f"{EXPLAIN} --gate IG_backup --mode dryrun", f"{EXPLAIN} --gate IG_backup --candidates 5",
@@ -327,9 +311,8 @@ MISTYPED: tuple[Builder, ...] = (
         drift_of_tables, "acknowledge-drift <run> --reason right", "acknowledge-drift <run> --reason right --yes",
         "acknowledge-drift <run> --reason right --approver alice",
     ),
-    mistyped(with_a_schedule, "schedule show --name nightly", "schedule show --write-next n.yaml"),
 )  # fmt: skip
 
 MISTAKES: tuple[Builder, ...] = (
-    mistakes, *HELP, with_a_schedule, with_a_proposed_epoch, without_approvers, with_slack, *MISTYPED,
+    mistakes, *HELP, with_a_proposed_epoch, without_approvers, with_slack, *MISTYPED,
 )  # fmt: skip

@@ -107,10 +107,10 @@ class World:
     def values(self, command: str) -> dict[str, str]:
         """What a person puts in place of the words in capitals; a queue or a key is made only for who needs one."""
         made = {
-            "TEXT": "a person says why", "say why": "a person says why", "ZONE": "Europe/Berlin",
+            "TEXT": "a person says why", "say why": "a person says why",
             "FILE": str(self.file), "PROFILE": "generic-markdown",
             "DOCUMENT": self.document, "RUN": self.run_id, "ID": self.batch, "HOME": str(self.stack.kit.alice.home),
-            "FINGERPRINT": self.stack.kit.alice.fingerprint, "NIGHT": f"night-{next(_numbers)}", "UUID": self.batch,
+            "FINGERPRINT": self.stack.kit.alice.fingerprint, "UUID": self.batch,
         }  # fmt: skip
         if "--queue" in command:
             made["QUEUE"] = str(self.queue_file())

@@ -276,7 +276,7 @@ async def temporal_away(stack: Stack, cutter: Cutter) -> World:
     world.asks += [
         ("stop", world.run_id, "--reason", "x"), ("cancel", world.run_id, "--reason", "x"), ("doctor",),
         ("void", world.run_id, "--reason", "x", "--yes", "--approver", "alice", "--gpg-home",
-         str(stack.kit.alice.home)), ("schedule", "show"), ("search-attributes",),
+         str(stack.kit.alice.home)), ("search-attributes",),
     ]  # fmt: skip
     return world
 
@@ -358,7 +358,7 @@ async def nothing_away(stack: Stack, cutter: Cutter) -> World:
     world.asks = [
         ("status",), ("status", "--json"), ("inbox",), ("queues",), ("workers",), ("tenants",), ("doctor",),
         ("source", "list"), ("backup", "list"), ("approvers", "show"), ("policy", "check", "--current"),
-        ("schedule", "show"), ("notify", "list"), ("reconcile",), ("rebuild",), ("search-attributes",),
+        ("notify", "list"), ("reconcile",), ("rebuild",), ("search-attributes",),
         ("audit", "export"), ("evidence", "export", "NOPE"), ("transitions", "export"), ("migrate", "--check"),
     ]  # fmt: skip
     return world

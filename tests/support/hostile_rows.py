@@ -31,7 +31,7 @@ from cutter.evidence import offline
 from cutter.law import views
 from cutter.law.comparison import compare
 from cutter.projections import batch_folder_files as batch_folder
-from cutter.projections import batch_report, report, report_markdown, stop_route
+from cutter.projections import batch_report, report, stop_route
 from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as
 from cutter.storage import batch_views, enacted_law
@@ -270,7 +270,6 @@ def _status(at: Ground, run_id: str) -> object:
         status.lines_of_run(view),
         _shown(view.as_json()),
         report.render(view, law),
-        report_markdown.render(view, law),
     )
 
 

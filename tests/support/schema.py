@@ -1,7 +1,7 @@
-"""IO: tests/golden/schema.sql, the whole schema as pg_dump writes it: `python -m tests.support.schema` writes it again.
+"""IO: tests/golden/schema.txt, a digest of each object of the schema: `python -m tests.support.schema` writes it again.
 
-For reading and for review: a change of any file below cutter/storage/sql shows here what it does to a database. Without
-owners and grants: those are the bootstrap's and grants.yaml's.
+A change of any file below cutter/storage/sql shows here which objects it changes. `--text` prints the whole schema as
+pg_dump writes it. Owners and grants are not in it: those are the bootstrap's and grants.yaml's.
 """
 
 from __future__ import annotations
@@ -9,18 +9,25 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from cutter import limits
+from cutter.domain.digests import sha256_hex
 from cutter.stack.postgres import pg_bin
 from cutter.storage.grants import declared
 from tests.support.database import OWNER, TEMPLATE, own_cluster
 
-SCHEMA = Path(__file__).parents[1] / "golden" / "schema.sql"
+SCHEMA = Path(__file__).parents[1] / "golden" / "schema.txt"
 
 _NOISE = re.compile(r"^(--.*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|CREATE SCHEMA public;)$")
 """Comments, session settings, the random words of \\restrict, and what every database has."""
+
+
+_AFTER_THE_NAME = (
+    r" RETURNS |\n +AS | AS\n| \(\n| USING | FOR EACH | (?:PRIMARY KEY|UNIQUE|FOREIGN KEY|CHECK|EXCLUDE)\b"
+)
 
 
 def dump_schema(url: str) -> str:
@@ -46,12 +53,38 @@ def normalised(dump: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 
+def objects(dump: str) -> dict[str, str]:
+    """The statements of a dump by the words that name their object. Some objects have two."""
+    named: dict[str, str] = {}
+    for statement in re.split(r"\n\n(?=(?:CREATE|ALTER) )", dump.strip()):
+        name = re.sub(r" DEFAULT [^,]+?(?=,|\)$)", "", re.split(_AFTER_THE_NAME, statement, maxsplit=1)[0])
+        name = " ".join(name.split()).removesuffix(";")
+        named[name] = named.get(name, "") + statement
+    return named
+
+
+def listed(dump: str) -> str:
+    """A line for each object: the beginning of its digest, and its name."""
+    return "".join(f"{sha256_hex(text)[:16]}  {name}\n" for name, text in objects(dump).items())
+
+
+def changed(dump: str) -> dict[str, str]:
+    """The objects that are not as in the file, with their present text. Those that are gone have an empty text."""
+    kept = dict(reversed(line.split("  ", 1)) for line in SCHEMA.read_text(encoding="utf-8").splitlines())
+    now = objects(dump)
+    return {name: now.get(name, "") for name in [*now, *kept]
+            if name not in now or kept.get(name) != sha256_hex(now[name])[:16]}  # fmt: skip
+
+
 def main() -> int:
-    """Migrate an empty database, dump it, write the file."""
+    """Migrate an empty database, and write the file, or with `--text` print the schema."""
     with own_cluster() as server:
         text = dump_schema(server.url(OWNER, TEMPLATE))
-    SCHEMA.write_text(text, encoding="utf-8")
-    print(f"{SCHEMA}: {len(text.splitlines())} lines")
+    if sys.argv[1:] == ["--text"]:
+        print(text, end="")
+        return 0
+    SCHEMA.write_text(listed(text), encoding="utf-8")
+    print(f"{SCHEMA}: {len(objects(text))} objects")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -313,6 +314,10 @@ async def test_the_night_is_rehearsed_and_signed_before(stack: Stack, cutter: Cu
         night = await cutter(*queue, "--max-concurrent", "2", "--quarantine", "--overnight", "--wait", "--json")
         assert (night.code, night.json["state"]) == (0, "batch_closeout")
     assert stack.database.value(ENACTED) == 6
+    next_night = (await cutter(*queue, "--overnight", "--nightly", "--check", "--json")).json
+    assert next_night["batch_id"] != batch_id
+    for row in next_night["order"]:
+        assert re.fullmatch(r"this version is already enacted, by run \S+", row["why"]), "it gets no run"
 
 
 async def test_the_seed_s_own_cron_command_is_a_night(stack: Stack, cutter: Cutter) -> None:
@@ -336,6 +341,23 @@ async def test_the_seed_s_own_cron_command_is_a_night(stack: Stack, cutter: Cutt
         assert item["queue"] == "human_review_queue"
         again = await cutter(*queue)
         assert (again.code, "--nightly" in again.err) == (4, True)
+
+
+async def test_a_queue_runs_every_night_as_a_batch_of_its_own(stack: Stack, cutter: Cutter) -> None:
+    """Seed 001 §7. Nobody signs: the document waits in human review, and the next night finds it busy."""
+    path, own = queue_file(stack, support.small_laws(stack, 1))
+    pattern = path.read_bytes()
+    nightly = ("orchestrate", "batch", "--queue", str(path), "--overnight", "--nightly", "--wait", "--json")
+    async with stack.workers():
+        first = await cutter(*nightly)
+        assert (first.json["unattended"], first.json["totals"]["human_review_queue"]) == (True, 1), first.err
+        path.write_bytes(pattern + b"# another night\n")
+        second = await cutter(*nightly)
+        assert second.json["totals"]["busy"] == 1, second.err
+    ids = [first.json["batch_id"], second.json["batch_id"]]
+    assert len({own, *ids}) == 3
+    kept = stack.settings.batches / ids[0] / "queue.yaml"
+    assert kept.read_bytes() == pattern.replace(own.encode(), ids[0].encode())
 
 
 async def test_a_queue_s_scope_and_actor_take_effect(stack: Stack, cutter: Cutter) -> None:

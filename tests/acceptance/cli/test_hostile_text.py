@@ -56,7 +56,7 @@ async def look_everywhere(cutter: Cutter, run_id: str) -> dict[str, str]:
         ("status",), ("status", run_id), ("status", run_id, "--as", "run"), ("status", run_id, "--as", "request"),
         ("inbox",), ("queues",), ("workers",), ("workers", "--all"), ("report", run_id), ("audit", "verify"),
         ("reconcile", "--grace-seconds", "600"), ("rebuild", run_id), ("tenants",), ("source", "list"),
-        ("approvers", "list"), ("policy", "explain"), ("doctor",), ("schedule", "list"), ("evidence", run_id),
+        ("approvers", "list"), ("policy", "explain"), ("doctor",), ("evidence", run_id),
     )  # fmt: skip
     texts = {}
     for command in commands:

@@ -34,6 +34,7 @@ from tests.support.gate_calls import (
     one,
     open_gate,
     payload,
+    stop_report,
     store_verdict,
 )
 from tests.support.runs import Deployment, drive, law, offer
@@ -271,6 +272,16 @@ def test_no_role_takes_the_name_of_a_document_that_another_function_writes(deplo
         for call, given in ((route, (run_id, name)), (route, (other, name)), (batch, (name,))):
             with pytest.raises(psycopg.Error, match="is the name of another document"):
                 deployment.database.value(call, given, role="cutter_read")
+
+
+def test_no_role_records_a_document_without_a_text(deployment: Deployment, run_id: str) -> None:
+    """Nobody could render it, so no later document of the run would be put."""
+    route = "select cutter_governance.fn_stop_route_record(%s, %s, null)"
+    batch = "select cutter_governance.fn_batch_document('b', 'batch_report', 'x', 'a/b/x.md', null)"
+    for call, given in ((route, (run_id, stop_report(run_id))), (batch, ())):
+        with pytest.raises(psycopg.Error, match="has no text") as refused:
+            deployment.database.value(call, given, role="cutter_read")
+        assert refused.value.sqlstate == "CU021"
 
 
 def test_no_gate_seals_a_report_under_the_name_of_another(

@@ -1,6 +1,6 @@
 """IO: real parts for proving backups: one cluster, databases of the real schema, gpg homes, programs that misbehave.
 
-Used by the integration tests, the P18 campaign and the benchmark.
+Used by the integration tests and the P18 campaign.
 """
 
 from __future__ import annotations

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import growth, page, page_costs, page_text, profile, rebuild, result_file, survey, targets
+from benchmarks import growth, page, page_costs, page_text, profile, result_file, targets
 from cutter.types import Json
 
 FOLDER = Path(page.__file__).parent
-NO_RECORD = {"page", "scale_page", "scale_forecast", "result_file"}
+NO_RECORD = {"page", "result_file"}
 """Modules that name a result file and measure nothing: they read records of others."""
 
 
@@ -78,7 +79,7 @@ def joined(text: str) -> str:
 def test_each_benchmark_that_writes_a_record_names_its_commit() -> None:
     """`machine` is the shared helper that gives the day and the commit."""
     writing = [file for file in FOLDER.glob("*.py") if ".jsonl" in file.read_text(encoding="utf-8")]
-    assert {"cpu", "survey", "marking", "search", "transitions", "versions"} <= {file.stem for file in writing}
+    assert {"cpu", "document", "growth", "marking"} <= {file.stem for file in writing}
     for file in writing:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
@@ -86,7 +87,7 @@ def test_each_benchmark_that_writes_a_record_names_its_commit() -> None:
 
 
 def test_make_bench_measures_the_cpu_of_a_document_by_process() -> None:
-    assert {"benchmarks.cpu", "benchmarks.document", "benchmarks.survey"} <= set(bench.ALL)
+    assert {"benchmarks.cpu", "benchmarks.document"} <= set(bench.ALL)
     record = {"kind": "cpu", "units": 60, "n": 3, "cpu_ms": {"worker-cutter": 10, "postgres": 20, "approver": 5}}
     lines = "\n".join(page_costs.document_cpu({60: record}))
     assert "| 60 | 30, without the approver | postgres 20, worker-cutter 10, approver 5 |" in lines
@@ -130,24 +131,9 @@ def test_a_look_counts_for_our_innermost_function() -> None:
     ]
 
 
-def surveyed(database: str, wall: float) -> Json:
-    parts = {survey.WHOLE: {"wall_ms": wall, "cpu_ms": 1.5}, "keys": {"wall_ms": 1.0, "cpu_ms": 0.9}}
-    return {"kind": "survey", "database": database, "units": 60, "n": 9, "parts": parts, **parts[survey.WHOLE]}
-
-
-def test_the_survey_is_judged_on_the_database_where_it_takes_longer() -> None:
-    measured: list[Json] = [{"at": "2026-01-02", "code": "37610c46"}, surveyed("new", 0.9), surveyed("grown", 2.04)]
-    results = page.everything() | {"survey": measured}
-    survey_target = next(target for target in targets.targets(results) if target.name.startswith("survey"))
-    assert (survey_target.measured, survey_target.met) == ("2.0 ms at most (CPU 1.5 ms)", False)
-    assert "keys 1.0 ms" in "".join(targets.missed([survey_target], results))
-    assert "| **definitions** | 0.9 ms, 1.5 ms | 2.04 ms, 1.5 ms |" in page_costs.surveys(measured)
-
-
 def test_a_target_that_compares_shows_both_arms() -> None:
     text = page.page()
     for title, arms in (
-        ("A filled stack and a new one", ("| new |", "| filled |")),
         ("A large queue and a small one", ("| 100 |", "| 10,000 |")),
         ("One document", ("| units | leg A, whole gate | only its SQL calls | times |",)),
         ("Next to other engines", ("| product |", "| dbos |")),
@@ -156,12 +142,43 @@ def test_a_target_that_compares_shows_both_arms() -> None:
 
 
 def test_the_page_names_the_limits_of_the_comparisons() -> None:
-    text = page.page()
-    for title, limits in (("Growth", growth.LIMITS), ("Rebuild", rebuild.LIMITS)):
-        assert [limit for limit in limits if limit not in joined(section(text, title))] == []
+    text = joined(section(page.page(), "Growth"))
+    assert [limit for limit in growth.LIMITS if limit not in text] == []
 
 
 def test_a_paragraph_and_a_list_are_wrapped() -> None:
     lines = [*page_text.paragraph("word " * 60), *page_text.listed(["word " * 60])]
     assert max(map(len, lines)) <= page_text.WIDTH
     assert page_text.listed([]) == []
+
+
+def test_the_page_about_scale_repeats_the_records() -> None:
+    """The cells of its two tables, made again from the records."""
+    text = (page.PAGE.parents[1] / "concepts" / "scale.md").read_text(encoding="utf-8")
+    tables = [[cell.strip() for cell in line.split("|")[2:-2]] for line in text.splitlines() if line.startswith("| ")]
+    results = page.everything()
+    full, cpu = (page_costs.of_kind(results["document"], kind) for kind in ("full", "cpu"))
+    assert [row for row in tables if row[0][0].isdigit()] == [
+        ["3 units", "60 units", "1,000 units"],
+        [f"{row['total_ms'] / 1000:.2f} s" for row in full.values()],
+        [f"{(sum(row['cpu_ms'].values()) - row['cpu_ms']['approver']) / 1000:.2f} s" for row in cpu.values()],
+        *in_batches([row for row in results["batch"] if row["kind"] == "batch"]),
+        *[[f"{row['gates_ms'][gate]:.0f} ms" for row in full.values()] for gate in page.WRITING],
+        [f"{row['more']['history bytes']:,} bytes" for row in full.values()],
+        *of_many(results),
+    ]
+
+
+def in_batches(batches: list[Json]) -> Iterator[list[str]]:
+    """The CPU of all processes, of PostgreSQL, of Temporal and of the workers; then the speed."""
+    for part in ("", "postgres", "temporal", "worker"):
+        spent = [sum(ms for name, ms in batch["cpu_ms"].items() if name.startswith(part)) for batch in batches]
+        yield [*(f"{ms / 1000:.2f} s" for ms in spent), "–"]
+    yield [*(f"{batch['per_minute']:.0f}" for batch in batches), "–"]
+
+
+def of_many(results: targets.Results) -> list[list[str]]:
+    """The CPU and the memory of the large queue, and the size of the database with the most runs."""
+    large, filled = results["queue"][-1], results["growth"][-1]["filled"]
+    cpu, memory = sum(large["cpu_ms"].values()), large["rss_mib"]["worker-cutter"]
+    return [[f"{cpu / 1000:.2f} s"], [f"{memory:.0f} MiB"], [f"{filled['mib']:,} MiB"]]

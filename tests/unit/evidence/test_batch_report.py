@@ -10,7 +10,7 @@ import pytest
 
 from cutter.batch.facts import BatchFacts
 from cutter.batch.item import Outcome, Stage
-from cutter.projections import batch_report, dag_picture
+from cutter.projections import batch_report
 from cutter.projections.batch_view import ShownBatch, ShownDocument, batch_view, planned_items
 from tests.unit.evidence import batches as made
 
@@ -241,22 +241,15 @@ def node(name: str, *needs: str) -> ShownDocument:
     return replace(view().documents[7], document_id=name, depends_on=list(needs))
 
 
-def test_a_document_stands_right_of_all_it_depends_on() -> None:
-    picture = dag_picture.picture([node("A"), node("B", "A"), node("C", "A", "B"), node("D")])
-    assert picture is not None
-    assert (picture["documents"], picture["alone"]) == (3, 1)
-    boxes = {box["name"]: box["x"] for box in picture["drawing"]["boxes"]}
-    assert boxes["A"] < boxes["B"] < boxes["C"]
-    assert len(picture["drawing"]["lines"]) == 3
+def test_each_document_is_listed_with_those_that_it_depends_on() -> None:
+    documents = [node("A"), node("B", "A"), node("C", "A", "B")]
+    shown = batch_report.render(replace(view(), documents=documents)).decode()
+    assert "2 documents wait for others" in shown
+    assert "<code>C</code> after <code>A</code>, <code>B</code>" in shown
 
 
-def test_nothing_is_drawn_where_nothing_depends() -> None:
-    assert dag_picture.picture([node("A"), node("B")]) is None
-
-
-def test_a_graph_that_is_too_large_to_look_at_is_text() -> None:
-    chain = [node("N0"), *(node(f"N{number}", f"N{number - 1}") for number in range(1, dag_picture.DRAWN_MAX + 1))]
-    picture = dag_picture.picture(chain)
-    assert picture is not None
-    assert picture["drawing"] is None
-    assert picture["texts"][-1] == (f"N{dag_picture.DRAWN_MAX}", [f"N{dag_picture.DRAWN_MAX - 1}"])
+def test_a_batch_without_dependencies_says_so() -> None:
+    assert (
+        "No document of this batch depends on another"
+        in batch_report.render(replace(view(), documents=[node("A"), node("B")])).decode()
+    )

@@ -11,18 +11,14 @@ import pytest
 from cutter.domain.next_step import Needs
 from cutter.domain.run_record import RunSidecar
 from cutter.marking import Finding
-from cutter.projections import report, report_markdown
+from cutter.projections import report
 from cutter.projections.run_view import ShownRun, run_view
 from cutter.projections.shown_law import PinnedLaw
 from cutter.types import Json
 from tests.cases import request_views
 from tests.cases.run_reports import closed, five, halted, law_of
-from tests.support.hostile import STRINGS, bare_addresses, leaks, live, shape
+from tests.support.hostile import STRINGS, leaks
 from tests.unit.evidence import sidecars as made
-
-FORMS = {"page": report.render, "markdown": report_markdown.render}
-FIRST_PAGE = {"page": "<h2", "markdown": "## "}
-"""What the first section of each form begins with."""
 
 HALTED: dict[str, tuple[dict[str, Any], str, str]] = {
     "failed_mark": ({"gates": made.through("IG_mark") - 1}, "This run has failed at IG_mark.",
@@ -45,16 +41,14 @@ def page(view: ShownRun, law: PinnedLaw) -> str:
     return report.render(view, law).decode()
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("state", HALTED)
-def test_a_run_that_did_not_arrive_says_so_on_top_with_the_next_command(state: str, form: str) -> None:
+def test_a_run_that_did_not_arrive_says_so_on_top_with_the_next_command(state: str) -> None:
     run, sentence, command = HALTED[state]
-    top = FORMS[form](*halted(state, **run)).decode().partition(FIRST_PAGE[form])[0]
+    top = page(*halted(state, **run)).partition("<h2")[0]
     for text in (sentence, "because of this", command, "An Act", state):
         assert text in top
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("outcome", "sentence", "command"),
     [
@@ -62,19 +56,18 @@ def test_a_run_that_did_not_arrive_says_so_on_top_with_the_next_command(state: s
         ("skipped", "This run did nothing.", "cutter report ictr-first"),
     ],
 )
-def test_a_run_that_was_to_write_nothing_says_so_on_top(outcome: str, sentence: str, command: str, form: str) -> None:
+def test_a_run_that_was_to_write_nothing_says_so_on_top(outcome: str, sentence: str, command: str) -> None:
     view = run_view(RunSidecar.of(made.sidecar("pending", outcome=outcome, ended_at=made.at(9))), law_by="ictr-first")
-    top = FORMS[form](view, PinnedLaw(why="The run has pinned no text.")).decode().partition(FIRST_PAGE[form])[0]
+    top = page(view, PinnedLaw(why="The run has pinned no text.")).partition("<h2")[0]
     assert sentence in top
     assert command in top
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_run_that_waits_names_who_must_act_and_until_when(form: str) -> None:
+def test_a_run_that_waits_names_who_must_act_and_until_when() -> None:
     sidecar = made.sidecar("awaiting_cut_authorization", gates=made.through("IG_grant_probe"))
     sidecar["requests"] = [made.request()]
-    shown = FORMS[form](run_view(RunSidecar.of(sidecar))).decode()
-    top, _, rest = shown.partition(FIRST_PAGE[form])
+    shown = report.render(run_view(RunSidecar.of(sidecar))).decode()
+    top, _, rest = shown.partition("<h2")
     assert "This run waits for a signed approval." in top
     assert f"cutter approve {made.DOCUMENT}" in top
     assert "Nobody has signed anything." in rest
@@ -102,16 +95,14 @@ def test_a_run_on_its_way_says_so(run: Json, sentence: str) -> None:
     assert sentence in page(replace(view, **run), five()[1])
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_closed_run_does_not_send_its_reader_to_its_own_report(form: str) -> None:
-    top = FORMS[form](*five()).decode().partition(FIRST_PAGE[form])[0]
+def test_a_closed_run_does_not_send_its_reader_to_its_own_report() -> None:
+    top = page(*five()).partition("<h2")[0]
     assert "The law is enacted, and the run is closed." in top
     assert "Next" not in top
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_first_page_says_which_law_how_many_units_who_signed_and_the_tree(form: str) -> None:
-    shown = FORMS[form](*five()).decode()
+def test_the_first_page_says_which_law_how_many_units_who_signed_and_the_tree() -> None:
+    shown = page(*five())
     wanted = [
         "Act on Public Reading Rooms", made.DOCUMENT, "5 units", "5 units (enacted)", "approver-1", "approver-2",
         "SG_1: write the units", "SG_2: make them effective", "2026-11-21 09:00:25Z", "2026-11-21 09:00:40Z",
@@ -131,20 +122,18 @@ def test_the_answers_come_before_the_record_and_the_record_is_folded() -> None:
     assert re.findall(r"[0-9a-f]{64}", before) == []
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_findings_and_their_acceptances_are_named_with_reasons(form: str) -> None:
+def test_findings_and_their_acceptances_are_named_with_reasons() -> None:
     shown = request_views.view()
-    text = FORMS[form](closed(shown), law_of(shown)).decode()
+    text = page(closed(shown), law_of(shown))
     for finding in shown.findings:
         assert finding.name in text
     assert "printed twice in the gazette" in text
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_number_that_no_title_says_is_in_the_tree(form: str) -> None:
+def test_a_number_that_no_title_says_is_in_the_tree() -> None:
     shown = request_views.view()
     assert [unit.number_not_in_title for unit in shown.units] == [None] * 5 + ["2~2"]
-    assert "2~2" in FORMS[form](closed(shown), law_of(shown)).decode()
+    assert "2~2" in page(closed(shown), law_of(shown))
 
 
 def test_the_gate_that_failed_is_open() -> None:
@@ -153,12 +142,11 @@ def test_the_gate_that_failed_is_open() -> None:
     assert re.findall(r"<details open>\s*<summary><h\d>([^<]*)", record) == ["Gates", "3 IG_cutplan"]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run(form: str) -> None:
+def test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run() -> None:
     view, law = five()
     assert law.view is not None
     other = replace(law.view, digests=replace(law.view.digests, mark_digest="0" * 64))
-    text = FORMS[form](view, replace(law, view=other)).decode()
+    text = page(view, replace(law, view=other))
     assert "another way than this run did: mark_digest of the gates differ" in text
     assert "Article 1. The lamp" not in text
 
@@ -179,13 +167,10 @@ def test_units_that_are_not_all_stored_are_not_called_as_planned() -> None:
     assert "6 differ from the plan." in page(closed(missing), law_of(missing))
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_red_findings_that_nobody_accepted_are_listed_where_they_refuse_the_cut(form: str) -> None:
+def test_red_findings_that_nobody_accepted_are_listed_where_they_refuse_the_cut() -> None:
     red = Finding(code="looks_uncut", line=4, message="reads like text", severity="red")
     law = PinnedLaw(title="An Act", why="The text cannot be cut: line 4", refused=(red,))
-    text = FORMS[form](
-        run_view(RunSidecar.of(made.sidecar("failed_mark", gates=made.through("IG_source_pin")))), law
-    ).decode()
+    text = page(run_view(RunSidecar.of(made.sidecar("failed_mark", gates=made.through("IG_source_pin")))), law)
     assert "looks_uncut:LINE-4" in text
     assert "reads like text" in text
 
@@ -213,13 +198,11 @@ def test_a_time_of_signing_that_is_none_gives_way_to_that_of_the_database() -> N
 
 def test_without_a_text_the_report_says_why() -> None:
     view = run_view(RunSidecar.of(made.sidecar("failed_mark", gates=made.through("IG_source_pin"))))
-    for form in FORMS.values():
-        assert "no heading" in form(view, PinnedLaw(title="An Act", why="The text cannot be cut: no heading")).decode()
+    assert "no heading" in page(view, PinnedLaw(title="An Act", why="The text cannot be cut: no heading"))
 
 
 def test_the_same_run_is_the_same_report() -> None:
-    for form in FORMS.values():
-        assert form(*five()) == form(*five())
+    assert report.render(*five()) == report.render(*five())
 
 
 def hostile(text: str) -> tuple[ShownRun, PinnedLaw]:
@@ -241,16 +224,3 @@ def test_no_text_of_others_is_active_or_hidden_in_the_report(text: str) -> None:
     assert all(f"⟨{code}⟩" in shown for code in leaks(text))
     tags = r"<(\w+)"
     assert re.findall(tags, shown) == re.findall(tags, page(*hostile("harmless")))
-
-
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
-def test_no_text_of_others_is_active_or_hidden_in_the_markdown(text: str) -> None:
-    shown = report_markdown.render(*hostile(text)).decode()
-    assert leaks(shown) == []
-    assert live(shown) == []
-    assert bare_addresses(shown.split("\n")) == []
-
-    def kinds(of: str) -> list[str]:
-        return [kind for kind in shape(of) if kind != "code_inline"]
-
-    assert kinds(shown) == kinds(report_markdown.render(*hostile("harmless")).decode())

@@ -1,5 +1,5 @@
--- Refuses a document outside the folder of its own run or batch, or with the name of another kind of document. So no role
--- takes the name that another document will have.
+-- Refuses a document outside the folder of its own run or batch, with the name of another kind of document, or without a
+-- text. So no role takes the name that another document will have. A gate's report is rendered from its receipt.
 create or replace function cutter_governance.fn_outbox_name() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -14,6 +14,9 @@ begin
     then
         raise exception '% is the name of another document than the % of %', left(new.kb_id, 300), new.kind,
             coalesce(new.run_id, new.batch_id) using errcode = 'CU021';
+    end if;
+    if new.body is null and new.kind <> 'gate_report' then
+        raise exception 'the % of % has no text', new.kind, coalesce(new.run_id, new.batch_id) using errcode = 'CU021';
     end if;
     return new;
 end

@@ -1,7 +1,6 @@
 -- Returns a key for each of the dimensions functions, triggers, tables and grants. A key identifies the versions of all
 -- catalogue rows that the dimension's definitions are read from: every change of a definition writes or removes such a
--- row. The keys take about two milliseconds (`python -m benchmarks.survey` measures it). The definitions take 30, so
--- they are read only when a key is new.
+-- row. Reading the keys takes far less time than reading the definitions, which are read only when a key is new.
 -- A set of rows is its number and the sum modulo two of a hash of each row's identity: its id, the transaction
 -- that wrote it, and its place. Each key covers the functions too, because they decide how a definition is written down.
 create or replace function cutter_governance.fn_catalog_keys() returns jsonb
