@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from psycopg import sql
 
-from activities.effects import seal_backup
+from activities.backup_effects import seal_backup
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.backup import forms

@@ -636,7 +636,7 @@ def test_a_pass_verifies_each_document_twice_within_its_days() -> None:
 
 def test_the_reconciler_verifies_more_of_more_documents(world: Laws, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(effects, "scrub", lambda **given: asked.append(given["documents"]))
+    monkeypatch.setattr(backup_effects, "scrub", lambda **given: asked.append(given["documents"]))
     world.database.run("update cutter_governance.backup_head set documents = documents + 1000000")
     try:
         backup_effects.scrub_backups(world.made.deps[WorkerRole.CUTTER])
