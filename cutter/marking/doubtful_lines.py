@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from cutter.domain.amounts import counted
-from cutter.limits import HEADING_LINE_BYTES
 from cutter.marking.heading_lines import NEVER, begins_like_heading
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
@@ -32,7 +31,7 @@ def unread_headings(nodes: list[Node], place: Place, not_judged: Collection[int]
             continue
         if not _begins_paragraph(index, lines):
             continue
-        beginning = begins_like_heading(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"))
+        beginning = begins_like_heading(line)
         if beginning is not None:
             unit = place.unit(index)
             groups[unit.address if unit else None].append((lines.number(index), beginning))

@@ -6,7 +6,7 @@ It reads the text with the same steps as the marking. Each explanation names one
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from cutter.domain.amounts import counted
@@ -16,11 +16,11 @@ from cutter.marking.contents import contents_block
 from cutter.marking.lines import Lines, read_lines, region
 from cutter.marking.numbering import settle
 from cutter.marking.options import Options
-from cutter.marking.profile import Form, Profile
-from cutter.marking.recognise import Heading, find_headings
+from cutter.marking.profile import Profile
+from cutter.marking.recognise import Heading, find_headings, in_every_form
 from cutter.marking.result import Candidate, Exclusion, Marking, MarkRefusal
 from cutter.marking.rows import rows_of
-from cutter.marking.splitter import examine
+from cutter.marking.splitter import down_to, examine
 from cutter.marking.title_merger import merge_titles
 
 Verdict = Literal["unit", "title", "group", "excluded", "blank", "text"]
@@ -73,7 +73,7 @@ class Explainer:
         self._parts = result.parts() if isinstance(result, Marking) else ()
         self._starts = [part.start for part in self._parts]
         self._rules: dict[int, tuple[str, Heading | None, str]] = {}
-        self._wide = _every_form(profile)
+        self._wide = in_every_form(profile)
         self._read()
 
     def line(self, number: int) -> Explanation:
@@ -96,7 +96,11 @@ class Explainer:
         contents = contents_block(lines, headings, profile)
         if isinstance(contents, tuple):
             headings = [heading for heading in headings if not contents[0] <= heading.index < contents[1]]
-        cut = self._down_to(headings)
+        cut = down_to(headings, profile, self._options)
+        wanted = {heading.index for heading in cut}
+        for heading in headings:
+            if heading.index not in wanted:
+                self._note(heading.index, "below_deepest", heading=heading)
         settled, breaks = settle(cut, lines, profile)
         self._dropped(cut, settled)
         for finding in breaks:
@@ -111,18 +115,6 @@ class Explainer:
 
     def _note(self, index: int, rule: str, more: str = "", heading: Heading | None = None) -> None:
         self._rules[index] = (rule if rule in RULES else "numbering_break", heading, more)
-
-    def _down_to(self, headings: list[Heading]) -> list[Heading]:
-        deepest = self._options.deepest or self._profile.deepest
-        if deepest is None:
-            return headings
-        names = self._profile.level_names()
-        wanted = set(names[: names.index(deepest) + 1])
-        cut = [heading for heading in headings if heading.level is None or heading.level.name in wanted]
-        for heading in headings:
-            if heading.level is not None and heading.level.name not in wanted:
-                self._note(heading.index, "below_deepest", heading=heading)
-        return cut
 
     def _dropped(self, cut: list[Heading], settled: list[Heading]) -> None:
         kept = {heading.index for heading in settled}
@@ -143,13 +135,10 @@ class Explainer:
                 self._note(heading.last, "merged_title", heading=heading)
             elif heading.level is not None and heading.level.title_next_line and heading.bare:
                 stop = merged[position + 1].index if position + 1 < len(merged) else len(self._lines.lines)
-                self._next_line(heading, stop)
-
-    def _next_line(self, heading: Heading, stop: int) -> None:
-        for index in range(heading.index + 1, stop):
-            if not self._lines.is_blank(index):
-                self._note(index, "next_line_title", heading=heading)
-                return
+                below = (index for index in range(heading.index + 1, stop) if not self._lines.is_blank(index))
+                title = next(below, None)
+                if title is not None:
+                    self._note(title, "next_line_title", heading=heading)
 
     def _of_text(self, index: int) -> tuple[str, Heading | None, str]:
         """The rule for a line that no step treated as a heading."""
@@ -198,11 +187,6 @@ def explainer(
     if isinstance(span, MarkRefusal):
         return span
     return Explainer(data, read_lines(data, *span), profile, options, result), result
-
-
-def _every_form(profile: Profile) -> Profile:
-    forms: tuple[Form, ...] = ("atx", "bold", "plain")
-    return replace(profile, levels=tuple(replace(level, forms=forms) for level in profile.levels))
 
 
 def _explanation(

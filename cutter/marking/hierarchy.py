@@ -7,14 +7,17 @@ lines, the heading's word decides. With `nesting: words` the word always decides
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Nesting, Profile
 from cutter.marking.recognise import PLAIN_DEPTH, Heading
 from cutter.marking.segments import number_segment, title_segment
 
+_Key = TypeVar("_Key")
 Parents = list[int | None]
 """For each heading the position of its parent, None at the top."""
 
@@ -46,7 +49,9 @@ def shape_of(headings: list[Heading], lines: Lines, profile: Profile) -> Shape:
         nobody: Parents = [None] * len(headings)
         return Shape(by_hashes=nobody, by_words=nobody, titles=frozenset())
     ranks = ranks_of(headings, lines, profile)
-    titles = frozenset(_document_titles(headings))
+    first = headings[: shallowest_at_first([heading.depth for heading in headings])]
+    are_titles = all(heading.level is None and heading.number is None for heading in first)
+    titles = frozenset(heading.index for heading in first if are_titles)
     annexes = _annexes_at_the_end(headings)
     by_hashes, by_words = (_parents(headings, ranks, titles, annexes, hashes=hashes) for hashes in (True, False))
     return Shape(by_hashes=by_hashes, by_words=by_words, titles=titles)
@@ -195,12 +200,11 @@ def _leave_the_form_before(
     if before is None or not _counts_on(headings[before], heading):
         return
     home = parents[before]
-    while stack and stack[-1] != home and stack[-1] > before and _is_form(headings[stack[-1]]):
+    while stack and stack[-1] != home and stack[-1] > before:
+        between = headings[stack[-1]]
+        if between.level is not None and not _is_annex(between):
+            return
         stack.pop()
-
-
-def _is_form(heading: Heading) -> bool:
-    return heading.level is None or _is_annex(heading)
 
 
 def _counts_on(before: Heading, heading: Heading) -> bool:
@@ -255,19 +259,20 @@ def _opens_with(headings: list[Heading], lines: Lines, outer: str, inner: str) -
     return False
 
 
-def _document_titles(headings: list[Heading]) -> set[int]:
-    """Line indexes of the document's title: the first headings, of the shallowest depth, that no later one shares."""
-    atx = [heading for heading in headings if heading.form == "atx"]
-    if not headings or not atx or headings[0] is not atx[0]:
-        return set()
-    depth = min(heading.depth for heading in atx)
-    run = 0
-    while run < len(headings) and _may_be_title(headings[run], depth):
-        run += 1
-    if run == len(headings) or any(heading.depth == depth for heading in headings[run:]):
-        return set()
-    return {heading.index for heading in headings[:run]}
+def shallowest_at_first(depths: Sequence[int]) -> int:
+    """How many headings at the beginning have the fewest `#`, if no later heading has so few; else 0."""
+    count = depths.count(min(depths, default=0))
+    return count if count < len(depths) and set(depths[:count]) == {min(depths)} else 0
 
 
-def _may_be_title(heading: Heading, depth: int) -> bool:
-    return heading.depth == depth < PLAIN_DEPTH and heading.level is None and heading.number is None
+def last_shallower(headings: Iterable[tuple[int, _Key | None]]) -> Iterator[_Key | None]:
+    """For each heading the key of the last heading before it that has fewer `#`. A heading without a key holds no other
+    heading.
+    """
+    stack: list[tuple[int, _Key]] = []
+    for depth, key in headings:
+        while stack and stack[-1][0] >= depth:
+            stack.pop()
+        yield stack[-1][1] if stack else None
+        if key is not None:
+            stack.append((depth, key))

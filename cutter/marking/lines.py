@@ -20,6 +20,7 @@ BOM = b"\xef\xbb\xbf"
 FRONT, INDENTED, COMMENT, FENCE = 1, 2, 3, 4
 """The reason why a line cannot be a heading. A `pre` element counts as a fence."""
 
+ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
 _FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _RAW_OPEN = re.compile(rb" {0,3}<(?:!--|(?:pre|script|style|textarea)(?=[ \t>\r]|$))", re.IGNORECASE)
 _RAW_CLOSE = re.compile(rb"</(?:pre|script|style|textarea)>", re.IGNORECASE)
@@ -63,6 +64,11 @@ class Lines:
     def has_text(self, begin: int, end: int) -> bool:
         """True when a line of [begin, end) is neither blank nor a thematic break."""
         return any(line.strip(BLANK_BYTES) and not is_rule(line) for line in self.lines[begin:end])
+
+
+def beginning(line: bytes, characters: int) -> str:
+    """The first characters of a line; a UTF-8 character has at most four bytes."""
+    return line[: 4 * characters].decode("utf-8", "ignore")[:characters]
 
 
 def is_rule(line: bytes) -> bool:

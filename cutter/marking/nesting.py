@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from cutter.domain.amounts import counted
-from cutter.marking.hierarchy import Node, Parents, Shape, starts_again_under
+from cutter.marking.hierarchy import Node, Parents, Shape, last_shallower, starts_again_under
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Nesting, Profile
 from cutter.marking.recognise import Heading
@@ -66,7 +66,7 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
     if profile.flat:
         return
     groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for position, (actual, plain) in enumerate(_by_hashes_alone(nodes, lines)):
+    for position, actual, plain in _by_hashes_alone(nodes, lines):
         if actual != plain and shape.by_hashes[position] == shape.by_words[position]:
             above = [None if place is None else nodes[place].heading for place in (plain, actual)]
             kinds = ["none" if heading is None else _kind(heading) for heading in above]
@@ -87,35 +87,21 @@ def _inside(kind: str) -> str:
     return "at the top level" if kind == "none" else f"inside the {kind} before"
 
 
-def _by_hashes_alone(nodes: list[Node], lines: Lines) -> Iterator[tuple[int | None, int | None]]:
-    """For each unit, the nearest unit above it that has `#`, and the last unit that has fewer `#`. Both are None for
-    units without `#`.
-    """
+def _by_hashes_alone(nodes: list[Node], lines: Lines) -> Iterator[tuple[int, int | None, int | None]]:
+    """Each unit with `#`, the nearest unit above it that has `#`, and the last unit that has fewer `#`."""
     above: list[int | None] = []
-    stack: list[tuple[int, int]] = []
+    written: list[tuple[int, int]] = []
     for position, node in enumerate(nodes):
-        depth = _written_depth(node, lines)
         parent = node.parent
         while parent is not None and nodes[parent].heading.form != "atx":
             parent = above[parent]
         above.append(parent)
-        if not depth or node.is_document_title:
-            yield None, None
-            continue
-        while stack and stack[-1][0] >= depth:
-            stack.pop()
-        yield parent, stack[-1][1] if stack else None
-        stack.append((depth, position))
-
-
-def _written_depth(node: Node, lines: Lines) -> int:
-    """The number of `#` in the heading's own line, or 0 without `#`. A name that is joined to the heading may have
-    another number.
-    """
-    if node.heading.form != "atx":
-        return 0
-    line = lines.lines[node.heading.index].lstrip()
-    return len(line) - len(line.lstrip(b"#"))
+        if node.heading.form == "atx" and not node.is_document_title:
+            # a name that is joined to the heading may have another number of #
+            line = lines.lines[node.heading.index].lstrip()
+            written.append((len(line) - len(line.lstrip(b"#")), position))
+    for (_, position), shallower in zip(written, last_shallower(written), strict=True):
+        yield position, above[position], shallower
 
 
 def _kind(heading: Heading) -> str:

@@ -63,15 +63,13 @@ def _acceptances(given: object) -> tuple[tuple[str, str], ...]:
     for name, reason in pairs.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InvalidInput(f"accept {name!r}: must be KIND:PLACE, such as nesting_differs:LAW/CHAPTER-II")
-        if not isinstance(reason, str) or not _is_reason(reason):
+        if not isinstance(reason, str) or not (
+            reason.strip() and reason.isprintable() and len(reason) <= REASON_CHARACTERS_MAX
+        ):
             raise InvalidInput(
                 f"accept {name}: needs a reason, one line of at most {REASON_CHARACTERS_MAX} characters (--because)"
             )
     return tuple(sorted(pairs.items()))
-
-
-def _is_reason(text: str) -> bool:
-    return bool(text.strip()) and text.isprintable() and len(text) <= REASON_CHARACTERS_MAX
 
 
 def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:

@@ -12,18 +12,16 @@ from functools import lru_cache
 
 from cutter.limits import HEADING_CHARACTERS_READ
 from cutter.marking import numbers
-from cutter.marking.heading_lines import follows_number, sign_follows
-from cutter.marking.lines import Lines
+from cutter.marking.heading_lines import LISTED, PLAIN_CHARACTERS, follows_number, sign_follows, title_may_follow
+from cutter.marking.lines import ATX, Lines, beginning
 from cutter.marking.numbers import Number
 from cutter.marking.profile import Form, Level, Profile
 from cutter.marking.result import Finding
 from cutter.marking.titles import plain_title, visible, with_plain_blanks, without_closing_hashes
 
-ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
 _BOLD = re.compile(r"[ \u00a0]{0,3}(?:\*\*|__)[ \u00a0]*(?=\S)")
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(?=\S)")
 _ALSO_SIGNS = re.compile("[의の之]")
-_LIST_NUMBER = re.compile(r"[0-9]{1,4}[.)][ \t]+")
 _OTHER_NUMBER = re.compile(
     r"\[?(?:"
     r"(?P<dotted>[0-9]{1,3}(?:\.[0-9]{1,3}){1,5})\.?(?=[ \t:–—-]|$)"
@@ -35,17 +33,8 @@ _OTHER_NUMBER = re.compile(
 _INSERTED_RAW = rf"(?:{numbers.INSERTED}|<sup>[0-9]{{1,3}}</sup>)"
 """What follows the number of an inserted article in a line whose markup is still there."""
 
-_OPENING = tuple("([\"'„“”«»‘’")
-_AFTER_SIGN = re.compile(r"[0-9]{1,2} mom\b\.? +(?-i:[A-ZÅÄÖ])|har upph|on kumottu|kumottu", re.IGNORECASE)
-"""What may follow `§` in addition: a Swedish clause number, or the verb of a repeal. Other numbers are references, as
-in the Slovak amendment `1. § 2 ods. 1 znie`.
-"""
-
 PLAIN_DEPTH = 7
 """The depth of a heading that is not an ATX heading. It is below all ATX headings."""
-
-_PLAIN_CHARACTERS = 600
-"""How far a plain line is read for its word and number."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,12 +114,8 @@ def _number_first(words: tuple[str, ...], number: str) -> str:
 
 def _alternatives(words: tuple[str, ...]) -> str:
     """Longest first, a blank in a word matching any blanks; a sign such as § needs no blank after it."""
-    return "|".join(re.escape(word).replace(r"\ ", r"[ \t\u00a0]+") + _glue(word)
+    return "|".join(re.escape(word).replace(r"\ ", r"[ \t\u00a0]+") + ("" if word[-1].isalnum() else r"[ \t\u00a0]*")
                     for word in sorted(words, key=len, reverse=True))  # fmt: skip
-
-
-def _glue(word: str) -> str:
-    return "" if word[-1].isalnum() else r"[ \t\u00a0]*"
 
 
 def _marked(level: Level) -> re.Pattern[str] | None:
@@ -180,7 +165,9 @@ def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[F
         else:
             heading = _atx_heading(index, line[atx.end() :], len(atx.group(1)), reading)
             if heading is None:
-                findings.append(_bare(lines.number(index)))
+                number = lines.number(index)
+                message = f"line {number}: a heading without text is read as text"
+                findings.append(Finding(code="bare_heading", line=number, message=message))
         if heading is not None:
             headings.append(heading)
     return headings, findings
@@ -190,36 +177,36 @@ def readable_and_unread(lines: Lines, profile: Profile) -> tuple[bool, list[int]
     """Whether the profile reads any line as a heading, and the lines that only lack a form which the profile reads."""
     if find_headings(lines, profile)[0]:
         return True, []
-    levels = tuple(replace(level, forms=("atx", "bold", "plain")) for level in profile.levels)
-    wider, _ = find_headings(lines, replace(profile, levels=levels))
+    wider, _ = find_headings(lines, in_every_form(profile))
     return False, [heading.index for heading in wider]
 
 
-def _bare(line: int) -> Finding:
-    return Finding(code="bare_heading", line=line, message=f"line {line}: a heading without text is read as text")
+def in_every_form(profile: Profile) -> Profile:
+    """A profile that reads its words in lines of every form."""
+    return replace(profile, levels=tuple(replace(level, forms=("atx", "bold", "plain")) for level in profile.levels))
 
 
 def _atx_heading(index: int, content: bytes, depth: int, reading: _Reading) -> Heading | None:
-    raw = without_closing_hashes(_decode(content, HEADING_CHARACTERS_READ))
+    raw = without_closing_hashes(beginning(content, HEADING_CHARACTERS_READ))
     heading = _heading(index, "atx", depth, raw, reading)
     if not heading.title:
         return None
     if not _read_level(heading, heading.title, reading, "atx"):
-        unlisted = _LIST_NUMBER.sub("", heading.title, count=1)
+        unlisted = LISTED.sub("", heading.title, count=1)
         if unlisted == heading.title or not _read_level(heading, unlisted, reading, "atx"):
             _read_other_number(heading)
     return heading
 
 
 def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
-    text = with_plain_blanks(_decode(line, _PLAIN_CHARACTERS)).rstrip()
+    text = with_plain_blanks(beginning(line, PLAIN_CHARACTERS)).rstrip()
     bold, bullet = _BOLD.match(text), _BULLET.match(text)
     lead = bold or bullet
     begin = lead.end() if lead else len(text) - len(text.lstrip(" "))
     if reading.starts is None or not reading.starts.match(text, begin):
         return None
     form: Form = "bold" if bold else "plain"
-    whole = _decode(line, HEADING_CHARACTERS_READ).strip()
+    whole = beginning(line, HEADING_CHARACTERS_READ).strip()
     if bullet is None:
         heading = _heading(index, form, PLAIN_DEPTH, whole, reading)
         return heading if _read_level(heading, heading.title, reading, form) else None
@@ -278,15 +265,6 @@ def _is_title(rest: str, match: re.Match[str], form: Form) -> bool:
     return bool(match.groupdict().get("first")) and title_may_follow(match.group(), rest)
 
 
-def title_may_follow(matched: str, rest: str) -> bool:
-    """Whether a title or text can follow a number and its word without a sign: `1 § Denna lag`, `1 kap. Inledning`,
-    `1. § (1) A törvény`, `4 § har upphävts`.
-
-    A reference continues in small letters: `1 § andra stycket`.
-    """
-    return rest[:1].isupper() or rest[:1] in _OPENING or ("§" in matched and bool(_AFTER_SIGN.match(rest)))
-
-
 def _set_level(heading: Heading, level: Level, text: str, match: re.Match[str]) -> None:
     groups = match.groupdict()
     written = groups.get("number") or groups.get("first") or groups.get("spaced")
@@ -294,13 +272,9 @@ def _set_level(heading: Heading, level: Level, text: str, match: re.Match[str]) 
         written = "-".join((written, *_ALSO_SIGNS.split(groups["also"].strip("의の之"))))
     heading.level = level
     heading.number = numbers.parse(" ".join(written.split())) if written else None
-    heading.word = _word_of(match.group(), written)
+    word = match.group().replace(written, " ") if written else match.group()
+    heading.word = word.strip(" \t\u00a0[].:-").casefold()
     heading.bare = not text[match.end() :].strip(" \t\u00a0.:–—-]*_")
-
-
-def _word_of(matched: str, number: str | None) -> str:
-    word = matched.replace(number, " ") if number else matched
-    return word.strip(" \t\u00a0[].:-").casefold()
 
 
 def _read_other_number(heading: Heading) -> None:
@@ -309,8 +283,3 @@ def _read_other_number(heading: Heading) -> None:
         written = next(value for value in match.groupdict().values() if value)
         heading.number = numbers.parse(written)
         heading.bare = not heading.title[match.end() :].strip()
-
-
-def _decode(line: bytes, characters: int) -> str:
-    """The first characters of a line; a UTF-8 character has at most four bytes."""
-    return line[: 4 * characters].decode("utf-8", "ignore")[:characters]

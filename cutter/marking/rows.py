@@ -1,5 +1,9 @@
 """Pure: decides for each heading whether it is a unit, a row that is not in force, a group header, or text of its
 unit.
+
+A law's own markers decide which rows are in force (facts-domain, "status of a row"). Tier 1 is the marker of the group
+header above a row, tier 2 the row's own, tier 3 the profile's default. A row is cut only if neither of its markers
+objects. So a 📋 row in an enacted group is not cut, and a ✅ row in a deferred group is not cut either.
 """
 
 from __future__ import annotations
@@ -9,10 +13,51 @@ from typing import Literal
 
 from cutter.marking.lines import Lines
 from cutter.marking.options import Options
-from cutter.marking.profile import EXCLUSION_REASONS, Profile
+from cutter.marking.profile import EXCLUSION_REASONS, STATUSES, Profile, StatusRules
 from cutter.marking.recognise import Heading
 from cutter.marking.result import Finding
-from cutter.marking.status import GroupStack, row_status
+
+TIER_GROUP = "tier_1_group_header"
+TIER_ROW = "tier_2_row_marker"
+TIER_DEFAULT = "tier_3_default"
+
+
+@dataclass(frozen=True, slots=True)
+class RowStatus:
+    """A row's effective status, the tier that decided it, and whether the two markers disagree."""
+
+    status: str
+    basis: str
+    conflict: bool
+
+
+def row_status(row: str, groups: tuple[str, ...], rules: StatusRules) -> RowStatus:
+    """Effective status from the row's marker and those of the headers above it, outermost first ("" is none)."""
+    group = max((status for status in groups if status), key=STATUSES.index, default="")
+    if not row and not group:
+        return RowStatus(rules.default, TIER_DEFAULT, conflict=False)
+    if not row:
+        return RowStatus(group, TIER_GROUP, conflict=False)
+    if not group or STATUSES.index(row) >= STATUSES.index(group):
+        return RowStatus(row, TIER_ROW, conflict=False)
+    return RowStatus(group, TIER_GROUP, conflict=True)
+
+
+class GroupStack:
+    """The group headers that are open at a line, by depth."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+
+    def enter(self, header: Heading) -> None:
+        """Open a header, and close the open headers of its depth and below."""
+        while self._open and self._open[-1][0] >= header.depth:
+            self._open.pop()
+        self._open.append((header.depth, header.status))
+
+    def statuses(self) -> tuple[str, ...]:
+        """Markers of the open headers, outermost first."""
+        return tuple(status for _, status in self._open)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -45,7 +45,8 @@ def title_segment(title: str) -> str:
         return slug
     mark = sha256_hex(title)[:_HASH_CHARACTERS].upper()
     room = SEGMENT_CHARACTERS_MAX - _HASH_CHARACTERS - 1
-    head = _cut_at_hyphen(slug, room)
+    head, hyphen, _ = slug[: room + 1].rpartition("-") if len(slug) > room else (slug, "-", "")
+    head = head if hyphen else slug[:room]
     return f"{head}-{mark}" if head else f"U-{mark}"
 
 
@@ -59,10 +60,3 @@ def number_segment(word: str, number: str) -> str:
     else:
         tail = ascii_upper(_LONE_D.sub("DD", lowered(number))) or title_segment(number)
     return f"{word}-{tail}" if word else tail
-
-
-def _cut_at_hyphen(slug: str, room: int) -> str:
-    if len(slug) <= room:
-        return slug
-    head, hyphen, _ = slug[: room + 1].rpartition("-")
-    return head if hyphen else slug[:room]

@@ -42,10 +42,8 @@ def mark(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> 
 
 def mark_registered(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> Marking | MarkRefusal:
     """Mark a registered version. The empty text of a repeal has no unit; PostgreSQL registers no other empty text."""
-    return mark(data, profile=profile, docprefix=docprefix, options=options) if data else _nothing(profile)
-
-
-def _nothing(profile: Profile) -> Marking:
+    if data:
+        return mark(data, profile=profile, docprefix=docprefix, options=options)
     return Marking(
         region_sha=sha256_hex(b""), region_start=0, region_end=0, profile_id=profile.id, profile_sha256=profile.sha256,
         candidates=(), exclusions=(), non_content=(), findings=(), mark_digest=mark_digest((), ()),
@@ -92,6 +90,7 @@ class _Headings:
     blocks: tuple[Block, ...]
     findings: tuple[Finding, ...]
     left_out: frozenset[int]
+    """Lines that the profile reads as headings but that are not units, by an option or because of a finding."""
 
 
 def _resolved(profile: Profile, options: Options) -> Options:
@@ -123,7 +122,7 @@ def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | M
         begin, end = contents
         blocks.append(Block(begin=begin, end=end, reason="table_of_contents"))
         headings = [heading for heading in headings if not begin <= heading.index < end]
-    wanted = _down_to(headings, profile, options)
+    wanted = down_to(headings, profile, options)
     settled, breaks = settle(wanted, lines, profile)
     hidden = checks.bidi_heading(settled, lines)
     merged = merge_titles(settled, lines, profile)
@@ -131,22 +130,19 @@ def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | M
     if hidden is not None:
         return hidden
     rows, conflicts = rows_of(merged, lines, profile, options)
+    units = {row.heading.index for row in rows if row.kind == "unit"}
     return _Headings(
         rows=rows,
         blocks=tuple(blocks),
         findings=(*lines.findings, *noticed, *breaks, *conflicts),
-        left_out=_left_out(every, rows, breaks, lines),
+        left_out=frozenset(
+            {finding.line - lines.first_line for finding in breaks}
+            | {heading.index for heading in every if heading.index not in units}
+        ),
     )
 
 
-def _left_out(every: list[Heading], rows: tuple[Row, ...], breaks: list[Finding], lines: Lines) -> frozenset[int]:
-    """Lines that the profile reads as headings but that are not units, by an option or because of a finding."""
-    units = {row.heading.index for row in rows if row.kind == "unit"}
-    indexes = {finding.line - lines.first_line for finding in breaks}
-    return frozenset(indexes | {heading.index for heading in every if heading.index not in units})
-
-
-def _down_to(headings: list[Heading], profile: Profile, options: Options) -> list[Heading]:
+def down_to(headings: list[Heading], profile: Profile, options: Options) -> list[Heading]:
     """Drop the levels below the finest level that becomes a unit. Their text stays in the units above."""
     deepest = options.deepest or profile.deepest
     if deepest is None:

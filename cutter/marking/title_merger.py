@@ -23,7 +23,7 @@ def merge_titles(headings: list[Heading], lines: Lines, profile: Profile) -> lis
             heading.last = following.index
             heading.depth = min(heading.depth, following.depth)
             position += 1
-        elif _wants_next_line(heading):
+        elif heading.level is not None and heading.level.title_next_line and heading.bare:
             _take_next_line(heading, following, lines)
         merged.append(heading)
         position += 1
@@ -58,10 +58,6 @@ def _is_alone(headings: list[Heading], position: int) -> bool:
             return False
         below = True
     return below
-
-
-def _wants_next_line(heading: Heading) -> bool:
-    return heading.level is not None and heading.level.title_next_line and heading.bare
 
 
 def _take_next_line(heading: Heading, following: Heading | None, lines: Lines) -> None:

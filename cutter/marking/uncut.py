@@ -16,7 +16,6 @@ from cutter.limits import (
     GIANT_UNIT_BYTES,
     GIANT_UNIT_ITEMS,
     GIANT_UNIT_RATIO,
-    HEADING_LINE_BYTES,
     LIKELY_HEADING_BYTES,
     SHORT_TITLE_BYTES,
 )
@@ -102,8 +101,10 @@ def uncut_findings(
         elif line.index not in known and not _is_closed_note(lines.lines[line.index]):
             text[line.kind, line.series].append(line)
     yield from _in_lines(lines, place)
-    fenced = [line for group in text.values() for line in group if line.opaque == FENCE]
-    yield from _in_fences(sorted(fenced, key=lambda line: line.index), place)
+    fenced = [line for group in text.values() for line in group if line.opaque == FENCE and line.strong]
+    if fenced:
+        yield _finding("heading_in_fence", sorted(fenced, key=lambda line: line.index), place, "inside a code fence, "
+                       "where nothing is cut; remove the fence marks (``` or ~~~) around them")  # fmt: skip
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
     yield from _runs(text, cut, place, numbered=numbered)
     if not any(kind in ("article", "section") for kind, _ in cut) and not any(map(_numbers_a_smallest_part, nodes)):
@@ -119,13 +120,6 @@ def _is_closed_note(line: bytes) -> bool:
     """True for a note in brackets that headings were repealed. It is no heading, and explains their missing numbers."""
     note = repeal_note(line)
     return note is not None and note.closed
-
-
-def _in_fences(fenced: list[HeadingLine], place: Place) -> Iterator[Finding]:
-    strong = [line for line in fenced if line.strong]
-    if strong:
-        yield _finding("heading_in_fence", strong, place, "inside a code fence, where nothing is cut; remove the fence "
-                       "marks (``` or ~~~) around them")  # fmt: skip
 
 
 def _in_lines(lines: Lines, place: Place) -> Iterator[Finding]:
@@ -384,6 +378,4 @@ def _counts_up(items: Sequence[bytes]) -> bool:
 
 def _looks_headed(line: bytes) -> bool:
     """True for a line that looks like a heading in any language, and for one in bold letters alone."""
-    return bool(_BOLD_LINE.match(line)) or (
-        read_line(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"), 0, 0) is not None
-    )
+    return bool(_BOLD_LINE.match(line)) or read_line(line) is not None

@@ -24,10 +24,10 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 67_900,
-    "SQL, lines": 9_850,
+    "product Python, lines": 67_780,
+    "SQL, lines": 9_825,
     "modules behind a reading gate": 110,
-    "private helpers with one caller, per mille of all functions": 295,
+    "private helpers with one caller, per mille of all functions": 290,
     "SQL functions with at most one caller": 137,
     "commands": 71,
     "options": 150,

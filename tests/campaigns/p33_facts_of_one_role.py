@@ -3,9 +3,9 @@
     python -m tests.campaigns.p33_facts_of_one_role --trials 300 --seed 1 --out p33.jsonl
 
 Each trial brings a run to one of its gates. Then one role sends calls with well-formed and with malformed arguments,
-some alone and some together in one transaction, as a thief of its password could. After
-that people approve, resume, acknowledge or void, each with a signature. The run must end, its evidence must hold, and
-the next run of the document must be able to begin. The control arm has the same calls without the guards.
+some alone and some together in one transaction, as a thief of its password could. After that people approve, resume,
+acknowledge or void, each with a signature. The run must end, its evidence must hold, and the next run of the document
+must be able to begin. The control arm has the same calls without the guards.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Literal
 
 from cutter.errors import InvalidInput
 from cutter.limits import CORRECTIONS_MAX
-from cutter.marking.suggestion.vocabulary import ROLE_NAMES
+from cutter.marking.vocabulary import ROLES
 
 Subject = Literal["line", "word", "inside", "deepest"]
 
@@ -64,6 +64,6 @@ def _parse(text: str) -> Correction:
 
 
 def _role(text: str, role: str) -> str:
-    if role != TEXT and role not in ROLE_NAMES:
-        raise InvalidInput(f"--refine {text!r}: {role!r} is none of {', '.join(ROLE_NAMES)}, {TEXT}")
+    if role != TEXT and role not in ROLES:
+        raise InvalidInput(f"--refine {text!r}: {role!r} is none of {', '.join(ROLES)}, {TEXT}")
     return role

@@ -11,12 +11,13 @@ import yaml
 
 from cutter.errors import InvalidInput
 from cutter.limits import PROFILE_LEVELS_MAX
+from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.corrections import TEXT, Correction
-from cutter.marking.suggestion.evidence import Evidence, Kind, Line, read_named
-from cutter.marking.suggestion.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
+from cutter.marking.suggestion.evidence import Evidence, Kind, read_named
+from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
 
 _UNKNOWN_RANK = 7
 """A word without a known role is placed between the subsections and the articles."""
@@ -38,8 +39,6 @@ _ARTICLES_MIN = 2
 _SAME_WORD_CHARACTERS = 3
 """The number of equal first letters by which two spellings are one word (Art., Article)."""
 
-_ROLES = {role.name: role for role in ROLES}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftLevel:
@@ -57,7 +56,7 @@ class DraftLevel:
     rank: int
     whole_document: bool
     title_next_line: bool
-    lines: tuple[Line, ...]
+    lines: tuple[LikelyHeading, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +112,7 @@ def articles_with_hashes(evidence: Evidence) -> int:
     return sum(line.form == "atx" and _is_article(line) for line in evidence.lines)
 
 
-def _is_article(line: Line) -> bool:
+def _is_article(line: LikelyHeading) -> bool:
     """A heading that numbers the smallest parts: an article's word, or a number without a word."""
     role = role_of(line.word) if line.word else None
     return not line.hidden and (role.name == "article" if role else _SHORT_NUMBER.match(line.title) is not None)
@@ -143,10 +142,16 @@ def _runs_through(kind: Kind) -> bool:
     return sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1
 
 
-def heading_of_other_numbers(levels: tuple[DraftLevel, ...], evidence: Evidence) -> Line | None:
+def heading_of_other_numbers(levels: tuple[DraftLevel, ...], evidence: Evidence) -> LikelyHeading | None:
     """The first `#` heading of no level below which a level without `#` counts from one again."""
     known = {line.index for level in levels for line in level.lines}
-    firsts = {line.index for level in levels if level.form != "atx" for line in _begun_again(level)}
+    firsts = {
+        line.index
+        for level in levels
+        if level.form != "atx"
+        for line in level.lines[1:]
+        if line.number in _FIRST_NUMBERS
+    }
     return next(
         (
             line
@@ -155,10 +160,6 @@ def heading_of_other_numbers(levels: tuple[DraftLevel, ...], evidence: Evidence)
         ),
         None,
     )
-
-
-def _begun_again(level: DraftLevel) -> list[Line]:
-    return [line for line in level.lines[1:] if line.number in _FIRST_NUMBERS]
 
 
 def _has_titles_below(kind: Kind, lines: Lines) -> bool:
@@ -269,11 +270,11 @@ def _reworded(
     folded = " ".join(word.casefold().split())
     if line is not None and correction.becomes == TEXT:
         _refuse_dropping_others(correction, line, _headings(levels, line.key, evidence))
-    left = [_without(level, folded) for level in levels] if folded else list(levels)
+    left = [replace(level, words=tuple(word for word in level.words if word.casefold() != folded)) for level in levels]
     kept = [level for level in left if level.words or level.phrases]
     if correction.becomes == TEXT:
         return tuple(kept)
-    role = _ROLES[correction.becomes]
+    role = ROLES[correction.becomes]
     made = _new_level(role, folded, line, evidence, lines)
     same = next((level for level in kept if level.name == role.name and level.form == made.form), None)
     if same is not None:
@@ -281,14 +282,14 @@ def _reworded(
     return _named(_ordered([*kept, made]))
 
 
-def _headings(levels: tuple[DraftLevel, ...], key: str, evidence: Evidence) -> list[Line]:
+def _headings(levels: tuple[DraftLevel, ...], key: str, evidence: Evidence) -> list[LikelyHeading]:
     """The lines that begin with a word and are headings in the draft."""
     forms = {level.form for level in levels if any(word.casefold() == key for word in level.words)}
     kinds = (kind for kind in evidence.kinds if kind.form in forms)
     return [line for kind in kinds for line in kind.lines if line.key == key]
 
 
-def _refuse_dropping_others(correction: Correction, line: Line, headings: list[Line]) -> None:
+def _refuse_dropping_others(correction: Correction, line: LikelyHeading, headings: list[LikelyHeading]) -> None:
     """A profile knows words and no single lines. So a line that becomes text takes all headings of its word with it."""
     if all(heading.index == line.index for heading in headings):
         return
@@ -299,7 +300,7 @@ def _refuse_dropping_others(correction: Correction, line: Line, headings: list[L
     )
 
 
-def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> Line | None:
+def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> LikelyHeading | None:
     if correction.subject != "line":
         return None
     index = int(correction.what) - lines.first_line
@@ -312,17 +313,13 @@ def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> Line |
     return line
 
 
-def _without(level: DraftLevel, folded: str) -> DraftLevel:
-    return replace(level, words=tuple(word for word in level.words if word.casefold() != folded))
-
-
 def _with_words(level: DraftLevel, made: DraftLevel) -> DraftLevel:
     words = level.words + tuple(word for word in made.words if word not in level.words)
     numbers = level.numbers + tuple(style for style in made.numbers if style not in level.numbers)
     return replace(level, words=words, phrases=level.phrases + made.phrases, numbers=numbers)
 
 
-def _new_level(role: Role, folded: str, line: Line | None, evidence: Evidence, lines: Lines) -> DraftLevel:
+def _new_level(role: Role, folded: str, line: LikelyHeading | None, evidence: Evidence, lines: Lines) -> DraftLevel:
     kinds = [kind for kind in evidence.kinds if " ".join(kind.word.casefold().split()) == folded]
     if folded and kinds:
         made = _level(max(kinds, key=_weight), lines)
@@ -334,7 +331,9 @@ def _new_level(role: Role, folded: str, line: Line | None, evidence: Evidence, l
     return _plain_level(role, line, words=(line.word,))
 
 
-def _plain_level(role: Role, line: Line, words: tuple[str, ...] = (), phrases: tuple[str, ...] = ()) -> DraftLevel:
+def _plain_level(
+    role: Role, line: LikelyHeading, words: tuple[str, ...] = (), phrases: tuple[str, ...] = ()
+) -> DraftLevel:
     return DraftLevel(
         name=role.name, segment=segment_of_word(words[0]) if words else role.name.upper(),
         section_type=role.section_type, words=words, phrases=phrases,
@@ -350,7 +349,7 @@ def _numbers_of(words: tuple[str, ...]) -> tuple[str, ...]:
     return ("arabic", "roman", "ordinal", "letter") if words else ()
 
 
-def _phrase(line: Line) -> str:
+def _phrase(line: LikelyHeading) -> str:
     phrase = " ".join(line.title.split())
     if not phrase[-1].isalnum():
         phrase = phrase.rstrip(".:;,–—- ") or phrase

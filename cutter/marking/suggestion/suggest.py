@@ -34,8 +34,8 @@ from cutter.marking.suggestion.draft import (
 from cutter.marking.suggestion.evidence import Evidence, read_evidence
 from cutter.marking.suggestion.preparation import prepared
 from cutter.marking.suggestion.trial import Trial, Unused, try_profile
-from cutter.marking.suggestion.vocabulary import role_of
 from cutter.marking.uncut import TEXT_OUTSIDE
+from cutter.marking.vocabulary import role_of
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -49,6 +49,10 @@ _LEFT_OUT_SHARE = 0.05
 """The number of left-out lines divided by the number of units. A larger share means a wrong profile, not a few
 cross-references.
 """
+
+_UNHEEDED = (
+    "--refine changes nothing: the profile says so already; `cutter mark --explain LINE` says how a line is read"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +207,9 @@ class _Desk:
             )
             for name in names
         ]
-        return sorted(tried, key=_likelihood)
+        return sorted(
+            tried, key=lambda other: (other.refused != "", other.red > 0, other.nested_otherwise + other.left_out)
+        )
 
     def accepting(self, draft: Draft) -> tuple[Draft, Trial]:
         return self._accepting(draft, self.trial(draft))
@@ -249,15 +255,11 @@ def _alternative(name: str, trial: Trial) -> Alternative:
                        left_out=trial.left_out, refused=refused, red=len(trial.red))  # fmt: skip
 
 
-def _likelihood(other: Alternative) -> tuple[bool, bool, int]:
-    return other.refused != "", other.red > 0, other.nested_otherwise + other.left_out
-
-
 def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tuple[str, ...]]:
     """The confidence of the suggestion, and each reason for doubt."""
     if isinstance(trial.result, MarkRefusal):
         return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
-    grave = [*_unheeded(desk), *_red_reasons(trial), *_outside(trial.result)]
+    grave = [*([_UNHEEDED] if desk.unheeded else []), *_red_reasons(trial), *_outside(trial.result)]
     light: list[str] = []
     giant = _giant(trial.result)
     if giant is not None:
@@ -295,11 +297,6 @@ def _red_reasons(trial: Trial) -> list[str]:
     more = len(trial.red) - FINDINGS_OF_A_KIND_SHOWN
     rest = f" and {counted(more, 'other')}" if more > 0 else ""
     return [f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}"]
-
-
-def _unheeded(desk: _Desk) -> list[str]:
-    text = "--refine changes nothing: the profile says so already; `cutter mark --explain LINE` says how a line is read"
-    return [text] if desk.unheeded else []
 
 
 def _outside(result: Marking) -> list[str]:

@@ -6,11 +6,13 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from cutter.limits import CANDIDATES_MAX
+from cutter.marking.heading_lines import LikelyHeading
+from cutter.marking.hierarchy import last_shallower, shallowest_at_first
 from cutter.marking.options import Options
 from cutter.marking.profile import Nesting, Profile
 from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal
 from cutter.marking.splitter import examine
-from cutter.marking.suggestion.evidence import Evidence, Line
+from cutter.marking.suggestion.evidence import Evidence
 from cutter.marking.titles import cut_title
 
 LENIENT = Options(duplicates="ordinal", empty="heading_only", max_candidates=CANDIDATES_MAX)
@@ -106,64 +108,39 @@ def _named_lines(evidence: Evidence, begins: dict[int, Candidate], first_line: i
 def _nested_otherwise(result: Marking, evidence: Evidence, named: dict[int, Candidate], first_line: int) -> int:
     """Units written with `#` whose parent is not the last shallower heading; units without `#` may be in between."""
     written = [line for line in evidence.lines if line.form == "atx" and not line.hidden]
-    titles = _document_titles(written)
-    with_hashes = {named[first_line + line.index].address for line in written if first_line + line.index in named}
+    titles = {line.index for line in written[: shallowest_at_first([line.depth for line in written])]}
     parents = {unit.address: unit.parent_address for unit in result.candidates}
-    wrong = 0
-    stack: list[tuple[int, str | None]] = []
     addresses: set[str] = set()
+    headings: list[tuple[LikelyHeading, str | None]] = []
     for line in written:
         unit = named.get(first_line + line.index)
-        if unit is not None and unit.address in addresses:
-            continue  # the second line of a heading
-        while stack and stack[-1][0] >= line.depth:
-            stack.pop()
-        if unit is None:
-            continue
-        addresses.add(unit.address)
-        parent = unit.parent_address
-        while parent is not None and parent not in with_hashes:
-            parent = parents[parent]
-        wrong += parent != (stack[-1][1] if stack else None)
-        stack.append((line.depth, None if line.index in titles else unit.address))
+        if unit is None or unit.address not in addresses:  # else it is the second line of a heading
+            headings.append((line, unit.address if unit else None))
+            addresses.update([unit.address] if unit else [])
+    wrong = 0
+    above = last_shallower((line.depth, None if line.index in titles else address) for line, address in headings)
+    for (_, address), shallower in zip(headings, above, strict=True):
+        if address is not None:
+            parent = parents[address]
+            while parent is not None and parent not in addresses:
+                parent = parents[parent]
+            wrong += parent != shallower
     return wrong
-
-
-def _document_titles(written: list[Line]) -> set[int]:
-    """The first headings of the shallowest depth, when no later heading has that depth."""
-    if not written:
-        return set()
-    depth = min(line.depth for line in written)
-    run = 0
-    while run < len(written) and written[run].depth == depth:
-        run += 1
-    if any(line.depth == depth for line in written[run:]) or run == len(written):
-        return set()
-    return {line.index for line in written[:run]}
 
 
 def _unused(
     result: Marking, evidence: Evidence, named: dict[int, Candidate], first_line: int
 ) -> tuple[Unused, ...]:  # fmt: skip
-    skipped = _left_out_on_purpose(result)
+    # the first line of each part, and whether it is excluded for what it is: a contents table, a draft row
+    skipped = [
+        (part.line, isinstance(part, Exclusion) and part.reason not in ("before_first_unit", "between_blocks"))
+        for part in result.parts()
+    ]
     unused = []
     for line in evidence.lines:
         number = first_line + line.index
         part = bisect_right(skipped, (number, True)) - 1
         if number not in named and not (part >= 0 and skipped[part][1]):
-            unused.append(Unused(line=number, title=cut_title(line.title), why=_why(line)))
+            why = "code_block" if line.hidden else "text" if line.form == "atx" or line.number else "outstanding"
+            unused.append(Unused(line=number, title=cut_title(line.title), why=why))
     return tuple(unused)
-
-
-def _why(line: Line) -> str:
-    if line.hidden:
-        return "code_block"
-    return "text" if line.form == "atx" or line.number else "outstanding"
-
-
-def _left_out_on_purpose(result: Marking) -> list[tuple[int, bool]]:
-    """First line of each part, and whether the part is excluded for what it is (a contents table, a draft row)."""
-    return [
-        (part.line, isinstance(part, Exclusion) and part.reason not in ("before_first_unit", "between_blocks"))
-        for part in result.parts()
-    ]

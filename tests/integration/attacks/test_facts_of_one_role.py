@@ -373,6 +373,8 @@ def test_a_name_with_a_digest_is_its_documents_although_a_receipt_claims_it(depl
     name = f"a-other{'a' * 12}.md"
     deployment.database.value(record, (run_id, name, "a" * 12 + "0" * 52), role="cutter_read")
     deployment.database.value(record, (run_id, name, "a" * 12 + "1" * 52), role="cutter_read")
+    kept = "select array_agg(payload_sha256) from cutter_governance.action_receipt where target = %s"
+    assert deployment.database.value(kept, (name,)) == ["a" * 12 + "0" * 52]
 
 
 def test_no_gate_is_opened_by_a_policy_whose_text_nobody_has(deployment: Deployment) -> None:
@@ -397,7 +399,7 @@ SPOILT = {"base_run_id": "x"}
 
 
 def spoilt(made: Deployment) -> str:
-    """An enacted run whose IG_write_verify was sealed by SQL with the pin."""
+    """An enacted run whose IG_write_verify was sealed with the pin, as the password of cutter_verify allows."""
     run_id = drive(made, law(2), until="IG_leg_b_record").run_id
     seal = tx.seal
 

@@ -26,10 +26,9 @@ begin
         return jsonb_build_object('status', 'refused', 'code', 'stale_attempt');
     end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
-    v_refusal := case when v_run.ended_at is not null then 'run_ended' else coalesce(
-        cutter_governance.fn_pins_refusal(v_run, step, p_result -> 'pins'),
-        -- the closeout asks for the report of each gate
-        case when p_kb_id is null and not receipt.rehearsal then 'report_not_named' end) end;
+    v_refusal := case when v_run.ended_at is not null then 'run_ended'
+        when p_kb_id is null and not receipt.rehearsal then 'report_not_named' -- the closeout asks for each gate's report
+        else cutter_governance.fn_pins_refusal(v_run, step, p_result -> 'pins') end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;

@@ -1,6 +1,7 @@
--- Opens a gate in the caller's transaction, or returns why not. The checks are: role, lane, stop latch, claim, state,
--- predecessor, fence, mode, policy, receipts, approvals, survey. The caller must roll back on every status but 'opened',
--- and COMMIT refuses the others anyway.
+-- Opens a gate in the caller's transaction, or returns why not. The checks are: role, isolation (an older snapshot
+-- would not see a revocation, a newer attempt or a stop), lane (one leg A and one enactment at a time, across all runs
+-- and workers), stop latch, claim, state, predecessor, fence, mode, policy, receipts, approvals,
+-- survey. The caller must roll back on every status but 'opened', and COMMIT refuses the others anyway.
 create or replace function cutter_governance.fn_gate_open(
     p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_approvals jsonb default '[]',
     p_rehearse boolean default false, p_policy jsonb default null) returns jsonb
@@ -17,14 +18,11 @@ declare
     v_drift jsonb;
 begin
     select * into step from cutter_governance.gate_catalogue where gate = p_gate;
-    if not found or step.role <> session_user then
-        return jsonb_build_object('status', 'refused', 'code', 'wrong_role');
+    v_refusal := case when step.role is distinct from session_user then 'wrong_role'
+        when current_setting('transaction_isolation') <> 'read committed' then 'isolation' end;
+    if v_refusal is not null then
+        return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;
-    if current_setting('transaction_isolation') <> 'read committed' then
-        -- an older snapshot would not see a revocation, a newer attempt or a stop
-        return jsonb_build_object('status', 'refused', 'code', 'isolation');
-    end if;
-    -- one leg A and one enactment at a time, across all runs and workers
     if not cutter_governance.fn_lane_take(step.lane, p_run_id) then
         return jsonb_build_object('status', 'lane_busy');
     end if;

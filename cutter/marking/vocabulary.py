@@ -1,0 +1,166 @@
+"""Pure: the words that laws use for their parts, in all languages: the one place to add a language.
+
+Two readers use the table. The findings look for headings that a profile left out. The suggestion drafts a profile, and
+also finds a word that is missing here if its numbers count up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+from cutter.marking.segments import ascii_upper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """The role of a part of a law: its usual rank (0 is outermost) and the section_type of its units."""
+
+    name: str
+    rank: int
+    section_type: str
+
+
+ROLES = {
+    role.name: role
+    for role in (
+        Role(name="annex", rank=0, section_type="appendix"),
+        Role(name="part", rank=1, section_type="section"),
+        Role(name="book", rank=2, section_type="section"),
+        Role(name="title", rank=3, section_type="section"),
+        Role(name="chapter", rank=4, section_type="section"),
+        Role(name="section", rank=5, section_type="section"),
+        Role(name="subsection", rank=6, section_type="section"),
+        Role(name="article", rank=8, section_type="article"),
+    )
+}
+"""Roles from the outermost to the innermost as most laws have them; a text's own levels of `#` count before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Words of one role. The findings count them as `kind`; an empty `kind` or `role` hides them from that reader.
+
+    The findings expect the word on one side of its number, the suggestion on either side. In capitals, the findings
+    take the first word of the table that fits, so a plural is before its singular.
+    """
+
+    kind: str
+    role: str
+    words: str
+    after: bool = False
+
+
+_TABLE = (
+    _Words("annex", "annex", "Annex, Annexe, Anexo, Anexa, Allegato, Anlage, Anhang, Bijlage, Schedule, Appendix, "
+           "Phụ lục, Příloha, Príloha, Załącznik, Додаток, Приложение, Παράρτημα"),
+    _Words("annex", "annex", "melléklet, priedas, pielikums", after=True),
+    _Words("", "annex", "Annexos, Lisa, Bilag, Bilaga, Liite"),
+    _Words("part", "", "Parts, Kısım, ภาค, الباب"),
+    _Words("part", "part", "Part, Partie, Teil, Parte, Phần, Deel, Część, Část, Časť, Часть, Частина, Μέρος"),
+    _Words("part", "part", "osa, avd., avdelning, dalis, daļa, rész", after=True),
+    _Words("part", "", "osasto", after=True),
+    _Words("", "part", "Partea"),
+    _Words("book", "book", "Book, Livre, Buch, Libro, Boek, Kniha, Księga, Книга"),
+    _Words("book", "", "Kitap"),
+    _Words("", "book", "Cartea, Llibre, Βιβλίο"),
+    _Words("title", "title", "Title, Titre, Titel, Título, Titulo, Titolo, Titlul, Τίτλος"),
+    _Words("chapter", "title", "Розділ"),
+    _Words("", "title", "Títol, Tytuł, Раздел, Dział"),
+    _Words("chapter", "", "Chapters, Rozdzial, Bölüm, Bab, BAB, หมวด, الفصل"),
+    _Words("chapter", "chapter", "Chapter, Chapitre, Kapitel, Capítulo, Capitulo, Capitolul, Capo, Hoofdstuk, Chương, "
+           "Kapitola, Hlava, Rozdział, Глава, Κεφάλαιο, Peatükk, Luku"),
+    _Words("chapter", "", "Capitol"),
+    _Words("chapter", "chapter", "luku, kap., kapitel, peatükk, skyrius, nodaļa, fejezet", after=True),
+    _Words("chapter", "", "kafli, kapitulua, тарау, hauptstück", after=True),
+    _Words("", "chapter", "Capítol"),
+    _Words("section", "", "Sections, Secção, Seção"),
+    _Words("section", "section", "Section, Sección, Seccion, Sezione, Secțiunea, Abschnitt, Afdeling, Oddíl, Oddiel, "
+           "Oddział, Mục, Τμήμα, Jagu"),
+    _Words("section", "section", "jagu, skirsnis, abschnitt", after=True),
+    _Words("", "section", "Secció, Diel, Díl, Avsnitt, Subchapter, Titulek"),
+    _Words("section", "subsection", "Unterabschnitt, Tiểu mục, Paragraaf"),
+    _Words("section", "subsection", "jaotis, alljaotis", after=True),
+    _Words("", "subsection", "Subsection, Sub-section, Sous-section, Subsección, Subseccion, Sub sección, Sub seccion, "
+           "Subsecțiunea, Pododdíl, Subpart"),
+    _Words("article", "", "Artículos, Articulos, Artigos, Artigo, Articoli, Artykul, Artikla, Arts., Чл., Madde, "
+           "Pasal, มาตรา, المادة, مادة, ماده"),
+    _Words("article", "article", "Articles, Article, Artikel, Artículo, Articulo, Articolo, Articolul, Artykuł, Art., "
+           "Art, Čl., Článek, Článok, Стаття, Статья, Член, Άρθρο, Điều, §§, §"),
+    _Words("section", "article", "Sec."),
+    _Words("article", "article", "§, straipsnis, pants", after=True),
+    _Words("article", "", "artikla, gr., artikulua, člen, бап", after=True),
+    _Words("", "article", "Articol, Rule, Regulation, Clause"),
+    _Words("division", "", "Division, Subdivision"),
+)  # fmt: skip
+
+SIGNS = {
+    "编": ("part", "part", "BIAN"), "編": ("part", "part", "HEN"), "篇": ("", "part", "PIAN"), "편": ("part", "", ""),
+    "章": ("chapter", "chapter", "ZHANG"), "장": ("chapter", "", ""),
+    "节": ("section", "section", "JIE"), "節": ("section", "section", "SETSU"), "절": ("section", "", ""),
+    "条": ("article", "article", "TIAO"), "條": ("article", "article", "TIAO"), "조": ("article", "", ""),
+}  # fmt: skip
+"""Chinese, Japanese and Korean signs after a number, as in 第十二条: the kind, the role and the segment of each."""
+
+
+def found_words(*, after: bool) -> dict[str, tuple[str, ...]]:
+    """The words that the findings look for before or after a number, by kind. Each kind has its own numbering."""
+    kinds: dict[str, tuple[str, ...]] = defaultdict(tuple)
+    for row in _TABLE:
+        if row.kind and row.after == after:
+            kinds[row.kind] += tuple(row.words.split(", "))
+    return dict(kinds)
+
+
+CONTENTS = (
+    "Contents", "Table of contents", "Arrangement of sections", "Inhalt", "Inhaltsübersicht", "Inhaltsverzeichnis",
+    "Sommaire", "Table des matières", "Índice", "Indice", "Mục lục", "Inhoud", "Sumari", "Cuprins", "Obsah", "Sisukord",
+    "Sisällys", "Περιεχόμενα", "Зміст", "Оглавление", "目录", "目次",
+    "Innehållsförteckning", "Tartalomjegyzék",
+)  # fmt: skip
+"""Titles of a table of contents."""
+
+_ROMANISED = str.maketrans(
+    dict(zip("αβγδεζηθικλμνξοπρστυφχψως", ("a", "v", "g", "d", "e", "z", "i", "th", "i", "k", "l", "m", "n", "x", "o",
+             "p", "r", "s", "t", "y", "f", "ch", "ps", "o", "s"), strict=True))
+    | dict(zip("άέήίόύώ", "aeiioyo", strict=True))
+    | dict(zip("абвгдежзийклмнопрстуфхцчшщъыьэюяіїєґ", ("a", "b", "v", "g", "d", "e", "zh", "z", "i", "i", "k", "l",
+               "m", "n", "o", "p", "r", "s", "t", "u", "f", "kh", "ts", "ch", "sh", "shch", "", "y", "", "e", "iu",
+               "ia", "i", "i", "ie", "g"), strict=True))
+)  # fmt: skip
+"""Greek and Cyrillic letters as ASCII, for the segments of addresses."""
+
+NUMBER = "{n}"
+"""The place of the number in a marker, such as 第{n}条."""
+
+SIGN_SEGMENT = "PAR"
+"""The segment of `§`, which is not a letter."""
+
+_SEGMENT_CHARACTERS = 24
+
+
+_ROLE_OF = {
+    word.casefold(): ROLES[row.role] for row in _TABLE if row.role for word in row.words.split(", ")
+}  # fmt: skip
+
+SUGGESTED_WORD = re.compile(
+    "|".join(re.escape(word).replace(r"\ ", r"[ \t\u00a0]+") for word in sorted(_ROLE_OF, key=len, reverse=True)),
+    re.IGNORECASE,
+)
+"""A word that the suggestion knows, at the start of a text; the longest one."""
+
+
+def role_of(word: str) -> Role | None:
+    """The role that the suggestion gives a word in any case; None when the table does not have it."""
+    return ROLES[SIGNS[word[-1]][1]] if NUMBER in word else _ROLE_OF.get(word.casefold())
+
+
+def segment_of_word(word: str) -> str:
+    """The part of an address that a word gives: its letters as ASCII capitals, in the text's own language."""
+    if NUMBER in word:
+        return SIGNS[word[-1]][2]
+    if not any(character.isalpha() for character in word):
+        return SIGN_SEGMENT
+    segment = ascii_upper(word.lower().translate(_ROMANISED)).strip("-")[:_SEGMENT_CHARACTERS].strip("-")
+    return segment if segment and segment[0].isalpha() else "LEVEL"
