@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
-from psycopg.errors import UndefinedTable
+from psycopg.errors import InvalidSchemaName, UndefinedTable
 from psycopg.rows import class_row
 
 from cutter import limits
@@ -65,8 +65,8 @@ class Digests:
     @classmethod
     def of(cls, tables: Mapping[str, tuple[int, str]]) -> Digests:
         """The digests from the number and the digest of each table's lines."""
-        every = {table: tables.get(table, (0, sha256_hex(b""))) for table in (RECORD_VERSION, *TABLES)}
-        lines = (UNIT_SEPARATOR.join((table, str(number), digest)) for table, (number, digest) in every.items())
+        every = {**dict.fromkeys(TABLES, (0, sha256_hex(b""))), **tables}
+        lines = (UNIT_SEPARATOR.join((table, str(number), digest)) for table, (number, digest) in sorted(every.items()))
         return cls(row_counts={table: every[table][0] for table in TABLES}, fingerprint=sha256_hex("\n".join(lines)))
 
 
@@ -137,7 +137,7 @@ def stage(connection: Connection, lines: Iterator[bytes]) -> None:
     """
     try:
         _stage(connection, lines)
-    except UndefinedTable:  # This is the first backup of the session, and no line has been read yet.
+    except (UndefinedTable, InvalidSchemaName):  # The session's first backup. No line has been read yet.
         connection.execute(_query("make_staged"))
         _stage(connection, lines)
 
@@ -169,9 +169,10 @@ def restore(connection: Connection, description: Description, milliseconds: int,
     made = sql.SQL("create table {} ({})") if keep else sql.SQL(
         "create temporary table if not exists {} ({}) on commit delete rows"
     )  # fmt: skip
-    restored, staged = sql.SQL(_query("restored")), sql.SQL("select tab, content from pg_temp.staged where tab = {}")
+    restored = sql.SQL(_query("restored"))
+    others = sql.SQL("select tab, content from pg_temp.staged where tab <> all({})")  # They are in the digest too.
     lines = sql.SQL(" union all ").join([
-        staged.format(sql.Literal(RECORD_VERSION)),
+        others.format(sql.Literal(list(TABLES))),
         *(restored.format(name=sql.Literal(table), table=name) for table, name in names.items()),
     ])  # fmt: skip
     statements = [
@@ -208,6 +209,6 @@ def _name(table: str, description: Description, *, keep: bool) -> sql.Identifier
 def _columns(description: Description, table: str) -> sql.Composed:
     """The columns with their types, which `described` has checked."""
     return sql.SQL(", ").join(
-        sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind))  # type: ignore[arg-type]
+        sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind))
         for name, kind in description.columns[table].items()
     )

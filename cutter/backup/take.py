@@ -7,8 +7,8 @@ before it holds these rows (ADR 33).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -85,26 +85,18 @@ def take(
     recipient = find_recipient(gpg, pinned(recipient_fingerprint))
     if isinstance(recipient, BackupRefusal):
         return recipient
-    with single(source) as connection, _readable(connection) as refusals:
-        return _copied(connection, document_id, docprefix, gpg, recipient, target, deadline, restore_point)
-    return refusals[0]
-
-
-@contextmanager
-def _readable(connection: Connection) -> Iterator[list[BackupRefusal]]:
-    """Catches the errors of the copy. A row that cannot be read gives a refusal, and the block ends with it."""
-    refusals: list[BackupRefusal] = []
-    try:
-        yield refusals
-    except rows.AWAY as problem:
-        raise rows.away(problem) from None
-    except (psycopg.Error, rows.ContentRefused) as problem:
-        why = f"SQLSTATE {problem.sqlstate}" if isinstance(problem, psycopg.Error) else str(problem)
-        message = f"the rows of the document cannot be read ({why}): apply the migrations"
-        refusals.append(BackupRefusal(code=RefusalCode.SOURCE_UNREADABLE, message=message, observed=why))
-    finally:
-        if connection.info.transaction_status != TransactionStatus.IDLE:
-            connection.close()
+    with single(source) as connection:
+        try:
+            return _copied(connection, document_id, docprefix, gpg, recipient, target, deadline, restore_point)
+        except rows.AWAY as problem:
+            raise rows.away(problem) from None
+        except (psycopg.Error, rows.ContentRefused) as problem:
+            why = f"SQLSTATE {problem.sqlstate}" if isinstance(problem, psycopg.Error) else str(problem)
+            message = f"the rows of the document cannot be read ({why}): apply the migrations"
+            return BackupRefusal(code=RefusalCode.SOURCE_UNREADABLE, message=message, observed=why)
+        finally:
+            if connection.info.transaction_status != TransactionStatus.IDLE:
+                connection.close()
 
 
 def _copied(

@@ -145,8 +145,7 @@ def test_a_whole_backup_of_other_rows_is_refused(own: Rig) -> None:
         lambda lines: [*lines, lines[-1]],
         lambda lines: lines[:-1],
         lambda lines: [lines[0], *lines[2:], lines[1].replace(b'"id": "', b'"id": "0', 1)],
-        lambda lines: [*lines[:-1], lines[-1].replace(b"public.", b"private.", 1)],
-        lambda lines: [*lines[:-1], lines[-1].replace(b"}", b', "more": 1}', 1)],
+        lambda lines: [*lines, b"private.more\t{}\n"],
         lambda lines: [lines[0].replace(b'"taken_utc": "2', b'"taken_utc": "1', 1), *lines[1:]],
     ],
 )

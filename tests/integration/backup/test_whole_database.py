@@ -18,6 +18,20 @@ from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import holds_plaintext
 
 UNITS = 30
+KEYS = """
+SET session_replication_role = replica;
+DELETE FROM cutter_governance.cut_change_set_affected_row;
+DELETE FROM cutter_governance.dot_pair_signature;
+DELETE FROM cutter_governance.cut_change_set;
+DELETE FROM cutter_governance.manifest_unit_block;
+INSERT INTO public.source_snapshot VALUES (encode(sha256('x'), 'hex'), 'x');
+INSERT INTO public.source_version (document_version_id, id, source_document_ref, version_seq, content_checksum,
+    size_bytes, profile_id, profile_sha256, profile_body, registered_by)
+SELECT 'v', v.source_version_id, d.source_document_ref, 1, encode(sha256('x'), 'hex'), 1, 'p',
+    encode(sha256('p'), 'hex'), 'p', 'test'
+FROM (SELECT DISTINCT source_version_id FROM public.unit_version) v, public.source_document d;
+"""
+"""Makes each foreign key of the rig's rows hold, as `pg_restore` asks."""
 COUNT = "SELECT count(*) FROM public.information_unit"
 
 
@@ -26,6 +40,7 @@ def lost() -> Iterator[parts.Server]:
     """A server whose database `cutter` has a law."""
     with parts.server() as made:
         made.fill("cutter", units=UNITS)
+        made.run(KEYS, database="cutter")
         yield made
 
 
