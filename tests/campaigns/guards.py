@@ -1765,6 +1765,8 @@ ROWS = (
         ("a report with another gate's name",
          "(select report from cutter_governance.gate_catalogue where gate = new.subject)", "'.*'",
          "::test_no_gate_seals_a_report_under_the_name_of_another"),
+        ("a request with the other gate's name", "case new.subject when 'SG_cut_authz' then 1 else 2 end", "'[12]'",
+         "::test_no_request_takes_the_name_of_the_other_gates_request"),
         ("a document without a text", "if new.body is null and new.kind <> 'gate_report' then", "if false then",
          "::test_no_role_records_a_document_without_a_text"),
     ),
@@ -1826,7 +1828,7 @@ ROWS = (
     ),
     *_of(
         f"{_SQL}functions/gates/fn_gate_close.sql", _FACTS,
-        ("a gate that is sealed without its report", "then 'report_not_named' end", "then null end",
+        ("a gate that is sealed without its report", "then 'report_not_named'", "then null",
          "::test_no_gate_is_sealed_without_the_name_of_its_report"),
     ),
     *_of(
@@ -1838,6 +1840,13 @@ ROWS = (
         "cutter/evidence/bundle.py", _FACTS,
         ("a statement that nobody signed in a bundle", "if signed.doubtful:", "if False:",
          "::test_an_accepted_verdict_without_a_good_signature_does_not_keep_a_run_from_its_end"),
+        ("a gpg without an answer while a bundle is made", "except (OSError, subprocess.SubprocessError) as problem:",
+         "except ZeroDivisionError as problem:", "::test_a_gpg_without_an_answer_is_an_outage_and_no_failure"),
+    ),
+    *_of(
+        "activities/gates/evidence_bundle.py", _FACTS,
+        ("a gpg without an answer", "if any(offline.NO_ANSWER in failure for failure in failures):", "if False:",
+         "::test_a_gpg_without_an_answer_is_an_outage_and_no_failure"),
     ),
     *_of(
         "activities/approval_judge.py", _FACTS,

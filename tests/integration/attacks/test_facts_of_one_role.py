@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, LiteralString
 from unittest import mock
@@ -12,13 +13,13 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from activities import approval_judge
-from activities.gates import runner
+from activities.gates import evidence_bundle, runner
 from activities.worker.dependencies import day_of, folder_of
 from cutter.approvals import schema
 from cutter.catalogue import GATES, Sovereign
 from cutter.domain.run_record import RunRecord
 from cutter.errors import Refused, Unavailable
-from cutter.evidence import offline
+from cutter.evidence import bundle, offline
 from cutter.gates import closeout
 from cutter.gates.report import GateReport
 from cutter.kb import folder as kb_folder
@@ -284,6 +285,19 @@ def test_no_role_records_a_document_without_a_text(deployment: Deployment, run_i
         assert refused.value.sqlstate == "CU021"
 
 
+def test_no_request_takes_the_name_of_the_other_gates_request(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    first = next(name for name in names(deployment, run_id) if "/SG1-" in name and "request" in name)
+    opening = "select cutter_governance.fn_request_open(%s, %s, 600, gen_random_uuid())"
+    answer = deployment.database.value(opening, (run_id, CUT), role="cutter_read")
+    assert answer["status"] == "opened", answer
+    document = "select cutter_governance.fn_request_document(%s, %s, 'x', 'low')"
+    for name, refused in ((first.replace("/SG1-", "/SG2-"), True), (first, False)):
+        given = (answer["request"]["request_id"], name)
+        with pytest.raises(psycopg.Error, match="is the name of another") if refused else nullcontext():
+            deployment.database.value(document, given, role="cutter_read")
+
+
 def test_no_gate_seals_a_report_under_the_name_of_another(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -447,6 +461,21 @@ def test_an_approver_may_close_a_run_whose_evidence_cannot_be_mended(deployment:
     assert f"{failed[0]}: {failed[2]}"[:60] in reason
     assert "alice signed that the run closes nevertheless" in notes[0]
     assert f"{failed[0]}: {failed[2]}" in notes
+
+
+def test_a_gpg_without_an_answer_is_an_outage_and_no_failure(deployment: Deployment) -> None:
+    """Otherwise a person would have to sign for evidence that is sound."""
+    run_id = drive(deployment, law(2), until=ENACT).run_id
+    stop(deployment, run_id, CLOSEOUT_STOPPED)
+    signed = deployment.order(run_id, schema.RESUME, stopped_state=CLOSEOUT_STOPPED)
+    resume(deployment, run_id, signed.approval_sha256)
+    for module, why in ((bundle, "gpg did not check a signature"), (evidence_bundle, "gpg gave no answer")):
+        with (
+            mock.patch.object(module, "find_binary", return_value="/nowhere/gpg"),
+            pytest.raises(Unavailable, match=why),
+        ):
+            deployment.gate(CLOSEOUT, run_id)
+    assert deployment.gate(CLOSEOUT, run_id).status == "passed"
 
 
 REVOKE = "select cutter_governance.fn_revocation_record(%s, %s, repeat('e', 64), 'r.md')"
