@@ -37,7 +37,7 @@ BLOB = "pre_write.gpg"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Taken:
-    """A proved backup, the record beside it as the store returns it, the rule that allowed it, and the pinned key."""
+    """A proved backup, its record as the store returns it, the rule that allowed it, and the pinned key."""
 
     proved: Proved
     beside: gate.Beside | None

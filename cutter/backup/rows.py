@@ -26,6 +26,7 @@ from cutter.errors import Unavailable
 from cutter.storage.faults import READ_ONLY, WRITABLE
 from cutter.storage.pools import Connection
 from cutter.storage.queries import queries_in
+from cutter.storage.records import answer
 
 _TYPE = re.compile(r"[a-z][a-z0-9 ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])*(?: not null)?")
 """The types that a restore makes. They are PostgreSQL's own, so that a restore needs no other object."""
@@ -194,8 +195,8 @@ def restore(connection: Connection, description: Description, milliseconds: int,
 
 def first_table(connection: Connection) -> str | None:
     """The name of a table in this database, or None if the database is empty."""
-    row = connection.execute(_query("owned_tables")).fetchone()
-    return None if row is None else str(row[0])
+    name: str | None = answer(connection, _query("owned_tables"))
+    return name
 
 
 def _name(table: str, description: Description, *, keep: bool) -> sql.Identifier:

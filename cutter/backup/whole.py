@@ -24,6 +24,7 @@ from cutter.backup.restore import digest
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import environment
 from cutter.kb import write_once
+from cutter.storage.records import answer
 
 DATABASE, _NEW = "cutter", "cutter_new"
 
@@ -127,7 +128,6 @@ def runs(server: Server) -> int:
     """The number of runs in the database. Raises Unavailable if there is no database yet."""
     try:
         with closing(server.connect(DATABASE)) as connection:
-            row = connection.execute("SELECT count(*) FROM cutter_governance.run").fetchone()
+            return int(answer(connection, "SELECT count(*) FROM cutter_governance.run"))
     except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
         raise Unavailable("this stack has no database yet: type", then="cutter up", what="database") from None
-    return int(str(row[0])) if row else 0

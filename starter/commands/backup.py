@@ -6,7 +6,6 @@ Each command except `list` and `dump` needs the backup's private key.
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -30,7 +29,7 @@ from cutter.stack.ports import LOOPBACK
 from cutter.storage import runs as run_rows
 from cutter.storage.backups import LISTED, NEWEST
 from cutter.storage.pools import SCRATCH, open_pool, session
-from starter.console.terminal import AsJson, Listing, progress, show, table
+from starter.console.terminal import AsJson, Listing, progress, show, table, write
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and restore the pre-write backups.")
 
@@ -86,7 +85,7 @@ def restore(
         return
     _good(_proved(settings, store, record, gpg_home), record)
     for name, row in plain_rows(record=record, artifacts_url=store, gpg_home=home):
-        sys.stdout.write(f'{{"table": {json.dumps(name)}, "row": {row}}}\n')
+        write(f'{{"table": {json.dumps(name)}, "row": {row}}}')
 
 
 def _proved(

@@ -84,10 +84,11 @@ DELIVERY = (
 OPENING = (
     *_of(
         f"{_SQL}functions/gates/fn_gate_open.sql", _GATES,
-        ("another role's gate", "if not found or step.role <> session_user then", "if not found then",
+        ("another role's gate", "case when step.role is distinct from session_user then 'wrong_role'",
+         "case when false then 'wrong_role'",
          "::test_a_gate_is_its_own_role_s_alone"),
-        ("an older snapshot", "if current_setting('transaction_isolation') <> 'read committed' then", "if false then",
-         "::test_an_older_snapshot_opens_no_gate"),
+        ("an older snapshot", "when current_setting('transaction_isolation') <> 'read committed' then",
+         "when false then", "::test_an_older_snapshot_opens_no_gate"),
         ("a stop during a gate", "where run_id = p_run_id for share;", "where run_id = p_run_id;",
          "::test_a_stop_waits_for_the_open_transaction_and_then_holds"),
         ("altered receipts",
@@ -1830,6 +1831,11 @@ ROWS = (
         f"{_SQL}functions/gates/fn_gate_close.sql", _FACTS,
         ("a gate that is sealed without its report", "then 'report_not_named'", "then null",
          "::test_no_gate_is_sealed_without_the_name_of_its_report"),
+    ),
+    *_of(
+        f"{_SQL}functions/runs/fn_stop_set.sql", _FACTS,
+        ("a stop that nobody can lift", "if p_kind is null then", "if false then",
+         "::test_no_role_stops_a_run_for_no_reason_that_a_person_can_lift"),
     ),
     *_of(
         f"{_SQL}functions/policy/fn_policy_refusal.sql", _FACTS,

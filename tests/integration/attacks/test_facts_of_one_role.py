@@ -408,6 +408,14 @@ def test_no_gate_is_sealed_without_the_name_of_its_report(deployment: Deployment
     assert one(connection, close, (run_id, number, Jsonb({"pins": {}})))["code"] == "report_not_named"
 
 
+def test_no_role_stops_a_run_for_no_reason_that_a_person_can_lift(deployment: Deployment, run_id: str) -> None:
+    """The run's state would name no stop, so no statement could be about it."""
+    with pytest.raises(psycopg.Error, match="has no kind"):
+        deployment.database.value(
+            "select cutter_governance.fn_stop_set(%s, null, 'x', 'x')", (run_id,), role="cutter_read"
+        )
+
+
 SPOILT = {"base_run_id": "x"}
 """A pin that no gate gives of a first cut. The evidence then does not hold, and nobody can mend it."""
 

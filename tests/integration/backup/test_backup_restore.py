@@ -189,6 +189,7 @@ def test_a_program_that_hangs_is_ended_at_the_deadline(rig: Rig) -> None:
 
 
 def test_a_check_leaves_no_row_and_no_table(own: Rig) -> None:
+    """Seed 004 "Worker State Machine" Invariants."""
     record = own.taken_record()
     with closing(own.pool(own.scratch)) as scratch:
         for _ in range(2):

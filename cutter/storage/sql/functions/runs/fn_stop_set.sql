@@ -8,6 +8,9 @@ as $$
 declare
     v_run cutter_governance.run;
 begin
+    if p_kind is null then
+        raise exception 'the stop of % has no kind', p_run_id using errcode = 'CU005';
+    end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id;
     if v_run.ended_at is not null then
         return jsonb_build_object('status', 'ended', 'state', v_run.state);
