@@ -17,7 +17,7 @@ from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import Gpg
 from cutter.preflight import backup_programs, database, files, stores
-from cutter.preflight.checks import Check, Host, Verdict
+from cutter.preflight.checks import WORKERS, Check, Host, Verdict
 from cutter.settings import Settings, password
 from cutter.stack import agents, key_homes, records
 from cutter.stack.postgres_programs import backup_program, pg_bin
@@ -227,7 +227,8 @@ def test_a_missing_program_is_named_with_its_setting(tmp_path: Path) -> None:
 
 def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example/cutter")
-    assert hosts_of(settings) == {Host.LOCAL}
+    assert hosts_of(settings) == {Host.LOCAL, Host.OPERATOR}
+    assert hosts_of(settings.model_copy(update={"database_url": None})) == {Host.LOCAL}
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "cutter_operator.password").touch(mode=0o600)
     assert hosts_of(settings) == {Host.OPERATOR}
@@ -242,16 +243,16 @@ def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:
 
 def test_a_worker_that_is_alone_has_no_other_key(keyed: Settings) -> None:
     """The same folder passes for several workers, because `cutter up` hands each of them its own key."""
-    (failed,) = files.keys(keyed, [WorkerRole.CUTTER])
+    (failed,) = files.keys(keyed, frozenset({Host.CUTTER}))
     assert failed.failed
     assert failed.found == f"{keyed.keys} holds executor, verifier, the key of another worker"
     assert "CUTTER_KEYS_DIR" in failed.remedy
     assert "`cutter keys import --role backup FOLDER`" in failed.remedy
-    assert {file.verdict for file in files.keys(keyed, list(WorkerRole))} == {Verdict.OK}
+    assert {file.verdict for file in files.keys(keyed, WORKERS)} == {Verdict.OK}
 
 
 def test_a_missing_key_names_its_import(tmp_path: Path) -> None:
-    (failed,) = files.keys(Settings(state_dir=tmp_path), [WorkerRole.VERIFY])
+    (failed,) = files.keys(Settings(state_dir=tmp_path), frozenset({Host.VERIFY}))
     assert "`cutter keys import --role verifier FOLDER`" in failed.remedy
 
 
