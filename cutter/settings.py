@@ -95,8 +95,7 @@ class Settings(BaseSettings):
     )
     versioning: Literal["off", "pinned"] = Field(
         "off",
-        description="pinned: a run ends on the build that it began on, and `cutter up` of another build leaves the "
-        "workers that it still needs (docs/runbooks/upgrade.md)",
+        description="pinned: a run ends on the build that it began on (docs/runbooks/upgrade.md)",
     )
     worker_beat_seconds: int = Field(
         limits.WORKER_BEAT_SECONDS, ge=1, le=60, description="Between two heartbeats of a worker (`cutter workers`)"

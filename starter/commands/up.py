@@ -14,7 +14,7 @@ import typer
 
 from cutter import limits
 from cutter.catalogue import Role
-from cutter.errors import Unavailable
+from cutter.errors import Refused, Unavailable
 from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
@@ -148,10 +148,15 @@ def _start(settings: Settings, status: Say) -> list[Service]:
     # database nor that of Temporal.
     from cutter.storage.migrate import migrate
     from starter.commands import reconcile, search_attributes
-    from starter.local import worker_versions
     from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 
     refuse_elsewhere(settings)
+    if settings.versioning == "pinned":
+        raise Refused(
+            "the local stack has workers of one build: unset CUTTER_VERSIONING, or start the workers of each build by "
+            "hand (docs/runbooks/upgrade.md)",
+            code="pinned_builds",
+        )
     state_dir = settings.state
     folders.make_writable(state_dir)
     with supervisor.only_one(state_dir):
@@ -172,7 +177,6 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         status("starting the workers")
         given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
         services += workers.ensure_workers(settings, given=given)
-        services += ask(lambda: worker_versions.settle(settings))
         status("scheduling the reconciler")
         ask(lambda: reconcile.ensure_schedule(settings))
         return services

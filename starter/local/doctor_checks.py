@@ -136,7 +136,7 @@ def processes(settings: Settings) -> Iterator[Check]:
         text = f"embedded, {status.state}" + (f" on port {status.port}" if status.port else "")
         yield Check(name=postgres.NAME, verdict=verdict, found=text, remedy="" if runs else "cutter up")
     names = [temporal_server.NAME] if settings.temporal_address is None else []
-    for name in (*names, *(workers.service_name(settings, role) for role in WorkerRole)):
+    for name in (*names, *(workers.service_name(role) for role in WorkerRole)):
         service = known.get(name)
         if service is None:
             yield Check(name=name, verdict=Verdict.OFF, found="not started", remedy="cutter up")

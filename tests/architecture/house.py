@@ -24,7 +24,7 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 67_615,
+    "product Python, lines": 67_467,
     "SQL, lines": 9_825,
     "modules behind a reading gate": 110,
     "private helpers with one caller, per mille of all functions": 290,
