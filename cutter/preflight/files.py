@@ -19,8 +19,8 @@ from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen
 from cutter.preflight.database import open_to_others
 from cutter.settings import Settings
-from cutter.stack import agents, folders, key_homes, supervisor
-from cutter.stack.processes import version_text
+from cutter.stack import key_homes, supervisor
+from cutter.stack.processes import agents, version_text
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
 
@@ -97,7 +97,7 @@ def key(settings: Settings, worker: WorkerRole) -> Check:
 
 def _end_agent(home: Path) -> str:
     """How to end the running agents of a home, even one that hangs. Empty if none runs."""
-    numbers = " ".join(str(process.pid) for _, process in agents.agents(home))
+    numbers = " ".join(str(process.pid) for _, process in agents(home))
     return f"type `kill -KILL {numbers}`, which ends its gpg-agent; gpg starts another one" if numbers else ""
 
 
@@ -129,7 +129,7 @@ def writable(settings: Settings, hosts: frozenset[Host]) -> Check:
     if Host.LOCAL in hosts:
         stores = [url.removeprefix("file://") for url in (settings.kb, settings.artifacts) if url.startswith("file://")]
         wanted += [settings.approvers, *map(Path, stores)]
-    wrong = [str(folder) for folder in dict.fromkeys(wanted) if not folders.is_writable(folder)]
+    wrong = [str(folder) for folder in dict.fromkeys(wanted) if not supervisor.is_writable(folder)]
     if wrong:
         return bad(checks.FOLDERS, f"cannot write in {', '.join(wrong)}", "make them writable, or set CUTTER_STATE_DIR")
     free = supervisor.free_bytes(settings.state)

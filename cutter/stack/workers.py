@@ -17,8 +17,7 @@ from cutter.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.errors import Unavailable
 from cutter.settings import DESK_SETTINGS, NOTIFICATION_SETTINGS, PREFIX, Settings
 from cutter.stack import key_homes, records, supervisor
-from cutter.stack.detached_process import last_line, spawn
-from cutter.stack.processes import until
+from cutter.stack.processes import last_line, spawn, until
 from cutter.stack.records import Service
 
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "USER", "LOGNAME")
@@ -56,7 +55,7 @@ def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
 
 
 COMMANDS_ONLY = (
-    *("tenant", "batch_items_max", "database_port", "temporal_port", "temporal_ui_port"),
+    *("tenant", "batch_items_max"),
     *NOTIFICATION_SETTINGS,
     *DESK_SETTINGS,
 )

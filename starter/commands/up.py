@@ -18,9 +18,9 @@ from cutter.errors import Refused, Unavailable
 from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
-from cutter.stack import agents, folders, postgres, records, supervisor, temporal, temporal_server, workers
+from cutter.stack import postgres, processes, records, supervisor, temporal, temporal_server, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
-from cutter.stack.detached_process import last_line
+from cutter.stack.processes import last_line
 from cutter.stack.records import Service
 from cutter.storage import effect_policy
 from cutter.storage.policy_epochs import IN_FORCE
@@ -158,7 +158,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
             code="pinned_builds",
         )
     state_dir = settings.state
-    folders.make_writable(state_dir)
+    supervisor.make_writable(state_dir)
     with supervisor.only_one(state_dir):
         supervisor.require_disk(state_dir)
         services = []
@@ -236,13 +236,13 @@ def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
             if postgres.stop_cluster(state_dir):
                 stopped.append(postgres.NAME)
             records.forget(state_dir, postgres.NAME)
-        agents.stop_agents(state_dir)
+        processes.stop_agents(state_dir)
         return stopped
 
 
 def _start_postgres(settings: Settings) -> Service:
     """Start the embedded cluster with its roles, and record it, so that `down` knows that `up` started it."""
-    cluster = postgres.ensure_cluster(settings.state, port=settings.database_port)
+    cluster = postgres.ensure_cluster(settings.state)
     note = "had died: started again, its data recovered" if cluster.recovered else "started" if cluster.started else ""
     service = Service(
         name=postgres.NAME,

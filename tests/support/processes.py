@@ -22,8 +22,7 @@ from psycopg.rows import dict_row
 from cutter.catalogue import WorkerRole
 from cutter.settings import Settings
 from cutter.stack import records, workers
-from cutter.stack.detached_process import spawn
-from cutter.stack.processes import Process, alive, send, until
+from cutter.stack.processes import Process, alive, send, spawn, until
 from cutter.stack.records import Service
 from cutter.types import Json
 from starter.approver import signing_desk

@@ -19,9 +19,9 @@ from cutter.gpg import Gpg
 from cutter.preflight import backup_programs, database, files, stores
 from cutter.preflight.checks import WORKERS, Check, Host, Verdict
 from cutter.settings import Settings, password
-from cutter.stack import agents, key_homes, records
+from cutter.stack import key_homes, records
 from cutter.stack.postgres_programs import backup_program, pg_bin
-from cutter.stack.processes import identify, send
+from cutter.stack.processes import agents, identify, send
 from starter.commands.up import start
 from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 from temporal.preflight import hosts_of
@@ -58,7 +58,7 @@ def test_an_agent_that_hangs_is_named_with_the_command_that_ends_it(
     keyed: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert files.key(keyed, WorkerRole.VERIFY).verdict is Verdict.OK
-    ((_, agent),) = agents.agents(keyed.keys / "verifier")
+    ((_, agent),) = agents(keyed.keys / "verifier")
     send(agent, signal.SIGSTOP)
     with monkeypatch.context() as quick:
         quick.setattr(limits, "GPG_SECONDS", 1)
@@ -286,6 +286,13 @@ def test_up_refuses_before_it_makes_anything(tmp_path: Path) -> None:
         start(settings, print)
     assert refused.value.code == "throw_away_keys"
     assert not settings.state.exists()
+
+
+def test_up_refuses_pinned_builds_before_it_makes_anything(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"docs/runbooks/upgrade\.md") as refused:
+        start(Settings(state_dir=tmp_path / "state", versioning="pinned"), print)
+    assert refused.value.code == "pinned_builds"
+    assert not (tmp_path / "state").exists()
 
 
 def test_only_a_missing_key_keeps_workers_from_a_database_elsewhere(tmp_path: Path) -> None:
