@@ -289,8 +289,10 @@ def test_up_refuses_before_it_makes_anything(tmp_path: Path) -> None:
 
 
 def test_up_refuses_pinned_builds_before_it_makes_anything(tmp_path: Path) -> None:
+    nothing_listens = "postgresql://127.0.0.1:1/cutter"
+    settings = Settings(state_dir=tmp_path / "state", database_url=nothing_listens, versioning="pinned")
     with pytest.raises(Refused, match=r"docs/runbooks/upgrade\.md") as refused:
-        start(Settings(state_dir=tmp_path / "state", versioning="pinned"), print)
+        start(settings, print)
     assert refused.value.code == "pinned_builds"
     assert not (tmp_path / "state").exists()
 
