@@ -35,9 +35,11 @@ from cutter.messages import Reconciled, ReconcileInput
 from cutter.notifications.facts import new_cards
 from cutter.openpgp import recipients
 from cutter.policy.rules import InvalidPolicy
+from cutter.preflight.checks import SEGMENTS
 from cutter.storage.backups import LISTED
 from starter.commands.status import newest
-from starter.local.doctor_checks import Verdict, backups
+from starter.local import doctor_checks
+from starter.local.doctor_checks import Verdict
 from tests.integration.backup import rig as parts
 from tests.integration.backup.segment_rig import Laws, content, cutter, laws, sealing
 from tests.support import runs
@@ -405,9 +407,10 @@ def test_a_damaged_segment_is_told_once_and_shown(world: Laws) -> None:
     settings = world.made.settings
     assert newest(settings).backups == lines
     assert cutter(world, "list", "--json")["problems"] == lines
-    assert (backups(settings).verdict, backups(settings).found) == (Verdict.BAD, lines[0])
+    check = doctor_checks.look(settings, SEGMENTS)
+    assert (check.verdict, check.found) == (Verdict.BAD, lines[0])
     world.scrub()
-    assert backups(settings).verdict is Verdict.OK
+    assert doctor_checks.look(settings, SEGMENTS).verdict is Verdict.OK
     assert newest(settings).backups == []
 
 
@@ -658,7 +661,7 @@ def test_people_are_warned_before_verifications_are_too_old(world: Laws, age: in
     world.database.run(f"update cutter_governance.backup_coverage set verified_at = now() - interval '{age} days'"
         " where verified_at is not null")  # fmt: skip
     settings = world.made.settings
-    check, listed = backups(settings), newest(settings).backups
+    check, listed = doctor_checks.look(settings, SEGMENTS), newest(settings).backups
     if sentence is None:
         assert (check.verdict, listed) == (Verdict.OK, [])
         return
