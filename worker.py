@@ -225,7 +225,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     for database_role in ROLES_OF[role]:
         check_direct(config, database_role)
     identity, stopping = new_identity(role), asyncio.Event()
-    telemetry.configure_logs(config, role=role.value, worker=identity, build_id=build_id(config))
+    telemetry.configure_logs(role=role.value, worker=identity, build_id=build_id(config))
     _on_signals(stopping.set)
     readiness = _readiness(config, role, stopping)
     async with health_server.serving(config, role, readiness) as probes:

@@ -84,9 +84,6 @@ class Settings(BaseSettings):
     )
     temporal_address: str | None = Field(None, description="A Temporal server that exists, such as 127.0.0.1:7233")
     temporal_namespace: str = Field("default", description="Temporal namespace")
-    temporal_port: int | None = Field(None, ge=1, le=65535, description="Local server's port; default: a free one")
-    temporal_ui_port: int | None = Field(None, ge=1, le=65535, description="Local Web UI's port; default: a free one")
-    database_port: int | None = Field(None, ge=1, le=65535, description="Embedded PostgreSQL's port; default: free")
 
     build_id: str | None = Field(
         None,
@@ -95,8 +92,7 @@ class Settings(BaseSettings):
     )
     versioning: Literal["off", "pinned"] = Field(
         "off",
-        description="pinned: a run ends on the build that it began on, and `cutter up` of another build leaves the "
-        "workers that it still needs (docs/runbooks/upgrade.md)",
+        description="pinned: a run ends on the build that it began on (docs/runbooks/upgrade.md)",
     )
     worker_beat_seconds: int = Field(
         limits.WORKER_BEAT_SECONDS, ge=1, le=60, description="Between two heartbeats of a worker (`cutter workers`)"
@@ -118,7 +114,6 @@ class Settings(BaseSettings):
         "default: none are served (docs/guides/deploy.md)",
     )
     health_host: str = Field("127.0.0.1", description="Address on which `/healthz` and `/readyz` are served")
-    log_format: Literal["json", "text"] = Field("json", description="Form of a worker's log lines")
 
     batch_dir: Path | None = Field(
         None, description="Batch folders, each with its queue.yaml; default <state_dir>/batches"

@@ -38,7 +38,6 @@ COMMANDS = tuple(
         ("mark", "mark", "mark_command"),
         ("profile", "profile", "app"),
         ("run", "run", "run"),
-        ("orchestrate run", "run", "run"),
         ("orchestrate resume", "run", "resume"),
         ("orchestrate batch", "batch", "batch"),
         ("orchestrate resume-batch", "resume_batch", "resume_batch"),

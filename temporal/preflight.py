@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection
 from datetime import timedelta
 
 from temporalio.api.enums.v1 import IndexedValueType
@@ -17,9 +17,10 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter import limits, versions
+from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.preflight import checks, database, files, restore_points, stores
-from cutter.preflight.checks import Check, Description, Host, bad, ok, unseen, warned
+from cutter.preflight.checks import Check, Description, Host, Probe, bad, ok, unseen, warned
 from cutter.settings import Settings
 from cutter.stack import records
 from temporal.client import connect, profile
@@ -31,37 +32,21 @@ OF_SERVER = (checks.TEMPORAL_TLS, checks.TEMPORAL_VERSION, checks.NAMESPACE, che
 _WAIT = timedelta(seconds=limits.CONNECT_SECONDS)
 
 
-def preflight(settings: Settings, hosts: frozenset[Host]) -> list[Check]:
-    """Every check that these hosts need, in the order of `cutter.preflight.checks`. It never raises."""
-    return [*_guarded(checks.DATABASE, lambda: database.probe(settings, hosts)),
-            *_guarded(checks.TEMPORAL, lambda: asyncio.run(_of_temporal(settings, hosts))),
-            *_of_files(settings, hosts)]  # fmt: skip
-
-
-def _of_files(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
+def preflight(settings: Settings, hosts: frozenset[Host], without: Collection[Description] = ()) -> list[Check]:
+    """Every check of servers and files that these hosts need. It never raises. `checks.made` explains `without`."""
     who = "-".join(sorted(hosts))
-    yield from _guarded(checks.KNOWLEDGE_BASE, lambda: [stores.knowledge_base(settings, who)])
-    if hosts & checks.WORKERS:
-        yield from _guarded(checks.ARTIFACT_STORE, lambda: [stores.artifact_store(settings, who)])
-    if hosts & checks.APPROVERS.hosts:
-        role = checks.ROLES[next(host for host in Host if host in hosts & checks.APPROVERS.hosts)][0]
-        yield from _guarded(checks.APPROVERS, lambda: [files.approvers(settings, role)])
-    yield from _guarded(checks.KEY, lambda: files.keys(settings, files.workers_of(hosts)))
-    yield from _guarded(checks.FOLDERS, lambda: [files.writable(settings)])
-    yield from _guarded(checks.GPG, lambda: [files.gpg()])
-    if Host.CUTTER in hosts:
-        yield from _guarded(checks.RESTORE_POINTS, lambda: [restore_points.needed(settings)])
-
-
-def _guarded(description: Description, probe: Callable[[], Iterable[Check]]) -> list[Check]:
-    """The results of a probe. An unexpected error is a failed check, because a preflight must end with an answer."""
-    results: list[Check] = []
-    try:
-        results.extend(probe())
-    except Exception as problem:
-        kind = type(problem).__name__
-        results.append(bad(description, f"the check ended with {kind}: {problem}"[:300], "cutter doctor --debug"))
-    return results
+    probes: tuple[tuple[Description, Probe], ...] = (
+        (checks.DATABASE, lambda: database.probe(settings, hosts)),
+        (checks.TEMPORAL, lambda: asyncio.run(_of_temporal(settings, hosts))),
+        (checks.KNOWLEDGE_BASE, lambda: [stores.knowledge_base(settings, who)]),
+        (checks.ARTIFACT_STORE, lambda: [stores.artifact_store(settings, who)]),
+        (checks.APPROVERS, lambda: [files.approvers(settings, hosts)]),
+        (checks.KEY, lambda: files.keys(settings, hosts)),
+        (checks.FOLDERS, lambda: [files.writable(settings, hosts)]),
+        (checks.GPG, lambda: [files.gpg()]),
+        (checks.RESTORE_POINTS, lambda: [restore_points.needed(settings)]),
+    )
+    return checks.made(probes, hosts, without)
 
 
 async def _of_temporal(settings: Settings, hosts: frozenset[Host]) -> list[Check]:
@@ -172,13 +157,15 @@ async def _search_attributes(client: Client) -> Check:
 def hosts_of(settings: Settings) -> frozenset[Host]:
     """The tasks of this machine, by the passwords that it has.
 
-    A machine without passwords may run the local stack, and one with a process of `cutter up` does.
+    A machine without passwords may run the local stack, and one with a process of `cutter up` does. If its database is
+    elsewhere, it lacks at least the operator's password.
     """
-    has = {host for host, roles in checks.ROLES.items() if any(_has(settings, role) for role in roles)}
-    if not has or settings.database_url is None or records.read(settings.state):
-        has.add(Host.LOCAL)
-    return frozenset(has)
 
+    def there(role: Role) -> bool:
+        return (settings.secrets / f"{role}.password").exists()
 
-def _has(settings: Settings, role: str) -> bool:
-    return (settings.secrets / f"{role}.password").exists()
+    has = {host for host, roles in checks.ROLES.items() if any(map(there, roles))}
+    if not has:
+        return frozenset({Host.LOCAL} if settings.database_url is None else {Host.LOCAL, Host.OPERATOR})
+    local = settings.database_url is None or bool(records.read(settings.state))
+    return frozenset(has | ({Host.LOCAL} if local else set()))

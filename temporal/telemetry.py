@@ -25,7 +25,6 @@ from temporalio.runtime import (
 
 from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
-from cutter.log_lines import text_line
 from cutter.settings import Settings
 
 PORTS_A_ROLE = 3
@@ -95,8 +94,8 @@ class LogStream(io.TextIOBase):
         """Do nothing, because each write is flushed."""
 
 
-def configure_logs(settings: Settings, **bound: str) -> None:
-    """Write every log line of this process as JSON or as text, including those of the SDK and other libraries.
+def configure_logs(**bound: str) -> None:
+    """Write every log line of this process as JSON, including those of the SDK and other libraries.
 
     Each line has the fields `bound`.
     """
@@ -107,8 +106,7 @@ def configure_logs(settings: Settings, **bound: str) -> None:
     shared: list[Processor] = [
         bind, structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)
     ]  # fmt: skip
-    as_json = settings.log_format == "json"
-    last: Processor = structlog.processors.JSONRenderer() if as_json else text_line
+    last = structlog.processors.JSONRenderer()
     lines = LogStream(sys.stdout)
     structlog.configure(
         processors=[*shared, last], logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, lines))

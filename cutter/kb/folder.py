@@ -7,7 +7,7 @@ last block come from the run id. So two runs of one document never share a folde
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date
 
 from cutter.catalogue import Gate, Sovereign
@@ -65,16 +65,6 @@ def stop_report(folder: str, day: date, *, number: int, quarantined: bool = Fals
     If the batch quarantines the run, it is the KB id of the run's STOP document.
     """
     return _document(folder, "STOP-quarantine" if quarantined else "SG3-stop-route-report", day, number=number)
-
-
-def run_documents(folder: str, gates: Sequence[Gate], day: date) -> tuple[str, ...]:
-    """The KB ids of all reports and first requests of a run, in the order in which the run writes them."""
-    names: list[str] = []
-    for gate in gates:
-        if gate.sovereign is not None:
-            names.append(request(folder, gate.sovereign, day))
-        names.append(phase_report(folder, gate, day))
-    return tuple(names)
 
 
 def names_for(kb_id: str, sha256: str) -> Iterator[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cutter import limits
 from cutter.approvals import approver_store
 from cutter.backup import keyring
-from cutter.catalogue import Role, WorkerRole
+from cutter.catalogue import WorkerRole
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError
 from cutter.gpg import HANGS, Gpg
@@ -19,8 +19,8 @@ from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen
 from cutter.preflight.database import open_to_others
 from cutter.settings import Settings
-from cutter.stack import agents, folders, key_homes, supervisor
-from cutter.stack.processes import version_text
+from cutter.stack import key_homes, supervisor
+from cutter.stack.processes import agents, version_text
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
 
@@ -28,8 +28,9 @@ GPG_MIN = (2, 2)
 INSTALL_GPG = "install GnuPG 2.2 or newer: `apt-get install gnupg` (Debian), `brew install gnupg` (macOS)"
 
 
-def approvers(settings: Settings, role: Role) -> Check:
-    """The folder of approvers has the epoch that the database names, with its keys. `role` reads the database."""
+def approvers(settings: Settings, hosts: frozenset[Host]) -> Check:
+    """The folder of approvers has the epoch that the database names, with its keys."""
+    role = next(checks.ROLES[host][0] for host in Host if host in hosts & checks.APPROVERS.hosts)
     try:
         with session(settings, role) as connection:
             epoch = IN_FORCE.first(connection)
@@ -45,10 +46,11 @@ def approvers(settings: Settings, role: Role) -> Check:
     return ok(checks.APPROVERS, f"epoch {policy.number} with {len(policy.approvers)} approvers")
 
 
-def keys(settings: Settings, workers: Collection[WorkerRole]) -> Iterator[Check]:
+def keys(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     """The key of each worker. A worker that is alone refuses to start with another worker's key. `cutter up` starts
     several workers from one folder, and hands each of them its own key.
     """
+    workers = [role for role, host in checks.OF_WORKER.items() if host in hosts]
     for worker in workers:
         others = key_homes.foreign(settings.keys, worker) if len(workers) == 1 else []
         yield _crowded(settings, worker, others) if others else key(settings, worker)
@@ -95,7 +97,7 @@ def key(settings: Settings, worker: WorkerRole) -> Check:
 
 def _end_agent(home: Path) -> str:
     """How to end the running agents of a home, even one that hangs. Empty if none runs."""
-    numbers = " ".join(str(process.pid) for _, process in agents.agents(home))
+    numbers = " ".join(str(process.pid) for _, process in agents(home))
     return f"type `kill -KILL {numbers}`, which ends its gpg-agent; gpg starts another one" if numbers else ""
 
 
@@ -121,18 +123,21 @@ def private_files(home: Path) -> Iterator[Path]:
     yield from (path for path in sorted(home.glob("private-keys-v1.d/*.key")) if path.is_file())
 
 
-def writable(settings: Settings) -> Check:
-    """The host's folders can be written, and the disk has room."""
-    wanted = (settings.state, settings.runs, settings.batches)
-    wrong = [str(folder) for folder in wanted if not folders.is_writable(folder)]
+def writable(settings: Settings, hosts: frozenset[Host]) -> Check:
+    """The host's folders can be written, and the disk has room. It makes nothing."""
+    wanted = [settings.state, settings.runs, settings.batches]
+    if Host.LOCAL in hosts:
+        stores = [url.removeprefix("file://") for url in (settings.kb, settings.artifacts) if url.startswith("file://")]
+        wanted += [settings.approvers, *map(Path, stores)]
+    wrong = [str(folder) for folder in dict.fromkeys(wanted) if not supervisor.is_writable(folder)]
     if wrong:
         return bad(checks.FOLDERS, f"cannot write in {', '.join(wrong)}", "make them writable, or set CUTTER_STATE_DIR")
     free = supervisor.free_bytes(settings.state)
+    room = f"{free // limits.MIB} MiB free for {settings.state}"
     if free < limits.DISK_FREE_MIN_BYTES:
         needed = limits.DISK_FREE_MIN_BYTES // limits.MIB
-        text = f"{free // limits.MIB} MiB free for {settings.state}"
-        return bad(checks.FOLDERS, text, f"make room: {needed} MiB are needed, or set CUTTER_STATE_DIR")
-    return ok(checks.FOLDERS, f"writable, {settings.state}")
+        return bad(checks.FOLDERS, room, f"make room: {needed} MiB are needed, or set CUTTER_STATE_DIR")
+    return ok(checks.FOLDERS, f"writable, {room}")
 
 
 def gpg() -> Check:
@@ -149,8 +154,3 @@ def gpg() -> Check:
     if version is None or (int(version[1]), int(version[2])) < GPG_MIN:
         return bad(checks.GPG, line, INSTALL_GPG)
     return ok(checks.GPG, line)
-
-
-def workers_of(hosts: frozenset[Host]) -> tuple[WorkerRole, ...]:
-    """The worker roles of a host."""
-    return tuple(role for role, host in checks.OF_WORKER.items() if host in hosts)

@@ -1,4 +1,4 @@
-"""IO: chooses loopback ports: the port of the settings, or the remembered port, or a free port."""
+"""IO: chooses loopback ports: the remembered port, or a free port."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def free() -> int:
         port = limits.PORT_LOWEST + secrets.randbelow(limits.PORT_SPAN)
         if is_free(port):
             return port
-    raise Unavailable("no free port was found on loopback: set the ports (CUTTER_*_PORT)", what="port")
+    raise Unavailable("no free port was found on loopback: end programs that nobody needs", what="port")
 
 
 def own_address(remembered: Path) -> str:
@@ -62,18 +62,10 @@ def listens(address: str) -> bool:
     return True
 
 
-def choose(remembered: Path, *, wanted: int | None, setting: str) -> int:
-    """The port for a server, also written to `remembered`.
-
-    If the port `wanted` is taken, it raises Unavailable, which names the `setting`.
-    """
-    if wanted is not None:
-        if not is_free(wanted):
-            raise Unavailable(f"port {wanted} is taken by another program: free it or set {setting}", what="port")
-        port = wanted
-    else:
-        before = recall(remembered)
-        port = before if before is not None and is_free(before) else free()
+def choose(remembered: Path) -> int:
+    """The port for a server, also written to `remembered`: the remembered one, or a free one if that is taken."""
+    before = recall(remembered)
+    port = before if before is not None and is_free(before) else free()
     remembered.parent.mkdir(parents=True, exist_ok=True)
     remembered.write_text(f"{port}\n", encoding="ascii")
     return port

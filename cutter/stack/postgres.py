@@ -24,10 +24,8 @@ import psycopg
 from cutter import limits
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.stack import ports, service_user
-from cutter.stack.detached_process import last_line
-from cutter.stack.locks import held
 from cutter.stack.postgres_programs import MAJOR, initdb, pg_bin, serve
-from cutter.stack.processes import Process, alive, end, until, working_in, works_in
+from cutter.stack.processes import Process, alive, end, held, last_line, until, working_in, works_in
 from cutter.storage import bootstrap as roles
 
 __all__ = [
@@ -102,7 +100,7 @@ class ClusterStatus:
     process: Process | None = None
 
 
-def ensure_cluster(state_dir: Path, *, port: int | None = None, settings: Mapping[str, str] | None = None) -> Cluster:
+def ensure_cluster(state_dir: Path, *, settings: Mapping[str, str] | None = None) -> Cluster:
     """The cluster of this state folder. The first call makes it, and each call starts it if it does not run.
 
     `settings` are added to `SETTINGS`, but only if this call starts the server. A running cluster is returned as it is.
@@ -120,7 +118,7 @@ def ensure_cluster(state_dir: Path, *, port: int | None = None, settings: Mappin
                 return cluster
             before = cluster_status(state_dir)
         chosen = {**SETTINGS, "shared_buffers": _shared_buffers(), **(settings or {})}
-        process = _started(state_dir, port, chosen, user)
+        process = _started(state_dir, chosen, user)
         recovered = before.state is State.CRASHED and not made
         return replace(_connected(state_dir, process), started=True, recovered=recovered)
 
@@ -207,25 +205,20 @@ def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
     return True
 
 
-def _started(
-    state_dir: Path, wanted: int | None, settings: Mapping[str, str], user: service_user.ServiceUser | None
-) -> Process:
-    """Start the server and wait for it.
-
-    If another program has just taken the port, choose another port, unless the settings want this port.
-    """
+def _started(state_dir: Path, settings: Mapping[str, str], user: service_user.ServiceUser | None) -> Process:
+    """Start the server and wait for it. If another program has just taken the port, choose another port."""
     if user is not None:
         service_user.let_through(_data(state_dir).parent)
     for tries_left in reversed(range(limits.PORT_TRIES)):
         _clear_away(_data(state_dir))
-        port = ports.choose(state_dir / "postgres" / "port", wanted=wanted, setting="CUTTER_DATABASE_PORT")
+        port = ports.choose(state_dir / "postgres" / "port")
         fixed = {"port": str(port), "listen_addresses": ports.LOOPBACK, "unix_socket_directories": ""}
         process = serve(_data(state_dir), {**settings, **fixed}, user=user, log=_log(state_dir))
         try:
             _await_ready(state_dir, process)
         except Unavailable:
             # A living server still recovers. It has its port, and would have to begin its recovery again.
-            if wanted is not None or alive(process) or ports.is_free(port) or tries_left == 0:
+            if alive(process) or ports.is_free(port) or tries_left == 0:
                 raise
         else:
             return process

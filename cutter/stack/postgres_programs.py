@@ -9,8 +9,7 @@ from pathlib import Path
 
 from cutter import limits, versions
 from cutter.errors import Unavailable
-from cutter.stack.detached_process import as_user, last_line, spawn
-from cutter.stack.processes import Process
+from cutter.stack.processes import Process, as_user, last_line, spawn
 from cutter.stack.service_user import ServiceUser, let_read
 
 MAJOR = versions.text(versions.POSTGRES_TESTED)

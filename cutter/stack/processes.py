@@ -1,19 +1,30 @@
-"""IO: identifies processes so that neither a reused process number nor a changed clock causes a mistake."""
+"""IO: starts, identifies and ends processes, so that neither a reused process number nor a changed clock causes a
+mistake. A lock lets one command at a time work in a folder.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import psutil
 
 from cutter import limits
+from cutter.errors import Unavailable
+from cutter.stack.service_user import ServiceUser
 
+AGENTS = ("gpg-agent", "scdaemon", "keyboxd")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_LAUNCH = '"$@" >&2 & echo $!'
+"""A shell that starts the command in the background, prints its number and ends. The system adopts the command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,3 +125,103 @@ def _birth(process: psutil.Process) -> str:
         # The process has just ended. If it ends between opening and reading, the kernel gives ProcessLookupError.
         raise psutil.NoSuchProcess(process.pid) from None
     return f"{_BOOT_ID.read_text(encoding='ascii').strip()}:{stat.rpartition(')')[2].split()[19]}"
+
+
+def spawn(
+    command: Sequence[str], *, log: Path, environment: Mapping[str, str], folder: Path, user: ServiceUser | None = None
+) -> Process:
+    """Start `command` in a session of its own with exactly `environment`. Both its outputs are appended to `log`.
+
+    The process outlives us. It is not our child, so its death leaves no zombie process. The shell makes it ignore
+    SIGINT. So SIGTERM stops it, or it sets its own handler as PostgreSQL does. Raises Unavailable if it ends before it
+    can be identified.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        launch = subprocess.run(
+            ["/bin/sh", "-c", _LAUNCH, "sh", *command],
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+            umask=0o077,
+            **as_user(user),
+        )
+    process = identify(int(launch.stdout))
+    if process is None:
+        raise Unavailable(f"{Path(command[0]).name} ended at once: {last_line(log)} (whole log: {log})", what="stack")
+    return process
+
+
+def as_user(user: ServiceUser | None) -> dict[str, Any]:
+    """The arguments of `subprocess` that drop root's rights. Empty if we are not root."""
+    return {} if user is None else {"user": user.uid, "group": user.gid, "extra_groups": []}
+
+
+def last_line(log: Path) -> str:
+    """The last line of a process's log, for the sentence of an error."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1] if lines else "it said nothing"
+
+
+def stop_agents(state_dir: Path) -> list[str]:
+    """End only the agents of the key folders below this state folder. Return the names of these folders.
+
+    gpg starts an agent for each key folder and never ends it.
+    """
+    stopped = []
+    for home, process in agents(state_dir):
+        if end(process, ask=signal.SIGTERM, seconds=limits.KILL_SECONDS):
+            stopped.append(home.name)
+    return sorted(stopped)
+
+
+def agents(state_dir: Path) -> list[tuple[Path, Process]]:
+    """The agents whose key folder is below the state folder. Processes that we may not look at are left out."""
+    pairs = []
+    for pid in psutil.pids():
+        home = _home_of(pid)
+        if home is not None and home.is_relative_to(state_dir.resolve()) and (process := identify(pid)):
+            pairs.append((home, process))
+    return pairs
+
+
+def _home_of(pid: int) -> Path | None:
+    try:
+        candidate = psutil.Process(pid)
+        if candidate.name() not in AGENTS:
+            return None
+        given = candidate.cmdline()
+    except psutil.Error:
+        return None
+    return Path(given[given.index("--homedir") + 1]).resolve() if "--homedir" in given[:-1] else None
+
+
+@contextmanager
+def held(path: Path, *, seconds: float, busy: str) -> Iterator[None]:
+    """Hold the lock of `path`. If another process holds it for `seconds`, raise Unavailable with the sentence `busy`.
+
+    Child processes do not inherit the descriptor, so a server that is started inside does not keep the lock.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if not until(lambda: _taken(descriptor), seconds=seconds):
+            raise Unavailable(busy, what="state")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

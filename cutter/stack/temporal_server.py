@@ -15,8 +15,7 @@ from cutter.errors import Unavailable
 from cutter.settings import Settings
 from cutter.stack import ports, records, supervisor
 from cutter.stack.addresses import TEMPORAL, UI, forget_address, note_address
-from cutter.stack.detached_process import last_line, spawn
-from cutter.stack.processes import until
+from cutter.stack.processes import last_line, spawn, until
 from cutter.stack.records import Service
 from cutter.stack.temporal import Resolution
 
@@ -134,8 +133,8 @@ def log_file(state_dir: Path) -> Path:
 def _start(settings: Settings, program: Path, resolution: Resolution) -> Service:
     folder = _folder(settings.state)
     folder.mkdir(parents=True, exist_ok=True)
-    port = ports.choose(folder / PORTS[0], wanted=settings.temporal_port, setting="CUTTER_TEMPORAL_PORT")
-    ui_port = ports.choose(folder / PORTS[1], wanted=settings.temporal_ui_port, setting="CUTTER_TEMPORAL_UI_PORT")
+    port = ports.choose(folder / PORTS[0])
+    ui_port = ports.choose(folder / PORTS[1])
     # The Web UI accepts every host name. A web page that knew its address could act in the name of its user.
     ui_ip = ports.own_address(folder / UI_IP)
     given = arguments(

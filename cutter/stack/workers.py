@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,7 @@ from cutter.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.errors import Unavailable
 from cutter.settings import DESK_SETTINGS, NOTIFICATION_SETTINGS, PREFIX, Settings
 from cutter.stack import key_homes, records, supervisor
-from cutter.stack.detached_process import last_line, spawn
-from cutter.stack.processes import until
+from cutter.stack.processes import last_line, spawn, until
 from cutter.stack.records import Service
 
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "USER", "LOGNAME")
@@ -28,7 +26,6 @@ PASSED_PREFIXES = (PREFIX, "TEMPORAL_", "AWS_", "OTEL_")
 object store, and the address for traces."""
 
 PREFIX_OF_NAMES = "worker-"
-AT = "@"
 
 DRAIN_SECONDS = LONGEST_CAP_SECONDS + limits.WORKER_STOP_SECONDS
 """The time that a worker has to finish its work. No gate runs longer, and after this time a worker ends by itself."""
@@ -42,15 +39,13 @@ def database_roles(worker: WorkerRole) -> tuple[str, ...]:
 def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
     """The three workers of this build, running and ready. `given` names the servers that they use.
 
-    All start at the same time, and then this function waits for each of them. If builds are pinned, each build has its
-    own workers. Otherwise workers of another build are started again with this build.
+    All start at the same time, and then this function waits for each of them. Workers of another build are started
+    again with this build.
     """
-    program, build = _program(), build_id(settings)
-    if settings.versioning == "off":
-        given = f"{given} {build}"
+    program, given = _program(), f"{given} {build_id(settings)}"
     started = {
         worker: supervisor.ensure(
-            settings.state, service_name(settings, worker), partial(_start, settings, worker, program), given=given
+            settings.state, service_name(worker), partial(_start, settings, worker, program), given=given
         )
         for worker in WorkerRole
     }
@@ -60,7 +55,7 @@ def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
 
 
 COMMANDS_ONLY = (
-    *("tenant", "batch_items_max", "database_port", "temporal_port", "temporal_ui_port"),
+    *("tenant", "batch_items_max"),
     *NOTIFICATION_SETTINGS,
     *DESK_SETTINGS,
 )
@@ -71,7 +66,7 @@ def given_settings(settings: Settings) -> dict[str, Any]:
     """The settings, by name, with which the running workers of this build were started. Empty if none runs."""
     known = records.read(settings.state)
     for worker in WorkerRole:
-        service, file = known.get(service_name(settings, worker)), _given_file(settings, worker)
+        service, file = known.get(service_name(worker)), _given_file(settings, worker)
         if service is not None and service.alive and file.is_file():
             values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
             return values
@@ -98,28 +93,6 @@ def _given_file(settings: Settings, worker: WorkerRole) -> Path:
     return _folder(settings, worker) / "settings.json"
 
 
-def others(settings: Settings) -> dict[str, str]:
-    """The recorded workers of other builds or of the other way of versioning: each name with its build.
-
-    The build is empty for a worker that belongs to no deployment version.
-    """
-    ours = {service_name(settings, worker) for worker in WorkerRole}
-    names = (name for name in records.read(settings.state) if name.startswith(PREFIX_OF_NAMES) and name not in ours)
-    return {name: name.partition(AT)[2] for name in names}
-
-
-def retire(settings: Settings, names: Sequence[str]) -> list[str]:
-    """Stop workers of builds that no run needs, and remove their passwords and keys.
-
-    Return the names of those that were running.
-    """
-    stopped = supervisor.stop_all(settings.state, names, seconds=limits.WORKER_STOP_SECONDS)
-    for name in names:
-        if AT in name:
-            shutil.rmtree(settings.state / "workers" / name.removeprefix(PREFIX_OF_NAMES), ignore_errors=True)
-    return stopped
-
-
 def stop_workers(state_dir: Path, *, drain: bool = False) -> list[str]:
     """Stop all recorded workers, and return the names of those that were running.
 
@@ -143,15 +116,14 @@ def environment(settings: Settings, worker: WorkerRole) -> dict[str, str]:
     return {**passed, **own, "PYTHONUNBUFFERED": "1"}
 
 
-def service_name(settings: Settings, worker: WorkerRole) -> str:
-    """The recorded name of the worker's process, such as `worker-exec`. If builds are pinned, its build follows."""
-    return f"{PREFIX_OF_NAMES}{worker}" + (f"{AT}{build_id(settings)}" if settings.versioning == "pinned" else "")
+def service_name(worker: WorkerRole) -> str:
+    """The recorded name of the worker's process, such as `worker-exec`."""
+    return f"{PREFIX_OF_NAMES}{worker}"
 
 
 def ready_file(settings: Settings, worker: WorkerRole) -> Path:
     """The file that the worker writes when it begins to poll. It is removed before the worker starts."""
-    folder = _folder(settings, worker)
-    return folder.parent / f"{folder.name}.ready"
+    return _folder(settings, worker).with_suffix(".ready")
 
 
 def waiting_file(settings: Settings, worker: WorkerRole) -> Path:
@@ -165,7 +137,7 @@ def handed_keys(settings: Settings, worker: WorkerRole) -> Path:
 
 
 def log_file(settings: Settings, worker: WorkerRole) -> Path:
-    return settings.state / "logs" / f"{service_name(settings, worker)}.log"
+    return settings.state / "logs" / f"{service_name(worker)}.log"
 
 
 def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
@@ -179,7 +151,7 @@ def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
         environment=environment(settings, worker),
         folder=Path.cwd(),
     )
-    name = service_name(settings, worker)
+    name = service_name(worker)
     return Service(name=name, process=process, version=build_id(settings), how="worker.py")
 
 
@@ -223,7 +195,7 @@ def _program() -> Path:
 
 
 def _folder(settings: Settings, worker: WorkerRole) -> Path:
-    return settings.state / "workers" / service_name(settings, worker).removeprefix(PREFIX_OF_NAMES)
+    return settings.state / "workers" / worker
 
 
 def _secrets(settings: Settings, worker: WorkerRole) -> Path:

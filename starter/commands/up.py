@@ -14,13 +14,13 @@ import typer
 
 from cutter import limits
 from cutter.catalogue import Role
-from cutter.errors import Unavailable
+from cutter.errors import Refused, Unavailable
 from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
-from cutter.stack import agents, folders, postgres, records, supervisor, temporal, temporal_server, workers
+from cutter.stack import postgres, processes, records, supervisor, temporal, temporal_server, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
-from cutter.stack.detached_process import last_line
+from cutter.stack.processes import last_line
 from cutter.stack.records import Service
 from cutter.storage import effect_policy
 from cutter.storage.policy_epochs import IN_FORCE
@@ -148,12 +148,17 @@ def _start(settings: Settings, status: Say) -> list[Service]:
     # database nor that of Temporal.
     from cutter.storage.migrate import migrate
     from starter.commands import reconcile, search_attributes
-    from starter.local import worker_versions
     from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 
     refuse_elsewhere(settings)
+    if settings.versioning == "pinned":
+        raise Refused(
+            "the local stack has workers of one build: unset CUTTER_VERSIONING, or start the workers of each build by "
+            "hand (docs/runbooks/upgrade.md)",
+            code="pinned_builds",
+        )
     state_dir = settings.state
-    folders.make_writable(state_dir)
+    supervisor.make_writable(state_dir)
     with supervisor.only_one(state_dir):
         supervisor.require_disk(state_dir)
         services = []
@@ -172,7 +177,6 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         status("starting the workers")
         given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
         services += workers.ensure_workers(settings, given=given)
-        services += ask(lambda: worker_versions.settle(settings))
         status("scheduling the reconciler")
         ask(lambda: reconcile.ensure_schedule(settings))
         return services
@@ -232,13 +236,13 @@ def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
             if postgres.stop_cluster(state_dir):
                 stopped.append(postgres.NAME)
             records.forget(state_dir, postgres.NAME)
-        agents.stop_agents(state_dir)
+        processes.stop_agents(state_dir)
         return stopped
 
 
 def _start_postgres(settings: Settings) -> Service:
     """Start the embedded cluster with its roles, and record it, so that `down` knows that `up` started it."""
-    cluster = postgres.ensure_cluster(settings.state, port=settings.database_port)
+    cluster = postgres.ensure_cluster(settings.state)
     note = "had died: started again, its data recovered" if cluster.recovered else "started" if cluster.started else ""
     service = Service(
         name=postgres.NAME,

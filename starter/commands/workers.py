@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.enums.v1 import TaskQueueType, WorkerDeploymentVersionStatus
 from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, DescribeWorkerDeploymentRequest
 from temporalio.client import Client
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
@@ -27,7 +27,6 @@ from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, Listing, end, say, show, write
-from starter.local import worker_versions
 from temporal import names
 from temporal.client import connect, unanswered
 
@@ -115,7 +114,7 @@ def events(settings: Settings) -> Iterator[str]:
 async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Temporal's knowledge: the pollers of each queue, and the builds to which runs are pinned."""
     client = await connect(settings)
-    return {queue: await _pollers_of(client, queue) for queue in QUEUES}, await worker_versions.statuses(client)
+    return {queue: await _pollers_of(client, queue) for queue in QUEUES}, await _builds_of(client)
 
 
 async def _pollers_of(client: Client, queue: str) -> list[str]:
@@ -131,6 +130,25 @@ async def _pollers_of(client: Client, queue: str) -> list[str]:
             raise unanswered(problem) from None
         identities |= dict.fromkeys(poller.identity for poller in answer.pollers)
     return list(identities)
+
+
+async def _builds_of(client: Client) -> dict[str, str]:
+    """Every build with its status: current, draining, drained or inactive. Empty if builds were never pinned."""
+    request = DescribeWorkerDeploymentRequest(namespace=client.namespace, deployment_name=names.DEPLOYMENT)
+    try:
+        info = (await client.workflow_service.describe_worker_deployment(request)).worker_deployment_info
+    except RPCError as problem:
+        # A server that knows no deployments has none of ours.
+        if problem.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.UNIMPLEMENTED):
+            return {}
+        raise unanswered(problem) from None
+    status_of = WorkerDeploymentVersionStatus.Name
+    builds = {
+        summary.deployment_version.build_id: status_of(summary.status).rpartition("_")[2].lower()
+        for summary in info.version_summaries
+    }
+    current = info.routing_config.current_deployment_version.build_id
+    return builds | ({current: "current"} if current else {})
 
 
 def _print(out: Console, report: WorkerReport) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from cutter.stack.workers import stop_workers
 from tests.support.laws import law
-from tests.support.processes import ROOT, Stack, stack, temporal_program, wait
+from tests.support.processes import ROOT, Stack, pinned_workers, stack, temporal_program, wait
 from tests.support.runbook import enacted, sections, types
 
 COMMAND = re.compile(
@@ -80,8 +81,10 @@ def test_the_program_knows_each_printed_command_and_its_flags(file: str, words: 
 @pytest.fixture(scope="module")
 def made() -> Iterator[Stack]:
     """A stack of pinned builds: a law is enacted, a second waits for a signature, and a third has failed."""
-    with stack("ct", CUTTER_VERSIONING="pinned") as made:
+    with stack("ct") as made:
         made.up()
+        stop_workers(made.state)
+        pinned_workers(made, "one")
         made.approver()
         enacted(made, DOCUMENT)
         made.add(WAITS, law(4))

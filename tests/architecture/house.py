@@ -24,14 +24,14 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 67_780,
+    "product Python, lines": 67_394,
     "SQL, lines": 9_825,
     "modules behind a reading gate": 110,
     "private helpers with one caller, per mille of all functions": 290,
     "SQL functions with at most one caller": 137,
-    "commands": 71,
+    "commands": 70,
     "options": 150,
-    "settings": 58,
+    "settings": 54,
     "function length, p90": 30,
     "function length, longest": 70,
 }

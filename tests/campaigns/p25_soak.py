@@ -42,7 +42,7 @@ from cutter.catalogue import BY_NAME, WorkerRole
 from cutter.limits import MIB
 from cutter.messages import RunInput
 from cutter.stack import records, workers
-from cutter.stack.detached_process import spawn
+from cutter.stack.processes import spawn
 from cutter.storage import runs as run_rows
 from cutter.types import Json
 from temporal import runs

@@ -35,6 +35,7 @@ from starter.commands.evidence import exported
 from tests.campaigns import p26_hostile_rows
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import Connection, Database, TestCluster, own_cluster
+from tests.support.documents import run_documents
 from tests.support.gate_calls import another_accepted
 from tests.support.people_and_workers import to_its_end
 from tests.support.runs import Deployment, Keys, deployment, drive, keyring, law
@@ -71,7 +72,7 @@ def pools(made: Deployment, run_id: str) -> dict[str, list[Any]]:
     digest = made.database.value("select sha256 from public.source_snapshot limit 1")
     folder, day = folder_of(run, digest), day_of(run).date()
     names = [
-        *kb_folder.run_documents(folder, GATES, day), kb_folder.stop_report(folder, day, number=1),
+        *run_documents(folder, GATES, day), kb_folder.stop_report(folder, day, number=1),
         closeout.index_id(run_id), f"{run_id}/evidence-{'0' * 16}.tar",
     ]  # fmt: skip
     requests = made.database.value(

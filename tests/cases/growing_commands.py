@@ -30,7 +30,7 @@ DECISIONS: dict[str, Words] = {
     "revoke": ("revoke", "{decided}", "--approval", "0" * 64, "--reason", "signed by mistake"),
     "cancel": ("cancel", "{decided}", "--reason", "wrong text"),
     "void": ("void", "{decided}", "--reason", "wrong text"),
-    "run again": ("orchestrate", "run", "{decided}", "--wait"),
+    "run again": ("run", "{decided}", "--wait"),
     "reject": ("reject", "{decided}", "--reason", "article 4 is missing"),
 }
 """What people decide about one run after the other, while the workers run."""

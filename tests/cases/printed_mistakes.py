@@ -196,7 +196,7 @@ EVERYWHERE = (
     "source list", "mark", "source add", "orchestrate batch", "inbox", "policy install", "policy check",
     "policy explain", "status", "queues", "workers", "tenants set", "tenants", "reconcile", "backup list", "doctor",
     "migrate", "approvers show", "approvers propose", "search-attributes", "run",
-    "orchestrate run", "up", "down", "demo", "source", "orchestrate", "approvers", "policy", "backup", "audit",
+    "up", "down", "demo", "source", "orchestrate", "approvers", "policy", "backup", "audit",
     "transitions", "evidence", "notify",
 )  # fmt: skip
 OF_THE_LAW = (
@@ -253,8 +253,6 @@ MISTYPED: tuple[Builder, ...] = (
     mistyped(
         registered, "run <document> --wait", "run <document> --watch", "run <document> --mode live",
         "run <document> --mode dryrun --wait", "run <document> --priority 5", "run <document> --mode dryrun",
-        "orchestrate run <document> --wait", "orchestrate run <document> --mode dryrun",
-        "orchestrate run <document> --priority 7", "orchestrate run <document> --watch",
         "source add FILE --profile generic-markdown --document-id <document>", ADD,
         f"{ADD} --source-uri https://example.org/law", f"{ADD} --duplicates ordinal", f"{ADD} --empty heading_only",
         f"{ADD} --max-candidates 50", f"{ADD} --forbid DIEU-44", f"{ADD} --normalise nfc", f"{ADD} --force",
@@ -291,7 +289,7 @@ MISTYPED: tuple[Builder, ...] = (
         stopped_before_the_write, "approve <run> --decision resume --reason right",
         "approve <run> --reason right --decision resume",
     ),
-    mistyped(failed_at_the_marking, "run <document> --amends <run>", "orchestrate run <document> --amends <run>"),
+    mistyped(failed_at_the_marking, "run <document> --amends <run>"),
     mistyped(
         enacted, "audit export --out a.jsonl --run <run>", "audit export --run <run> --out a.jsonl",
         "evidence export <run> --out e.tar",

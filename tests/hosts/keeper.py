@@ -11,8 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 from cutter.errors import Unavailable
-from cutter.stack.detached_process import last_line, spawn
-from cutter.stack.processes import Process, alive, end, send, until
+from cutter.stack.processes import Process, alive, end, last_line, send, spawn, until
 from cutter.stack.service_user import ServiceUser
 
 RESTART_SECONDS = 1.0

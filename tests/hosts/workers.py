@@ -15,8 +15,7 @@ from typing import Any
 
 from cutter.catalogue import WorkerRole
 from cutter.stack import key_homes
-from cutter.stack.detached_process import as_user
-from cutter.stack.processes import until
+from cutter.stack.processes import as_user, until
 from cutter.stack.service_user import ServiceUser
 from cutter.stack.workers import database_roles
 from tests.hosts.certificates import Authority

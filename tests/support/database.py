@@ -27,7 +27,7 @@ from cutter.limits import MIB
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.stack import postgres
-from cutter.stack.locks import held
+from cutter.stack.processes import held
 from cutter.storage import effect_policy
 from cutter.storage.bootstrap import CONNECT
 from cutter.storage.migrate import migrate_url

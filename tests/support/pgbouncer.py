@@ -11,8 +11,7 @@ from pathlib import Path
 
 from cutter.catalogue import Role
 from cutter.stack import ports, service_user
-from cutter.stack.detached_process import as_user
-from cutter.stack.processes import until
+from cutter.stack.processes import as_user, until
 from tests.support.database import TestCluster, short_folder
 
 PROGRAM = shutil.which("pgbouncer", path="/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin")

@@ -22,8 +22,8 @@ from psycopg.rows import dict_row
 from cutter.catalogue import WorkerRole
 from cutter.settings import Settings
 from cutter.stack import records, workers
-from cutter.stack.detached_process import spawn
-from cutter.stack.processes import Process, alive, send, until
+from cutter.stack.processes import Process, alive, send, spawn, until
+from cutter.stack.records import Service
 from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import demo
@@ -208,19 +208,32 @@ def wait(condition: Callable[[], Any], *, seconds: float, what: str) -> Any:
         sleep(pause(monotonic() - began))
 
 
-def extra_worker(made: Stack, role: WorkerRole, *, database_url: str) -> Process:
-    """Another worker of a role, ready, that reaches the database another way, such as through a proxy."""
-    environment = workers.environment(made.settings, role) | {"CUTTER_DATABASE_URL": database_url}
+def extra_worker(made: Stack, role: WorkerRole, *, folder: Path = ROOT, **given: str) -> Process:
+    """Another worker of a role, ready, of the code in `folder` and with other settings."""
+    environment = workers.environment(made.settings, role) | made.environment | given
     ready = workers.ready_file(made.settings, role)
     ready.unlink(missing_ok=True)
     process = spawn(
-        [sys.executable, str(ROOT / "worker.py"), "--role", role.value],
+        [sys.executable, str(folder / "worker.py"), "--role", role.value],
         log=made.state / "logs" / f"extra-{role.value}.log",
         environment=environment,
-        folder=ROOT,
+        folder=folder,
     )
-    wait(ready.exists, seconds=60, what=f"an {role.value} worker behind a proxy")
+    wait(ready.exists, seconds=60, what=f"another {role.value} worker")
     return process
+
+
+def pinned_workers(made: Stack, build: str, folder: Path = ROOT) -> None:
+    """Start the workers of a pinned build and make it current, as docs/runbooks/upgrade.md says. `down` ends them."""
+    for role in WorkerRole:
+        process = extra_worker(made, role, folder=folder, CUTTER_VERSIONING="pinned", CUTTER_BUILD_ID=build)
+        records.remember(made.state, Service(name=f"worker-{role}@{build}", process=process, version=build))
+    deployment = ("worker", "deployment", "set-current-version", "--deployment-name", "cutter")
+
+    def current() -> bool:
+        return made.temporal(*deployment, "--build-id", build, "--yes", code=None).returncode == 0
+
+    wait(current, seconds=60, what=f"{build} is current")
 
 
 def behind_proxy(made: Stack, name: str, role: WorkerRole, proxy: CommitProxy) -> None:
@@ -230,7 +243,7 @@ def behind_proxy(made: Stack, name: str, role: WorkerRole, proxy: CommitProxy) -
     if service.alive and service.how == how:
         return
     kill(service.process)
-    process = extra_worker(made, role, database_url=f"postgresql://127.0.0.1:{proxy.port}/cutter")
+    process = extra_worker(made, role, CUTTER_DATABASE_URL=f"postgresql://127.0.0.1:{proxy.port}/cutter")
     records.remember(made.state, replace(service, process=process, how=how))
 
 

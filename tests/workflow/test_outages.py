@@ -27,6 +27,7 @@ from cutter.catalogue import WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
+from cutter.preflight.checks import RUNS
 from cutter.projections.transitions_file import check
 from cutter.stack import ports
 from starter.approver import orders
@@ -255,7 +256,7 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
         shown = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
         assert shown.next == "cutter reconcile"
         assert "nothing has moved" in shown.needs
-        assert (await asyncio.to_thread(doctor_checks.runs, stack.settings)).remedy == "cutter reconcile"
+        assert (await asyncio.to_thread(doctor_checks.look, stack.settings, RUNS)).remedy == "cutter reconcile"
         losing.names.remove("escalate")
         with reading_deps(stack.settings) as deps:
             report = await reconciler_runs.runs(stack.client, deps, 0)

@@ -22,11 +22,11 @@ from cutter.errors import Refused, Unavailable
 from cutter.evidence import bundle, offline
 from cutter.gates import closeout
 from cutter.gates.report import GateReport
-from cutter.kb import folder as kb_folder
 from cutter.storage import gate_transaction as tx
 from cutter.storage.queries import query
 from starter.commands.evidence import exported
 from tests.support.database import Database
+from tests.support.documents import run_documents
 from tests.support.gate_calls import (
     RECORD,
     another_accepted,
@@ -260,7 +260,7 @@ def names(deployment: Deployment, run_id: str) -> list[str]:
     folder, day = folder_of(run, digest), day_of(run).date()
     written = deployment.database.value("select array_agg(kb_id) from cutter_governance.outbox")
     return [
-        *(name for name in kb_folder.run_documents(folder, GATES, day) if name not in written),
+        *(name for name in run_documents(folder, GATES, day) if name not in written),
         closeout.index_id(run_id),
     ]
 

@@ -24,6 +24,7 @@ from starter.approver import signing_desk
 from starter.commands import status
 from starter.commands.rebuild import rebuild_run
 from starter.commands.reconcile import reading_deps
+from tests.support.documents import run_documents
 from tests.support.stack import DOCUMENT, LAW, Run, Stack
 
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
@@ -52,7 +53,7 @@ async def prepared(stack: Stack) -> tuple[str, str, Any]:
 async def test_a_run_ends_although_every_name_of_its_documents_is_taken(stack: Stack) -> None:
     run_id, folder, day = await prepared(stack)
     copy = kb_folder.snapshot_copy(folder, sha256_hex(LAW.read_bytes()))
-    names = [*kb_folder.run_documents(folder, GATES, day), copy]
+    names = [*run_documents(folder, GATES, day), copy]
     for name, how in zip(names, cycle(("bytes", "folder", "link")), strict=False):
         take(stack, name, how)
     async with stack.workers():

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from cutter.catalogue import Role
-from cutter.preflight.checks import Verdict
+from cutter.preflight import files
+from cutter.preflight.checks import Host, Verdict
 from starter import cli
 from starter.commands import approvers
 from starter.console.terminal import ExitCode
-from starter.local import doctor_checks
 from tests.support.runs import Deployment
+
+OPERATOR = frozenset({Host.OPERATOR})
 
 
 @pytest.fixture
@@ -89,17 +91,17 @@ def test_only_the_owner_installs_what_the_approvers_signed(
 
 
 @pytest.mark.parametrize("what", ["gone", "another's"])
-def test_doctor_finds_a_key_file_that_is_not_the_one_of_the_epoch(
+def test_the_preflight_finds_a_key_file_that_is_not_the_one_of_the_epoch(
     deployment: Deployment, tmp_path: Path, what: str
 ) -> None:
     folder = tmp_path / "approvers"
     shutil.copytree(deployment.settings.approvers, folder)
     settings = deployment.settings.model_copy(update={"approvers_dir": folder})
-    assert doctor_checks.approvers(settings).verdict is Verdict.OK
+    assert files.approvers(deployment.settings, OPERATOR).verdict is Verdict.OK
     first, second = sorted(folder.rglob("*.asc"))[:2]
     first.unlink()
     if what != "gone":
         shutil.copy(second, first)
-    check = doctor_checks.approvers(settings)
+    check = files.approvers(settings, OPERATOR)
     assert (check.verdict, "is missing or changed" in check.found) == (Verdict.BAD, True)
-    assert "copy the folder of approvers here again" in check.remedy
+    assert "copy the folder of approvers from the host" in check.remedy

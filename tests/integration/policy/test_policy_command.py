@@ -14,14 +14,14 @@ from cutter.errors import Refused
 from cutter.policy.rules import EffectPolicy
 from cutter.policy.rules_file import parse_rules
 from cutter.policy.shipped_policy import shipped
+from cutter.preflight import database as preflight
+from cutter.preflight.checks import Check, Verdict
 from cutter.settings import Settings
 from cutter.storage import effect_policy
 from cutter.storage.pools import session
 from cutter.storage.records import answer
 from starter import cli
 from starter.console.terminal import ExitCode
-from starter.local import doctor_checks
-from starter.local.doctor_checks import Verdict
 from tests.support.database import Database
 from tests.support.policies import never_installed, policy_of, put_in_force, put_unread
 
@@ -148,12 +148,16 @@ def test_an_explanation_refuses_what_does_not_exist(
 
 
 @pytest.mark.usefixtures("file")
-def test_the_doctor_tells_a_policy_that_denies_everything_from_none(settings: Settings) -> None:
-    assert doctor_checks.policy(settings).verdict is Verdict.OFF
+def test_the_preflight_tells_a_policy_that_denies_everything_from_none(settings: Settings) -> None:
+    def looked() -> Check:
+        with session(settings, Role.OPERATOR) as connection:
+            return preflight.policy(connection)
+
+    assert looked().remedy == "cutter policy install"
     put_in_force(settings)
-    assert doctor_checks.policy(settings).verdict is Verdict.OK
+    assert looked().verdict is Verdict.OK
     put_unread(settings, RULES.replace("(high)", "(huge)"))
-    check = doctor_checks.policy(settings)
+    check = looked()
     assert (check.verdict, check.remedy) == (Verdict.BAD, "cutter policy check --current")
     assert "line 10: rule two-people" in check.found
 

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from cutter.stack import postgres, records
-from cutter.stack.agents import stop_agents
-from cutter.stack.processes import end
+from cutter.stack.processes import end, stop_agents
 from tests.support import browser
 
 ROOT = Path(__file__).parents[3]

@@ -6,8 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from cutter.stack.agents import agents, stop_agents
-from cutter.stack.processes import alive, until
+from cutter.stack.processes import agents, alive, stop_agents, until
 
 
 def started(home: Path) -> None:

@@ -179,16 +179,6 @@ def test_a_process_that_reuses_a_recorded_number_is_left_alone(standing: Checkou
     assert "worker-exec had died" in standing.cutter("up").stderr
 
 
-def test_a_port_that_is_set_and_taken_is_an_error(checkout: Checkout) -> None:
-    with socket.socket() as other:
-        other.bind((ports.LOOPBACK, 0))
-        other.listen()
-        port = other.getsockname()[1]
-        done = checkout.cutter("up", CUTTER_DATABASE_PORT=str(port))
-    assert done.returncode == 5
-    assert done.stderr.splitlines()[-1].startswith(f"port {port} is taken")
-
-
 def test_a_worker_that_ends_is_an_error_with_its_last_words(standing: Checkout, tmp_path: Path) -> None:
     standing.up(CUTTER_BUILD_ID="the-same")
     kill(processes(standing)["worker-exec"])

@@ -16,7 +16,6 @@ from cutter.preflight.checks import DATABASE, Host
 from cutter.settings import Settings
 from cutter.storage.faults import DIRECT, POOLED
 from cutter.storage.pools import check_direct
-from starter.local import doctor_checks
 from tests.support import pgbouncer
 from tests.support.database import Database, TestCluster
 from tests.support.processes import ROOT
@@ -52,9 +51,9 @@ def test_a_pooler_is_refused_with_what_to_change(pooled: Settings) -> None:
     with pytest.raises(Unavailable) as refused:
         check_direct(pooled, Role.EXEC)
     assert str(refused.value) == f"{POOLED}: {DIRECT}"
-    checks = {entry.name: entry for entry in preflight.probe(pooled, frozenset({Host.EXEC}))}
-    of_doctor = doctor_checks.database(pooled)
-    for check in (checks[DATABASE.name], of_doctor):
+    for host in (Host.EXEC, Host.OPERATOR):
+        checks = {entry.name: entry for entry in preflight.probe(pooled, frozenset({host}))}
+        check = checks[DATABASE.name]
         assert (check.failed, check.found, check.remedy) == (True, POOLED, DIRECT)
 
 
@@ -72,4 +71,4 @@ def test_a_worker_ends_with_the_same_sentence(pooled: Settings) -> None:
 
 def test_without_a_pooler_the_same_address_passes(settings: Settings) -> None:
     check_direct(settings, Role.EXEC)
-    assert not doctor_checks.database(settings).failed
+    assert not [check for check in preflight.probe(settings, frozenset({Host.OPERATOR})) if check.failed]

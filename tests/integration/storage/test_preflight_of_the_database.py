@@ -26,7 +26,7 @@ def test_a_good_database_passes_for_each_host(settings: Settings) -> None:
     for hosts in (*({host} for host in EVERY), EVERY):
         all_checks = looked(settings, *hosts)
         assert {check.verdict for check in all_checks.values()} == {Verdict.OK}
-        needed = {check.name for check in checks.needed_on(hosts)}
+        needed = {check.name for check in checks.CHECKS if check.hosts & {*hosts}}
         assert set(all_checks) == needed & {
             "passwords", "database", "database version", "database tls", "migrations", "clock", "effect policy"
         }  # fmt: skip
@@ -77,13 +77,13 @@ def test_a_wrong_password_and_a_closed_port_name_what_to_correct(settings: Setti
 
 
 def test_an_epoch_that_only_another_host_has_fails(settings: Settings, database: Database) -> None:
-    assert files.approvers(settings, "cutter_exec").verdict is Verdict.OFF
+    assert files.approvers(settings, frozenset({Host.EXEC})).verdict is Verdict.OFF
     with database.connect("postgres", autocommit=True) as owner:
         owner.execute(
             "insert into cutter_governance.policy_epoch (number, sha256, body, deployment_id, thresholds, tiers,"
             " lifecycle_group) select 1, encode(sha256('x'), 'hex'), 'x', gen_random_uuid(), '{}', '{}', 'sovereigns'"
         )
-    failed = files.approvers(settings, "cutter_exec")
+    failed = files.approvers(settings, frozenset({Host.EXEC}))
     assert failed.failed
     assert "CUTTER_APPROVERS_DIR" in failed.remedy
 

@@ -13,6 +13,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import InvalidId, kb_id
 from cutter.errors import ProgrammingError
 from cutter.kb import folder
+from tests.support.documents import run_documents
 
 RUN = "ictr-20261121T090507Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 SAME_MINUTE = "ictr-20261121T090507Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5c"
@@ -32,7 +33,7 @@ def test_two_runs_in_one_minute_have_two_folders() -> None:
 
 def test_the_documents_have_the_names_of_the_facts() -> None:
     seeds = [gate for gate in GATES if gate.name not in OURS]
-    names = [name.removeprefix(FOLDER + "/") for name in folder.run_documents(FOLDER, seeds, DAY)]
+    names = [name.removeprefix(FOLDER + "/") for name in run_documents(FOLDER, seeds, DAY)]
     assert names == [
         "01-source-pin-2026-11-21.md",
         "02-mark-2026-11-21.md",
@@ -59,7 +60,7 @@ def test_a_fresh_request_has_a_name_of_its_own() -> None:
 
 def test_every_name_is_a_kb_id_and_all_differ() -> None:
     names = [
-        *folder.run_documents(FOLDER, GATES, DAY),
+        *run_documents(FOLDER, GATES, DAY),
         folder.approval(FOLDER, "SG_cut_authz", DAY, approver="alice"),
         folder.approval(FOLDER, "SG_cut_authz", DAY, approver="bob"),
         folder.approval(FOLDER, "SG_lifecycle_authz", DAY, approver="alice", number=2),

@@ -8,13 +8,13 @@ import pytest
 
 from cutter import limits, versions
 from cutter.preflight import checks, database
-from cutter.preflight.checks import Host, Verdict
+from cutter.preflight.checks import Host, Verdict, made
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 
 
 def names(*hosts: Host) -> set[str]:
-    return {check.name for check in checks.needed_on(hosts)}
+    return {check.name for check in checks.CHECKS if check.hosts & {*hosts}}
 
 
 def test_each_check_has_one_name_hosts_and_a_reason() -> None:
@@ -27,6 +27,17 @@ def test_a_host_needs_only_the_checks_of_its_own_tasks() -> None:
     assert names(Host.OPERATOR) & {"key", "effect policy", "artifact store"} == set()
     assert {"search attributes", "restore points", "approver policy", "key"} <= names(Host.CUTTER)
     assert names(Host.CUTTER, Host.VERIFY) == names(Host.CUTTER) | names(Host.VERIFY)
+
+
+def test_a_probe_that_raises_is_a_failed_check_and_the_next_ones_are_made() -> None:
+    probes = (
+        (checks.KEY, lambda: {}["nothing"]), (checks.GPG, lambda: [checks.ok(checks.GPG, "there")]),
+        (checks.SERVING, lambda: [checks.ok(checks.SERVING, "of another host")]),
+    )  # fmt: skip
+    failed, passed = made(probes, frozenset({Host.EXEC}))
+    assert (failed.name, failed.failed, failed.remedy) == ("key", True, "cutter doctor --debug")
+    assert (passed.name, passed.verdict) == ("gpg", Verdict.OK)
+    assert made(probes, frozenset({Host.EXEC}), {checks.KEY}) == [passed]
 
 
 def test_a_remedy_that_is_a_command_is_quoted_in_a_sentence() -> None:

@@ -17,10 +17,10 @@ from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import Gpg
 from cutter.preflight import database, files, stores
-from cutter.preflight.checks import Check, Host, Verdict
+from cutter.preflight.checks import WORKERS, Check, Host, Verdict
 from cutter.settings import Settings, password
-from cutter.stack import agents, key_homes, records
-from cutter.stack.processes import identify, send
+from cutter.stack import key_homes, records
+from cutter.stack.processes import agents, identify, send
 from starter.commands.up import start
 from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 from temporal.preflight import hosts_of
@@ -57,7 +57,7 @@ def test_an_agent_that_hangs_is_named_with_the_command_that_ends_it(
     keyed: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert files.key(keyed, WorkerRole.VERIFY).verdict is Verdict.OK
-    ((_, agent),) = agents.agents(keyed.keys / "verifier")
+    ((_, agent),) = agents(keyed.keys / "verifier")
     send(agent, signal.SIGSTOP)
     with monkeypatch.context() as quick:
         quick.setattr(limits, "GPG_SECONDS", 1)
@@ -197,7 +197,8 @@ def test_a_store_that_forbids_to_remove_is_only_read_afterwards(
 
 def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example/cutter")
-    assert hosts_of(settings) == {Host.LOCAL}
+    assert hosts_of(settings) == {Host.LOCAL, Host.OPERATOR}
+    assert hosts_of(settings.model_copy(update={"database_url": None})) == {Host.LOCAL}
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets" / "cutter_operator.password").touch(mode=0o600)
     assert hosts_of(settings) == {Host.OPERATOR}
@@ -212,16 +213,16 @@ def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:
 
 def test_a_worker_that_is_alone_has_no_other_key(keyed: Settings) -> None:
     """The same folder passes for several workers, because `cutter up` hands each of them its own key."""
-    (failed,) = files.keys(keyed, [WorkerRole.CUTTER])
+    (failed,) = files.keys(keyed, frozenset({Host.CUTTER}))
     assert failed.failed
     assert failed.found == f"{keyed.keys} holds executor, verifier, the key of another worker"
     assert "CUTTER_KEYS_DIR" in failed.remedy
     assert "`cutter keys import --role backup FOLDER`" in failed.remedy
-    assert {file.verdict for file in files.keys(keyed, list(WorkerRole))} == {Verdict.OK}
+    assert {file.verdict for file in files.keys(keyed, WORKERS)} == {Verdict.OK}
 
 
 def test_a_missing_key_names_its_import(tmp_path: Path) -> None:
-    (failed,) = files.keys(Settings(state_dir=tmp_path), [WorkerRole.VERIFY])
+    (failed,) = files.keys(Settings(state_dir=tmp_path), frozenset({Host.VERIFY}))
     assert "`cutter keys import --role verifier FOLDER`" in failed.remedy
 
 
@@ -255,6 +256,15 @@ def test_up_refuses_before_it_makes_anything(tmp_path: Path) -> None:
         start(settings, print)
     assert refused.value.code == "throw_away_keys"
     assert not settings.state.exists()
+
+
+def test_up_refuses_pinned_builds_before_it_makes_anything(tmp_path: Path) -> None:
+    nothing_listens = "postgresql://127.0.0.1:1/cutter"
+    settings = Settings(state_dir=tmp_path / "state", database_url=nothing_listens, versioning="pinned")
+    with pytest.raises(Refused, match=r"docs/runbooks/upgrade\.md") as refused:
+        start(settings, print)
+    assert refused.value.code == "pinned_builds"
+    assert not (tmp_path / "state").exists()
 
 
 def test_only_a_missing_key_keeps_workers_from_a_database_elsewhere(tmp_path: Path) -> None:

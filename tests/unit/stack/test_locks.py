@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from cutter.errors import Unavailable
-from cutter.stack.locks import held
+from cutter.stack.processes import held
 
 HOLDER = """
 import sys
 from pathlib import Path
-from cutter.stack.locks import held
+from cutter.stack.processes import held
 with held(Path(sys.argv[1]), seconds=0, busy="busy"):
     print("held", flush=True)
     sys.stdin.read()

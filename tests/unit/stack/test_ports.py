@@ -1,4 +1,4 @@
-"""Ports: as set, as last time, or free."""
+"""Ports: as last time, or free."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from cutter.errors import Unavailable
 from cutter.stack import ports
 
 
@@ -22,22 +21,17 @@ def taken() -> Iterator[int]:
 
 def test_a_free_one_is_remembered_and_taken_again(tmp_path: Path) -> None:
     remembered = tmp_path / "folder" / "port"
-    first = ports.choose(remembered, wanted=None, setting="CUTTER_DATABASE_PORT")
+    first = ports.choose(remembered)
     assert ports.recall(remembered) == first
-    assert ports.choose(remembered, wanted=None, setting="CUTTER_DATABASE_PORT") == first
+    assert ports.choose(remembered) == first
 
 
 def test_a_remembered_one_that_is_taken_by_now_is_chosen_again(tmp_path: Path, taken: int) -> None:
     remembered = tmp_path / "port"
     remembered.write_text(str(taken), encoding="ascii")
-    chosen = ports.choose(remembered, wanted=None, setting="CUTTER_DATABASE_PORT")
+    chosen = ports.choose(remembered)
     assert chosen != taken
     assert ports.recall(remembered) == chosen
-
-
-def test_a_wanted_one_that_is_taken_is_an_error_that_names_its_setting(tmp_path: Path, taken: int) -> None:
-    with pytest.raises(Unavailable, match=f"port {taken} .* CUTTER_DATABASE_PORT"):
-        ports.choose(tmp_path / "port", wanted=taken, setting="CUTTER_DATABASE_PORT")
 
 
 def test_a_damaged_memory_is_no_memory(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ import pytest
 from cutter import limits
 from cutter.errors import Unavailable
 from cutter.stack import records, supervisor
-from cutter.stack.detached_process import last_line, spawn
-from cutter.stack.processes import Process, alive, send, until
+from cutter.stack.processes import Process, alive, last_line, send, spawn, until
 from cutter.stack.records import Service
 
 LONG = "import signal; signal.pause()"
