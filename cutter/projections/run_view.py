@@ -13,7 +13,7 @@ from typing import Any
 
 from cutter.catalogue import GATES, Gate, State
 from cutter.domain import recorded_values
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import Step, next_step
 from cutter.domain.run_record import (
     AttemptRecord,
     DocumentRecord,
@@ -201,22 +201,9 @@ class ShownRun:
 _MOVE = {"from_state": "from"}
 
 
-def run_view(
-    sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), law_by: str | None = None, *, corrected: bool = False,
-    approved: bool = False, exec_worker: bool = True,
-) -> ShownRun:  # fmt: skip
-    """Everything that a reader sees of a run. `refusals` are the refused messages.
-
-    For a skipped run, `law_by` is the run that enacted the law before. `corrected` is true if a version of the document
-    was registered after the run began. `approved` is true if the open request has all signatures. `exec_worker` is true
-    if an exec worker can continue the run.
-    """
-    run, latch = sidecar.run, sidecar.latch
-    step = next_step(
-        run_id=run.run_id, document_id=run.document_id, state=run.state, outcome=run.outcome, latched=latch.stopped,
-        wrote=sidecar.wrote, enacted=sidecar.enacted, law_by=law_by, corrected=corrected, approved=approved,
-        exec_worker=exec_worker,
-    )  # fmt: skip
+def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: Step | None = None) -> ShownRun:
+    """Everything that a reader sees of a run. `refusals` are the refused messages, and `step` is its batch's advice."""
+    run, latch, step = sidecar.run, sidecar.latch, step or next_step(sidecar.step_facts)
     timeline = _timeline(sidecar)
     return ShownRun(
         run_id=run.run_id,
@@ -231,11 +218,11 @@ def run_view(
         created_utc=run.created_at,
         state_utc=run.state_at,
         ended_utc=run.ended_at,
-        reason=_reason(run, law_by),
+        reason=_reason(run, sidecar.step_facts.law_by),
         stop=ShownStop(kind=latch.kind, reason=latch.reason, set_by=latch.set_by, set_at=latch.set_at)
         if latch.stopped
         else None,
-        wrote=sidecar.wrote,
+        wrote=sidecar.step_facts.wrote,
         states=_states(run, timeline),
         timeline=timeline,
         gates=[_gate(gate, sidecar) for gate in GATES],
