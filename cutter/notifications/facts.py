@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from cutter import limits
 from cutter.approvals.policy import Tier
@@ -85,25 +85,12 @@ class RunToTell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnactmentToTell:
-    """An enacted version of a law."""
+class EnactmentToTell(Enactment):
+    """An enacted version of a law, with the mode of the run that enacted it."""
 
     id: int
     subject: str
     mode: str
-    document: str
-    version: int
-    operation: str
-    run_id: str
-    change_set: str
-    enacted_at: datetime
-    effective_from: date
-    units: int
-    source_sha256: str
-    region_sha256: str
-    writer_digest: str
-    base_version: int | None
-    base_receipt_hash: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +139,7 @@ def new_cards(
     for run in RUNS.all(connection, asked):
         yield run.id, _run(run)
     for enactment in ENACTMENTS.all(connection, asked):
-        yield enactment.id, _enactment(enactment)
+        yield enactment.id, card_text.of_enactment(enactment.subject, mode=enactment.mode, made=enactment)
     for batch in BATCHES.all(connection, asked):
         yield batch.id, _batch(batch)
 
@@ -174,13 +161,6 @@ def _run(run: RunToTell) -> Card:
     return card_text.of_run(
         Kind(run.kind), run.subject, state=run.place, run_id=run.run_id, document_id=run.document_id, mode=run.mode
     )
-
-
-def _enactment(enactment: EnactmentToTell) -> Card:
-    made = asdict(enactment)
-    subject, mode = (str(made.pop(name)) for name in ("subject", "mode"))
-    made.pop("id")
-    return card_text.of_enactment(subject, mode=mode, made=Enactment(**made))
 
 
 def _batch(batch: BatchToTell) -> Card:

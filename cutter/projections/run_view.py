@@ -7,7 +7,7 @@ are the database's own texts, and durations are in seconds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from cutter.domain.next_step import Step, next_step
 from cutter.domain.run_record import (
     AttemptRecord,
     DocumentRecord,
+    Latch,
     RequestRecord,
     RunRecord,
     RunSidecar,
@@ -28,16 +29,6 @@ from cutter.lifecycle.history import of_audit
 from cutter.projections.json_form import json_form
 from cutter.projections.state_file import state_json
 from cutter.types import Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownStop:
-    """The stop latch of a run that people stopped."""
-
-    kind: str | None
-    reason: str | None
-    set_by: str | None
-    set_at: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,21 +68,6 @@ class ShownGate:
     pins: Json
     notes: list[str]
     document: DocumentRecord | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRequest:
-    """A request for approval. `tuple` has what people sign."""
-
-    gate: str
-    n: int
-    status: str
-    requested_at: str
-    expires_at: str
-    kb_id: str | None
-    request_sha256: str | None
-    challenge: str
-    tuple: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +142,13 @@ class ShownRun:
     state_utc: str
     ended_utc: str | None
     reason: str | None
-    stop: ShownStop | None
+    stop: Latch | None
     wrote: bool
     states: list[ReachedState]
     timeline: list[ShownMove]
     gates: list[ShownGate]
     digests: Json
-    requests: list[ShownRequest]
+    requests: list[RequestRecord]
     approvals: list[ShownApproval]
     refusals: list[ShownRefusal]
     retries: list[ShownRetry]
@@ -199,6 +175,8 @@ class ShownRun:
 
 
 _MOVE = {"from_state": "from"}
+_UNNAMED = {"writer_digest": recorded_values.MALFORMED, "candidate_count": recorded_values.MALFORMED}
+"""The values of a request that names neither."""
 
 
 def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: Step | None = None) -> ShownRun:
@@ -219,15 +197,13 @@ def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: S
         state_utc=run.state_at,
         ended_utc=run.ended_at,
         reason=_reason(run, sidecar.step_facts.law_by),
-        stop=ShownStop(kind=latch.kind, reason=latch.reason, set_by=latch.set_by, set_at=latch.set_at)
-        if latch.stopped
-        else None,
+        stop=latch if latch.stopped else None,
         wrote=sidecar.step_facts.wrote,
         states=_states(run, timeline),
         timeline=timeline,
         gates=[_gate(gate, sidecar) for gate in GATES],
         digests=state_json(sidecar)["context_pins"],
-        requests=[_request(request) for request in sidecar.requests],
+        requests=[replace(request, tuple={**_UNNAMED, **request.tuple}) for request in sidecar.requests],
         approvals=[_approval(verdict, sidecar) for verdict in sidecar.verdicts if verdict.accepted],
         refusals=_refusals(sidecar, refusals),
         retries=_retries(sidecar),
@@ -346,12 +322,6 @@ def _outcome(newest: AttemptRecord | None, *, ended: bool) -> str:
     if newest is None:
         return ""
     return str(newest.outcome or ("lost" if ended else "running"))
-
-
-def _request(request: RequestRecord) -> ShownRequest:
-    malformed = recorded_values.MALFORMED
-    asked = {"writer_digest": malformed, "candidate_count": malformed, **request.tuple}
-    return ShownRequest(**{**_same(ShownRequest, request), "tuple": asked})
 
 
 def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:

@@ -38,7 +38,6 @@ class NewestRun(StepFacts):
 
     mode: str
     batch_id: str | None
-    created_at: datetime
     state_at: datetime
     ended_at: datetime | None
     sealed: int

@@ -24,8 +24,8 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 67_552,
-    "SQL, lines": 9_813,
+    "product Python, lines": 67_496,
+    "SQL, lines": 9_808,
     "modules behind a reading gate": 110,
     "private helpers with one caller, per mille of all functions": 290,
     "SQL functions with at most one caller": 137,

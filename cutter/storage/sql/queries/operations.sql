@@ -17,7 +17,7 @@ order by since, r.run_id
 
 -- name: newest_runs
 -- Returns for each document the run that its name means, the newest first.
-select f.*, r.mode, r.batch_id, r.created_at, r.state_at, r.ended_at,
+select f.*, r.mode, r.batch_id, r.state_at, r.ended_at,
     (select count(*) from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.sealed_at is not null) as sealed,
     (select min(q.expires_at) from cutter_governance.approval_request q
      where q.run_id = r.run_id and q.status = 'requested' and r.ended_at is null) as expires_at
