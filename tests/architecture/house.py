@@ -25,7 +25,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
     "product Python, lines": 67_496,
-    "SQL, lines": 9_808,
+    "SQL, lines": 9_811,
     "modules behind a reading gate": 110,
     "private helpers with one caller, per mille of all functions": 290,
     "SQL functions with at most one caller": 137,
