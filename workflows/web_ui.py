@@ -7,7 +7,7 @@ from typing import Any
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from cutter.domain.next_step import AWAITING, next_step
+    from cutter.domain.next_step import AWAITING, StepFacts, next_step
     from temporal import names
     from workflows import run_display
     from workflows.run_progress import RunProgress
@@ -56,6 +56,7 @@ class WebUi:
         # nobody.
         busy = display.state in AWAITING and (display.request is None or bool(display.gate))
         state = "pending" if busy else display.state
-        return next_step(
+        facts = StepFacts(
             run_id=display.run_id, document_id=display.document_id, state=state, outcome=display.outcome or None
-        ).command
+        )
+        return next_step(facts).command

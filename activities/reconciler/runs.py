@@ -37,7 +37,7 @@ from activities.run.escalate import escalate
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.catalogue import Role
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import StepFacts, next_step
 from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, Refused, Unavailable
 from cutter.messages import EscalateInput, Reconciled, ResumeInput
@@ -55,25 +55,18 @@ NO_REASON = "no reason given"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenRun:
+class OpenRun(StepFacts):
     """A run that has not ended, with what decides how it is reconciled.
 
-    `kind` and `stop_reason` come from the stop latch. `approved` says that enough people approved a run that the policy
-    has stopped.
+    `kind` and `stop_reason` come from the stop latch. `resume_agreed` says that enough people approved a run that the
+    policy has stopped.
     """
 
-    run_id: str
-    document_id: str
-    mode: str
-    starter: str
-    state: str
     batch_id: str | None
     first_execution_id: str | None
-    latched: bool
     kind: str | None
     stop_reason: str | None
-    approved: bool
-    wrote: bool
+    resume_agreed: bool
     attempted: bool
     age_seconds: float
 
@@ -193,7 +186,7 @@ async def _reconciled(client: Client, deps: Deps, run: OpenRun, grace_seconds: f
         await asyncio.to_thread(resume_run, deps, ResumeInput(run_id=run.run_id))
         return Kind.LEFT_ALONE, _examined(run)
     return Kind.MARKED, MarkedRun(
-        run_id=run.run_id, document_id=run.document_id, state=done.state, next=_next_command(run, done.state),
+        run_id=run.run_id, document_id=run.document_id, state=done.state, next=done.next_command,
         was=run.state, report=done.kb_doc_id,
     )  # fmt: skip
 
@@ -222,10 +215,10 @@ async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> 
     if execution.in_outage and not run.stopped:
         await execution.handle(client).signal("look")
         return Kind.DIFFERS, DifferingRun(
-            run_id=run.run_id, document_id=run.document_id, state=run.state, next=_next_command(run, run.state),
+            run_id=run.run_id, document_id=run.document_id, state=run.state, next=next_step(run).command,
             temporal=execution.shown,
         )  # fmt: skip
-    if run.approved and not run.latched:
+    if run.resume_agreed and not run.latched:
         reply = await resume(client, run.document_id, None)
         return Kind.TOLD, _told(run, "approved", reply.status)
     # A cancel ends even a stopped run if the run has written nothing.
@@ -244,20 +237,11 @@ async def _batch_is_open(client: Client, run: OpenRun) -> bool:
 
 
 def _examined(run: OpenRun) -> ExaminedRun:
-    return ExaminedRun(
-        run_id=run.run_id, document_id=run.document_id, state=run.state, next=_next_command(run, run.state)
-    )
+    return ExaminedRun(run_id=run.run_id, document_id=run.document_id, state=run.state, next=next_step(run).command)
 
 
 def _told(run: OpenRun, stop: str | None, note: str) -> ToldRun:
     return ToldRun(
-        run_id=run.run_id, document_id=run.document_id, state=run.state, next=_next_command(run, run.state), stop=stop,
+        run_id=run.run_id, document_id=run.document_id, state=run.state, next=next_step(run).command, stop=stop,
         note=note,
     )  # fmt: skip
-
-
-def _next_command(run: OpenRun, state: str) -> str:
-    """The command that continues the run from this state."""
-    return next_step(
-        run_id=run.run_id, document_id=run.document_id, state=state, latched=run.latched, wrote=run.wrote
-    ).command

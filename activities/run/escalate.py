@@ -10,7 +10,7 @@ from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.batch import triage
 from cutter.catalogue import Role
 from cutter.domain import recorded_values
-from cutter.domain.next_step import Step, next_step
+from cutter.domain.next_step import next_step
 from cutter.domain.run_record import RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.kb import folder as kb_folder
@@ -55,8 +55,8 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
         kb_id = kb_folder.stop_report(folder, day_of(run).date(), number=number, quarantined=aside)
         epoch = IN_FORCE.first(connection)
         route = StopRoute(
-            sidecar=sidecar, step=step_of(sidecar), wrote=sidecar.wrote, gate=input.gate, reason=input.reason,
-            kb_id=kb_id, number=number, deployment_id=epoch.deployment_id if epoch else None,
+            sidecar=sidecar, gate=input.gate, reason=input.reason, kb_id=kb_id, number=number,
+            deployment_id=epoch.deployment_id if epoch else None,
         )  # fmt: skip
         case = case_of(connection, sidecar, max_candidates=deps.settings.max_candidates) if aside else None
         connection.execute(
@@ -79,7 +79,7 @@ def _impossible(sidecar: RunSidecar, state: str) -> bool:
     if sidecar.run.state == state:
         return False
     if state == "voided_cancelled":
-        return sidecar.wrote or not sidecar.latch.stopped or sidecar.latch.kind != "cancel"
+        return sidecar.step_facts.wrote or not sidecar.latch.stopped or sidecar.latch.kind != "cancel"
     return _STOPPED.fullmatch(state) is None
 
 
@@ -89,13 +89,4 @@ def _view(sidecar: RunSidecar, *, code: str = "", kb_doc_id: str = "") -> Escala
 
 def command_of(sidecar: RunSidecar) -> str:
     """The command that continues this run."""
-    return step_of(sidecar).command
-
-
-def step_of(sidecar: RunSidecar) -> Step:
-    """The step that continues this run, derived from all facts that the database has about it."""
-    run = sidecar.run
-    return next_step(
-        run_id=run.run_id, document_id=run.document_id, state=run.state, outcome=run.outcome,
-        latched=sidecar.latch.stopped, wrote=sidecar.wrote, enacted=sidecar.enacted,
-    )  # fmt: skip
+    return next_step(sidecar.step_facts).command

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cutter.batch import triage, ways
-from cutter.batch.disposition import Failure, disposition
+from cutter.batch.disposition import disposition
 from cutter.batch.triage import Source, Triage
-from cutter.batch.view import ItemRun
 from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.domain.stop_codes import stop_code
@@ -49,13 +48,6 @@ def case_of(connection: Connection, sidecar: RunSidecar, *, max_candidates: int,
     """
     run, error = sidecar.run, sidecar.run.error
     last = sidecar.attempts[-1].gate if sidecar.attempts else ""
-    failure = Failure(state=run.state, code=code_of(error), wrote=sidecar.wrote, enacted=sidecar.enacted)
-    item = ItemRun(
-        run_id=run.run_id, document_id=run.document_id, state=run.state, outcome=run.outcome,
-        latched=sidecar.latch.stopped, wrote=failure.wrote, enacted=failure.enacted,
-        included=False, corrected=False,
-    )  # fmt: skip
-    remedy = ways.run_step(run.batch_id or "", item)
     reproduction = triage.reproduction(
         run_id=run.run_id, document_id=run.document_id, state=run.state,
         source=_source(connection, run.run_id, max_candidates),
@@ -63,7 +55,9 @@ def case_of(connection: Connection, sidecar: RunSidecar, *, max_candidates: int,
     return Triage(
         run_id=run.run_id, document_id=run.document_id, state=run.state,
         gate=error.get("gate") or last, code=code or stop_code(run.state) or run.state, error=error,
-        sidecar=render_state(sidecar).decode(), advice=disposition(failure), reproduction=reproduction, remedy=remedy,
+        sidecar=render_state(sidecar).decode(), reproduction=reproduction,
+        advice=disposition(sidecar.step_facts, code_of(error)),
+        remedy=ways.run_step(run.batch_id or "", sidecar.step_facts),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cutter.domain.next_step import StepFacts
 from cutter.domain.run_state import RunState
 from cutter.errors import ProgrammingError
 
@@ -19,18 +20,6 @@ class Disposition(StrEnum):
     VOID = "void"
     OPEN_FIX_MACRO = "open-fix-macro"
     RESUME = "resume"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """A run's state with its reason code. `wrote` says that leg A is sealed, so that drafts exist. `enacted` says that
-    they are enacted.
-    """
-
-    state: str
-    code: str = ""
-    wrote: bool = False
-    enacted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,49 +48,49 @@ _OF_THE_DEPLOYMENT = ("failed_backup", "failed_grant_probe")
 _DRIFT_OF_DEFINITIONS = tuple(f"stopped_drift_{name}" for name in ("functions", "triggers", "tables", "grants"))
 
 
-def disposition(failure: Failure) -> Recommendation:
-    """Recommend a disposition from the state and the reason code. Raises ProgrammingError for a state that is neither
-    failed nor stopped.
+def disposition(run: StepFacts, code: str = "") -> Recommendation:
+    """Recommend a disposition for a run and its reason code. Raises ProgrammingError for a state that is neither failed
+    nor stopped.
     """
-    if RunState(failure.state).stopped:
-        return _of_a_stop(failure)
-    if RunState(failure.state).failed:
-        return _of_a_failure(failure)
-    raise ProgrammingError(f"{failure.state} is neither failed nor stopped")
+    if RunState(run.state).stopped:
+        return _of_a_stop(run.state)
+    if RunState(run.state).failed:
+        return _of_a_failure(run, code)
+    raise ProgrammingError(f"{run.state} is neither failed nor stopped")
 
 
-def _of_a_stop(failure: Failure) -> Recommendation:
-    if failure.state.startswith(_DRIFT_OF_DEFINITIONS):
+def _of_a_stop(state: str) -> Recommendation:
+    if state.startswith(_DRIFT_OF_DEFINITIONS):
         return _fix("the database's definitions differ from the migrated ones: find out who changed them")
-    if failure.state == "stopped_drift_source":
+    if state == "stopped_drift_source":
         return _amend("the source changed under the run: run its newest version")
-    if RunState(failure.state).drifted:
+    if RunState(state).drifted:
         return _void("rows of this document were changed from outside the run")
-    if RunState(failure.state).broken:
+    if RunState(state).broken:
         return _fix("a gate ended in an unexpected error")
-    if failure.state == "stopped_cancel":
+    if state == "stopped_cancel":
         return _void("a person cancelled it after it had written")
     return Recommendation(disposition=Disposition.RESUME, why="the run was only interrupted; its work so far is valid")
 
 
-def _of_a_failure(failure: Failure) -> Recommendation:
-    if failure.enacted or failure.state == "failed_closeout":
+def _of_a_failure(run: StepFacts, code: str) -> Recommendation:
+    if run.enacted or run.state == "failed_closeout":
         return _fix("the law is enacted and cannot be voided: only its closeout is missing")
-    if failure.wrote:
+    if run.wrote:
         return _void("the run has written drafts: withdraw them before you cut the law again")
-    if failure.code == OVER_WRITES:
+    if code == OVER_WRITES:
         return _amend(
             "its tenant may not write so many units in a run: raise max_writes_per_run, or cut the law in parts"
         )
-    if failure.state in _OF_THE_TEXT and failure.code not in SAME_TWICE:
+    if run.state in _OF_THE_TEXT and code not in SAME_TWICE:
         return _amend("the text or its profile must be corrected: register a corrected version and run it")
-    if failure.state in _OF_THE_TEXT:
-        return _fix(f"{failure.code} holds for every text: the program is wrong, not the law")
-    if failure.state in _OF_THE_DEPLOYMENT:
+    if run.state in _OF_THE_TEXT:
+        return _fix(f"{code} holds for every text: the program is wrong, not the law")
+    if run.state in _OF_THE_DEPLOYMENT:
         return _fix("the deployment differs from its declaration: no document would pass here")
-    if failure.state == "failed_rejected":
+    if run.state == "failed_rejected":
         return _amend("an approver refused this write: correct what the approver objected to")
-    if failure.state == "failed_policy":
+    if run.state == "failed_policy":
         return _void("the policy does not allow this run")
     return _fix("the gate refused, and nothing of it was written: read the reason before you try again")
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from cutter.batch.item import BATCH, REVIEW, Item, Outcome, Stage, outcome_of, stage_of
+from cutter.domain.next_step import StepFacts
 from cutter.domain.recorded_values import record
 from cutter.domain.run_state import RunState
 from cutter.messages import Mode
@@ -50,13 +51,15 @@ class FailedRun:
     batch_id: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemRun:
-    """The facts that decide how a document of a batch continues. They are about its newest run in the batch, if it has
-    one.
+@dataclass(frozen=True, kw_only=True)
+class ItemRecord:
+    """An item of a batch, with its newest run in the batch, its open request and its open queue entry.
 
-    `wrote` says that leg A is sealed, and `enacted` that the enactment is sealed. `included` says that a signature
-    includes the failed document again. `corrected` says that a version was registered after the run began.
+    `included` says that a signature includes the failed document again. `latched`, `wrote`, `enacted`, `corrected` and
+    `approved` are facts of the run (`step_facts`).
+    `decided` says why the item gets no run. `kept_out` says that the reason is an earlier failure, in `failed_run`.
+    `open_run` is the run of another batch or person that keeps the document busy. `stopped_by` names who set the latch.
+    `signed` is the number of people who approved the open request.
     """
 
     run_id: str | None
@@ -68,32 +71,6 @@ class ItemRun:
     enacted: bool
     included: bool
     corrected: bool
-
-    @property
-    def stopped(self) -> bool:
-        """True when the run is stopped and waits for a resume."""
-        return RunState(self.state or "").stopped
-
-    @property
-    def failed(self) -> bool:
-        """True when the newest run in this batch failed."""
-        return RunState(self.state or "").failed
-
-    @property
-    def voided(self) -> bool:
-        """True when the run was voided or cancelled."""
-        return RunState(self.state or "").voided
-
-
-@dataclass(frozen=True, kw_only=True)
-class ItemRecord(ItemRun):
-    """An item of a batch, with its newest run in the batch, its open request and its open queue entry.
-
-    `decided` says why the item gets no run. `kept_out` says that the reason is an earlier failure, in `failed_run`.
-    `open_run` is the run of another batch or person that keeps the document busy. `stopped_by` names who set the latch.
-    `signed` is the number of people who approved the open request, and `approved` says that they are enough.
-    """
-
     position: int
     priority: int
     depends_on: list[str]
@@ -122,6 +99,30 @@ class ItemRecord(ItemRun):
     queue_code: str | None
     queue_kb_id: str | None
     queue_state: str | None
+
+    @property
+    def step_facts(self) -> StepFacts:
+        """What decides the next step of an item that has a run."""
+        return StepFacts(
+            run_id=self.run_id or "", document_id=self.document_id, state=self.state or "", outcome=self.outcome,
+            latched=self.latched, wrote=self.wrote, enacted=self.enacted, corrected=self.corrected,
+            approved=self.approved,
+        )  # fmt: skip
+
+    @property
+    def stopped(self) -> bool:
+        """True when the run is stopped and waits for a resume."""
+        return RunState(self.state or "").stopped
+
+    @property
+    def failed(self) -> bool:
+        """True when the newest run in this batch failed."""
+        return RunState(self.state or "").failed
+
+    @property
+    def voided(self) -> bool:
+        """True when the run was voided or cancelled."""
+        return RunState(self.state or "").voided
 
     @property
     def held(self) -> bool:

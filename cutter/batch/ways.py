@@ -13,8 +13,9 @@ from cutter import limits
 from cutter.batch import batch_step, resume_plan
 from cutter.batch.resume_plan import include_command
 from cutter.batch.state import ENDS
-from cutter.batch.view import BatchView, ItemRecord, ItemRun
-from cutter.domain.next_step import OF_THE_TEXT, Needs, Step, next_step
+from cutter.batch.view import BatchView, ItemRecord
+from cutter.domain.next_step import OF_THE_TEXT, Needs, Step, StepFacts, next_step
+from cutter.domain.run_state import RunState
 
 
 def next_command(view: BatchView, summary: batch_step.Summary) -> str:
@@ -56,18 +57,19 @@ def needing_people(view: BatchView) -> Iterator[Step]:
 
 def item_step(batch_id: str, item: ItemRecord) -> Step | None:
     """The step that continues one document of a batch. None if it waits for other documents, or for nothing."""
-    return run_step(batch_id, item, approved=item.approved) if item.run_id else _without_run(item)
+    return run_step(batch_id, item.step_facts, included=item.included) if item.run_id else _without_run(item)
 
 
-def run_step(batch_id: str, run: ItemRun, *, approved: bool = False) -> Step:
-    """The step that continues one document that has a run in the batch. `approved` says that its open request has the
-    signatures that it needs, so that nobody is asked for another one.
+def run_step(batch_id: str, run: StepFacts, *, included: bool = False) -> Step:
+    """The step that continues one document that has a run in the batch. `included` says that a signature includes the
+    failed document again.
     """
-    step = next_step(
-        run_id=run.run_id or "", document_id=run.document_id, state=run.state or "", outcome=run.outcome,
-        latched=run.latched, wrote=run.wrote, enacted=run.enacted, approved=approved,
-    )  # fmt: skip
-    return _failed(batch_id, run, step) if run.failed and not run.enacted else step
+    if not RunState(run.state).failed or run.enacted:
+        return next_step(run)
+    if included:
+        again = f"cutter orchestrate resume-batch --batch-id {batch_id}"
+        return Step(needs=Needs.NOTHING, commands=(again,))
+    return _failed(batch_id, run, next_step(run).first)
 
 
 def command_of(batch_id: str, item: ItemRecord) -> str:
@@ -76,20 +78,17 @@ def command_of(batch_id: str, item: ItemRecord) -> str:
     return step.command if step else ""
 
 
-def _failed(batch_id: str, item: ItemRun, step: Step) -> Step:
+def _failed(batch_id: str, run: StepFacts, first: str) -> Step:
     """The step for a failed document: it runs again in its batch. If it has drafts, a void withdraws them first."""
-    if item.included:
-        again = f"cutter orchestrate resume-batch --batch-id {batch_id}"
-        return Step(needs=Needs.NOTHING, commands=(again,))
-    if item.wrote:
-        void = f"cutter void {item.run_id} --reason TEXT"
+    if run.wrote:
+        void = f"cutter void {run.run_id} --reason TEXT"
         queue = "cutter orchestrate batch --queue QUEUE --skip-completed --resume"
-        return Step(needs=Needs.CORRECTION, commands=(void, queue), first=step.first)
-    sign = include_command(batch_id, item.document_id)
-    if item.corrected or item.state not in OF_THE_TEXT:
-        return Step(needs=Needs.CORRECTION, commands=(sign,), first="" if item.corrected else step.first)
-    add = f"cutter source add FILE --document-id {item.document_id} --profile PROFILE"
-    return Step(needs=Needs.CORRECTION, commands=(add, sign), first=step.first)
+        return Step(needs=Needs.CORRECTION, commands=(void, queue), first=first)
+    sign = include_command(batch_id, run.document_id)
+    if run.corrected or run.state not in OF_THE_TEXT:
+        return Step(needs=Needs.CORRECTION, commands=(sign,), first="" if run.corrected else first)
+    add = f"cutter source add FILE --document-id {run.document_id} --profile PROFILE"
+    return Step(needs=Needs.CORRECTION, commands=(add, sign), first=first)
 
 
 def _without_run(item: ItemRecord) -> Step | None:

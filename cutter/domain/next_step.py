@@ -57,12 +57,9 @@ class Step:
         return THEN.join(self.commands)
 
 
-def next_step(
-    *, run_id: str, document_id: str, state: str, outcome: str | None = None, latched: bool = False,
-    wrote: bool = False, enacted: bool = False, law_by: str | None = None, corrected: bool = False,
-    approved: bool = False, exec_worker: bool = True,
-) -> Step:  # fmt: skip
-    """The step after a state. An open run is named by its document, because a document has one open run at most.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFacts:
+    """What decides the next step of a run, as `fn_step_facts` answers it.
 
     `latched` says that the stop latch is set, `wrote` that leg A is sealed, so that drafts may exist, and `enacted`
     that the enactment is sealed. `law_by` is the run that enacted the law, for a run that was skipped because of it.
@@ -70,24 +67,40 @@ def next_step(
     `approved` says that the open request has the signatures that it needs. Then an exec worker takes the gate, if one
     runs (`exec_worker`).
     """
-    if outcome == "rehearsed":
+
+    run_id: str
+    document_id: str
+    state: str
+    outcome: str | None = None
+    latched: bool = False
+    wrote: bool = False
+    enacted: bool = False
+    law_by: str | None = None
+    corrected: bool = False
+    approved: bool = False
+    exec_worker: bool = True
+
+
+def next_step(run: StepFacts) -> Step:
+    """The step that continues a run. An open run is named by its document, which has one open run at most."""
+    document_id, state = run.document_id, run.state
+    if run.outcome == "rehearsed":
         return _nobody(f"cutter run {document_id}")
-    if outcome == "skipped":
-        return _nobody(f"cutter report {law_by}" if law_by else f"cutter status {document_id}")
+    if run.outcome == "skipped":
+        return _nobody(f"cutter report {run.law_by}" if run.law_by else f"cutter status {document_id}")
     if state == State.CLOSEOUT_REPORTED:
-        return _nobody(f"cutter report {run_id}")
+        return _nobody(f"cutter report {run.run_id}")
     if RunState(state).voided:
         return _nobody(f"cutter run {document_id}")
     if RunState(state).failed:
-        over = enacted or state == "failed_closeout"
-        return _failed(run_id, document_id, state, wrote=wrote, enacted=over, corrected=corrected)
+        return _failed(run)
     if RunState(state).stopped:
-        return _stopped(document_id, state, latched=latched)
-    if latched:
+        return _stopped(document_id, state, latched=run.latched)
+    if run.latched:
         # The latch is in PostgreSQL, but the workflow has not heard of it, or has not reached a boundary yet.
         return Step(needs=Needs.DELIVERY, commands=("cutter reconcile",))
-    if state in AWAITING and approved:
-        if not exec_worker:
+    if state in AWAITING and run.approved:
+        if not run.exec_worker:
             return Step(needs=Needs.WORKER, commands=("cutter up",))
         return Step(needs=Needs.EXECUTION, commands=(f"cutter status {document_id} --watch",))
     if state in AWAITING:
@@ -99,26 +112,28 @@ def _nobody(command: str) -> Step:
     return Step(needs=Needs.NOTHING, commands=(command,))
 
 
-def _failed(run_id: str, document_id: str, state: str, *, wrote: bool, enacted: bool, corrected: bool) -> Step:
+def _failed(run: StepFacts) -> Step:
     """A failed run is over. A person corrects the cause, and a new run names the failed run that it amends.
 
     Only drafts need a void. Nobody can void enacted law. So after a failure that follows the enactment there is nothing
     to correct, and people read the result.
     """
-    if enacted:
+    run_id, state = run.run_id, run.state
+    if run.enacted or state == "failed_closeout":
         read = (f"cutter report {run_id}", f"cutter audit export --run {run_id} --out audit.jsonl")
         return Step(needs=Needs.CORRECTION, commands=read, first="the law is enacted: see what is missing")
-    void, again = f"cutter void {run_id} --reason TEXT", f"cutter run {document_id} --amends {run_id}"
-    if state in OF_THE_TEXT and corrected:
-        return Step(needs=Needs.CORRECTION, commands=(void, again) if wrote else (again,))
+    again = f"cutter run {run.document_id} --amends {run_id}"
+    void = (f"cutter void {run_id} --reason TEXT",) if run.wrote else ()
+    if state in OF_THE_TEXT and run.corrected:
+        return Step(needs=Needs.CORRECTION, commands=(*void, again))
     if state in OF_THE_TEXT:
-        add = f"cutter source add FILE --document-id {document_id} --profile PROFILE"
+        add = f"cutter source add FILE --document-id {run.document_id} --profile PROFILE"
         first = "correct the text, or choose another profile or options for it"
-        return Step(needs=Needs.CORRECTION, commands=(void, add, again) if wrote else (add, again), first=first)
+        return Step(needs=Needs.CORRECTION, commands=(*void, add, again), first=first)
     first = "put right what the reason names; `cutter doctor` shows the rest"
     if state == "failed_policy":
         first = "read the rule that the reason names: `cutter policy check --current`; change it, or run what it allows"
-    return Step(needs=Needs.CORRECTION, commands=(void, again) if wrote else (again,), first=first)
+    return Step(needs=Needs.CORRECTION, commands=(*void, again), first=first)
 
 
 def _stopped(document_id: str, state: str, *, latched: bool) -> Step:

@@ -11,11 +11,9 @@ from typing import Final, Literal
 
 from cutter.catalogue import GATES
 from cutter.domain import recorded_values
-from cutter.domain.recorded_values import record
+from cutter.domain.next_step import StepFacts
+from cutter.domain.recorded_values import record, sparse
 from cutter.types import Json
-
-LEG_A, ENACTMENT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
-"""The gates whose receipts say that units may exist, and that they are enacted."""
 
 _ON_THE_WAY = frozenset(state for gate in GATES for state in (gate.from_state.value, gate.to_state.value)) - {
     gate.from_state.value for gate in GATES if gate.sovereign is not None
@@ -206,6 +204,7 @@ class RunSidecar:
 
     run: RunRecord
     latch: Latch
+    step_facts: StepFacts
     receipts: tuple[Receipt, ...]
     attempts: tuple[AttemptRecord, ...]
     requests: tuple[RequestRecord, ...]
@@ -223,6 +222,8 @@ class RunSidecar:
         return cls(
             run=RunRecord.of(answer["run"]),
             latch=record(Latch, answer["latch"]) if answer["latch"] else Latch(),
+            # Nobody asks for the next step of a run that moves.
+            step_facts=sparse(StepFacts, answer["step_facts"] or answer["run"]),
             receipts=tuple(map(Receipt.of, answer["receipts"])),
             attempts=tuple(map(AttemptRecord.of, answer["attempts"])),
             requests=tuple(map(RequestRecord.of, answer["requests"])),
@@ -250,18 +251,8 @@ class RunSidecar:
         """The gates that have a sealed receipt, in their order."""
         return tuple(receipt.gate for receipt in self.receipts)
 
-    @property
-    def wrote(self) -> bool:
-        """True when leg A is sealed, so that drafts may exist."""
-        return LEG_A in self.sealed
-
-    @property
-    def enacted(self) -> bool:
-        """True when the enactment is sealed. Enacted law is never voided."""
-        return ENACTMENT in self.sealed
-
 
 _MOVING: Final[Json] = {
-    "latch": None, "receipts": (), "attempts": (), "requests": (), "verdicts": (), "consumptions": (),
-    "transitions": (), "approval_moves": (), "audit_head": None,
+    "latch": None, "step_facts": None, "receipts": (), "attempts": (), "requests": (), "verdicts": (),
+    "consumptions": (), "transitions": (), "approval_moves": (), "audit_head": None,
 }  # fmt: skip

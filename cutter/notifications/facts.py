@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from cutter import limits
 from cutter.approvals.policy import Tier
 from cutter.approvals.request import RequestDocument, parse_request
 from cutter.catalogue import GATES, Sovereign, stands_on
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import StepFacts, next_step
 from cutter.errors import ProgrammingError
 from cutter.notifications import card_text
 from cutter.notifications.card import Card, Enactment, Kind, from_json
@@ -23,14 +23,12 @@ from cutter.types import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestToAsk:
+class RequestToAsk(StepFacts):
     """An open request at a sovereign gate, with its document."""
 
     id: int
     subject: str
     place: str
-    run_id: str
-    document_id: str
     docprefix: str
     tenant: str
     mode: str
@@ -40,7 +38,7 @@ class RequestToAsk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopToAsk:
+class StopToAsk(StepFacts):
     """A run that the policy stopped. A resume needs `needed` people of the tier `tier`.
 
     `unsigned` is true if the press of a button may decide.
@@ -49,12 +47,9 @@ class StopToAsk:
     id: int
     subject: str
     place: str
-    run_id: str
-    document_id: str
     docprefix: str
     tenant: str
     mode: str
-    state: str
     reason: str | None
     tier: str
     needed: int
@@ -87,25 +82,12 @@ class RunToTell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnactmentToTell:
-    """An enacted version of a law."""
+class EnactmentToTell(Enactment):
+    """An enacted version of a law, with the mode of the run that enacted it."""
 
     id: int
     subject: str
     mode: str
-    document: str
-    version: int
-    operation: str
-    run_id: str
-    change_set: str
-    enacted_at: datetime
-    effective_from: date
-    units: int
-    source_sha256: str
-    region_sha256: str
-    writer_digest: str
-    base_version: int | None
-    base_receipt_hash: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +136,7 @@ def new_cards(
     for run in RUNS.all(connection, asked):
         yield run.id, _run(run)
     for enactment in ENACTMENTS.all(connection, asked):
-        yield enactment.id, _enactment(enactment)
+        yield enactment.id, card_text.of_enactment(enactment.subject, mode=enactment.mode, made=enactment)
     for batch in BATCHES.all(connection, asked):
         yield batch.id, _batch(batch)
 
@@ -173,13 +155,6 @@ def _run(run: RunToTell) -> Card:
     )
 
 
-def _enactment(enactment: EnactmentToTell) -> Card:
-    made = asdict(enactment)
-    subject, mode = (str(made.pop(name)) for name in ("subject", "mode"))
-    made.pop("id")
-    return card_text.of_enactment(subject, mode=mode, made=Enactment(**made))
-
-
 def _batch(batch: BatchToTell) -> Card:
     counts = {"documents": batch.documents, "enacted": batch.enacted, "failed": batch.failed, "stopped": batch.stopped,
               "voided": batch.voided}  # fmt: skip
@@ -196,27 +171,24 @@ def _waiting(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Wai
     reasons = dict.fromkeys(each.why for each in decisions if each.verdict is not Verdict.ALLOW)
     tiers = [Tier(document.tier), *(each.tier for each in decisions if each.tier)]
     changes = document.changes
-    step = next_step(run_id=request.run_id, document_id=request.document_id, state=_AWAITING[Sovereign(request.place)])
+    # The card asks for a signature, even if enough people have signed since the request was made.
     return Waiting(
         subject=request.subject, place=request.place, run_id=request.run_id, document_id=request.document_id,
         docprefix=request.docprefix, mode=request.mode, tier=max(tiers, key=list(Tier).index),
         needed=document.approvers_needed, reason="; ".join(reasons),
-        command=step.command, expires=request.expires_at, units=document.request.candidate_count,
+        command=next_step(replace(request, approved=False)).command, expires=request.expires_at,
+        units=document.request.candidate_count,
         changes=(changes.added_count, changes.changed_count, changes.removed_count), findings=document.findings_count,
     )  # fmt: skip
 
 
 def _stopped(stop: StopToAsk) -> Waiting:
     """The question about a run that the policy stopped before a gate. The run continues after people agree."""
-    step = next_step(run_id=stop.run_id, document_id=stop.document_id, state=stop.state)
     return Waiting(
         subject=stop.subject, place=stop.place, run_id=stop.run_id, document_id=stop.document_id,
         docprefix=stop.docprefix, mode=stop.mode, tier=Tier(stop.tier), needed=stop.needed,
-        reason=stop.reason or "", command=step.command, units=stop.units, unsigned=stop.unsigned,
+        reason=stop.reason or "", command=next_step(stop).command, units=stop.units, unsigned=stop.unsigned,
     )  # fmt: skip
-
-
-_AWAITING = {gate.sovereign: gate.from_state.value for gate in GATES if gate.sovereign is not None}
 
 
 def _decisions(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from cutter.catalogue import Sovereign, State
 from cutter.domain.amounts import counted
 from cutter.domain.next_step import AWAITING, THEN, Needs
+from cutter.domain.run_record import RequestRecord
 from cutter.domain.run_state import RunState
-from cutter.projections.run_view import ShownGate, ShownRequest, ShownRun
+from cutter.projections.run_view import ShownGate, ShownRun
 from cutter.projections.shown_law import PinnedLaw
 
 GATE_WORDS = {Sovereign.CUT.value: "SG_1: write the units", Sovereign.LIFECYCLE.value: "SG_2: make them effective"}
@@ -93,6 +94,6 @@ def other_cut(unlike: Sequence[str]) -> str:
     )
 
 
-def open_requests(view: ShownRun) -> list[ShownRequest]:
+def open_requests(view: ShownRun) -> list[RequestRecord]:
     """The requests that wait for signatures."""
     return [request for request in view.requests if request.status == "requested"]

@@ -7,16 +7,17 @@ are the database's own texts, and durations are in seconds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
 from cutter.catalogue import GATES, Gate, State
 from cutter.domain import recorded_values
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import Step, next_step
 from cutter.domain.run_record import (
     AttemptRecord,
     DocumentRecord,
+    Latch,
     RequestRecord,
     RunRecord,
     RunSidecar,
@@ -28,16 +29,6 @@ from cutter.lifecycle.history import of_audit
 from cutter.projections.json_form import json_form
 from cutter.projections.state_file import state_json
 from cutter.types import Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownStop:
-    """The stop latch of a run that people stopped."""
-
-    kind: str | None
-    reason: str | None
-    set_by: str | None
-    set_at: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,21 +68,6 @@ class ShownGate:
     pins: Json
     notes: list[str]
     document: DocumentRecord | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRequest:
-    """A request for approval. `tuple` has what people sign."""
-
-    gate: str
-    n: int
-    status: str
-    requested_at: str
-    expires_at: str
-    kb_id: str | None
-    request_sha256: str | None
-    challenge: str
-    tuple: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +142,13 @@ class ShownRun:
     state_utc: str
     ended_utc: str | None
     reason: str | None
-    stop: ShownStop | None
+    stop: Latch | None
     wrote: bool
     states: list[ReachedState]
     timeline: list[ShownMove]
     gates: list[ShownGate]
     digests: Json
-    requests: list[ShownRequest]
+    requests: list[RequestRecord]
     approvals: list[ShownApproval]
     refusals: list[ShownRefusal]
     retries: list[ShownRetry]
@@ -199,24 +175,13 @@ class ShownRun:
 
 
 _MOVE = {"from_state": "from"}
+_UNNAMED = {"writer_digest": recorded_values.MALFORMED, "candidate_count": recorded_values.MALFORMED}
+"""The values of a request that names neither."""
 
 
-def run_view(
-    sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), law_by: str | None = None, *, corrected: bool = False,
-    approved: bool = False, exec_worker: bool = True,
-) -> ShownRun:  # fmt: skip
-    """Everything that a reader sees of a run. `refusals` are the refused messages.
-
-    For a skipped run, `law_by` is the run that enacted the law before. `corrected` is true if a version of the document
-    was registered after the run began. `approved` is true if the open request has all signatures. `exec_worker` is true
-    if an exec worker can continue the run.
-    """
-    run, latch = sidecar.run, sidecar.latch
-    step = next_step(
-        run_id=run.run_id, document_id=run.document_id, state=run.state, outcome=run.outcome, latched=latch.stopped,
-        wrote=sidecar.wrote, enacted=sidecar.enacted, law_by=law_by, corrected=corrected, approved=approved,
-        exec_worker=exec_worker,
-    )  # fmt: skip
+def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: Step | None = None) -> ShownRun:
+    """Everything that a reader sees of a run. `refusals` are the refused messages, and `step` is its batch's advice."""
+    run, latch, step = sidecar.run, sidecar.latch, step or next_step(sidecar.step_facts)
     timeline = _timeline(sidecar)
     return ShownRun(
         run_id=run.run_id,
@@ -231,16 +196,14 @@ def run_view(
         created_utc=run.created_at,
         state_utc=run.state_at,
         ended_utc=run.ended_at,
-        reason=_reason(run, law_by),
-        stop=ShownStop(kind=latch.kind, reason=latch.reason, set_by=latch.set_by, set_at=latch.set_at)
-        if latch.stopped
-        else None,
-        wrote=sidecar.wrote,
+        reason=_reason(run, sidecar.step_facts.law_by),
+        stop=latch if latch.stopped else None,
+        wrote=sidecar.step_facts.wrote,
         states=_states(run, timeline),
         timeline=timeline,
         gates=[_gate(gate, sidecar) for gate in GATES],
         digests=state_json(sidecar)["context_pins"],
-        requests=[_request(request) for request in sidecar.requests],
+        requests=[replace(request, tuple={**_UNNAMED, **request.tuple}) for request in sidecar.requests],
         approvals=[_approval(verdict, sidecar) for verdict in sidecar.verdicts if verdict.accepted],
         refusals=_refusals(sidecar, refusals),
         retries=_retries(sidecar),
@@ -359,12 +322,6 @@ def _outcome(newest: AttemptRecord | None, *, ended: bool) -> str:
     if newest is None:
         return ""
     return str(newest.outcome or ("lost" if ended else "running"))
-
-
-def _request(request: RequestRecord) -> ShownRequest:
-    malformed = recorded_values.MALFORMED
-    asked = {"writer_digest": malformed, "candidate_count": malformed, **request.tuple}
-    return ShownRequest(**{**_same(ShownRequest, request), "tuple": asked})
 
 
 def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:

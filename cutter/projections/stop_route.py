@@ -14,7 +14,7 @@ from cutter import limits
 from cutter.approvals import manual_instructions, schema
 from cutter.catalogue import Sovereign
 from cutter.domain.markdown import cell, fenced, json_block, prose
-from cutter.domain.next_step import Needs, Step
+from cutter.domain.next_step import Needs, Step, next_step
 from cutter.domain.run_record import RunSidecar
 from cutter.domain.stop_codes import stop_code
 from cutter.projections.state_file import state_json
@@ -36,13 +36,16 @@ class StopRoute:
     """
 
     sidecar: RunSidecar
-    step: Step
-    wrote: bool
     gate: str
     reason: str
     kb_id: str
     number: int
     deployment_id: str | None
+
+    @property
+    def step(self) -> Step:
+        """The step that continues the run."""
+        return next_step(self.sidecar.step_facts)
 
 
 def render(route: StopRoute, triage: str = "") -> str:
@@ -96,7 +99,7 @@ def _by_hand(route: StopRoute) -> Iterator[str]:
 
 def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -> Iterator[str]:
     run = route.sidecar.run
-    gate = Sovereign.LIFECYCLE if route.wrote else Sovereign.CUT
+    gate = Sovereign.LIFECYCLE if route.sidecar.step_facts.wrote else Sovereign.CUT
     # The store is write-once, so the orders of two stops, or of two people, must have different names.
     kb_id = f"{route.kb_id.rpartition('/')[0]}/SG3-{decision.replace('_', '-')}-{route.number}-by-hand.md"
     name = kb_id.rpartition("/")[2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from psycopg.types.json import Jsonb
 
@@ -20,16 +20,26 @@ from cutter.storage import likely_names
 from cutter.storage.answers import Drift
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, session
-from cutter.storage.records import Rows, parsed, values
+from cutter.storage.records import Rows, parsed, records, values
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StillRun:
+    """An open run that waits for no person, and the seconds since its last move."""
+
+    run_id: str
+    document_id: str
+    state: str
+    still_seconds: float
+
 
 KNOWN: Rows[bool] = values("document_known")
 LANES = parsed("lanes", lanes_of)
 RUN_OF_DOCUMENT: Rows[str] = values("run_of_document")
-ENACTING: Rows[str] = values("enacting_run")
 OPEN_RUN: Rows[str] = values("open_run_of_document")
-CORRECTED: Rows[bool] = values("run_corrected")
+STILL = records("still_runs", StillRun)
 
 
 def register_run(
@@ -102,12 +112,6 @@ def run_id_of(settings: Settings, name: str) -> str:
 def run_meant(connection: Connection, name: str) -> str:
     """The same on an open connection."""
     return ids.run_id(name) if ids.is_run_id(name) else _run_of_document(connection, name)
-
-
-def enacting_run(settings: Settings, document_id: str) -> str | None:
-    """The id of the run that enacted the document, or None."""
-    with session(settings, Role.OPERATOR) as connection:
-        return ENACTING.first(connection, {"document_id": document_id})
 
 
 def open_run_of_document(settings: Settings, document_id: str) -> str | None:

@@ -88,7 +88,7 @@ def _prepared(
 
 def _order(settings: Settings, failure: UnsignedFailure, keys: orders.Keys, reason: str) -> orders.Order:
     sidecar = run_rows.sidecar(settings, failure.run_id)
-    if sidecar.wrote:
+    if sidecar.step_facts.wrote:
         raise Refused(
             "its drafts exist: type",
             then=f"cutter void {failure.run_id} --reason TEXT",

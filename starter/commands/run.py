@@ -6,6 +6,7 @@ import asyncio
 import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Annotated, Any, cast
 
 import typer
@@ -13,7 +14,7 @@ from temporalio.client import Client, WorkflowHandle
 
 from cutter import limits
 from cutter.domain import ids
-from cutter.domain.next_step import Needs
+from cutter.domain.next_step import Needs, next_step
 from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
 from cutter.domain.stop_codes import stop_code
@@ -168,7 +169,8 @@ async def _outcome(
         return {**outcome, "state": run.state, "goes_on": left == (str(run.state), str(run.state_at))}
     with shown() as tell:
         outcome |= await wait_for_people(settings, handle, run_id, tell, left=left)
-    law_by = run_rows.enacting_run(settings, document_id) if outcome.get("outcome") == "skipped" else None
+    skipped = outcome.get("outcome") == "skipped"
+    law_by = run_rows.sidecar(settings, run_id).step_facts.law_by if skipped else None
     return {**outcome, "law_by": law_by, "reason": law_already(law_by)} if law_by else outcome
 
 
@@ -181,9 +183,9 @@ def watched() -> Iterator[Tell]:
 
 def _report(settings: Settings, outcome: dict[str, Any], *, as_json: bool, wait: bool) -> None:
     state, goes_on = outcome["state"], outcome.pop("goes_on", False)
-    step = step_of(
-        settings, outcome["run_id"], state=state, outcome=outcome.get("outcome"), law_by=outcome.get("law_by")
-    )
+    facts = run_rows.sidecar(settings, outcome["run_id"]).step_facts
+    # What the workflow answered counts. The run may have left this state since.
+    step = next_step(replace(facts, state=state, outcome=outcome.get("outcome") or facts.outcome))
     # A run that continues is about to leave its state, unless no worker is there to take it.
     watches = goes_on and step.needs is not Needs.WORKER
     outcome["next"] = f"cutter status {outcome['document_id']} --watch" if watches else step.command

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import textwrap
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import typer
@@ -18,7 +19,7 @@ from cutter.approvals import schema
 from cutter.batch.state import ENDS
 from cutter.catalogue import GATES, Role
 from cutter.domain import ids
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import StepFacts, next_step
 from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
@@ -75,7 +76,7 @@ def void(
         asyncio.run(orders.tell_of_void(settings, sidecar))
         _show({"run_id": run_id, "status": "duplicate", "state": sidecar.run.state}, as_json=as_json)
         return
-    if sidecar.enacted:
+    if sidecar.step_facts.enacted:
         raise Refused(
             f"{run_id} is already enacted: enacted units are never voided", code="enacted_law_is_never_voided"
         )
@@ -133,7 +134,8 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         _stop_batch(settings, run, kind, text, as_json=as_json)
         return
     run_id = foreign.run_id_of(settings, run)
-    record = run_rows.sidecar(settings, run_id).run
+    sidecar = run_rows.sidecar(settings, run_id)
+    record = sidecar.run
     if record.ended_at is not None:
         raise Refused(f"{run_id} is over as {record.outcome or record.state}: nothing to {kind}", code="run_ended")
     answer = set_latch(settings, run_id, kind, text)
@@ -149,7 +151,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         "units": "draft units of this run are in the database" if answer.wrote else "nothing was written",
         "workflow_told": delivered,
         "note": note,
-        "next": hold.command if hold else _after(record, kind, wrote=answer.wrote, delivered=delivered),
+        "next": hold.command if hold else _after(sidecar.step_facts, kind, wrote=answer.wrote, delivered=delivered),
     }
     show(outcome, as_json=as_json, render=lambda out: out.print(fields(outcome), soft_wrap=True))
 
@@ -191,13 +193,12 @@ async def _deliver(settings: Settings, run: RunRecord, kind: Kind, reason: str) 
         return False, "Temporal does not answer: the latch alone is set, and no gate writes past it", None
 
 
-def _after(run: RunRecord, kind: Kind, *, wrote: bool, delivered: bool) -> str:
+def _after(run: StepFacts, kind: Kind, *, wrote: bool, delivered: bool) -> str:
+    """The command that comes after the workflow has obeyed."""
     if not delivered:
         return "cutter reconcile"
-    if kind == "cancel" and wrote:
-        return f"cutter void {run.document_id} --reason TEXT"
-    state = "voided_cancelled" if kind == "cancel" else "stopped_stop"
-    return next_step(run_id=run.run_id, document_id=run.document_id, state=state, latched=True).command
+    state = "stopped_stop" if kind == "stop" else "stopped_cancel" if wrote else "voided_cancelled"
+    return next_step(replace(run, state=state, latched=True)).command
 
 
 def _void_rows(sidecar: RunSidecar) -> list[tuple[str, object]]:
@@ -205,7 +206,7 @@ def _void_rows(sidecar: RunSidecar) -> list[tuple[str, object]]:
     return [
         ("state", run.state),
         ("gates passed", len(sidecar.receipts)),
-        ("effect", "its draft units are withdrawn" if sidecar.wrote else "it wrote no unit; the run ends"),
+        ("effect", "its draft units are withdrawn" if sidecar.step_facts.wrote else "it wrote no unit; the run ends"),
     ]
 
 

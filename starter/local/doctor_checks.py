@@ -27,14 +27,13 @@ from cutter.preflight.database import first_line, remedy_of
 from cutter.settings import Settings
 from cutter.stack import key_homes, postgres, records, temporal, temporal_server, workers
 from cutter.storage import blocked_workers, migrate
-from cutter.storage.answered_runs import answered
 from cutter.storage.guards import GUARDED
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, values
-from cutter.storage.runs import LANES
-from cutter.storage.still_runs import STILL
+from cutter.storage.runs import LANES, STILL
 from starter.approver import signing_desk
 from starter.operator.holds import with_holds
+from starter.operator.inbox_entries import INBOX
 from starter.operator.run_status import view_of
 
 PYTHON_MIN = (3, 11)
@@ -192,7 +191,8 @@ def runs(settings: Settings, connection: Connection) -> Check:
     """Each open run that waits for nobody still moves."""
     still = [run.document_id for run in STILL.all(connection, {"run_id": None, "seconds": limits.STILL_SECONDS})]
     asked = {"run_id": None, "seconds": limits.HOLD_LOOK_SECONDS}
-    unmoved = answered(connection).runs | {run.run_id for run in STILL.all(connection, asked)}
+    approved = {run.run_id for run in INBOX.all(connection) if run.approved}
+    unmoved = approved | {run.run_id for run in STILL.all(connection, asked)}
     views = [view_of(settings, connection, run_id) for run_id in sorted(unmoved)]
     held = [run for run in with_holds(settings, connection, views) if run not in views]
     if held:

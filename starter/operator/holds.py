@@ -18,7 +18,7 @@ from cutter.errors import CutterError
 from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
 from cutter.storage.pools import Connection
-from cutter.storage.still_runs import STILL
+from cutter.storage.runs import STILL
 from starter.operator.run_status import RunLine
 
 BY_WORKFLOW = (Needs.EXECUTION.value, Needs.WORKER.value, Needs.DELIVERY.value)

@@ -10,10 +10,9 @@ from cutter.approvals.policy import Approver, ApproverPolicy
 from cutter.approvals.schema import APPROVE, RESUME
 from cutter.catalogue import Sovereign
 from cutter.domain import lanes
-from cutter.domain.next_step import Needs, next_step
+from cutter.domain.next_step import Needs, StepFacts, next_step
 from cutter.domain.timestamps import utc
 from cutter.storage import blocked_workers
-from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.storage.runs import LANES
@@ -21,23 +20,17 @@ from starter.operator.newer_version import newer_versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(StepFacts):
     """An open run that waits for a person: at a gate with its open request, or stopped (then `gate` is None)."""
 
-    run_id: str
-    document_id: str
     starter: str
-    state: str
-    outcome: str | None
     batch_id: str | None
     reason: str | None
-    latched: bool
     gate: str | None
     kb_id: str | None
     expires_at: datetime | None
     expired: bool | None
     since: datetime
-    wrote: bool
     needed: int
     accepted: list[str]
 
@@ -87,18 +80,13 @@ Person = tuple[ApproverPolicy, Approver]
 def entries(connection: Connection, person: Person | None = None) -> list[InboxEntry]:
     """Open requests and stopped runs, the longest waiting first."""
     rows = INBOX.all(connection)
-    people = answered(connection)
     held = LANES.one(connection)
     newer = newer_versions(connection, [row.run_id for row in rows])
-    return [_entry(row, person, people, lanes.of_run(held, row.run_id), newer.get(row.run_id)) for row in rows]
+    return [_entry(row, person, lanes.of_run(held, row.run_id), newer.get(row.run_id)) for row in rows]
 
 
-def _entry(row: Waiting, person: Person | None, people: Answered, lane: str | None, newer: str | None) -> InboxEntry:
-    step = next_step(
-        run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
-        latched=row.latched, wrote=row.wrote, approved=row.run_id in people.runs,
-        exec_worker=people.exec_worker,
-    )  # fmt: skip
+def _entry(row: Waiting, person: Person | None, lane: str | None, newer: str | None) -> InboxEntry:
+    step = next_step(row)
     of_batch = row.batch_id is not None and step.needs is Needs.APPROVAL
     command = f"cutter approve --batch {row.batch_id}" if of_batch else step.command
     return InboxEntry(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cutter.batch import ways
-from cutter.batch.view import ItemRecord
+from cutter.domain.next_step import Step
 from cutter.domain.timestamps import utc
 from cutter.projections.run_view import ShownRejection
 from cutter.settings import Settings
@@ -32,11 +32,7 @@ class OpenEntry:
     kb_id: str
     entered_at: datetime
     state: str | None
-    outcome: str | None
-    latched: bool | None
     now: datetime
-    wrote: bool
-    enacted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +65,15 @@ def entries(
     """Open entries, the longest waiting first."""
     rows = ENTRIES.all(connection, {"batch_id": batch_id, "run_id": run_id})
     rejected = rejections.read(settings, connection, (row.run_id for row in rows if row.run_id))
-    views = {
-        batch_id: batch_views.view(connection, batch_id) for batch_id in dict.fromkeys(row.batch_id for row in rows)
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        named.setdefault(row.batch_id, []).append(row.document_id)
+    steps = {
+        (name, item.document_id): ways.item_step(name, item)
+        for name, documents in named.items()
+        for item in batch_views.view(connection, name, documents).items
     }
-    items = {(name, item.document_id): item for name, view in views.items() for item in view.items}
-    return [_entry(row, items[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
+    return [_entry(row, steps[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
 
 
 def document(connection: Connection, kb_id: str) -> str:
@@ -81,7 +81,7 @@ def document(connection: Connection, kb_id: str) -> str:
     return DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
 
 
-def _entry(row: OpenEntry, item: ItemRecord, rejected: ShownRejection | None) -> QueueEntry:
+def _entry(row: OpenEntry, step: Step | None, rejected: ShownRejection | None) -> QueueEntry:
     return QueueEntry(
         queue=row.queue,
         document_id=row.document_id,
@@ -93,11 +93,5 @@ def _entry(row: OpenEntry, item: ItemRecord, rejected: ShownRejection | None) ->
         since_utc=utc(row.entered_at),
         age=age_text(row.entered_at.isoformat(), row.now.isoformat()),
         kb_id=row.kb_id,
-        commands=_commands(row.batch_id, item),
+        commands=list(step.commands) if step else [f"cutter status {row.document_id}"],
     )
-
-
-def _commands(batch_id: str, item: ItemRecord) -> list[str]:
-    """The commands to type, in order."""
-    step = ways.item_step(batch_id, item)
-    return list(step.commands) if step else [f"cutter status {item.document_id}"]

@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from cutter import limits
 from cutter.approvals import schema
-from cutter.catalogue import BY_NAME
+from cutter.batch import ways
 from cutter.domain import lanes
 from cutter.domain.digests import sha256_hex
-from cutter.domain.next_step import Needs, Step, next_step
+from cutter.domain.next_step import Needs, StepFacts, next_step
 from cutter.domain.run_record import RunSidecar
+from cutter.domain.run_state import RunState
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.projections.run_view import ShownRefusal, ShownRejection, ShownRun, run_view
 from cutter.settings import Settings
-from cutter.storage import blocked_workers
+from cutter.storage import batch_views, blocked_workers
 from cutter.storage import runs as run_rows
-from cutter.storage.answered_runs import Answered, answered
 from cutter.storage.blocked_workers import BlockedWorker
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
-from cutter.storage.still_runs import STILL
-from starter.operator import batch_ways, rejections
+from starter.operator import rejections
 from starter.operator.newer_version import newer_versions
 
 RUNS_SHOWN = 200
@@ -34,37 +33,15 @@ View = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedMessage:
-    """A message that a run refused."""
+class NewestRun(StepFacts):
+    """The run that represents a document. `sealed` is the number of its receipts."""
 
-    gate: str
-    message: str
-    code: str
-    reason: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewestRun:
-    """The run that represents a document. `sealed` holds its receipts. `law_by` is the run that enacted the
-    document. `corrected` says that a version of the document was registered after the run began.
-    """
-
-    run_id: str
-    document_id: str
     mode: str
-    state: str
-    outcome: str | None
     batch_id: str | None
-    created_at: datetime
     state_at: datetime
     ended_at: datetime | None
-    latched: bool
-    wrote: bool
     sealed: int
     expires_at: datetime | None
-    law_by: str | None
-    corrected: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +71,9 @@ class RunLine:
         return {name: value for name, value in asdict(self).items() if name != "blocked" or value is not None}
 
 
-REFUSED = records("refusals_of_run", RefusedMessage)
+Shown = TypeVar("Shown", RunLine, ShownRun)
+
+REFUSED = records("refusals_of_run", ShownRefusal)
 NEWEST = records("newest_runs", NewestRun)
 
 
@@ -102,49 +81,38 @@ def newest_runs(connection: Connection) -> list[RunLine]:
     """One run of each document (the open run, else the newest one), the newest first."""
     rows = NEWEST.all(connection, {"limit": RUNS_SHOWN})
     still = still_runs(connection)
-    people = answered(connection)
-    stuck = blocked_workers.blocked(connection)
-    lines = [replace(_run_line(row, people), **_stillness(still.get(row.run_id))) for row in rows]
-    return [replace(line, **_blockage(stuck, line.state, line.ended_utc, line.needs, line.next)) for line in lines]
+    workers = blocked_workers.blocked(connection)
+    lines = []
+    for row in rows:
+        step = next_step(row)
+        line = RunLine(
+            document_id=row.document_id, run_id=row.run_id, mode=row.mode, state=row.state, outcome=row.outcome,
+            law_by=row.law_by, batch_id=row.batch_id, gates_passed=row.sealed, since_utc=utc(row.state_at),
+            ended_utc=utc(row.ended_at), expires_utc=utc(row.expires_at), needs=step.needs.value, next=step.command,
+        )  # fmt: skip
+        lines.append(_held_up(line, still.get(row.run_id), workers))
+    return lines
 
 
 def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun:
     """One run in the form for people. Raises STOP_RUN_NOT_FOUND if there is none."""
     sidecar = run_rows.sidecar_of(connection, run_id)
-    refusals = REFUSED.all(connection, {"run_id": run_id})
+    run, step = sidecar.run, None
+    refused = REFUSED.all(connection, {"run_id": run_id})
+    if run.batch_id is not None and RunState(run.state).failed:
+        # The batch says how its newest run of a document continues.
+        item = batch_views.view(connection, run.batch_id, [run.document_id]).by_document.get(run.document_id)
+        step = ways.item_step(run.batch_id, item) if item is not None and item.run_id == run_id else None
     still = still_runs(connection, run_id)
-    people = answered(connection)
-    run = sidecar.run
-    rejected = rejections.read(settings, connection, [run_id]).get(run_id)
-    step = batch_ways.step_of(connection, **{name: getattr(run, name) for name in _OF_BATCH})
-    skipped = run.outcome == "skipped"
-    law_by = run_rows.ENACTING.first(connection, {"document_id": run.document_id}) if skipped else None
-    refused = [
-        ShownRefusal(
-            at=refusal.at.isoformat(), what=refusal.message, gate=refusal.gate, code=refusal.code, reason=refusal.reason
-        )
-        for refusal in refusals
-    ]
-    view = run_view(
-        sidecar, refused, law_by, corrected=run_rows.CORRECTED.one(connection, {"run_id": run_id}),
-        approved=run_id in people.runs, exec_worker=people.exec_worker,
-    )  # fmt: skip
     held = run_rows.LANES.one(connection) if run.ended_at is None else []
     flaw = request_flaw(settings, sidecar)
     newer = newer_versions(connection, [run_id])
-    moved = {"next": f"cutter rebuild {run_id}"} if flaw else _stillness(still.get(run_id))
-    shown = replace(_with_rejection(view, rejected), **_as_shown(step))
-    whole = replace(shown, lane=lanes.of_run(held, run_id), request_flaw=flaw, newer=newer.get(run_id), **moved)
-    stuck = _blockage(blocked_workers.blocked(connection), whole.state, whole.ended_utc, whole.needs, whole.next)
-    return replace(whole, **stuck)
-
-
-_OF_BATCH = ("run_id", "document_id", "state", "batch_id")
-"""What the batch of a run must know to name the run's next commands."""
-
-
-def _as_shown(step: Step | None) -> View:
-    return {"needs": step.needs.value, "first": step.first or None, "next": step.command} if step else {}
+    rejected = rejections.read(settings, connection, [run_id]).get(run_id)
+    view = _with_rejection(run_view(sidecar, refused, step), rejected)
+    view = replace(view, lane=lanes.of_run(held, run_id), request_flaw=flaw, newer=newer.get(run_id))
+    if flaw:
+        view = replace(view, next=f"cutter rebuild {run_id}")
+    return _held_up(view, None if flaw else still.get(run_id), blocked_workers.blocked(connection))
 
 
 def _with_rejection(view: ShownRun, rejected: ShownRejection | None) -> ShownRun:
@@ -165,35 +133,24 @@ def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, f
     out.
     """
     asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
-    return {run.run_id: run.still_seconds for run in STILL.all(connection, asked)}
-
-
-def _stillness(seconds: float | None) -> View:
-    """The advice for a run that no workflow seems to drive. Its workflow may know of a stop that PostgreSQL does not
-    know.
-    """
-    if seconds is None:
-        return {}
-    return {"needs": f"a look: nothing has moved for {seconds / 60:.0f} minutes", "next": "cutter reconcile"}
+    return {run.run_id: run.still_seconds for run in run_rows.STILL.all(connection, asked)}
 
 
 BY_WORKERS = (Needs.NOTHING.value, Needs.EXECUTION.value)
 """The needs of an open run that no person keeps waiting."""
 
 
-def _blockage(workers: Sequence[BlockedWorker], state: str, ended_utc: str | None, needs: str, next_: str) -> View:
-    """The advice for an open run that no person keeps waiting, and whose next step needs a worker with a fault."""
-    still = next_ == "cutter reconcile"
-    if ended_utc is not None or not (still or needs in BY_WORKERS):
-        return {}
-    stuck = blocked_workers.of_state(workers, state)
-    if not stuck:
-        return {}
-    return {
-        "needs": "a repaired host: see `cutter workers`",
-        "blocked": stuck[0].sentence,
-        "next": blocked_workers.SHOW,
-    }
+def _held_up(run: Shown, still_seconds: float | None, workers: Sequence[BlockedWorker]) -> Shown:
+    """The run with other advice if no workflow seems to drive it, or if its next step needs a worker with a fault."""
+    if still_seconds is not None:
+        # Its workflow may know of a stop that PostgreSQL does not know.
+        needs = f"a look: nothing has moved for {still_seconds / 60:.0f} minutes"
+        run = replace(run, needs=needs, next="cutter reconcile")
+    stuck = blocked_workers.of_state(workers, run.state)
+    if run.ended_utc is None and stuck and (run.next == "cutter reconcile" or run.needs in BY_WORKERS):
+        needs = "a repaired host: see `cutter workers`"
+        return replace(run, needs=needs, blocked=stuck[0].sentence, next=blocked_workers.SHOW)
+    return run
 
 
 def request_flaw(settings: Settings, sidecar: RunSidecar) -> str | None:
@@ -207,27 +164,3 @@ def request_flaw(settings: Settings, sidecar: RunSidecar) -> str | None:
     except (NotFound, InvalidInput) as problem:
         return str(problem)
     return f"{differs[0]} is not the request that the run made" if differs else None
-
-
-def _run_line(row: NewestRun, people: Answered) -> RunLine:
-    step = next_step(
-        run_id=row.run_id, document_id=row.document_id, state=row.state, outcome=row.outcome,
-        latched=row.latched, wrote=row.wrote, law_by=row.law_by, corrected=row.corrected,
-        enacted=row.sealed >= BY_NAME["IG_lifecycle_enact_execute"].number,
-        approved=row.run_id in people.runs, exec_worker=people.exec_worker,
-    )  # fmt: skip
-    return RunLine(
-        document_id=row.document_id,
-        run_id=row.run_id,
-        mode=row.mode,
-        state=row.state,
-        outcome=row.outcome,
-        law_by=row.law_by,
-        batch_id=row.batch_id,
-        gates_passed=row.sealed,
-        since_utc=utc(row.state_at),
-        ended_utc=utc(row.ended_at),
-        expires_utc=utc(row.expires_at),
-        needs=step.needs.value,
-        next=step.command,
-    )

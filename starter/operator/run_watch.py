@@ -9,14 +9,11 @@ from typing import Any
 
 from temporalio.client import WorkflowHandle
 
-from cutter.catalogue import Role
 from cutter.domain.run_record import RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.messages import RunResult
 from cutter.settings import Settings
 from cutter.storage import runs as run_rows
-from cutter.storage.answered_runs import answered
-from cutter.storage.pools import session
 from starter.console.terminal import progress
 from temporal import runs
 
@@ -63,9 +60,9 @@ async def wait_for_people(
     result = asyncio.ensure_future(runs.result_of(handle, RunResult))
     try:
         while not result.done():
-            sidecar, answered_runs = await asyncio.to_thread(_look, settings, run_id)
+            sidecar = await asyncio.to_thread(run_rows.sidecar, settings, run_id)
             tell(sidecar)
-            if (rest := _rests(sidecar, answered=run_id in answered_runs, left=left)) is not None:
+            if (rest := _rests(sidecar, left=left)) is not None:
                 return rest
             await asyncio.wait([result], timeout=POLL_SECONDS)
         ended: RunResult = await result
@@ -75,18 +72,7 @@ async def wait_for_people(
         result.cancel()
 
 
-def _look(settings: Settings, run_id: str) -> tuple[RunSidecar, frozenset[str]]:
-    """The run, and the runs that people have answered before or after it was read.
-
-    An approval may be consumed, or recorded, between the two questions.
-    """
-    with session(settings, Role.OPERATOR) as connection:
-        before = answered(connection).runs
-        sidecar = run_rows.sidecar(settings, run_id)
-        return sidecar, before | answered(connection).runs
-
-
-def _rests(sidecar: RunSidecar, *, answered: bool, left: Moment | None) -> dict[str, Any] | None:
+def _rests(sidecar: RunSidecar, *, left: Moment | None) -> dict[str, Any] | None:
     """What only a person moves on, with its request; None while the run continues by itself.
 
     A rehearsal writes its requests and continues. A request that was answered is the exec worker's.
@@ -97,6 +83,6 @@ def _rests(sidecar: RunSidecar, *, answered: bool, left: Moment | None) -> dict[
     # The request's row is there a moment before its document: nobody is to be sent to what is not there yet.
     put = {document.kb_id for document in sidecar.documents if document.sha256}
     waiting = [request for request in sidecar.requests if request.status == "requested" and request.kb_id in put]
-    if run.state in WAITING_STATES and waiting and run.mode == "live" and not answered:
+    if run.state in WAITING_STATES and waiting and run.mode == "live" and not sidecar.step_facts.approved:
         return {"state": run.state, "request": waiting[-1].kb_id}
     return None

@@ -8,7 +8,7 @@ run gets the decision by the same update as any other, or later by `cutter recon
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import structlog
@@ -16,7 +16,7 @@ import structlog
 from cutter.approvals import schema
 from cutter.approvals.eligibility import ineligibility_reason
 from cutter.catalogue import BY_NAME, Role
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import StepFacts, next_step
 from cutter.errors import CutterError
 from cutter.notifications import slack_answer
 from cutter.notifications.slack_callback import Click
@@ -35,15 +35,12 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PostedCard:
-    """A question as it was posted, with the present state of its run. `place` is a gate."""
+class PostedCard(StepFacts):
+    """A question as it was posted, with what its run needs now. `place` is a gate."""
 
     subject: str
     place: str
-    run_id: str
-    document_id: str
     starter: str
-    state: str
     first_execution_id: str | None
 
 
@@ -115,7 +112,8 @@ def _refusals(card: PostedCard) -> dict[str, str]:
 
 
 def _by_signature(card: PostedCard) -> str:
-    step = next_step(run_id=card.run_id, document_id=card.document_id, state=card.state)
+    # The card asked for a signature, even if enough people have signed since.
+    step = next_step(replace(card, approved=False))
     return (
         f"{card.place} takes a signature: nothing in Slack decides it, and nothing was changed. Type on your own "
         f"machine:\n```{step.command}```"

@@ -24,8 +24,8 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 67_394,
-    "SQL, lines": 9_825,
+    "product Python, lines": 67_120,
+    "SQL, lines": 9_816,
     "modules behind a reading gate": 110,
     "private helpers with one caller, per mille of all functions": 290,
     "SQL functions with at most one caller": 137,

@@ -955,7 +955,7 @@ BATCHES = (
         "cutter/batch/ways.py", "unit/batch/test_ways.py",
         ("a resume that is undone at once", "    if cause is not None:", "    if False:",
          "::test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed"),
-        ("drafts under a second cut", "    if item.wrote:", "    if False:",
+        ("drafts under a second cut", "    if run.wrote:", "    if False:",
          "::test_drafts_are_withdrawn_before_a_document_is_cut_again"),
     ),
     *_of(
@@ -1633,12 +1633,12 @@ COMMANDS = (
     ),
     *_of(
         "cutter/domain/next_step.py", "unit/domain/test_printed_words.py",
-        ("an approval that is asked for twice", "if state in AWAITING and approved:", "if False:",
+        ("an approval that is asked for twice", "if state in AWAITING and run.approved:", "if False:",
          "::test_what_was_approved_is_not_asked_for_again"),
     ),
     *_of(
         "cutter/domain/next_step.py", f"{_STORAGE}test_corrected_text.py",
-        ("a text that is asked for twice", "if state in OF_THE_TEXT and corrected:", "if False:",
+        ("a text that is asked for twice", "if state in OF_THE_TEXT and run.corrected:", "if False:",
          "::test_a_failed_run_names_the_run_of_the_corrected_text_after_its_registration"),
     ),
     *_of(

@@ -34,10 +34,10 @@ from psycopg.types.json import Jsonb
 from activities.run.begin import begin_run
 from activities.run.escalate import escalate
 from cutter.batch import documents
-from cutter.batch.disposition import Failure, disposition
+from cutter.batch.disposition import disposition
 from cutter.batch.triage import Triage
 from cutter.catalogue import Role, WorkerRole
-from cutter.domain.next_step import Needs, Step
+from cutter.domain.next_step import Needs, Step, StepFacts
 from cutter.messages import BeginInput, EscalateInput, RunInput
 from cutter.projections import phase_report
 from cutter.projections.state_file import render_state
@@ -195,7 +195,7 @@ def batch(made: Deployment, text: str) -> Written:
         Triage(
             run_id=run_id, document_id=name, state="failed_mark", gate=text, code=text, error={"reason": text},
             sidecar=render_state(replace(sidecar, run=replace(sidecar.run, last_error={"reason": text}))).decode(),
-            advice=disposition(Failure(state="failed_mark", code=text, wrote=False, enacted=False)), reproduction=text,
+            advice=disposition(StepFacts(run_id="R", document_id="D", state="failed_mark"), text), reproduction=text,
             remedy=Step(needs=Needs.CORRECTION, commands=(text,)),
         )
     )  # fmt: skip
@@ -221,7 +221,7 @@ def batch(made: Deployment, text: str) -> Written:
             Triage(
                 run_id=run_id, document_id=name, state="failed_mark", gate=text, code=text, error={"reason": text},
                 sidecar=json.dumps({"reason": text}, indent=2, ensure_ascii=False),
-                advice=disposition(Failure(state="failed_mark", code=text, wrote=False, enacted=False)),
+                advice=disposition(StepFacts(run_id="R", document_id="D", state="failed_mark"), text),
                 reproduction=text, remedy=Step(needs=Needs.CORRECTION, commands=(text,)),
             )
         )  # fmt: skip

@@ -23,7 +23,7 @@ from rich.console import Console
 from activities import approval_judge
 from activities import outbox as publish
 from activities.run import begin
-from activities.run.escalate import step_of, stops_of
+from activities.run.escalate import stops_of
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.domain.worker_status import worker_report
 from cutter.errors import CutterError
@@ -297,8 +297,7 @@ def _evidence(at: Ground, run_id: str) -> object:
 def _stop_route(at: Ground, run_id: str) -> object:
     sidecar = run_rows.sidecar(at.made.settings, run_id)
     return stops_of(sidecar), stop_route.render(stop_route.StopRoute(
-        sidecar=sidecar, step=step_of(sidecar), wrote=False, gate="IG_mark", reason="why", kb_id="a/b.md", number=1,
-        deployment_id="d"))  # fmt: skip
+        sidecar=sidecar, gate="IG_mark", reason="why", kb_id="a/b.md", number=1, deployment_id="d"))  # fmt: skip
 
 
 def _begin(at: Ground, run_id: str) -> object:

@@ -23,7 +23,6 @@ from cutter.evidence import bundle, offline
 from cutter.gates import closeout
 from cutter.gates.report import GateReport
 from cutter.storage import gate_transaction as tx
-from cutter.storage.queries import query
 from starter.commands.evidence import exported
 from tests.support.database import Database
 from tests.support.documents import run_documents
@@ -43,6 +42,9 @@ from tests.support.runs import Deployment, drive, law, offer
 CLOSEOUT_STOPPED = "stopped_error_closeout"
 CUT, LIFECYCLE = Sovereign.CUT.value, Sovereign.LIFECYCLE.value
 ENACT, CLOSEOUT = "IG_lifecycle_enact_execute", "IG_closeout"
+APPROVED: LiteralString = (
+    "select f.run_id from cutter_governance.run r, cutter_governance.fn_step_facts(r.run_id) f where f.approved"
+)
 
 
 def recorded(database: Database, given: tuple[Any, ...]) -> str:
@@ -158,15 +160,14 @@ def test_a_request_has_its_signatures_by_one_count(deployment: Deployment, run_i
     """What is counted as signed is what is listed as accepted, also after another request of the gate."""
     count = "select cutter_governance.fn_people_signed(q) from cutter_governance.approval_request q"
     listed = "select count(*) from cutter_governance.approval_request q, cutter_governance.fn_request_approvals(q)"
-    answered = query("answered_runs")
     assert (deployment.database.value(count), deployment.database.value(listed)) == (1, 1)
-    assert deployment.database.value(answered) == run_id
+    assert deployment.database.value(APPROVED) == run_id
     deployment.database.run(
         "alter table cutter_governance.approval_verdict disable trigger user;"
         " update cutter_governance.approval_verdict set challenge = 'x'"
     )
     assert (deployment.database.value(count), deployment.database.value(listed)) == (0, 0)
-    assert deployment.database.value(answered) is None
+    assert deployment.database.value(APPROVED) is None
 
 
 def test_an_accepted_verdict_without_a_good_signature_does_not_keep_a_run_from_its_end(deployment: Deployment) -> None:
@@ -242,7 +243,7 @@ def test_a_genuine_statement_with_another_signature_costs_a_second_approval_only
     )
     assert verdict.accepted
     assert deployment.gate(ENACT, run_id, [approval]).status == "approval_refused"
-    assert deployment.database.value(query("answered_runs")) is None
+    assert deployment.database.value(APPROVED) is None
     listed = (
         "select count(*) from cutter_governance.approval_request q, cutter_governance.fn_request_approvals(q)"
         " where q.gate = 'SG_lifecycle_authz'"

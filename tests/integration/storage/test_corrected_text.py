@@ -1,8 +1,12 @@
-"""The next command of a run that failed because of its text, before and after a corrected text is registered."""
+"""The next command of a run is the same in every list, also after its text was corrected or its request was signed."""
 
 from __future__ import annotations
 
-from starter.commands import status
+from activities.reconciler.runs import NOT_ENDED
+from cutter.catalogue import Role, Sovereign
+from cutter.domain.next_step import next_step
+from cutter.storage.pools import session
+from starter.commands import inbox, status
 from starter.operator import run_steps
 from tests.support.runs import Deployment, drive, law
 
@@ -36,3 +40,13 @@ def test_the_text_of_another_document_corrects_nothing(deployment: Deployment) -
     before = shown(deployment, run_id)
     deployment.register(law(3))
     assert shown(deployment, run_id) == before
+
+
+def test_every_reader_has_the_same_command_for_a_run_that_has_its_signatures(deployment: Deployment) -> None:
+    run_id = drive(deployment, law(2), until="IG_grant_probe").run_id
+    deployment.approve(run_id, Sovereign.CUT.value)
+    (entry,) = inbox.waiting(deployment.settings)
+    with session(deployment.settings, Role.READ) as connection:
+        (open_run,) = NOT_ENDED.all(connection)
+    commands = {entry.command, next_step(open_run).command}
+    assert commands == shown(deployment, run_id) == {"cutter up"}

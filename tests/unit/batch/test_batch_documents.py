@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cutter.batch import documents
-from cutter.batch.disposition import Failure, disposition
+from cutter.batch.disposition import disposition
 from cutter.batch.documents import QueueLine, ReportLine
 from cutter.batch.triage import Triage
-from cutter.domain.next_step import Needs, Step
+from cutter.domain.next_step import Needs, Step, StepFacts
 from tests.unit.batch.views import item, view
 
 BATCH = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
@@ -21,7 +21,7 @@ def error_entry() -> str:
     case = Triage(
         run_id=RUN, document_id="ICX-1", state="stopped_drift_units", gate="IG_mark", code="STOP_DRIFT_units",
         error={"report": {"invariants": [{"name": "n", "ok": False, "expected": "3", "observed": "2"}]}},
-        sidecar='{\n"state": "x"\n}', advice=disposition(Failure(state="failed_mark")),
+        sidecar='{\n"state": "x"\n}', advice=disposition(StepFacts(run_id="R", document_id="D", state="failed_mark")),
         reproduction="cutter mark FILE", remedy=Step(needs=Needs.CORRECTION, commands=("cutter void X",)),
     )  # fmt: skip
     return documents.error_entry(case)

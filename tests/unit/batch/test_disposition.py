@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from cutter.batch.disposition import SAME_TWICE, Disposition, Failure, disposition
+from cutter.batch.disposition import SAME_TWICE, Disposition, disposition
 from cutter.catalogue import GATES
+from cutter.domain.next_step import StepFacts
 from cutter.errors import ProgrammingError
 
 AMEND, VOID, FIX, RESUME = Disposition.AMEND, Disposition.VOID, Disposition.OPEN_FIX_MACRO, Disposition.RESUME
+
+
+def run(state: str, **facts: bool) -> StepFacts:
+    return StepFacts(run_id="R", document_id="D", state=state, **facts)
 
 
 @pytest.mark.parametrize(
@@ -47,31 +52,31 @@ AMEND, VOID, FIX, RESUME = Disposition.AMEND, Disposition.VOID, Disposition.OPEN
 )
 def test_each_failure_has_its_disposition(state: str, code: str, wrote: bool, expected: Disposition) -> None:
     """Seed 001 §10."""
-    recommendation = disposition(Failure(state=state, code=code, wrote=wrote))
+    recommendation = disposition(run(state, wrote=wrote), code)
     assert recommendation.disposition is expected
     assert recommendation.why
 
 
 def test_of_a_law_that_is_too_long_for_its_tenant_nobody_says_that_its_text_is_wrong() -> None:
-    recommendation = disposition(Failure(state="failed_cutplan", code="within_max_writes_per_run"))
+    recommendation = disposition(run("failed_cutplan"), "within_max_writes_per_run")
     assert "max_writes_per_run" in recommendation.why
 
 
 def test_every_gate_that_can_fail_has_one() -> None:
     for gate in GATES:
         for wrote in (False, True):
-            assert disposition(Failure(state=f"failed_{gate.phase}", wrote=wrote)).disposition is not RESUME
+            assert disposition(run(f"failed_{gate.phase}", wrote=wrote)).disposition is not RESUME
 
 
 @pytest.mark.parametrize("state", ["failed_policy", "failed_closeout"])
 def test_what_failed_behind_its_enactment_is_never_voided(state: str) -> None:
-    assert disposition(Failure(state=state, wrote=True, enacted=True)).disposition is FIX
+    assert disposition(run(state, wrote=True, enacted=True)).disposition is FIX
 
 
 @pytest.mark.parametrize("state", ["marked", "closeout_reported", "voided_cancelled"])
 def test_what_did_not_fail_has_none(state: str) -> None:
     with pytest.raises(ProgrammingError):
-        disposition(Failure(state=state))
+        disposition(run(state))
 
 
 def test_the_invariants_that_no_new_version_mends_exist() -> None:

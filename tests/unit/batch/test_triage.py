@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cutter.batch.disposition import Failure, disposition
+from cutter.batch.disposition import disposition
 from cutter.batch.triage import SIDECAR_LINES, Source, Triage, invariant_diff, reproduction, sections
-from cutter.domain.next_step import Needs, Step
+from cutter.domain.next_step import Needs, Step, StepFacts
 from cutter.domain.stop_codes import stop_code
 
 SOURCE = Source(profile="generic-markdown", docprefix="ICX-1", options={}, forbidden=())
@@ -24,7 +24,8 @@ def case(**changed: Any) -> Triage:
     state = changed.get("state", "failed_mark")
     return Triage(**{
         "run_id": "ictr-x", "document_id": "ICX-1", "state": state, "gate": "IG_mark", "code": "c", "error": {},
-        "sidecar": "{}", "advice": disposition(Failure(state=state)), "reproduction": "cutter mark FILE",
+        "sidecar": "{}", "advice": disposition(StepFacts(run_id="R", document_id="D", state=state)),
+        "reproduction": "cutter mark FILE",
         "remedy": Step(needs=Needs.CORRECTION, commands=("cutter a", "cutter b"), first="correct it"), **changed,
     })  # fmt: skip
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cutter.domain.amounts import counted
-from cutter.domain.next_step import Needs, next_step
+from cutter.domain.next_step import Needs, StepFacts, next_step
 from cutter.domain.stop_codes import stop_code
 
 
@@ -36,13 +38,13 @@ def test_a_stop_has_the_code_that_the_specification_gives_it(state: str, code: s
 def test_what_was_approved_is_not_asked_for_again(
     approved: bool, exec_worker: bool, needs: Needs, command: str
 ) -> None:
-    step = next_step(
-        run_id="R", document_id="D", state="awaiting_cut_authorization", approved=approved, exec_worker=exec_worker
-    )
+    waiting = StepFacts(run_id="R", document_id="D", state="awaiting_cut_authorization")
+    step = next_step(replace(waiting, approved=approved, exec_worker=exec_worker))
     assert (step.needs, step.command) == (needs, command)
 
 
 def test_a_refused_version_of_an_enacted_law_is_corrected_like_any_text() -> None:
-    refused = next_step(run_id="R", document_id="D", state="failed_source_pin", law_by="L")
-    assert refused == next_step(run_id="R", document_id="D", state="failed_source_pin")
+    run = StepFacts(run_id="R", document_id="D", state="failed_source_pin")
+    refused = next_step(replace(run, law_by="L"))
+    assert refused == next_step(run)
     assert "source add" in refused.command

@@ -113,7 +113,7 @@ def database(state: str = "pending", sealed: int = 0, **more: Any) -> Json:
     }
     whole = rows.sidecar(state)
     return {
-        "latch": whole["latch"], "audit_head": whole["audit_head"],
+        "latch": whole["latch"], "audit_head": whole["audit_head"], "step_facts": whole["step_facts"],
         "run": whole["run"] | {
                 "run_id": RUN, "created_at": "2026-11-21T09:00:00+00:00", "starter": "olga", "document_id": "ICX-1",
                 "source_document_id": str(uuid.UUID(int=1)) if sealed else None,

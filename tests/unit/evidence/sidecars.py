@@ -29,6 +29,11 @@ def sidecar(state: str, *, gates: int = 0, **run: Any) -> Json:
             "tenant": "default", "priority": 100, "caps": {}, "first_execution_id": None, **run,
         },
         "latch": {"stopped": False, "kind": None, "reason": None, "set_by": None, "set_at": None},
+        "step_facts": {
+            "run_id": RUN_ID, "document_id": DOCUMENT, "state": state, "outcome": run.get("outcome"),
+            "wrote": gates >= through("IG_cut_leg_a_execute"),
+            "enacted": gates >= through("IG_lifecycle_enact_execute"),
+        },
         "receipts": [receipt(number) for number in range(1, gates + 1)],
         "attempts": [attempt(number) for number in range(1, gates + 1)],
         "requests": [],

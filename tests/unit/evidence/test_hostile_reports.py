@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from cutter.domain.next_step import next_step
 from cutter.domain.run_record import RunSidecar
 from cutter.projections import phase_report, report
 from cutter.projections.run_view import ShownRefusal, run_view
@@ -34,11 +33,9 @@ def stopped(text: str) -> dict[str, Any]:
 
 def stop_route(text: str) -> str:
     sidecar = stopped(text)
-    run = sidecar["run"]
-    step = next_step(run_id=run["run_id"], document_id=run["document_id"], state=run["state"], latched=True)
     return render_stop(StopRoute(
-        sidecar=RunSidecar.of(sidecar), step=step, wrote=False, gate=text, reason=text, kb_id="knowledge/dev/stop.md",
-        number=1, deployment_id="0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b",
+        sidecar=RunSidecar.of(sidecar), gate=text, reason=text, kb_id="knowledge/dev/stop.md", number=1,
+        deployment_id="0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b",
     ))  # fmt: skip
 
 

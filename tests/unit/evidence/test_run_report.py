@@ -57,7 +57,9 @@ def test_a_run_that_did_not_arrive_says_so_on_top_with_the_next_command(state: s
     ],
 )
 def test_a_run_that_was_to_write_nothing_says_so_on_top(outcome: str, sentence: str, command: str) -> None:
-    view = run_view(RunSidecar.of(made.sidecar("pending", outcome=outcome, ended_at=made.at(9))), law_by="ictr-first")
+    sidecar = made.sidecar("pending", outcome=outcome, ended_at=made.at(9))
+    sidecar["step_facts"]["law_by"] = "ictr-first"
+    view = run_view(RunSidecar.of(sidecar))
     top = page(view, PinnedLaw(why="The run has pinned no text.")).partition("<h2")[0]
     assert sentence in top
     assert command in top
@@ -77,6 +79,7 @@ def test_a_run_that_waits_names_who_must_act_and_until_when() -> None:
 def test_a_stop_that_the_run_has_not_heard_of_is_on_top_with_its_author() -> None:
     sidecar = made.sidecar("marked", gates=made.through("IG_mark"))
     sidecar["latch"] |= {"stopped": True, "kind": "stop", "reason": "wrong text", "set_by": "op", "set_at": made.at(5)}
+    sidecar["step_facts"]["latched"] = True
     top = page(run_view(RunSidecar.of(sidecar)), five()[1]).partition("<h2")[0]
     assert "A person has ordered a stop, and the run has not stopped yet." in top
     assert "by op at" in top

@@ -51,7 +51,9 @@ def test_a_state_off_the_way_stands_behind_the_fourteen_with_its_reason(state: s
 
 
 def test_a_skipped_run_names_the_run_that_made_the_law() -> None:
-    view = run_view(RunSidecar.of(made.sidecar("pending", outcome="skipped", ended_at=made.at(9))), law_by="ictr-first")
+    sidecar = made.sidecar("pending", outcome="skipped", ended_at=made.at(9))
+    sidecar["step_facts"]["law_by"] = "ictr-first"
+    view = run_view(RunSidecar.of(sidecar))
     assert view.reason == "this version is already enacted, by run ictr-first"
     assert view.next == "cutter report ictr-first"
 

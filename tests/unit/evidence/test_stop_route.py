@@ -11,7 +11,6 @@ import pytest
 from cutter import limits
 from cutter.approvals import manual_instructions, statement
 from cutter.approvals.statement import Statement
-from cutter.domain.next_step import next_step
 from cutter.domain.run_record import RunSidecar
 from cutter.projections.stop_route import StopRoute, render
 from tests.unit.evidence import sidecars as made
@@ -27,11 +26,10 @@ def report(state: str, *, wrote: bool = False, deployment: str | None = DEPLOYME
         "caps": {"ttl_cut_seconds": 600.0, "ttl_lifecycle_seconds": 90_000.0},
         **changed,
     }
-    run = sidecar["run"]
-    step = next_step(run_id=run["run_id"], document_id=run["document_id"], state=state, wrote=wrote)
+    sidecar["step_facts"]["wrote"] = wrote
     return render(
         StopRoute(
-            sidecar=RunSidecar.of(sidecar), step=step, wrote=wrote, gate="IG_mark", reason="a <b>\nsecond line",
+            sidecar=RunSidecar.of(sidecar), gate="IG_mark", reason="a <b>\nsecond line",
             kb_id="a/b/SG3.md", number=3, deployment_id=deployment,
         )
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import pytest
 import typer
@@ -11,20 +12,14 @@ from hypothesis import strategies as st
 from typer.core import TyperGroup
 
 from cutter.catalogue import GATES, State
-from cutter.domain.next_step import Needs, Step, next_step
+from cutter.domain.next_step import Needs, Step, StepFacts, next_step
 from starter import cli
 
 RUN, DOCUMENT = "ictr-1", "ICX-LAW-1"
 
 
-def step(
-    state: str, *, latched: bool = False, wrote: bool = False, enacted: bool = False, outcome: str | None = None,
-    corrected: bool = False,
-) -> Step:  # fmt: skip
-    return next_step(
-        run_id=RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote, enacted=enacted, outcome=outcome,
-        corrected=corrected,
-    )  # fmt: skip
+def step(state: str, **facts: Any) -> Step:
+    return next_step(StepFacts(run_id=RUN, document_id=DOCUMENT, state=state, **facts))
 
 
 @pytest.mark.parametrize("state", ["awaiting_cut_authorization", "awaiting_lifecycle_authorization"])
@@ -162,7 +157,7 @@ def typed(line: str) -> None:
 @pytest.mark.parametrize("wrote", [False, True])
 @pytest.mark.parametrize("state", EVERY)
 def test_every_state_has_a_way_forward_that_the_command_line_takes(state: str, wrote: bool, latched: bool) -> None:
-    advice = next_step(run_id=REAL_RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote)
+    advice = next_step(StepFacts(run_id=REAL_RUN, document_id=DOCUMENT, state=state, latched=latched, wrote=wrote))
     assert advice.commands
     for command in advice.commands:
         typed(command)

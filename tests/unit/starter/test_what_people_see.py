@@ -13,6 +13,7 @@ from rich.console import Console
 
 from cutter.approvals.statement import Statement
 from cutter.catalogue import GATES
+from cutter.domain.next_step import StepFacts
 from cutter.domain.run_record import RunSidecar
 from cutter.projections.run_view import ShownRun, run_view
 from cutter.storage.answers import Drift
@@ -82,7 +83,7 @@ def test_drift_is_shown_object_by_object_with_the_fingerprint_that_is_signed() -
     ],
 )
 def test_a_stop_names_the_command_that_comes_after_it(kind: Any, wrote: bool, delivered: bool, command: str) -> None:
-    run = RunSidecar.of(made.sidecar("marked", run_id="R", document_id="D")).run
+    run = StepFacts(run_id="R", document_id="D", state="marked")
     assert messages._after(run, kind, wrote=wrote, delivered=delivered) == command
 
 

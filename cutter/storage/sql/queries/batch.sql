@@ -258,15 +258,10 @@ where q.batch_id = %(batch_id)s and q.left_at is null
 
 -- name: queues
 -- Returns every open queue entry that a person can act on, of all batches or of the named batch and run.
-select q.batch_id, q.document_id, q.run_id, q.queue, q.code, q.reason, q.kb_id, q.entered_at, r.state, r.outcome,
-    l.stopped as latched, clock_timestamp() as now,
-    exists (select from cutter_governance.gate_receipt g
-            where g.run_id = q.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
-    exists (select from cutter_governance.gate_receipt g
-            where g.run_id = q.run_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null) as enacted
+select q.batch_id, q.document_id, q.run_id, q.queue, q.code, q.reason, q.kb_id, q.entered_at, r.state,
+    clock_timestamp() as now
 from cutter_governance.batch_queue q
 left join cutter_governance.run r on r.run_id = q.run_id
-left join cutter_governance.stop_latch l on l.run_id = q.run_id
 where q.left_at is null and (%(batch_id)s::text is null or q.batch_id = %(batch_id)s)
     and (%(run_id)s::text is null or q.run_id = %(run_id)s)
     -- a document that continued or was voided since leaves its queue at the batch's next step; people need not wait

@@ -1,12 +1,13 @@
 -- name: notification_requests_to_ask
 -- Returns the open requests that a channel has not asked about yet. As in the other queries, `offset 0` makes PostgreSQL
 -- look each delivery up by its index, so that it never scans all deliveries.
-select n.id, n.subject, q.gate as place, r.run_id, r.document_id, r.docprefix, r.tenant, r.mode, q.expires_at,
+select f.*, n.id, n.subject, q.gate as place, r.docprefix, r.tenant, r.mode, q.expires_at,
     o.body as document, clock_timestamp() as now
 from cutter_governance.approval_request q
 join cutter_governance.notification n on n.subject = q.request_id::text
 join cutter_governance.run r on r.run_id = q.run_id
 join cutter_governance.outbox o on o.kb_id = q.kb_id
+cross join lateral cutter_governance.fn_step_facts(r.run_id) f
 where n.kind = any(%(kinds)s) and n.kind = 'approval' and n.phase = 'asked'
     and n.created_at > statement_timestamp() - make_interval(days => %(days)s)
     and q.status = 'requested' and r.mode = 'live' and r.ended_at is null and q.expires_at > statement_timestamp()
@@ -18,13 +19,14 @@ limit %(most)s
 
 -- name: notification_stops_to_ask
 -- Returns the stops by the policy that a channel has not asked about yet.
-select n.id, n.subject, n.place, r.run_id, r.document_id, r.docprefix, r.tenant, r.mode, r.state,
+select f.*, n.id, n.subject, n.place, r.docprefix, r.tenant, r.mode,
     r.last_error ->> 'reason' as reason, p.stop ->> 'tier' as tier, (p.stop -> 'needed')::integer as needed,
     (p.stop -> 'unsigned')::boolean as unsigned,
     (cutter_governance.fn_run_pins(r.run_id) -> 'candidate_count')::integer as units
 from cutter_governance.run r
 join cutter_governance.notification n on n.run_id = r.run_id
 cross join lateral (select cutter_governance.fn_policy_stop(r.run_id) as stop) as p
+cross join lateral cutter_governance.fn_step_facts(r.run_id) f
 where r.ended_at is null and r.state like 'stopped\_policy\_%%'
     and n.kind = any(%(kinds)s) and n.kind = 'policy_stop' and n.phase = 'asked'
     and n.created_at > statement_timestamp() - make_interval(days => %(days)s)
@@ -161,8 +163,9 @@ order by c.name
 
 -- name: notification_card
 -- Returns the subject of a delivered question by the channel's own name of the message, with its run.
-select n.subject, n.place, r.run_id, r.document_id, r.starter, r.state, r.first_execution_id
+select f.*, n.subject, n.place, r.starter, r.first_execution_id
 from cutter_governance.notification_delivery d
 join cutter_governance.notification n on n.id = d.notification_id and n.phase = 'asked'
 join cutter_governance.run r on r.run_id = n.run_id
+cross join lateral cutter_governance.fn_step_facts(r.run_id) f
 where d.channel = %(channel)s and n.subject = %(subject)s and d.reference = %(reference)s and d.outcome = 'delivered'

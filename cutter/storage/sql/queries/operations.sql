@@ -1,66 +1,42 @@
 -- name: inbox
 -- Returns every open run that waits for a person, with its request or stop.
-select r.run_id, r.document_id, r.starter, r.state, r.outcome, r.batch_id, r.last_error ->> 'reason' as reason,
-    l.stopped as latched, q.gate, q.kb_id, q.expires_at, q.expires_at <= clock_timestamp() as expired,
+select f.*, r.starter, r.batch_id, r.last_error ->> 'reason' as reason,
+    q.gate, q.kb_id, q.expires_at, q.expires_at <= clock_timestamp() as expired,
     coalesce(q.requested_at, r.state_at) as since,
-    exists (select from cutter_governance.gate_receipt g
-            where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
     case when q.gate is null then 0 else cutter_governance.fn_approvals_needed(q.gate, q.tier) end as needed, coalesce(v.approvers, '{}') as accepted
 from cutter_governance.run r
-join cutter_governance.stop_latch l on l.run_id = r.run_id
 left join cutter_governance.approval_request q
     on q.run_id = r.run_id and q.status = 'requested' and q.kb_id is not null
     and r.state = case q.gate when 'SG_cut_authz' then 'awaiting_cut_authorization' else 'awaiting_lifecycle_authorization' end
 left join lateral (
     select array_agg(distinct a.approver order by a.approver) as approvers
     from cutter_governance.fn_request_approvals(q) a) v on true
+cross join lateral cutter_governance.fn_step_facts(r.run_id) f
 where r.ended_at is null and (q.request_id is not null or r.state like 'stopped\_%%')
 order by since, r.run_id
 
 -- name: newest_runs
 -- Returns for each document the run that its name means, the newest first.
-select r.run_id, r.document_id, r.mode, r.state, r.outcome, r.batch_id, r.created_at, r.state_at, r.ended_at,
-    (select l.stopped from cutter_governance.stop_latch l where l.run_id = r.run_id) as latched, exists (
-    select from cutter_governance.gate_receipt g
-    where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
+select f.*, r.mode, r.batch_id, r.state_at, r.ended_at,
     (select count(*) from cutter_governance.gate_receipt g where g.run_id = r.run_id and g.sealed_at is not null) as sealed,
     (select min(q.expires_at) from cutter_governance.approval_request q
-     where q.run_id = r.run_id and q.status = 'requested' and r.ended_at is null) as expires_at,
-    (select e.run_id from cutter_governance.run e
-     join cutter_governance.gate_receipt g on g.run_id = e.run_id
-     where (r.outcome = 'skipped' or r.state = 'failed_source_pin') and e.document_id = r.document_id and g.gate = 'IG_lifecycle_enact_execute'
-        and g.sealed_at is not null
-     order by g.sealed_at desc limit 1) as law_by,
-    r.state like 'failed\_%%' and exists (
-        select from public.source_document d
-        join public.source_version s on s.source_document_ref = d.source_document_ref
-        where d.doc_code = r.document_id and s.registered_at > r.created_at) as corrected
+     where q.run_id = r.run_id and q.status = 'requested' and r.ended_at is null) as expires_at
 from cutter_governance.fn_newest_runs(%(limit)s) r
+cross join lateral cutter_governance.fn_step_facts(r.run_id) f
 order by r.created_at desc, r.run_id
-
--- name: run_corrected
--- Returns whether a run has failed and a version of its document was registered after the run began.
-select r.state like 'failed\_%%' and exists (
-    select from public.source_document d
-    join public.source_version s on s.source_document_ref = d.source_document_ref
-    where d.doc_code = r.document_id and s.registered_at > r.created_at) as corrected
-from cutter_governance.run r
-where r.run_id = %(run_id)s
 
 -- name: refusals_of_run
 -- Returns the messages that were refused for a run, in order.
-select gate, message, code, reason, at from cutter_governance.message_refusal where run_id = %(run_id)s order by id
+select gate, message as what, code, reason, to_jsonb(at) #>> '{}' as at from cutter_governance.message_refusal where run_id = %(run_id)s order by id
 
 -- name: runs_not_ended
 -- Returns every open run with what decides how it is reconciled.
-select r.run_id, r.document_id, r.mode, r.starter, r.state, r.batch_id, r.first_execution_id,
-    l.stopped as latched, l.kind, l.reason as stop_reason,
-    coalesce((p.stop -> 'have')::integer >= (p.stop -> 'needed')::integer, false) as approved,
-    exists (select from cutter_governance.gate_receipt g
-            where g.run_id = r.run_id and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null) as wrote,
+select f.*, r.batch_id, r.first_execution_id, l.kind, l.reason as stop_reason,
+    coalesce((p.stop -> 'have')::integer >= (p.stop -> 'needed')::integer, false) as resume_agreed,
     exists (select from cutter_governance.gate_attempt a where a.run_id = r.run_id) as attempted,
     extract(epoch from clock_timestamp() - r.created_at)::float as age_seconds
 from cutter_governance.run r
+cross join lateral cutter_governance.fn_step_facts(r.run_id) f
 join cutter_governance.stop_latch l on l.run_id = r.run_id
 cross join lateral (select cutter_governance.fn_policy_stop(r.run_id) as stop) as p
 where r.ended_at is null

@@ -25,13 +25,6 @@ select run_id from cutter_governance.fn_run_of_document(%(document_id)s) as run_
 select run_id from cutter_governance.run where document_id = %(document_id)s and ended_at is null
 order by created_at desc limit 1
 
--- name: enacting_run
--- Returns the run that enacted a document last.
-select r.run_id from cutter_governance.run r
-join cutter_governance.gate_receipt g on g.run_id = r.run_id
-where r.document_id = %(document_id)s and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null
-order by g.sealed_at desc limit 1
-
 -- name: policy_in_force
 -- Returns the newest epoch of approvers.
 select sha256, body, thresholds, deployment_id::text as deployment_id from cutter_governance.policy_epoch order by number desc limit 1
@@ -162,27 +155,6 @@ select q.request_sha256, q.run_id, q.status, r.state, q.status = 'requested' and
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id
 where q.run_id = any(%(run_ids)s) and q.request_sha256 = any(%(requests)s)
-
--- name: answered_runs
--- Returns the runs whose open request has every signature that it needs, or a rejection, and that its gate has not
--- refused since.
-select q.run_id
-from cutter_governance.approval_request q
-join cutter_governance.run r on r.run_id = q.run_id and r.ended_at is null
-where q.status = 'requested' and q.kb_id is not null
-    and (exists (
-            select from cutter_governance.approval_verdict v
-            where v.run_id = q.run_id and v.gate = q.gate and v.accepted and v.decision = 'reject'
-                and v.recorded_at >= q.requested_at)
-        or cutter_governance.fn_people_signed(q)
-            >= cutter_governance.fn_approvals_needed(q.gate, q.tier))
-
--- name: exec_worker_beats
--- Returns whether a worker of the role exec is alive.
-select exists (
-    select from cutter_governance.worker_heartbeat
-    where role = 'exec' and state <> 'shutdown'
-        and seen_at >= clock_timestamp() - 3 * beat_seconds * interval '1 second')
 
 -- name: backups
 -- Returns the newest backups with the documents whose rows they have. A backup names the second in which it was taken, so

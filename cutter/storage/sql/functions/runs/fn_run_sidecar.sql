@@ -6,6 +6,7 @@ as $$
     select jsonb_build_object(
         'run', to_jsonb(r),
         'latch', (select to_jsonb(l) from cutter_governance.stop_latch l where l.run_id = r.run_id),
+        'step_facts', (select to_jsonb(f) from cutter_governance.fn_step_facts(r.run_id) f),
         'receipts', (select coalesce(jsonb_agg(cutter_governance.fn_receipt_view(g) order by c.ordinal), '[]')
                      from cutter_governance.gate_receipt g join cutter_governance.gate_catalogue c on c.gate = g.gate
                      where g.run_id = r.run_id and g.sealed_at is not null),
