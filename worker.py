@@ -29,11 +29,13 @@ from activities.reconciler.runs import reconciler
 from activities.registry import build_activities, build_batch_activities
 from activities.worker import allocator, health_server
 from activities.worker.batch_wake import waking
-from activities.worker.dependencies import ROLES_OF, Deps, open_pools, signer_of
+from activities.worker.batch_watch import Watches
+from activities.worker.dependencies import ROLES_OF, Deps, open_pools
 from activities.worker.history_digest import freezing
 from activities.worker.metrics import Gauges
 from activities.worker.readiness import Readiness
 from activities.worker.shutdown import running
+from activities.worker.signing_key import signer_of
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
 from cutter import __version__, gpg, limits, settings
 from cutter.backup.take import back_up
@@ -80,6 +82,7 @@ def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None
         pools=open_pools(config, role),
         kb=Store(config.kb),
         signer=signer_of(config, key_homes.HOMES[role]),
+        watches=Watches(),
         build_id=build_id(config),
         back_up=back_up,
     )

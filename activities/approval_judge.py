@@ -11,7 +11,7 @@ from datetime import datetime
 
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.approvals import schema
+from cutter.approvals import approver_store, schema
 from cutter.approvals.expectation import Expected, ReviewDecision
 from cutter.approvals.policy import ApproverPolicy, Tier
 from cutter.approvals.reader import ExpectedFor, check, check_authenticated
@@ -108,7 +108,7 @@ def _unverified(way_on: str) -> Refused:
 
 
 def _judged_order(deps: Deps, role: Role, facts: ApprovalFacts, order: OrderTaken) -> Verdict:
-    policy, ring = deps.policy(order.policy_sha256)
+    policy, ring = approver_store.load_current(deps.settings.approvers, order.policy_sha256)
     run = facts.run
     with single(deps.pool(role)) as connection:
 
@@ -160,10 +160,10 @@ def signed_before(deps: Deps, batch_id: str | None, document_id: str, gate: str)
 
 
 def policy_of(deps: Deps, epoch_sha256: str | None) -> tuple[ApproverPolicy, Gpg]:
-    """The policy in force. A deployment without a policy trusts nobody."""
+    """The policy in force, with the approvers' keyring. A deployment without a policy trusts nobody."""
     if not epoch_sha256:
         raise Unavailable("no approver policy is installed: type", then="cutter approvers init", what="policy")
-    return deps.policy(epoch_sha256)
+    return approver_store.load_current(deps.settings.approvers, epoch_sha256)
 
 
 def tier_asked(before: str | None, permit: Permit) -> Tier | None:

@@ -23,9 +23,9 @@ from cutter import limits
 from cutter.batch import batch_step, documents, ways
 from cutter.batch.batch_step import BatchActions, Entry, Summary
 from cutter.batch.item import BATCH, REVIEW
-from cutter.batch.state import BatchState
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import Role
+from cutter.domain.batch_states import BatchState
 from cutter.domain.digests import sha256_hex
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError

@@ -9,14 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from activities.worker.batch_watch import Watches
-from cutter.approvals import approver_store
-from cutter.approvals.policy import ApproverPolicy
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.frozen_history import FrozenHistory
 from cutter.domain.run_record import RunRecord
-from cutter.errors import ProgrammingError, Unavailable
-from cutter.gpg import Gpg
+from cutter.errors import ProgrammingError
 from cutter.kb import folder as kb_folder
 from cutter.kb.store import Store
 from cutter.messages import Reconciled
@@ -24,7 +20,9 @@ from cutter.settings import Settings
 from cutter.storage.pools import SCRATCH, Pool, open_pool
 
 if TYPE_CHECKING:
-    # A gate that makes no backup loads none of its modules.
+    # A gate loads only the modules that it needs.
+    from activities.worker.batch_watch import Watches
+    from activities.worker.signing_key import Signer
     from cutter.backup.record import BackupRefusal, Proved
 
 ROLES_OF = {
@@ -37,14 +35,6 @@ ROLES_OF = {
 
 def _makes_no_backup(**_: Any) -> NoReturn:
     raise ProgrammingError("this process makes no backups")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signer:
-    """This worker's own signing key (executor or verifier)."""
-
-    gpg: Gpg
-    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +56,13 @@ class Deps:
     pools: dict[str, Pool]
     kb: Store
     signer: Callable[[], Signer]
+    watches: Watches
     build_id: str = ""
     history: Callable[[], FrozenHistory | None] = lambda: None
     reconcile_once: Callable[[], Reconciled] | None = None
     wake_batch: Callable[[str], None] = lambda _: None
     back_up: Callable[..., Proved | BackupRefusal] = _makes_no_backup
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
-    watches: Watches = field(default_factory=Watches)
 
     def pool(self, role: Role) -> Pool:
         """The pool of a role that this worker holds. `pools` may also have one for the database `SCRATCH`."""
@@ -80,10 +70,6 @@ class Deps:
             return self.pools[role]
         except KeyError:
             raise ProgrammingError(f"a {self.worker_role.value} worker does not connect as {role.value}") from None
-
-    def policy(self, sha256: str) -> tuple[ApproverPolicy, Gpg]:
-        """The policy epoch whose sha256 the database names, with the approvers' keyring."""
-        return approver_store.load_current(self.settings.approvers, sha256)
 
 
 def open_pools(settings: Settings, worker_role: WorkerRole) -> dict[str, Pool]:
@@ -96,30 +82,6 @@ def open_pools(settings: Settings, worker_role: WorkerRole) -> dict[str, Pool]:
     if Role.BACKUP in pools:
         pools[SCRATCH] = open_pool(settings, Role.BACKUP, database=SCRATCH, statement_seconds=cap)
     return pools
-
-
-def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
-    """The key in `<keys_dir>/<name>`. It is looked up at its first use, and again after the home has changed."""
-    opened: list[Gpg] = []
-
-    def load() -> Signer:
-        home = settings.key_home(name)
-        if not home.is_dir():
-            raise Unavailable(
-                f"no {name} key at {settings.keys / name}: type",
-                then="cutter up",
-                rest=", or put the GnuPG home there",
-                what="gpg",
-            )
-        if not opened:
-            opened.append(Gpg(home))
-        gpg = opened[0]
-        fingerprints = gpg.primary_fingerprints(secret=True)
-        if len(fingerprints) != 1:
-            raise Unavailable(f"{home} holds {len(fingerprints)} secret keys, it must hold one", what="gpg")
-        return Signer(gpg=gpg, fingerprint=fingerprints[0])
-
-    return load
 
 
 def folder_of(run: RunRecord, content_sha256: str | None) -> str:

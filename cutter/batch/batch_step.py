@@ -15,9 +15,10 @@ from typing import Literal
 from cutter import limits
 from cutter.batch import plan
 from cutter.batch.item import BATCH, REVIEW, Item, Stage
-from cutter.batch.state import ENDS, BatchState, batch_state, is_partial, stops_the_rest
+from cutter.batch.state import ENDS, batch_state, is_partial, stops_the_rest
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
+from cutter.domain.batch_states import BatchState
 from cutter.domain.run_state import RunState
 from cutter.domain.stop_codes import stop_code
 from cutter.messages import BatchStop

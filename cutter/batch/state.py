@@ -3,38 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from cutter import limits
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.plan import free_places, startable
-
-
-class BatchState(StrEnum):
-    """The nine states, verbatim (seed 001 §3)."""
-
-    PENDING = "batch_pending"
-    PLANNING = "batch_planning"
-    AWAITING_CUT = "batch_awaiting_cut_authz_set"
-    WRITING = "batch_writing"
-    AWAITING_LIFECYCLE = "batch_awaiting_lifecycle_authz_set"
-    ENACTING = "batch_enacting"
-    CLOSEOUT = "batch_closeout"
-    FAILED_PARTIAL = "batch_failed_partial"
-    VOIDED = "batch_voided"
-
-
-class WorkstreamState(StrEnum):
-    """The seven states of a workstream (seed 004)."""
-
-    PLANNED = "planned"
-    READY = "ready"
-    EXECUTING = "executing"
-    VALIDATING = "validating"
-    COMPLETED = "completed"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
+from cutter.domain.batch_states import BatchState, WorkstreamState
 
 ENDS = frozenset({BatchState.CLOSEOUT, BatchState.FAILED_PARTIAL, BatchState.VOIDED})
 """The states of a batch that has nothing left to do."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cutter.batch.state import BatchState, WorkstreamState
 from cutter.catalogue import GATES, SKIPPED, State
+from cutter.domain.batch_states import BatchState, WorkstreamState
 from cutter.lifecycle.machine import Lifecycle, Rule
 from cutter.lifecycle.states import ApprovalStatus, RequestStatus, RunStatus, StepStatus, TaskState, WorkerState
 

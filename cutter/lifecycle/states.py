@@ -1,5 +1,5 @@
 """Pure: the words of seeds 002, 003 and 004 for states, verbatim. The document run's are in `cutter.catalogue`,
-the batch's and the workstream's in `cutter.batch.state`.
+the batch's and the workstream's in `cutter.domain.batch_states`.
 """
 
 from __future__ import annotations

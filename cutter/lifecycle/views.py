@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutter.batch.state import WorkstreamState
 from cutter.catalogue import GATES, REHEARSED, Gate, State
+from cutter.domain.batch_states import WorkstreamState
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.facts import Activity, RunFacts
 from cutter.lifecycle.states import RequestStatus, RunStatus, StepStatus, TaskState

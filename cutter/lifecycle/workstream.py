@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cutter.batch.facts import BatchFacts
-from cutter.batch.state import BatchState, WorkstreamState
 from cutter.batch.view import BatchRecord, ItemRecord
+from cutter.domain.batch_states import BatchState, WorkstreamState
 from cutter.domain.run_record import RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.declarations import BATCH, TASK, TASKS_FAILED, WORKSTREAM

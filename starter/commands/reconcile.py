@@ -27,7 +27,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.reconciler import runs as reconciler_runs
 from activities.reconciler.runs import Reconciliation
-from activities.worker.dependencies import Deps, Signer
+from activities.worker.batch_watch import Watches
+from activities.worker.dependencies import Deps
+from activities.worker.signing_key import Signer
 from cutter import __version__, limits
 from cutter import log_lines as logs
 from cutter.catalogue import Role, WorkerRole
@@ -122,6 +124,7 @@ def reading_deps(settings: Settings) -> Iterator[Deps]:
             pools={Role.READ: pool},
             kb=Store(settings.kb),
             signer=_no_signer,
+            watches=Watches(),
         )
     finally:
         pool.close()

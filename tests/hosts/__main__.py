@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from cutter.batch.state import BatchState
 from cutter.catalogue import GATES, PLANNED
+from cutter.domain.batch_states import BatchState
 from cutter.errors import CutterError
 from cutter.stack.processes import until
 from cutter.types import Json

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 
 from cutter.batch.item import Item, Outcome, Stage
-from cutter.batch.state import WorkstreamState, workstream_state
+from cutter.batch.state import workstream_state
 from cutter.catalogue import GATES, PLANNED, SKIPPED, State
+from cutter.domain.batch_states import WorkstreamState
 from cutter.domain.next_step import AWAITING
 from cutter.lifecycle.declarations import DOCUMENT_RUN, FAILED, REQUEST, RUN, STEP, STOPPED, TASK, VOIDED
 from cutter.lifecycle.facts import Activity, Began, Change, Finished, Moved, RunFacts, Tried, after
