@@ -38,7 +38,6 @@ from activities.worker.shutdown import running
 from activities.worker.signing_key import signer_of
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
 from cutter import __version__, gpg, limits, settings
-from cutter.backup.take import back_up
 from cutter.build import build_id
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
@@ -84,7 +83,6 @@ def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None
         signer=signer_of(config, key_homes.HOMES[role]),
         watches=Watches(),
         build_id=build_id(config),
-        back_up=back_up,
     )
 
 

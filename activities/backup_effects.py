@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from activities import effects
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.backup import archiver
+from cutter.backup import archiver, take
 from cutter.backup.record import RESTORE_POINT, BackupRecord, BackupRefusal, Proved
 from cutter.catalogue import Role
 from cutter.domain import restore_point
@@ -52,10 +52,11 @@ def back_up(deps: Deps, run: RunRecord, artifact_id: str, recipient: str) -> Pro
     if settings.backup_restore_point:
         asked = {"run_id": run.run_id, "late_seconds": float(limits.ARCHIVER_LATE_SECONDS)}
         with translated(), deps.pool(Role.BACKUP).connection() as connection:
-            point = MARKED.one(connection, asked)
-        if isinstance(point, BackupRefusal):
-            return point
-    return deps.back_up(
+            marked = MARKED.one(connection, asked)
+        if isinstance(marked, BackupRefusal):
+            return marked
+        point = marked
+    return take.back_up(
         pools=deps.pools, document_id=run.document_id, docprefix=run.docprefix, gpg_home=settings.key_home("backup"),
         recipient_fingerprint=recipient, artifacts_url=settings.artifacts, artifact_id=artifact_id,
         deadline_seconds=settings.cap_seconds("backup") * limits.BACKUP_SHARE, restore_point=point,

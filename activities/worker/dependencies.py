@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.frozen_history import FrozenHistory
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     # A gate loads only the modules that it needs.
     from activities.worker.batch_watch import Watches
     from activities.worker.signing_key import Signer
-    from cutter.backup.record import BackupRefusal, Proved
 
 ROLES_OF = {
     WorkerRole.CUTTER: (Role.READ, Role.BACKUP),
@@ -31,10 +30,6 @@ ROLES_OF = {
     WorkerRole.VERIFY: (Role.VERIFY,),
 }
 """The database roles of each worker process. In live mode no process has all of them."""
-
-
-def _makes_no_backup(**_: Any) -> NoReturn:
-    raise ProgrammingError("this process makes no backups")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +41,7 @@ class Deps:
     `build_id` names the code that the worker runs; it is empty if the process drives no workflow. `history` freezes the
     digest of the history of the workflow that called an activity (`activities.worker.history_digest`). It is None
     outside a workflow. `reconcile_once` runs the reconciler once, and `wake_batch` lets a batch's workflow look at its
-    documents; both need a Temporal client. `back_up` makes and proves a backup (`cutter.backup.take`).
+    documents; both need a Temporal client.
     """
 
     settings: Settings
@@ -61,7 +56,6 @@ class Deps:
     history: Callable[[], FrozenHistory | None] = lambda: None
     reconcile_once: Callable[[], Reconciled] | None = None
     wake_batch: Callable[[str], None] = lambda _: None
-    back_up: Callable[..., Proved | BackupRefusal] = _makes_no_backup
     after_commit: list[Callable[[str], None]] = field(default_factory=list)
 
     def pool(self, role: Role) -> Pool:

@@ -86,7 +86,7 @@ def past_the_lane(made: runs.Deployment, gate: str, run_id: str, approvals: tupl
     """One call of a gate; as the workflow does, it waits while a session that has just died still holds the lane."""
     ends = monotonic() + LANE_WAIT_SECONDS
     while True:
-        outcome = made.gate(gate, run_id, approvals, quick=True)
+        outcome = made.gate(gate, run_id, approvals)
         if outcome.status != "lane_busy" or monotonic() > ends:
             return outcome
         sleep(0.1)

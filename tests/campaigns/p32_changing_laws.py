@@ -490,7 +490,7 @@ def run(*, sequences: int, steps: int, seed: int, out: Path | None = None) -> Su
         rows: list[Json] = []
         blind = [*DAMAGES]
         for number in range(sequences):
-            async with under.stack(backup_is_real=False, **QUICK) as made:
+            async with under.stack(**QUICK) as made:
                 more, unseen = await play(made, number=number, steps=steps, seed=seed)
                 rows, blind = [*rows, *more], [name for name in blind if name in unseen]
         return rows, blind

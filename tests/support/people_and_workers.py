@@ -43,7 +43,7 @@ def _step(made: Deployment, sidecar: RunSidecar, gate: Gate, *, patient: bool) -
         return _stop(made, run_id, f"stopped_{sidecar.latch.kind}")
     approvals = [made.approve(run_id, gate.sovereign, by=by) for by in range(2)] if gate.sovereign else []
     offered = [kb_id for kb_id, verdict in approvals if verdict.accepted]
-    outcome = made.gate(gate.name, run_id, offered, quick=True)
+    outcome = made.gate(gate.name, run_id, offered)
     if outcome.status in ("failed", "refused"):
         _stop(made, run_id, f"failed_{gate.phase}")
     return f"{gate.name}: {outcome.status} {outcome.code}"

@@ -3,8 +3,7 @@
     with keyring() as keys, deployment(database, keys) as made:
         run = drive(made, law(3), until="IG_leg_b_record")
 
-A gate is called as a worker would call it, in the dependencies of its own worker role (own passwords, own key). With
-`quick` the backup is a stand-in of a few bytes; everything else stays as it is.
+A gate is called as a worker would call it, in the dependencies of its own worker role (own passwords, own key).
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import approvers
 from starter.local.keys import ensure_throwaway_keys
-from tests.support import stand_in_backup
 from tests.support.database import Database, TestCluster, short_folder
 from tests.support.policies import put_in_force
 from tests.support.signatures import sign_answer
@@ -116,11 +114,11 @@ class Deployment:
         )
         return begin_run(self.deps[WorkerRole.CUTTER], start).run_id
 
-    def gate(self, name: str, run_id: str, approvals: Sequence[str] = (), *, quick: bool = False) -> GateOutcome:
+    def gate(self, name: str, run_id: str, approvals: Sequence[str] = ()) -> GateOutcome:
         """One attempt of a gate by its own activity."""
         deps = self.of(BY_NAME[name])
         asked = GateInput(run_id=run_id, approval_kb_ids=tuple(approvals))
-        outcome: GateOutcome = GATE_FUNCTIONS[name](stand_in_backup.instead(deps) if quick else deps, asked)
+        outcome: GateOutcome = GATE_FUNCTIONS[name](deps, asked)
         return outcome
 
     def request(self, run_id: str, sovereign: Sovereign | str) -> str:
@@ -291,7 +289,6 @@ def drive(
     document_id: str | None = None,
     run_id: str | None = None,
     until: str | None = None,
-    quick: bool = True,
     mode: Mode = "live",
 ) -> Driven:
     """Bring a run through its gates, approvals included, `until` that gate is sealed (default: the last one).
@@ -306,18 +303,18 @@ def drive(
     last = BY_NAME[until] if until else GATES[-1]
     for gate in GATES[: last.number]:
         if gate.name not in sealed:
-            _pass(made, driven, gate, quick=quick)
+            _pass(made, driven, gate)
     return driven
 
 
-def _pass(made: Deployment, driven: Driven, gate: Gate, *, quick: bool) -> None:
+def _pass(made: Deployment, driven: Driven, gate: Gate) -> None:
     approvals: tuple[str, ...] = ()
     if gate.sovereign is not None:
         kb_id, verdict = made.approve(driven.run_id, gate.sovereign)
         assert verdict.accepted, verdict
         driven.approvals[gate.sovereign.value] = kb_id
         approvals = (kb_id,)
-    outcome = made.gate(gate.name, driven.run_id, approvals, quick=quick)
+    outcome = made.gate(gate.name, driven.run_id, approvals)
     assert outcome.status == "passed", outcome
     driven.outcomes[gate.name] = outcome
 

@@ -41,7 +41,7 @@ from starter.local.keys import ensure_throwaway_keys
 from temporal import names, runs
 from temporal.client import connect
 from tests.support import database as database_support
-from tests.support import run_sidecar, stand_in_backup
+from tests.support import run_sidecar
 from tests.support.database import Connection, Database, TestCluster, short_folder
 from tests.support.signatures import sign_answer, sign_order
 from tests.support.temporal import end_all, seen_when, server
@@ -103,8 +103,6 @@ class Stack:
     kit: Kit
     hooks: list[Callable[[str], None]] = field(default_factory=list)
     """Called with a gate's name right after its COMMIT, in the worker's thread."""
-    backup_is_real: bool = True
-    """False: workers make the stand-in, which restores nothing."""
     held: list[Connection] = field(default_factory=list)
     """Transactions that a test holds open."""
 
@@ -142,7 +140,7 @@ class Stack:
         own = {"secrets_dir": secrets, "keys_dir": keys}
         deps = build_deps(self.settings.model_copy(update={**own, **changed}), role)
         deps.after_commit.append(self._after_commit)
-        return deps if self.backup_is_real else stand_in_backup.instead(deps)
+        return deps
 
     def _after_commit(self, gate: str) -> None:
         for hook in self.hooks:
@@ -356,12 +354,12 @@ class Run:
 @asynccontextmanager
 async def stack(
     database: Database, state: Path, address: str, kit: Kit, *, tier: Tier = Tier.MEDIUM,
-    enact_tier: Tier | None = None, backup_is_real: bool = True, **changed: Any,
+    enact_tier: Tier | None = None, **changed: Any,
 ) -> AsyncIterator[Stack]:  # fmt: skip
     """A deployment with its policy in force and the model law registered; its workflows end with it."""
     settings = database.settings(state, keys_dir=kit.keys, temporal_address=address, **{**QUICK, **changed})
     client = await connect(settings)
-    made = Stack(settings=settings, database=database, client=client, kit=kit, backup_is_real=backup_is_real)
+    made = Stack(settings=settings, database=database, client=client, kit=kit)
     install_policy(made, tier=tier, enact_tier=enact_tier)
     made.register()
     try:

@@ -34,14 +34,12 @@ def changed(request: pytest.FixtureRequest) -> dict[str, object]:
 
 @pytest.fixture
 async def stack(
-    request: pytest.FixtureRequest,
     database: Database,
     state: Path,
     temporal_address: str,
     kit: Kit,
     changed: dict[str, object],
 ) -> AsyncIterator[Stack]:
-    """A deployment on this test's database; its backups are stand-ins, except in a test marked `real_backup`."""
-    real = request.node.get_closest_marker("real_backup") is not None
-    async with support.stack(database, state, temporal_address, kit, backup_is_real=real, **changed) as made:
+    """A deployment on this test's database."""
+    async with support.stack(database, state, temporal_address, kit, **changed) as made:
         yield made

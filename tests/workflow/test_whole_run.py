@@ -21,7 +21,6 @@ UNITS = "select count(*) from public.information_unit where deleted_at is null"
 ENACTED = UNITS + " and lifecycle_status = 'enacted'"
 
 
-@pytest.mark.real_backup
 async def test_a_live_run_reaches_closeout_through_both_sovereign_gates(stack: Stack) -> None:
     """Seed 000 §2."""
     async with stack.workers():

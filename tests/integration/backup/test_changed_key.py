@@ -14,7 +14,6 @@ from cutter.backup import keyring
 from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRefusal, RefusalCode, RestoreReport
 from cutter.backup.restore import read_record, restore_check
-from cutter.backup.take import back_up
 from cutter.catalogue import Role, WorkerRole
 from cutter.gpg import Gpg
 from cutter.preflight import files
@@ -30,14 +29,12 @@ from tests.support.database import Database, short_folder
 
 @pytest.fixture
 def made(database: Database, keys: runs.Keys) -> Iterator[runs.Deployment]:
-    """A deployment that makes real backups, and has its own copy of the keys."""
+    """A deployment with its own copy of the keys."""
     with short_folder() as folder:
         shutil.copytree(keys.folder / "keys", folder / "keys", ignore=shutil.ignore_patterns("S.*"))
         shutil.copytree(keys.folder / "approvers", folder / "approvers")
         try:
             with runs.deployment(database, replace(keys, folder=folder)) as deployment:
-                deps = deployment.deps[WorkerRole.CUTTER]
-                deployment.deps[WorkerRole.CUTTER] = replace(deps, back_up=back_up)
                 yield deployment
         finally:
             for name in key_homes.HOMES.values():
@@ -45,7 +42,7 @@ def made(database: Database, keys: runs.Keys) -> Iterator[runs.Deployment]:
 
 
 def backed_up(made: runs.Deployment) -> str:
-    driven = runs.drive(made, runs.law(3), until="IG_backup", quick=False)
+    driven = runs.drive(made, runs.law(3), until="IG_backup")
     return f"{driven.run_id}/pre_write.gpg"
 
 

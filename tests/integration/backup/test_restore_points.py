@@ -20,7 +20,6 @@ from activities import effects
 from activities.gates.backup import refresh_backup
 from cutter import limits
 from cutter.backup.restore import read_record
-from cutter.backup.take import back_up
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.errors import PolicyDenied, Unavailable
@@ -108,7 +107,7 @@ def marking(database: Database, keys: runs.Keys) -> Iterator[runs.Deployment]:
         made.settings = asked
         deps = made.deps[WorkerRole.CUTTER]
         settings = deps.settings.model_copy(update={"backup_restore_point": True})
-        made.deps[WorkerRole.CUTTER] = replace(deps, settings=settings, back_up=back_up)
+        made.deps[WorkerRole.CUTTER] = replace(deps, settings=settings)
         yield made
 
 
@@ -161,8 +160,8 @@ def test_a_second_cluster_is_recovered_to_exactly_the_point_of_the_gate(
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="cr-", dir="/tmp") as folder:
         base_backup(archiving, Path(folder))
-        before = runs.drive(made, runs.law(3), quick=False)
-        driven = runs.drive(made, runs.law(4), until="IG_backup", quick=False)
+        before = runs.drive(made, runs.law(3))
+        driven = runs.drive(made, runs.law(4), until="IG_backup")
         point = made.database.value(PINS, (driven.run_id,))
         after = runs.drive(made, runs.law(5), until="IG_mark")
         assert archiving.switch() >= point["restore_point_wal_file"]
@@ -185,7 +184,7 @@ def test_a_second_cluster_is_recovered_to_exactly_the_point_of_the_gate(
 
 
 def test_the_receipt_the_record_the_request_and_the_list_name_the_point(made: runs.Deployment) -> None:
-    driven = runs.drive(made, runs.law(3), until="IG_grant_probe", quick=False)
+    driven = runs.drive(made, runs.law(3), until="IG_grant_probe")
     pins = made.database.value(PINS, (driven.run_id,))
     name = pins["restore_point_name"]
     assert name.startswith(f"cutter:{driven.run_id[-36:]}:")
@@ -203,7 +202,7 @@ def test_the_receipt_the_record_the_request_and_the_list_name_the_point(made: ru
 
 
 def test_the_bundle_of_a_run_with_a_point_verifies_and_names_it(made: runs.Deployment) -> None:
-    driven = runs.drive(made, runs.law(3), quick=False)
+    driven = runs.drive(made, runs.law(3))
     bundle, sealed, _ = exported(made.settings, driven.run_id)
     assert sealed
     lines = offline.check(bundle.data)
@@ -228,7 +227,7 @@ def test_a_new_backup_before_the_write_has_a_point_of_its_own(made: runs.Deploym
     deps = made.deps[WorkerRole.CUTTER]
     at_once = deps.settings.model_copy(update={"backup_max_age_minutes": 1e-6})
     made.deps[WorkerRole.CUTTER] = replace(deps, settings=at_once)
-    driven = runs.drive(made, runs.law(3), until="IG_grant_probe", quick=False)
+    driven = runs.drive(made, runs.law(3), until="IG_grant_probe")
     made.request(driven.run_id, Sovereign.CUT)
     assert refresh_backup(made.deps[WorkerRole.CUTTER], GateInput(run_id=driven.run_id)).status == "passed"
     with made.database.connect("cutter_operator") as connection:
@@ -321,7 +320,7 @@ def test_a_failing_archiver_stops_the_gate_until_it_works(ill: Archiving, made: 
     assert "archive_command" in str(problem)
     assert restore_points.needed(made.settings).verdict is Verdict.OPTIONAL
     ill.heal()
-    assert runs.drive(made, runs.law(3), until="IG_backup", quick=False).state == "pre_write_backup_taken"
+    assert runs.drive(made, runs.law(3), until="IG_backup").state == "pre_write_backup_taken"
     assert restore_points.needed(made.settings).verdict is Verdict.OK
 
 
@@ -341,7 +340,7 @@ def test_an_archiver_that_has_archived_nothing_proves_nothing(ill: Archiving, ma
 
 
 def test_a_point_is_marked_only_for_an_open_run(made: runs.Deployment) -> None:
-    ended = runs.drive(made, runs.law(3), quick=False).run_id
+    ended = runs.drive(made, runs.law(3)).run_id
     for run_id in (ended, "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"):
         with pytest.raises(psycopg.Error, match="there is no open run"):
             made.database.value(MARK, (run_id,), role="cutter_backup")
@@ -349,8 +348,7 @@ def test_a_point_is_marked_only_for_an_open_run(made: runs.Deployment) -> None:
 
 def test_without_the_setting_nothing_is_marked(database: Database, keys: runs.Keys) -> None:
     with runs.deployment(database, keys) as made:
-        made.deps[WorkerRole.CUTTER] = replace(made.deps[WorkerRole.CUTTER], back_up=back_up)
-        driven = runs.drive(made, runs.law(3), until="IG_backup", quick=False)
+        driven = runs.drive(made, runs.law(3), until="IG_backup")
         assert not [name for name in made.database.value(PINS, (driven.run_id,)) if name.startswith("restore_point")]
         assert restore_points.needed(made.settings).verdict is Verdict.OK
         listed = made.database.value("select response_metadata from cutter_governance.action_receipt"

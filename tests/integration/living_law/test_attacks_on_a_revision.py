@@ -168,7 +168,7 @@ def test_the_approvals_of_an_earlier_revision_open_neither_gate_of_a_later_one(d
         replayed = earlier.approvals[sovereign]
         assert not deployment.judge(later.run_id, sovereign, replayed).accepted
         assert offered(deployment, gate, later.run_id, sovereign, replayed) == "no_accepted_verdict"
-        assert deployment.gate(gate, later.run_id, (replayed,), quick=True).status != "passed"
+        assert deployment.gate(gate, later.run_id, (replayed,)).status != "passed"
         drive(deployment, document_id=first.document_id, run_id=later.run_id, until=until)
     assert deployment.run_row(later.run_id)["state"] == "closeout_reported"
 

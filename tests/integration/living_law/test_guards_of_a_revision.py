@@ -157,7 +157,7 @@ def test_a_base_that_changed_stops_the_run_with_drift_of_the_base(deployment: De
     deployment.database.run(state, ("2026-01-01", late.run_id))
     drive(deployment, document_id=first.document_id)
     deployment.database.run(state, (None, late.run_id))
-    outcome = deployment.gate("IG_backup", late.run_id, quick=True)
+    outcome = deployment.gate("IG_backup", late.run_id)
     assert (outcome.status, outcome.state) == ("drift", "stopped_drift_base"), outcome
     # As after an acknowledgement: the run expects what the survey finds. The base is still another one.
     connection = deployment.database.connect("postgres")
@@ -169,7 +169,7 @@ def test_a_base_that_changed_stops_the_run_with_drift_of_the_base(deployment: De
     )
     connection.execute("update cutter_governance.run set state = 'cutplan_ok' where run_id = %s", (late.run_id,))
     connection.commit()
-    again = deployment.gate("IG_backup", late.run_id, quick=True)
+    again = deployment.gate("IG_backup", late.run_id)
     assert (again.status, again.code) == ("drift", outcome.code), again
 
 
@@ -209,5 +209,5 @@ def test_an_approval_of_an_earlier_revision_approves_no_later_one(deployment: De
     deployment.request(later.run_id, "SG_cut_authz")
     verdict = deployment.judge(later.run_id, "SG_cut_authz", earlier.approvals["SG_cut_authz"])
     assert not verdict.accepted
-    outcome = deployment.gate(LEG_A, later.run_id, (earlier.approvals["SG_cut_authz"],), quick=True)
+    outcome = deployment.gate(LEG_A, later.run_id, (earlier.approvals["SG_cut_authz"],))
     assert outcome.status != "passed", outcome

@@ -235,5 +235,5 @@ def test_the_backup_of_a_law_that_was_revised_and_repealed_restores(deployment: 
     sources.repeal(deployment.settings, first.document_id, effective=None, reason="no use")
     drive(deployment, document_id=first.document_id)
     deployment.register(FIRST, document_id=first.document_id)
-    back = drive(deployment, document_id=first.document_id, until="IG_backup", quick=False)
+    back = drive(deployment, document_id=first.document_id, until="IG_backup")
     assert back.state == "pre_write_backup_taken"

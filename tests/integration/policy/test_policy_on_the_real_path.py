@@ -419,7 +419,7 @@ def test_where_no_sovereign_gate_asks_the_run_waits_for_signatures_that_it_goes_
         assert resumed(deployment, run_id, by=1) == ("resumed", "cutplan_ok")
     else:
         assert resumed(deployment, run_id, by=0) == ("resumed", "cutplan_ok")
-    assert deployment.gate("IG_backup", run_id, quick=True).status == "passed"
+    assert deployment.gate("IG_backup", run_id).status == "passed"
 
 
 def resumed(made: Deployment, run_id: str, *, by: int) -> tuple[str, str]:

@@ -129,7 +129,7 @@ def test_one_person_lets_a_rehearsal_go_on_that_asks_for_tier_low(optional: Depl
     ]
     assert run.resume() == ("resumed", "cutplan_ok")
     assert run.press(ALICE) == sentence
-    assert optional.gate("IG_backup", run.run_id, quick=True).status == "passed"
+    assert optional.gate("IG_backup", run.run_id).status == "passed"
     assert "approved by alice" in json.dumps(run.make_pass())
     assert [answer["text"] for answer in slack.answers] == [sentence] * 3
     assert run.press(BOB) == f"It was decided already: `cutter status {run.run_id}`."

@@ -29,13 +29,13 @@ def narrow(deployment: runs.Deployment) -> runs.Deployment:
 
 
 def test_a_run_passes_every_gate_with_one_connection_for_each_role(narrow: runs.Deployment) -> None:
-    driven = runs.drive(narrow, runs.law(3), quick=False)
+    driven = runs.drive(narrow, runs.law(3))
     assert list(driven.outcomes) == [gate.name for gate in GATES]
     assert driven.state == State.CLOSEOUT_REPORTED
 
 
 def test_a_rehearsal_passes_with_one_connection_for_each_role(narrow: runs.Deployment) -> None:
-    driven = runs.drive(narrow, runs.law(3), until="IG_grant_probe", mode="dryrun", quick=False)
+    driven = runs.drive(narrow, runs.law(3), until="IG_grant_probe", mode="dryrun")
     assert narrow.gate("IG_cut_leg_a_execute", driven.run_id).status == "rehearsed"
 
 

@@ -90,7 +90,7 @@ def test_no_later_gate_passes_once_the_acceptance_is_gone(deployment: Deployment
     approvals = [deployment.approve(run_id, Sovereign.CUT)[0]] if gate == "IG_cut_leg_a_execute" else []
     withdraw(deployment)
     with pytest.raises(ProgrammingError, match="refuses"):
-        deployment.gate(gate, run_id, approvals, quick=True)
+        deployment.gate(gate, run_id, approvals)
     assert not passed(deployment, run_id, gate)
 
 
