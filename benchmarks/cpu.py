@@ -3,7 +3,7 @@
     python -m benchmarks.cpu
     python -m benchmarks.cpu --documents 20 --repetitions 3 --checkout before=../cutter-before --checkout after=.
 
-CPU time is what a busy machine distorts least. `children` of a worker are mostly gpg, pg_dump and pg_restore. After the
+CPU time is what a busy machine distorts least. `children` of a worker are mostly gpg. After the
 measured batches the last checkout cuts one more, and PostgreSQL counts the time in its functions. With `py-spy` in the
 `.venv`, the functions of the workers are counted too. To count costs time itself, so this batch gives only the profile.
 Each checkout needs its `.venv`.

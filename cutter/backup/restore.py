@@ -91,7 +91,7 @@ def plain_rows(*, record: BackupRecord, artifacts_url: str, gpg_home: Path) -> I
     """The table and the JSON text of each row of an artifact that `restore_check` has just proved."""
     gpg, store = home_of_backups(gpg_home, "gpg"), open_store(artifacts_url)
     artifact = Reader(chunks(store, record.artifact_id))
-    with Pipeline(_decryption(gpg), deadline=Deadline(limits.BACKUP_DEADLINE_SECONDS), fed=True) as pipeline:
+    with Pipeline(_decryption(gpg), deadline=Deadline(limits.WHOLE_DATABASE_SECONDS), fed=True) as pipeline:
         held = b""
         for chunk in pipeline.chunks(artifact):
             *lines, held = (held + chunk).split(b"\n")
@@ -99,9 +99,9 @@ def plain_rows(*, record: BackupRecord, artifacts_url: str, gpg_home: Path) -> I
                 table, _, row = line.decode().partition("\t")
                 if table in TABLES:
                     yield table, row
-        pipeline.exits()
-    if artifact.sha256 != record.sha256:
-        raise Unavailable(f"{record.artifact_id} changed while it was read", what="backup")
+        end = pipeline.exits()["gpg"]
+    if artifact.sha256 != record.sha256 or held or not decryption_key(end):
+        raise Unavailable(f"{record.artifact_id} was not read to its end: type the command again", what="backup")
 
 
 def read_record(artifacts_url: str, artifact_id: str) -> BackupRecord:
@@ -155,7 +155,7 @@ def _restored(
                 code=RefusalCode.RESTORE_FAILED, observed=failure,
                 message=f"the backup does not restore: {failure}; take a new one",
             )  # fmt: skip
-        outcome = _compared(record, artifact, digests, decryption_key(end))
+        outcome = _compared(record, description, artifact, digests, decryption_key(end))
         whole = isinstance(outcome, RestoreReport)
         return outcome
     except NotFound:
@@ -196,7 +196,16 @@ def _of_artifact(record: BackupRecord, artifact: Reader, gpg: Exit) -> BackupRef
     )
 
 
-def _compared(record: BackupRecord, artifact: Reader, restored: Digests, key: str) -> RestoreReport | BackupRefusal:
+def _compared(
+    record: BackupRecord, description: rows.Description | None, artifact: Reader, restored: Digests, key: str
+) -> RestoreReport | BackupRefusal:
+    if description is None or (description.document_id, description.taken_utc) != (
+        record.document_id,
+        record.taken_utc,
+    ):
+        return BackupRefusal(
+            code=RefusalCode.RESTORE_DIFFERS, message="the record names another document or time than the artifact",
+        )  # fmt: skip
     if (restored.fingerprint, dict(restored.row_counts)) != (record.content_fingerprint, dict(record.row_counts)):
         return BackupRefusal(
             code=RefusalCode.RESTORE_DIFFERS,

@@ -6,9 +6,11 @@ A deployment archives its write-ahead log instead (docs/runbooks/point-in-time.m
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -20,7 +22,6 @@ from cutter.backup.decryption import Reader, decryption_key
 from cutter.backup.keyring import find_recipient, home_of_backups, pinned
 from cutter.backup.pipeline import Deadline, Pipeline, Stage
 from cutter.backup.record import BackupRefusal
-from cutter.backup.restore import digest
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import environment
 from cutter.kb import write_once
@@ -63,7 +64,7 @@ class Dumped:
 
 def dump(server: Server, file: Path, *, gpg_home: Path, recipient: str) -> Dumped:
     """Dump the database into a new file. Raises Refused, Unavailable, and Conflict if the file exists."""
-    gpg, store = home_of_backups(gpg_home, "gpg"), open_store(file.absolute().parent.as_uri())
+    gpg, store = home_of_backups(gpg_home, "gpg"), open_store(str(file.absolute().parent))
     key = find_recipient(gpg, pinned(recipient))
     if isinstance(key, BackupRefusal):
         raise Refused(key.message, code=key.code)
@@ -89,19 +90,21 @@ def dump(server: Server, file: Path, *, gpg_home: Path, recipient: str) -> Dumpe
 def bring_back(server: Server, file: Path, *, sha256: str, gpg_home: Path) -> None:
     """Put the dump in the place of the database of a stack that has no run yet. A bootstrap must follow.
 
-    The superuser executes the dump, so its digest must be the given one. The dump goes into a new database. A failure
-    leaves the present one as it is. Raises Refused and Unavailable.
+    The superuser executes the dump, so its digest must be the given one, and only bytes with this digest are executed.
+    The dump goes into a new database. If gpg or pg_restore fails, the present one stays. Raises Refused and Unavailable.
     """
-    url = file.absolute().parent.as_uri()
-    observed, _ = digest(url, file.name)
-    if observed != sha256:
-        raise Refused(f"{file} has the sha256 {observed}, not {sha256}: bring the right file", code="artifact_damaged")
     if runs(server):
         message = "the database of this stack has runs: set CUTTER_STATE_DIR to a new folder, and type"
         raise Refused(message, then="cutter up", code="database_in_use")
     gpg = home_of_backups(gpg_home, "gpg")
     gpg.start_agent()
-    with closing(server.connect()) as connection:
+    with tempfile.TemporaryFile() as judged, closing(server.connect()) as connection:
+        artifact = Reader(chunks(open_store(str(file.absolute().parent)), file.name))
+        judged.writelines(artifact)
+        if artifact.sha256 != sha256:
+            message = f"{file} has the sha256 {artifact.sha256}, not {sha256}: bring the right file"
+            raise Refused(message, code="artifact_damaged")
+        judged.seek(0)
         connection.execute(f"DROP DATABASE IF EXISTS {_NEW} WITH (FORCE)")
         connection.execute(
             f"CREATE DATABASE {_NEW} OWNER cutter_owner TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER builtin"
@@ -111,12 +114,13 @@ def bring_back(server: Server, file: Path, *, sha256: str, gpg_home: Path) -> No
             Stage(name="gpg", command=gpg.decryption(), environment=environment()),
             server.stage("pg_restore", _NEW, "--single-transaction", "--exit-on-error"),
         )
-        artifact = Reader(chunks(open_store(url), file.name))
         with Pipeline(stages, deadline=Deadline(limits.WHOLE_DATABASE_SECONDS), fed=True) as pipeline:
-            for _ in pipeline.chunks(artifact):
+            for _ in pipeline.chunks(iter(partial(judged.read, limits.BACKUP_CHUNK_BYTES), b"")):
                 pass
             exits = pipeline.exits()
-        if not decryption_key(exits["gpg"]) or artifact.sha256 != sha256:
+        if exits["gpg"].killed:
+            require_success("gpg", exits["gpg"])
+        if not decryption_key(exits["gpg"]):
             raise Refused(f"gpg cannot open {file}: give --gpg-home the home with the private key", code="wrong_key")
         if exits["pg_restore"].code != 0:
             raise Unavailable(f"pg_restore failed with exit code {exits['pg_restore'].code}", what="backup")
@@ -125,9 +129,11 @@ def bring_back(server: Server, file: Path, *, sha256: str, gpg_home: Path) -> No
 
 
 def runs(server: Server) -> int:
-    """The number of runs in the database. Raises Unavailable if there is no database yet."""
+    """The number of runs in the database; 0 before the first migration."""
     try:
         with closing(server.connect(DATABASE)) as connection:
             return int(answer(connection, "SELECT count(*) FROM cutter_governance.run"))
-    except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
-        raise Unavailable("this stack has no database yet: type", then="cutter up", what="database") from None
+    except psycopg.errors.UndefinedTable:
+        return 0
+    except psycopg.OperationalError:
+        raise Unavailable("this stack's database does not answer: type", then="cutter up", what="database") from None

@@ -163,7 +163,8 @@ def worker_report(
         queue: sum(worker.live and any(its.queue == queue for its in worker.queues) for worker in workers)
         for queue in queues
     }
-    unserved = [queue for queue, count in serving.items() if not count]
+    missing = [queue for queue, count in serving.items() if not count]
+    unserved = list(missing)
     served = {(worker.build_id, its.queue) for worker in workers if worker.live for its in worker.queues}
     for build, status in builds.items():
         needed = queues if status in WITH_RUNS else ()
@@ -174,7 +175,7 @@ def worker_report(
         builds=builds,
         unserved=tuple(unserved),
         unresponsive=tuple(worker.worker_id for worker in workers if worker.state == "unresponsive"),
-        next=START if unserved else None,
+        next=START if missing else None,  # The local stack starts no workers of pinned builds.
     )
 
 

@@ -176,7 +176,7 @@ def _waiting(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Wai
         subject=request.subject, place=request.place, run_id=request.run_id, document_id=request.document_id,
         docprefix=request.docprefix, mode=request.mode, tier=max(tiers, key=list(Tier).index),
         needed=document.approvers_needed, reason="; ".join(reasons),
-        command=next_step(replace(request, approved=False)).command, expires=request.expires_at,
+        command=next_step(replace(request, approved=False, latched=False)).command, expires=request.expires_at,
         units=document.request.candidate_count,
         changes=(changes.added_count, changes.changed_count, changes.removed_count), findings=document.findings_count,
     )  # fmt: skip

@@ -74,7 +74,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         connector=Connector.BACKUP, name="take", risk=Tier.LOW, reversible=True,
-        how_to_reverse="delete the artifact if no later backup counts on it", places=("IG_backup",), approvable=True,
+        how_to_reverse="delete the artifact after the run has ended", places=("IG_backup",), approvable=True,
     ),
     Operation(
         connector=Connector.KB, name="put", risk=Tier.LOW, reversible=False,

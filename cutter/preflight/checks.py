@@ -6,9 +6,11 @@ makes these checks too, and those that only an operator or a machine with the lo
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePath
 
 from cutter.catalogue import Role, WorkerRole
 
@@ -110,7 +112,7 @@ MIGRATIONS = _described(
 )
 CLOCK = _described("clock", "a signature from the future is refused, and a certificate can be invalid")
 POLICY = _described("effect policy", "without it every side effect is denied, and the run fails", WORKERS | ONLY_LOCAL)
-TEMPORAL = _described("temporal", "the server answers, also over TLS")
+TEMPORAL = _described("temporal", "the server answers, also over TLS", EVERY_HOST | ONLY_LOCAL)
 TEMPORAL_TLS = _described("temporal tls", "on a network, others can read and change what is not encrypted")
 TEMPORAL_VERSION = _described("temporal version", "an older server has no priorities and no fairness")
 NAMESPACE = _described("namespace", "the server must have it, and the settings must agree about it")
@@ -162,8 +164,10 @@ def made(
         try:
             results.extend(probe())
         except Exception as problem:
+            at = traceback.extract_tb(problem.__traceback__)[-1]
             text = f"the check ended with {type(problem).__name__}: {problem}"[:300]
-            results.append(bad(description, text, "cutter doctor --debug"))
+            remedy = f"report this bug of cutter, at {PurePath(at.filename).name}:{at.lineno}"
+            results.append(bad(description, text, remedy))
     return results
 
 

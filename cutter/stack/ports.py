@@ -33,7 +33,7 @@ def free() -> int:
         port = limits.PORT_LOWEST + secrets.randbelow(limits.PORT_SPAN)
         if is_free(port):
             return port
-    raise Unavailable("no free port was found on loopback: end programs that nobody needs", what="port")
+    raise Unavailable("no free port was found on loopback: end other servers, then type", then="cutter up", what="port")
 
 
 def own_address(remembered: Path) -> str:

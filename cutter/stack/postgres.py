@@ -26,6 +26,7 @@ from cutter.errors import ProgrammingError, Unavailable
 from cutter.stack import ports, service_user
 from cutter.stack.postgres_programs import MAJOR, initdb, pg_bin, serve
 from cutter.stack.processes import Process, alive, end, held, last_line, until, working_in, works_in
+from cutter.stack.records import Service
 from cutter.storage import bootstrap as roles
 
 __all__ = [
@@ -170,6 +171,14 @@ def cluster_status(state_dir: Path) -> ClusterStatus:
         return ClusterStatus(state=State.CRASHED, port=port)
     ready = len(noted) > 7 and noted[7].strip() == "ready"
     return ClusterStatus(state=State.RUNNING if ready else State.STARTING, port=port, process=process)
+
+
+def service(cluster: Cluster) -> Service:
+    """The record of a cluster that runs, by which `cutter down` knows it."""
+    note = "had died: started again, its data recovered" if cluster.recovered else "started" if cluster.started else ""
+    return Service(
+        name=NAME, process=cluster.process, address=cluster.url(), version=cluster.version, how="embedded", note=note
+    )
 
 
 def bootstrap(cluster: Cluster, secrets_dir: Path) -> None:

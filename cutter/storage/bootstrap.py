@@ -172,7 +172,8 @@ def guard(superuser_dsn: str, database: str) -> None:
     with psycopg.connect(superuser_dsn, connect_timeout=limits.DATABASE_CONNECT_SECONDS) as connection:
         for row in GUARDED.all(connection):
             signature = sql.SQL(row.function)
-            connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(signature))
+            everyone = sql.SQL(", ").join(map(sql.Identifier, Role))
+            connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC, {}").format(signature, everyone))
             for role, beginnings in MAY_CALL[database].items():
                 if row.function.startswith(beginnings):
                     granted = sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}")

@@ -24,7 +24,7 @@ from cutter.catalogue import Role
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
-from cutter.stack import postgres
+from cutter.stack import postgres, records
 from cutter.stack.ports import LOOPBACK
 from cutter.storage import runs as run_rows
 from cutter.storage.backups import LISTED, NEWEST
@@ -41,7 +41,7 @@ Artifact = Annotated[
     ),
 ]
 Sha256 = Annotated[
-    str | None, typer.Option("--sha256", help="The digest in the run's receipt; without it, the stored record counts.")
+    str | None, typer.Option("--sha256", help="The digest in the run's receipt; give it with an artifact id or a file.")
 ]
 GpgHome = Annotated[
     Path | None, typer.Option("--gpg-home", help="GnuPG home with the private key; default <keys_dir>/backup.")
@@ -127,10 +127,10 @@ def dump(file: File, as_json: AsJson = False) -> None:
     Example: cutter backup dump cutter.gpg
     """
     settings = load()
+    recipient = _pinned(settings)
     with progress(f"dumping into {file}"):
-        dumped = whole.dump(
-            _server(_embedded(settings)), file, gpg_home=settings.key_home("backup"), recipient=_pinned(settings)
-        )
+        server = _server(_embedded(settings))
+        dumped = whole.dump(server, file, gpg_home=settings.key_home("backup"), recipient=recipient)
     show(
         asdict(dumped), as_json=as_json,
         render=lambda out: out.print(
@@ -154,6 +154,7 @@ def load_dump(
     cluster = _embedded(settings)
     server = _server(cluster)
     with progress(f"loading {file}"):
+        postgres.bootstrap(cluster, settings.secrets)  # A new cluster has neither roles nor the database.
         whole.bring_back(server, file, sha256=sha256.lower(), gpg_home=gpg_home or settings.key_home("backup"))
         postgres.bootstrap(cluster, settings.secrets)
         runs = whole.runs(server)
@@ -164,10 +165,12 @@ def load_dump(
 
 
 def _embedded(settings: Settings) -> postgres.Cluster:
-    """The server of the local stack. A deployment has PostgreSQL's own programs on its server."""
+    """The server of the local stack, started if it does not run. A deployment has PostgreSQL's own programs."""
     if settings.database_url is not None:
         raise InvalidInput("CUTTER_DATABASE_URL: only a local stack is dumped; see docs/runbooks/point-in-time.md")
-    return postgres.ensure_cluster(settings.state)
+    cluster = postgres.ensure_cluster(settings.state)
+    records.remember(settings.state, postgres.service(cluster))
+    return cluster
 
 
 def _server(cluster: postgres.Cluster) -> whole.Server:
@@ -191,27 +194,27 @@ def _good(outcome: RestoreReport | BackupRefusal, record: BackupRecord) -> Resto
     return outcome
 
 
-def _artifact_of(settings: Settings, name: str) -> str:
-    """The newest backup of a document or a run, or the backup of a named artifact."""
+def _artifact_of(settings: Settings, name: str) -> tuple[str, str | None]:
+    """The newest backup of a document or a run, or the backup of a named artifact; its digest if it was looked up."""
     if "/" in name or name.endswith(".gpg"):
-        return name
+        return name, None
     run_id = run_rows.run_id_of(settings, name)
     with session(settings, Role.OPERATOR) as connection:
         newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
     if newest is None:
         raise NotFound(f"{run_id} has no backup: type", then="cutter backup list")
-    return newest.artifact
+    return newest.artifact, newest.sha256
 
 
 def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, BackupRecord]:
-    """The store and the record of the named backup. A person who can write to the store can change the record, so a
-    digest may be given.
+    """The store and the record of the named backup. A person who can write to the store can change the record, so it
+    must have the digest that the database has, and the given one.
     """
-    file = Path(artifact)
+    file, recorded = Path(artifact), None
     if file.is_file():
-        store, name = file.absolute().parent.as_uri(), file.name
+        store, name = str(file.absolute().parent), file.name
     else:
-        store, name = settings.artifacts, _artifact_of(settings, artifact)
+        store, (name, recorded) = settings.artifacts, _artifact_of(settings, artifact)
     try:
         record = read_record(store, name)
     except NotFound as problem:
@@ -221,8 +224,9 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
         record = replace(record, artifact_id=name)
     if record.artifact_id != name:
         raise Refused(f"the record of {name} is for {record.artifact_id}", code="artifact_damaged")
-    if sha256 is not None and sha256.lower() != record.sha256:
-        raise Refused(f"{name} is recorded as {record.sha256}, not as {sha256.lower()}", code="artifact_damaged")
+    for wanted in (sha256, recorded):
+        if wanted is not None and wanted.lower() != record.sha256:
+            raise Refused(f"{name} is recorded as {record.sha256}, not as {wanted.lower()}", code="artifact_damaged")
     return store, record
 
 

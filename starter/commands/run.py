@@ -1,4 +1,4 @@
-"""IO: `cutter run` and `cutter orchestrate run|resume`: starts or continues a document run."""
+"""IO: `cutter run` and `cutter orchestrate resume`: starts or continues a document run."""
 
 from __future__ import annotations
 

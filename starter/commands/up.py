@@ -243,15 +243,7 @@ def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
 def _start_postgres(settings: Settings) -> Service:
     """Start the embedded cluster with its roles, and record it, so that `down` knows that `up` started it."""
     cluster = postgres.ensure_cluster(settings.state)
-    note = "had died: started again, its data recovered" if cluster.recovered else "started" if cluster.started else ""
-    service = Service(
-        name=postgres.NAME,
-        process=cluster.process,
-        address=cluster.url(),
-        version=cluster.version,
-        how="embedded",
-        note=note,
-    )
+    service = postgres.service(cluster)
     records.remember(settings.state, service)
     postgres.bootstrap(cluster, settings.secrets)
     return service

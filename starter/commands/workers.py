@@ -61,7 +61,12 @@ def workers(
         report = replace(report, workers=tuple(worker for worker in report.workers if worker.state != "shutdown"))
     answer = report.as_json()
     if report.unserved or report.unavailable or report.unresponsive:
-        answer = as_failure(answer, code=_code(report), message=_message(report), next_command="cutter up")
+        answer = as_failure(
+            answer,
+            code=_code(report),
+            message=_message(report),
+            next_command="cutter up" if report.next or not report.unserved else "cutter workers",
+        )
     show(answer, as_json=as_json, render=lambda out: _print(out, report))
     if report.unavailable:
         say(report.unavailable)
@@ -162,6 +167,8 @@ def _print(out: Console, report: WorkerReport) -> None:
         out.print("others do the work of those that are unresponsive; after ten minutes of silence they are closed")
     if report.next:
         out.print(f"next: {report.next}")
+    elif report.unserved:
+        out.print("start the workers of a pinned build where it is installed")
 
 
 def _row(worker: ShownWorker) -> tuple[str, ...]:

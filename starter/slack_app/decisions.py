@@ -113,7 +113,7 @@ def _refusals(card: PostedCard) -> dict[str, str]:
 
 def _by_signature(card: PostedCard) -> str:
     # The card asked for a signature, even if enough people have signed since.
-    step = next_step(replace(card, approved=False))
+    step = next_step(replace(card, approved=False, latched=False))
     return (
         f"{card.place} takes a signature: nothing in Slack decides it, and nothing was changed. Type on your own "
         f"machine:\n```{step.command}```"

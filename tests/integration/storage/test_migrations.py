@@ -57,7 +57,7 @@ USERS = {
     "run_evidence_and_sidecar": ("cutter_operator",),
     "policy_in_force": (READ, "cutter_operator", OWNER),
     "database_clock": (OWNER,),
-    **dict.fromkeys(("wave_lock", "wave_backup", "archiver", "restore_point"), ("cutter_backup",)),
+    **dict.fromkeys(("archiver", "restore_point"), ("cutter_backup",)),
     **dict.fromkeys(("waiting_batch_documents", "batches_not_ended", "runs_with_waiting_documents"), (READ,)),
     **dict.fromkeys(("batch_state", "batch_outbox", "cancel_stopped_run"), (READ,)),
     "judge_workers": (READ, "cutter_operator"),

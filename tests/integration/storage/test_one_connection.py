@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from activities.run.void import void_run
+from activities.worker.dependencies import ROLES_OF
 from cutter.approvals import schema
-from cutter.catalogue import GATES, State, WorkerRole
+from cutter.catalogue import GATES, Role, State, WorkerRole
 from cutter.messages import VoidInput
-from cutter.storage.pools import open_pool
+from cutter.storage.pools import SCRATCH, open_pool
 from tests.support import runs
 
 SECONDS = 2
@@ -23,7 +24,9 @@ def narrow(deployment: runs.Deployment) -> runs.Deployment:
     for role, deps in deployment.deps.items():
         for pool in deps.pools.values():
             pool.close()
-        pools = {name: open_pool(deps.settings, name, size=1, timeout=SECONDS) for name in deps.pools}
+        pools = {name: open_pool(deps.settings, name, size=1, timeout=SECONDS) for name in ROLES_OF[role]}
+        if SCRATCH in deps.pools:
+            pools[SCRATCH] = open_pool(deps.settings, Role.BACKUP, database=SCRATCH, size=1, timeout=SECONDS)
         deployment.deps[role] = replace(deps, pools=pools)
     return deployment
 

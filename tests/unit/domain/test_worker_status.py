@@ -76,6 +76,7 @@ def test_each_build_that_has_runs_needs_its_own_workers() -> None:
     builds = {"b1": "current", "b0": "draining", "b9": "drained"}
     summary = worker_report(rows, None, QUEUES, builds)
     assert summary.unserved == ("q-b of build b0",)
+    assert summary.next is None
     assert summary.builds == builds
     assert worker_report(rows, None, QUEUES, {**builds, "b0": "drained"}).unserved == ()
 
