@@ -77,7 +77,7 @@ create temporary table if not exists staged (tab text not null, content jsonb no
 -- Returns the names of all tables and views that are not PostgreSQL's own.
 select n.nspname || '.' || c.relname
 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-where c.relkind in ('r', 'p', 'f', 'm', 'v') and n.nspname <> 'information_schema' and n.nspname not like 'pg\_%'
+where c.relkind in ('r', 'p', 'f', 'm', 'v') and n.nspname <> 'information_schema' and n.nspname not like 'pg\_%%'
 order by 1
 
 -- name: fill

@@ -93,9 +93,6 @@ def bring_back(server: Server, file: Path, *, sha256: str, gpg_home: Path) -> No
     The superuser executes the dump, so its digest must be the given one, and only bytes with this digest are executed.
     The dump goes into a new database. If gpg or pg_restore fails, the present one stays. Raises Refused and Unavailable.
     """
-    if runs(server):
-        message = "the database of this stack has runs: set CUTTER_STATE_DIR to a new folder, and type"
-        raise Refused(message, then="cutter up", code="database_in_use")
     gpg = home_of_backups(gpg_home, "gpg")
     gpg.start_agent()
     with tempfile.TemporaryFile() as judged, closing(server.connect()) as connection:
@@ -104,6 +101,9 @@ def bring_back(server: Server, file: Path, *, sha256: str, gpg_home: Path) -> No
         if artifact.sha256 != sha256:
             message = f"{file} has the sha256 {artifact.sha256}, not {sha256}: bring the right file"
             raise Refused(message, code="artifact_damaged")
+        if runs(server):
+            message = "the database of this stack has runs: set CUTTER_STATE_DIR to a new folder, and type"
+            raise Refused(message, then="cutter up", code="database_in_use")
         judged.seek(0)
         connection.execute(f"DROP DATABASE IF EXISTS {_NEW} WITH (FORCE)")
         connection.execute(

@@ -1,5 +1,5 @@
 -- Seals the gate that is open in this transaction and moves its run, or returns why not. The second survey must show
--- the gate's declared effect and nothing else.
+-- the gate's declared effect and nothing else. The closeout asks for the report of each gate, so it must be named.
 create or replace function cutter_governance.fn_gate_close(p_run_id text, p_gate text, p_attempt integer, p_result jsonb,
     p_kb_id text default null) returns jsonb
 language plpgsql security definer
@@ -27,8 +27,8 @@ begin
     end if;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
     v_refusal := case when v_run.ended_at is not null then 'run_ended'
-        when p_kb_id is null and not receipt.rehearsal then 'report_not_named' -- the closeout asks for each gate's report
-        else cutter_governance.fn_pins_refusal(v_run, step, p_result -> 'pins') end;
+        else coalesce(cutter_governance.fn_pins_refusal(v_run, step, p_result -> 'pins'),
+            case when p_kb_id is null and not receipt.rehearsal then 'report_not_named' end) end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;
