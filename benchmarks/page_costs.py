@@ -95,7 +95,8 @@ def batches(results: Results) -> list[str]:
             "The benchmark approves each request at once, and does not count the signing. The batch has four lanes. "
             "The serial loop runs the same functions for one document after the other, on the same stack. Its record "
             "is a JSON file under a lock. The CPU of the loop is that of its own process. The target of a batch is "
-            "the speed of the faster of its two loops. The machine's speed changes from day to day, so compare only figures of one day.",
+            "the speed of the faster of its two loops. The machine's speed changes from day to day, so compare only "
+            "figures of one day.",
             origin(measured[0]),
         ),
         *HEAD, *(goal.row(results) for goal in batch_goals(measured)), "", *_batches(measured[1:]),

@@ -91,7 +91,7 @@ def bring_back(server: Server, file: Path, *, sha256: str, gpg_home: Path) -> No
     """Put the dump in the place of the database of a stack that has no run yet. A bootstrap must follow.
 
     The superuser executes the dump, so its digest must be the given one, and only bytes with this digest are executed.
-    The dump goes into a new database. If gpg or pg_restore fails, the present one stays. Raises Refused and Unavailable.
+    The dump goes into a new database. If gpg or pg_restore fails, the present one stays. Raises Refused, Unavailable.
     """
     gpg = home_of_backups(gpg_home, "gpg")
     gpg.start_agent()
