@@ -101,7 +101,7 @@ def test_the_database_goes_back_to_the_restore_point_of_a_gate(marking: Stack) -
     enacted(made, BEFORE)
     known = awaits_enactment(made, KNOWN)
     listed = made.json("backup", "list")["backups"]
-    (name,) = (backup["restore_point"] for backup in listed if backup["documents"] == KNOWN)
+    (name,) = (backup["restore_point"] for backup in listed if backup["document_id"] == KNOWN)
     assert name.startswith(f"cutter:{known[-36:]}:")
     enacted(made, LOST)
 

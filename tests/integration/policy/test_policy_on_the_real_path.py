@@ -541,8 +541,8 @@ def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes(deployment:
         for _ in range(2):
             noted = RECORDED.one(connection, receipt_of(context, taken, rule))
             assert noted.sha256 == taken.sha256
-        with pytest.raises(Conflict) as caught:
-            RECORDED.one(connection, receipt_of(context, other, rule))
+    with pytest.raises(Conflict) as caught, single(deps.pool(Role.BACKUP)) as connection:
+        RECORDED.one(connection, receipt_of(context, other, rule))
     assert f"{hashes[0]}, now {hashes[1]}" in str(caught.value)
 
 

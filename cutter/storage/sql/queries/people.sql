@@ -161,8 +161,8 @@ where q.run_id = any(%(run_ids)s) and q.request_sha256 = any(%(requests)s)
 -- the time of its receipt orders the backups of one second.
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256, a.response_metadata ->> 'taken_utc' as taken_utc,
     (a.response_metadata ->> 'size_bytes') as size_bytes, a.response_metadata -> 'restore_point' ->> 'name' as restore_point,
-    r.document_id
-from cutter_governance.action_receipt a join cutter_governance.run r on r.run_id = a.run_id
+    (select r.document_id from cutter_governance.run r where r.run_id = a.run_id) as document_id
+from cutter_governance.action_receipt a
 where a.connector = 'backup' and a.operation = 'take'
 order by a.response_metadata ->> 'taken_utc' desc nulls last, a.at desc, a.target
 limit %(limit)s
