@@ -89,7 +89,7 @@ NOT_TYPED = {
     "law list": "it lists every law",
     "tenants": "it counts the documents of every tenant",
     "transitions export": "it writes the transitions of everything",
-    "backup verify": "the backups of this test are stand-ins",
+    "backup verify": "it reads one backup, in a database of its own",
     "backup restore": "it reads one backup, as `backup verify` does",
     "backup dump": "it dumps the whole database",
     "backup load": "it loads a whole database",

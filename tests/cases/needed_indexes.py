@@ -123,7 +123,7 @@ CASES = {
     "run_newest": Case(query="newest_runs"),
     "run_of_batch": Case(query="batch_now"),
     "run_open_of_tenant": Case(query="inbox"),
-    "run_pkey": Case(query="backups"),
+    "run_pkey": Case(text="select cutter_governance.fn_run_sidecar(%(run_id)s)"),
     "search_word_pkey": Case(text="select cutter_governance.fn_search_corrected('text')"),
     "signed_statement_pkey": FACTS,
     "source_document_doc_code_key": Case(query="document_known"),

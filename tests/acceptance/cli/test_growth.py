@@ -3,7 +3,6 @@
 Each step is done once in a small database and once in one with thousands of finished runs. PostgreSQL counts what both
 read. A step fails if any of its statements scans a table that grows, or if it reads many more rows by an index.
 
-The backup's dump is the one statement that reads whole tables. It is a stand-in here.
 """
 
 from __future__ import annotations
