@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePath
 
 from cutter.catalogue import Role, WorkerRole
 
@@ -166,7 +165,7 @@ def made(
         except Exception as problem:
             at = traceback.extract_tb(problem.__traceback__)[-1]
             text = f"the check ended with {type(problem).__name__}: {problem}"[:300]
-            remedy = f"report this bug of cutter, at {PurePath(at.filename).name}:{at.lineno}"
+            remedy = f"report this bug of cutter, at {at.filename.rpartition('/')[2]}:{at.lineno}"
             results.append(bad(description, text, remedy))
     return results
 

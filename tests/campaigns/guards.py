@@ -190,7 +190,8 @@ NOISY = (
     ),
     *_of(
         "cutter/storage/bootstrap.py", _NOISE,
-        ("everybody's locks", 'connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(signature))',
+        ("everybody's locks",
+         'connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC, {}").format(signature, everyone))',
          "pass", "::test_no_role_calls_what_would_keep_the_others_from_their_work"),
         ("all connections for one role", 'sql.SQL("ALTER ROLE {} CONNECTION LIMIT {}")',
          'sql.SQL("ALTER ROLE {} CONNECTION LIMIT -1 -- {}")',
@@ -2118,8 +2119,8 @@ RESTORE_POINTS = (
         ("a restore point that nobody asks for", "    if settings.backup_restore_point:", "    if True:",
          "::test_without_the_setting_nothing_is_marked"),
         ("a backup without the point that is asked for",
-         "        if isinstance(point, BackupRefusal):\n            return point",
-         "        if isinstance(point, BackupRefusal):\n            point = None",
+         "        if isinstance(marked, BackupRefusal):\n            return marked\n        point = marked",
+         "        point = None if isinstance(marked, BackupRefusal) else marked",
          "::test_without_an_archive_the_gate_fails_with_the_remedy"),
     ),
     *_of(
@@ -2193,7 +2194,7 @@ BACKUPS = (
     ),
     *_of(
         "cutter/backup/whole.py", "integration/backup/test_whole_database.py",
-        ("a dump of other bytes", "    if observed != sha256:", "    if False:",
+        ("a dump of other bytes", "if artifact.sha256 != sha256:", "if False:",
          "::test_a_dump_of_other_bytes_is_refused"),
         ("a dump over a database with runs", "    if runs(server):", "    if False:",
          "::test_a_database_with_runs_is_not_replaced"),
