@@ -32,14 +32,14 @@ class Reader:
         return self._digest.hexdigest()
 
 
-def damaged(artifact: Reader, sha256: str, size_bytes: int | None) -> BackupRefusal | None:
-    """The refusal if the artifact has another digest, or another size if one is given."""
-    if artifact.sha256 == sha256 and size_bytes in (None, artifact.size_bytes):
+def damaged(artifact: Reader, sha256: str, size_bytes: int) -> BackupRefusal | None:
+    """The refusal if the artifact has another digest or another size."""
+    if (artifact.sha256, artifact.size_bytes) == (sha256, size_bytes):
         return None
     return BackupRefusal(
         code=RefusalCode.ARTIFACT_DAMAGED,
         message="the artifact is not the one that was recorded: take a new backup and look at the store",
-        expected=f"sha256 {sha256}" + (f", {size_bytes} bytes" if size_bytes is not None else ""),
+        expected=f"sha256 {sha256}, {size_bytes} bytes",
         observed=f"sha256 {artifact.sha256}, {artifact.size_bytes} bytes",
     )
 

@@ -1,5 +1,5 @@
 """IO: starts, identifies and ends processes, so that neither a reused process number nor a changed clock causes a
-mistake. A lock lets one command at a time work in a folder.
+mistake. A lock lets one command at a time work in a folder, and gpg's agents are ended.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def all_checks(settings: Settings, hosts: frozenset[Host] | None = None) -> list
     own += [check for check in shared if check.failed or check.name not in named]
     if checks.DATABASE in down or any(check.name == checks.DATABASE.name and check.failed for check in shared):
         return own
-    return own + checks.made([(name, partial(_looked, settings, name)) for name in OF_DATABASE], hosts)
+    return own + checks.made([(each, partial(_looked, settings, each)) for each in OF_DATABASE], hosts)
 
 
 def _of_machine(settings: Settings) -> tuple[tuple[Description, Probe], ...]:

@@ -2,7 +2,6 @@
 
 Each step is done once in a small database and once in one with thousands of finished runs. PostgreSQL counts what both
 read. A step fails if any of its statements scans a table that grows, or if it reads many more rows by an index.
-
 """
 
 from __future__ import annotations

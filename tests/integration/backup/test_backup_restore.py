@@ -128,6 +128,13 @@ def test_truncated_rows_in_a_whole_message_are_refused(rig: Rig) -> None:
         assert refusal(outcome) in (RefusalCode.RESTORE_FAILED, RefusalCode.RESTORE_DIFFERS)
 
 
+@pytest.mark.parametrize("other", [{"document_id": "ICX-OTHER-1"}, {"taken_utc": "2020-01-01T00:00:00Z"}])
+def test_a_record_of_another_document_or_time_is_refused(rig: Rig, other: dict[str, str]) -> None:
+    """The store has the record too, and only the artifact is bound by the receipt's digest."""
+    record = rig.taken_record()
+    assert refusal(rig.check(replace(record, **other))) is RefusalCode.RESTORE_DIFFERS
+
+
 def test_a_whole_backup_of_other_rows_is_refused(own: Rig) -> None:
     record = own.taken_record()
     own.server.run("UPDATE public.iu_lifecycle_log SET reason = NULL WHERE reason = ''", database=own.database)
