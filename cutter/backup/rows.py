@@ -23,7 +23,7 @@ from cutter.backup.record import RECORD_VERSION
 from cutter.backup.tables import TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.errors import Unavailable
-from cutter.storage.faults import READ_ONLY, WRITABLE
+from cutter.storage.faults import translate
 from cutter.storage.pools import Connection
 from cutter.storage.queries import queries_in
 from cutter.storage.records import answer
@@ -37,10 +37,11 @@ AWAY = (psycopg.OperationalError, psycopg.InternalError, psycopg.InterfaceError)
 
 
 def away(problem: psycopg.Error) -> Unavailable:
-    """The error for an unavailable environment. It shows the SQLSTATE only, because a message may quote a row."""
-    if isinstance(problem, psycopg.errors.ReadOnlySqlTransaction):
-        return Unavailable(f"the backup needs a server that it can write to: {READ_ONLY}: {WRITABLE}", what="backup")
-    return Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate or 'none'})", what="backup")
+    """The error for an unavailable environment. It shows no message that may quote a row."""
+    known = translate(problem)
+    if isinstance(known, Unavailable):
+        return known
+    return Unavailable(f"PostgreSQL gave up the backup (SQLSTATE {problem.sqlstate})", what="backup")
 
 
 class ContentRefused(ValueError):
