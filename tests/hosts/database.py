@@ -146,7 +146,7 @@ class Pair:
             f"host=127.0.0.1 port={self.primary.port} user={REPLICATOR} password={self.password} "
             f"sslmode=verify-full sslrootcert={self.primary.authority.root} application_name={self.standby.name}"
         )
-        settings = f"\nprimary_conninfo = '{source}'\nsynchronous_standby_names = ''\n"
+        settings = f"\nprimary_conninfo = '{source}'\nhot_standby = on\nsynchronous_standby_names = ''\n"
         with (self.standby.data / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
             file.write(settings)
         (self.standby.data / "standby.signal").touch()
