@@ -6,7 +6,7 @@ JOBS ?= 2
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help venv demo up down test test-fast test-hosts check lint docs nightly bench bench-batch bench-growth bench-peers campaign wheel lock clean
+.PHONY: help venv demo up down test test-all test-fast test-hosts check lint docs nightly bench bench-batch bench-growth bench-peers campaign wheel lock clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,11 +23,14 @@ up: venv ## start database, Temporal and the three workers
 down: venv ## stop them; data stays
 	@$(BIN)/cutter down
 
-test: venv ## the whole suite on the real parts, in parallel (JOBS=2)
+test: venv ## every promise once on the real parts, in parallel (JOBS=2); at most ten minutes on two free cores
+	@$(PYTEST) -n $(JOBS) --dist loadgroup -m promise $(ARGS)
+
+test-all: venv ## the whole suite on the real parts
 	@$(PYTEST) -n $(JOBS) --dist loadgroup $(ARGS)
 
-test-fast: venv ## the tests that need no Temporal
-	@$(PYTEST) -n $(JOBS) tests/unit tests/property tests/architecture $(ARGS)
+test-fast: venv ## the tests that need no Temporal; less than two minutes on two free cores
+	@$(PYTEST) -n $(JOBS) -m promise tests/unit tests/property tests/architecture $(ARGS)
 
 test-hosts: venv ## as root: a cluster with TLS and a standby, of which everything is killed; less than 30 minutes, for each night
 	@$(BIN)/python -m tests.campaigns hosts $(ARGS)

@@ -13,7 +13,7 @@ from cutter.catalogue import Sovereign
 from cutter.settings import Settings
 from tests.support import database as support
 from tests.support import hypothesis_profile as _profile  # noqa: F401
-from tests.support import runs
+from tests.support import promises, runs
 from tests.support.database import Database, TestCluster
 from tests.support.pace import patient
 
@@ -32,6 +32,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if config.stash.get(_OWNS_CLUSTER, False):
         support.release()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    promises.mark(items)
 
 
 def pytest_collection_finish() -> None:

@@ -17,7 +17,7 @@ BY_GATE = {moment.gate: moment for moment in MOMENTS if moment.cut is None}
     ("victim", "moment"),
     [
         (CUTTER_WORKER, BY_GATE["IG_backup"]),
-        (EXEC, BY_GATE["IG_leg_b_record"]),
+        pytest.param(EXEC, BY_GATE["IG_leg_b_record"], marks=pytest.mark.promise),
         (VERIFY, BY_GATE["IG_write_verify"]),
         (TEMPORAL, BY_GATE["IG_backup"]),
         (POSTGRES, BY_GATE["IG_leg_b_record"]),

@@ -66,11 +66,13 @@ def printed() -> Iterator[tuple[str, str, tuple[str, ...]]]:
 PRINTED = sorted(set(printed()))
 
 
+@pytest.mark.promise
 def test_each_printed_command_is_typed_by_a_test() -> None:
     assert {words for _, words, _ in PRINTED} - {GROUP} == set(TYPED)
 
 
 @pytest.mark.parametrize(("file", "words", "flags"), PRINTED)
+@pytest.mark.promise
 def test_the_program_knows_each_printed_command_and_its_flags(file: str, words: str, flags: tuple[str, ...]) -> None:
     done = subprocess.run([temporal_program(), *words.split(), *(f"{flag}=1" for flag in flags), "--help"],
                           capture_output=True, text=True, check=False, timeout=60)  # fmt: skip

@@ -89,7 +89,7 @@ def page() -> str:
         [
             "# Proof",
             "",
-            "What `make test` shows on every commit, the campaigns show at length: seeded trials on the real Temporal,",
+            "What `make test` proves on every commit, the campaigns prove at length: seeded trials on the real Temporal,",
             "PostgreSQL and gpg, each with a control arm that must fail, so that a green result means something. With",
             "no failure in n trials the 95 % upper bound of the rate is 3/n.",
             "",

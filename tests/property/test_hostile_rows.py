@@ -14,6 +14,9 @@ from tests.support.database import TestCluster
 from tests.support.hostile_rows import Ground
 from tests.support.hypothesis_profile import costly
 
+pytestmark = pytest.mark.thorough
+
+
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=30)
 SCALARS = (
     st.none()

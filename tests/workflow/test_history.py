@@ -18,6 +18,7 @@ def law(units: int) -> bytes:
     return ("# Act\n\n" + "".join(articles)).encode()
 
 
+@pytest.mark.promise
 async def test_a_history_is_small_the_same_for_any_size_and_holds_no_text(
     stack: Stack, capsys: pytest.CaptureFixture[str]
 ) -> None:

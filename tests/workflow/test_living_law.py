@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from cutter.approvals import schema
 from cutter.catalogue import GATES
 from cutter.kb.store import Store
@@ -30,6 +32,7 @@ async def enacted_first(stack: Stack) -> Run:
     return run
 
 
+@pytest.mark.promise
 async def test_a_second_version_replaces_the_first_through_both_sovereign_gates(stack: Stack) -> None:
     async with stack.workers():
         first = await enacted_first(stack)

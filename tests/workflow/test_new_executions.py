@@ -124,6 +124,7 @@ async def test_a_new_execution_of_a_run_that_is_over_ends_at_once_with_its_state
         assert (await again.result()).state == "voided_cancelled"
 
 
+@pytest.mark.promise
 async def test_a_reset_re_applies_signals_and_changes_nothing(stack: Stack) -> None:
     async with stack.workers():
         run = await stack.start()

@@ -96,6 +96,7 @@ async def test_temporals_own_cancel_is_a_cancel(stack: Stack) -> None:
         assert result.state == "voided_cancelled"
 
 
+@pytest.mark.promise
 async def test_a_cancel_after_leg_a_stops_and_a_signed_void_withdraws_the_drafts(stack: Stack) -> None:
     """Seed 002 "Queue and Cancellation Controls"."""
     async with stack.workers():

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.cli.conftest import Cutter
 from tests.integration.living_law.texts import FIRST, SECOND
 from tests.support.stack import Stack
 from tests.workflow.test_living_law import DOCUMENT, enacted_first
 
 
+@pytest.mark.promise
 async def test_every_form_shows_the_changed_words_and_a_newer_version(
     stack: Stack, cutter: Cutter, tmp_path: Path
 ) -> None:

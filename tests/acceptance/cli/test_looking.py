@@ -8,6 +8,8 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from cutter.catalogue import GATES, PLANNED
 from cutter.storage import runs as run_rows
 from tests.acceptance.cli.conftest import NOBODY, Cutter
@@ -18,6 +20,7 @@ CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 OTHER = "ICX-TEST-2"
 
 
+@pytest.mark.promise
 async def test_the_inbox_lists_what_waits_the_oldest_first(stack: Stack, cutter: Cutter) -> None:
     stack.register(OTHER, THREE_UNITS)
     async with stack.workers():
@@ -35,6 +38,7 @@ async def test_the_inbox_lists_what_waits_the_oldest_first(stack: Stack, cutter:
         assert [row["run_id"] for row in (await cutter("inbox", "--json")).json["waiting"]] == [second.run_id]
 
 
+@pytest.mark.promise
 async def test_status_works_while_temporal_is_down(stack: Stack, cutter: Cutter) -> None:
     async with stack.workers():
         run = await stack.start()
@@ -284,6 +288,7 @@ async def test_the_audit_export_verifies_offline_and_a_deleted_event_is_seen(
     assert any("deleted" in problem for problem in answer.json["problems"])
 
 
+@pytest.mark.promise
 async def test_the_evidence_of_a_run_verifies_offline_with_temporals_own_history(
     stack: Stack, cutter: Cutter, tmp_path: Path
 ) -> None:

@@ -24,6 +24,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("code", sorted(REFUSED))
+@pytest.mark.promise
 async def test_what_a_run_would_refuse_is_refused_before_it(cutter: Cutter, tmp_path: Path, code: str) -> None:
     file = tmp_path / "law.md"
     file.write_bytes(REFUSED[code])
@@ -117,6 +118,7 @@ async def test_a_tenant_that_nobody_declared_is_refused_where_some_are(cutter: C
     assert answer.json["next"] == "cutter tenants"
 
 
+@pytest.mark.promise
 async def test_the_next_version_of_an_enacted_law_is_registered_with_its_terms(
     stack: Stack, cutter: Cutter, tmp_path: Path
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from cutter.domain.markdown import escape
 from starter.approver import signing_desk
 from starter.console.terminal import ExitCode
@@ -14,6 +16,7 @@ from tests.support.stack import DOCUMENT, Run, Stack
 CUT, LIFECYCLE = "SG_cut_authz", "SG_lifecycle_authz"
 
 
+@pytest.mark.promise
 async def test_the_three_forms_name_one_digest_and_show_the_same_units(
     stack: Stack, cutter: Cutter, tmp_path: Path
 ) -> None:

@@ -63,6 +63,7 @@ def sha256(file: Path) -> str:
     return sha256_hex(file.read_bytes())
 
 
+@pytest.mark.promise
 def test_a_fresh_stack_gets_the_database_back(file: Path, home: parts.Home, tmp_path: Path) -> None:
     assert len(recipients(file.read_bytes()) or ()) == 1
     assert file.stat().st_mode & 0o077 == 0

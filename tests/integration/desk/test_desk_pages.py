@@ -55,6 +55,7 @@ def as_json(address: str) -> str:
 
 
 @pytest.mark.parametrize("name", PAGES)
+@pytest.mark.promise
 def test_each_address_answers_a_page_and_the_same_as_json(office: Office, name: str) -> None:
     address = path(office, name)
     page = office.desk.ask(address, Accept="text/html,*/*;q=0.8")
@@ -89,6 +90,7 @@ def test_every_link_of_a_page_leads_to_a_page_or_a_place_on_it(office: Office, n
             assert office.desk.ask(link).status == 200, link
 
 
+@pytest.mark.promise
 def test_the_inbox_names_what_waits_with_the_command_to_type(office: Office) -> None:
     page, requests = office.desk.ask("/inbox").text, office.desk.ask("/inbox.json").json["waiting"]
     waiting = {request["document_id"]: request for request in requests}
@@ -227,6 +229,7 @@ def test_the_first_address_is_the_inbox(office: Office) -> None:
         (("law", "diff", LAW), f"/laws/{LAW}/diff"), (("request", ASKED, "--form", "json"), f"/requests/{ASKED}"),
     ],
 )  # fmt: skip
+@pytest.mark.promise
 def test_a_command_says_what_its_page_says(office: Office, command: tuple[str, ...], address: str) -> None:
     more = () if "--form" in command else ("--json",)
     done = forked.run((*command, *more), environment(office.made.settings, {}), cwd=ROOT)

@@ -37,6 +37,7 @@ def rows(corpus: Corpus, query: LiteralString, *parameters: object) -> list[dict
 
 @pytest.mark.parametrize("role", ["cutter_api", "directus", "cutter_operator"])
 @pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.promise
 def test_each_view_answers_its_readers(corpus: Corpus, role: str, view: str) -> None:
     with client(corpus, role) as connection:
         assert connection.execute(f"select * from {view} limit 5").fetchall()  # type: ignore[arg-type]
@@ -86,6 +87,7 @@ def test_a_law_shows_its_version_in_force(corpus: Corpus) -> None:
     assert laws[RULES]["title"] == "QUY CHẾ THƯ VIỆN CỘNG ĐỒNG"
 
 
+@pytest.mark.promise
 def test_drafts_are_in_no_view(corpus: Corpus) -> None:
     for view in VIEWS:
         for word in (DRAFT, "secret draft"):

@@ -10,6 +10,7 @@ from tests.integration.law.conftest import ACT, BEGUN, DRAFT, REGISTERED, RULES,
 from tests.support import printed
 
 
+@pytest.mark.promise
 def test_list_shows_each_law_with_its_version_in_force(corpus: Corpus) -> None:
     laws = corpus("law", "list", "--json").json
     assert [(law["document"], law["version"], law["status"]) for law in laws] == [
@@ -26,6 +27,7 @@ def test_a_list_of_no_law_names_the_option_that_leaves_out_all(corpus: Corpus, o
     assert text == f"no law is in force with {option} 2020-01-01: `cutter law list` shows the laws of today\n"
 
 
+@pytest.mark.promise
 def test_show_prints_the_text_and_who_answers_for_it(corpus: Corpus) -> None:
     text_answer = corpus("law", "show", ACT)
     assert text_answer.code == 0

@@ -103,6 +103,7 @@ def both(cluster: TestCluster, keys: Keys, tmp_path: Path) -> Iterator[tuple[Pub
         yield publisher, Subscriber(http=http, url=database.url("cutter_api"))
 
 
+@pytest.mark.promise
 def test_a_subscriber_follows_a_law_from_its_first_cut_to_its_repeal(both: tuple[Publisher, Subscriber]) -> None:
     publisher, subscriber = both
     for version, (text, day, operation) in enumerate(

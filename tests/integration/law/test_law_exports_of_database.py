@@ -18,6 +18,7 @@ from tests.support.runs import law
 
 @pytest.mark.parametrize("document", [ACT, RULES])
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.promise
 def test_an_export_in_each_form_holds(corpus: Corpus, tmp_path: Path, form: str, document: str) -> None:
     file = tmp_path / "law"
     made = corpus("law", "export", document, "--form", form, "-o", str(file), "--json")
@@ -31,6 +32,7 @@ def test_an_export_in_each_form_holds(corpus: Corpus, tmp_path: Path, form: str,
 
 
 @pytest.mark.parametrize(("document", "source"), [(ACT, law(4)), (RULES, VIETNAMESE)])
+@pytest.mark.promise
 def test_markdown_and_json_give_the_registered_source_back(
     corpus: Corpus, tmp_path: Path, document: str, source: str
 ) -> None:

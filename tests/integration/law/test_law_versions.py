@@ -117,6 +117,7 @@ def ended(cluster: TestCluster, keys: Keys) -> Iterator[Corpus]:
         (("--at", CHANGED), 2, "twelve"), (("--version", "1"), 1, "ten"), (("--version", "2"), 2, "twelve"),
     ],
 )  # fmt: skip
+@pytest.mark.promise
 def test_a_day_and_a_number_choose_the_version(
     amended: Corpus, arguments: tuple[str, ...], version: int, text: str
 ) -> None:
@@ -142,6 +143,7 @@ def test_history_has_both_versions_and_their_time(amended: Corpus) -> None:
     assert f"next: cutter law diff {LAW}" in shown
 
 
+@pytest.mark.promise
 def test_history_of_a_unit_has_its_versions(amended: Corpus) -> None:
     address = next(
         unit["address"] for unit in amended("law", "show", LAW, "--json").json["text"] if "twelve" in unit["body"]
@@ -174,6 +176,7 @@ def test_a_unit_that_was_recorded_later_is_not_named(amended: Corpus) -> None:
     assert "version 2" not in answer.json["message"]
 
 
+@pytest.mark.promise
 def test_a_diff_shows_the_word_and_each_kind_of_change(amended: Corpus) -> None:
     diff = amended("law", "diff", LAW, "--json").json
     assert {name: count for name, count in diff["counts"].items() if name != "kept"} == {
@@ -190,6 +193,7 @@ def test_a_diff_shows_the_word_and_each_kind_of_change(amended: Corpus) -> None:
     assert (back["counts"]["created"], back["counts"]["repealed"]) == (1, 1)
 
 
+@pytest.mark.promise
 def test_search_finds_the_text_of_the_day(amended: Corpus) -> None:
     def hits(*arguments: str) -> int:
         return len(amended("law", "search", "twelve", *arguments, "--json").json["found"])

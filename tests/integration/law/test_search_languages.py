@@ -85,6 +85,7 @@ def test_what_the_law_does_not_have_is_not_found(words: Corpus, asked: str) -> N
     assert found(words.database, asked) == []
 
 
+@pytest.mark.promise
 def test_a_title_comes_before_a_text_and_an_exact_word_before_a_part(words: Corpus) -> None:
     assert found(words.database, "도서관법")[0] == "ko"
     assert found(words.database, "law's") == []

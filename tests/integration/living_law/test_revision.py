@@ -125,6 +125,7 @@ def test_leg_a_leaves_the_law_in_force_as_it_is(deployment: Deployment) -> None:
     assert second.state == "write_verified"
 
 
+@pytest.mark.promise
 def test_both_requests_show_the_difference_and_the_move(deployment: Deployment) -> None:
     first = enacted(deployment)
     document = first.document_id
@@ -176,6 +177,7 @@ def test_a_revision_before_the_law_in_force_is_refused(deployment: Deployment) -
     assert (outcome.status, outcome.code) == ("failed", "takes_effect_in_order"), outcome
 
 
+@pytest.mark.promise
 def test_a_correction_holds_from_the_same_day_and_shows_its_reason(deployment: Deployment) -> None:
     document = deployment.register(FIRST)
     registered(deployment, document, FIRST, effective=date(2026, 1, 1))
@@ -195,6 +197,7 @@ def test_a_correction_holds_from_the_same_day_and_shows_its_reason(deployment: D
     assert first.document_id == document
 
 
+@pytest.mark.promise
 def test_a_repeal_ends_every_unit_and_the_law_can_come_back(deployment: Deployment) -> None:
     first = enacted(deployment)
     sources.repeal(deployment.settings, first.document_id, effective=None, reason="replaced by another law")

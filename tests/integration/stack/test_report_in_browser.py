@@ -67,6 +67,7 @@ def test_a_law_of_five_units_is_three_pages_of_a4_at_most(page: browser.Page, tm
     assert page.printed() > PAGES_MAX, "else the number of pages could not be too large"
 
 
+@pytest.mark.promise
 def test_the_keyboard_reaches_and_opens_each_fold(page: browser.Page, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_bytes(report.render(*five()))

@@ -57,6 +57,7 @@ def test_it_asks_for_nothing_but_itself(page: browser.Page, file: Path, width: i
     assert page.asked == [file.as_uri()]
 
 
+@pytest.mark.promise
 def test_it_is_headed_by_the_title_of_the_law(page: browser.Page, file: Path) -> None:
     page.visit(file.as_uri())
     assert page.run("return document.querySelector('h1').textContent") == "An Act"
@@ -90,6 +91,7 @@ def test_without_its_script_nothing_serious_is_wrong_with_it(
     assert accessibility.serious(page) == []
 
 
+@pytest.mark.promise
 def test_its_script_filters_by_a_word_and_says_how_many_are_left(page: browser.Page, file: Path) -> None:
     page.sized(1024)
     page.visit(file.as_uri())

@@ -72,6 +72,7 @@ def test_files_that_did_not_change_are_not_applied_again(files: Files) -> None:
     assert after == before
 
 
+@pytest.mark.promise
 def test_a_function_whose_file_changed_is_applied_again_alone_with_grants_and_a_new_baseline(files: Files) -> None:
     before = baselines(files.database)
     files.change(UTC, "to_char(p_at at time zone 'UTC'", "to_char(p_at at time zone 'utc'")

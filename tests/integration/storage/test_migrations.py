@@ -85,6 +85,7 @@ def empty_database(cluster: TestCluster) -> Iterator[str]:
         yield made.url(OWNER)
 
 
+@pytest.mark.promise
 def test_an_empty_database_gets_everything_at_once(cluster: TestCluster) -> None:
     with empty_database(cluster) as url:
         outcome = migrate.migrate_url(url)
@@ -99,6 +100,7 @@ def test_a_second_migration_does_nothing(database: Database) -> None:
     assert database.value("select count(*) from cutter_governance.schema_baseline") == before
 
 
+@pytest.mark.promise
 def test_the_schema_that_was_dumped_last_is_the_present_one(database: Database) -> None:
     dumped = dump_schema(database.url(OWNER))
     assert changed(dumped) == {}, "type `python -m tests.support.schema`"
@@ -215,6 +217,13 @@ def test_the_vocabulary_has_the_families_of_the_original(database: Database) -> 
     assert rows["review_decision_type"] == ["cut", "lifecycle_enactment"]
 
 
+@pytest.fixture(scope="module")
+def shared(cluster: TestCluster) -> Iterator[Database]:
+    """One database for all that only prepare statements. A session keeps a prepared one, so each test has its own."""
+    with cluster.database() as made:
+        yield made
+
+
 def prepared(connection: psycopg.Connection[Any], name: str) -> dict[str, int]:
     """Prepare a named query as `probe`; its parameters with their numbers."""
     positions: dict[str, int] = {}
@@ -240,21 +249,23 @@ def every_rows() -> dict[str, tuple[str, Rows[Any]]]:
 
 
 @pytest.mark.parametrize(("name", "rows"), every_rows().values(), ids=every_rows())
-def test_the_columns_of_a_query_are_the_fields_of_its_record(database: Database, name: str, rows: Rows[Any]) -> None:
-    connection = database.connect("postgres")
-    prepared(connection, name)
-    described = connection.pgconn.describe_prepared(b"probe")
+@pytest.mark.promise
+def test_the_columns_of_a_query_are_the_fields_of_its_record(shared: Database, name: str, rows: Rows[Any]) -> None:
+    with shared.connect("postgres") as connection:
+        prepared(connection, name)
+        described = connection.pgconn.describe_prepared(b"probe")
     columns = [str((described.fname(number) or b"").decode()) for number in range(described.nfields)]
     assert len(columns) == 1 if rows.columns is None else sorted(columns) == sorted(rows.columns)
 
 
 @pytest.mark.parametrize(("name", "role"), sorted((name, role) for name in queries() for role in users_of(name)))
-def test_every_named_query_prepares_as_the_roles_that_use_it(database: Database, name: str, role: str) -> None:
-    connection = database.connect(role)
-    positions = prepared(connection, name)
-    given = sql.SQL(", ").join([sql.SQL("null")] * len(positions))
-    # Privileges are checked when a plan starts; EXPLAIN starts it and runs nothing.
-    connection.execute(sql.SQL("explain execute probe({})").format(given) if positions else "explain execute probe")
+@pytest.mark.promise
+def test_every_named_query_prepares_as_the_roles_that_use_it(shared: Database, name: str, role: str) -> None:
+    with shared.connect(role) as connection:
+        positions = prepared(connection, name)
+        given = sql.SQL(", ").join([sql.SQL("null")] * len(positions))
+        # Privileges are checked when a plan starts; EXPLAIN starts it and runs nothing.
+        connection.execute(sql.SQL("explain execute probe({})").format(given) if positions else "explain execute probe")
 
 
 def test_every_function_of_ours_has_its_search_path_pinned_with_temporary_objects_last(database: Database) -> None:

@@ -205,6 +205,7 @@ def test_a_batch_that_halts_and_ends_is_told_with_the_counts_of_its_documents(ma
 # --- which channel hears what -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.promise
 def test_every_channel_that_is_on_hears_it_and_says_by_whom_it_was_decided(made: Deployment) -> None:
     sent = notify.drain(made.settings)
     assert sent["messages_waiting"] == []

@@ -87,6 +87,7 @@ report as put. The cutplan also reads on a connection of its own, and the closeo
 
 
 @pytest.mark.parametrize("gate", GATE_TRIPS)
+@pytest.mark.promise
 def test_a_gate_that_reads_makes_few_round_trips(wired: tuple[runs.Deployment, Counted], gate: str) -> None:
     made, counted = wired
     before = [entry.name for entry in runs.GATES[: BY_NAME[gate].number - 1]]

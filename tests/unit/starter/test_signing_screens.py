@@ -37,6 +37,9 @@ from tests.cases.request_views import document_of, hostile_view, view, written_v
 from tests.support.hostile import STRINGS, TERMINAL, leaks
 from tests.unit.gates.passing import REVISION
 
+pytestmark = pytest.mark.thorough
+
+
 SIZES = [(80, 24), (120, 40)]
 
 
@@ -192,6 +195,7 @@ async def test_nothing_is_approved_before_it_was_opened(session: Session) -> Non
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.promise
 async def test_the_reader_shows_findings_first_then_tree_text_and_source(
     session: Session, size: tuple[int, int]
 ) -> None:
@@ -513,6 +517,7 @@ async def test_one_request_that_this_machine_computes_otherwise_opens_no_screen(
     assert "do not sign" in str(session.refused[request.key])
 
 
+@pytest.mark.promise
 async def test_a_revision_opens_with_what_changes(session: Session) -> None:
     session.build = lambda _: replace(view(), revision=REVISION, effective_from="2026-12-01")
     async with running(session, SIZES[1]) as pilot:
@@ -631,6 +636,7 @@ async def test_a_note_that_no_statement_takes_is_refused_in_place(session: Sessi
     assert session.journal.ledger.decisions == {}
 
 
+@pytest.mark.promise
 async def test_no_text_of_others_hides_or_is_taken_for_markup(session: Session) -> None:
     hostile = view_of_all(STRINGS.values())
     session.build = lambda _: hostile

@@ -179,6 +179,7 @@ def test_log_lines_for_people_show_hidden_characters_by_their_codes(text: str) -
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("before", [(), ("--debug",)], ids=["", "debug"])
+@pytest.mark.thorough
 def test_what_was_typed_wrongly_is_repeated_with_codes(printed: Printed, text: str, before: tuple[str, ...]) -> None:
     for words in ((f"x{text}",), ("status", "--as", text, "x"), ("mark", f"x{text}"), ("inbox", f"--x{text}")):
         codes: list[int] = []
