@@ -59,7 +59,6 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.promise
 def test_a_text_that_cannot_be_registered_is_refused_with_its_line(standing: Stack, tmp_path: Path, name: str) -> None:
     text = TEXTS[name]
     document = f"TEXT-{name.upper()}"

@@ -7,8 +7,6 @@ import re
 import shutil
 from pathlib import Path
 
-import pytest
-
 from cutter.catalogue import GATES
 from cutter.stack import records
 from cutter.stack.addresses import DEMO
@@ -18,7 +16,6 @@ from tests.support.processes import Stack, stack
 LONG = "/".join(["Gesetze und Verträge 法律"] * 7)
 
 
-@pytest.mark.promise
 def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up_before(standing: Stack) -> None:
     before = {name: record.process for name, record in records.read(standing.state).items()}
     with stack("cd", LONG) as alone:

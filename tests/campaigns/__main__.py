@@ -89,9 +89,9 @@ def page() -> str:
         [
             "# Proof",
             "",
-            "What `make test` proves on every commit, the campaigns prove at length: seeded trials on the real Temporal,",
-            "PostgreSQL and gpg, each with a control arm that must fail, so that a green result means something. With",
-            "no failure in n trials the 95 % upper bound of the rate is 3/n.",
+            "What `make test` proves on every commit, the campaigns prove at length: seeded trials on the real",
+            "Temporal, PostgreSQL and gpg, each with a control arm that must fail, so that a green result means",
+            "something. With no failure in n trials the 95 % upper bound of the rate is 3/n.",
             "",
             "This page is made by `make campaign` from `tests/campaigns/results`. A row without a commit is from a",
             "time when records named none. Its campaign ran on Server 1.29.1.",

@@ -53,6 +53,7 @@ async def test_a_long_batch_goes_on_in_another_execution_and_that_one_is_not_as_
     assert len(executions) == 4, "one for each document that was started, and the last"
 
 
+@pytest.mark.thorough
 async def test_each_document_of_a_batch_has_its_own_backup(stack: Stack) -> None:
     """Seed 001 §8."""
     async with stack.workers():

@@ -121,6 +121,7 @@ async def test_a_failed_batch_is_archived_with_its_queue_and_made_again_byte_for
     assert (rebuilt["folder"], rebuilt["conflicts"]) == (str(folder), [])
 
 
+@pytest.mark.thorough
 async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_back(stack: Stack) -> None:
     """Seeds 001 §3, 001 §8: the folder is there while people are asked, and moves as the batch does."""
     here = stack.settings.batches

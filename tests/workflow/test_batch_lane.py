@@ -24,6 +24,7 @@ LEG_A, ENACT = "IG_cut_leg_a_execute", "IG_lifecycle_enact_execute"
 
 
 @pytest.mark.parametrize("changed", [{"lane_wait_seconds": 0.05}], indirect=True)
+@pytest.mark.thorough
 async def test_two_batches_write_and_enact_one_document_at_a_time(stack: Stack) -> None:
     """Seed 001 §5."""
     names = [f"ICX-L-{number}" for number in range(2 * DOCUMENTS)]

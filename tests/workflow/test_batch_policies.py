@@ -132,6 +132,7 @@ async def test_under_quarantine_only_the_documents_that_wait_for_a_sovereign_wai
         assert (await batch.through_lifecycle()).totals["enacted"] == 2
 
 
+@pytest.mark.thorough
 async def test_a_stop_by_a_person_fails_no_strict_batch(stack: Stack) -> None:
     """Seed 001 §6 on_sovereign_stop: only the stopped document waits, with what depends on it. Its resume leads to the
     end.
@@ -224,6 +225,7 @@ async def test_a_document_of_another_open_batch_is_refused_alone(stack: Stack) -
         assert (await again.result()).totals == {"enacted": 1, "settled": 2, "skipped": 1}
 
 
+@pytest.mark.thorough
 async def test_a_stopped_batch_stops_its_documents_and_says_how_to_go_on(stack: Stack) -> None:
     """Seeds 001 §6, 002 "Execution Command Boundary"."""
     async with stack.workers():
@@ -265,6 +267,7 @@ async def test_a_cancel_reaches_what_had_stopped_before_also_when_the_batch_was_
             await handle.result()
 
 
+@pytest.mark.thorough
 async def test_over_the_hard_cap_what_runs_is_stopped_and_what_waits_for_people_waits_on(stack: Stack) -> None:
     """Seed 001 §7."""
     async with stack.workers():
@@ -306,6 +309,7 @@ async def test_a_set_with_wrong_documents_names_each_and_takes_the_right_ones(st
         assert (await batch.hand_over("../secrets"))["code"] == "malformed"
 
 
+@pytest.mark.thorough
 async def test_a_failed_document_is_taken_in_again_by_a_signature_of_its_own_and_so_is_what_needs_it(
     stack: Stack,
 ) -> None:

@@ -120,6 +120,7 @@ async def test_a_resume_that_is_typed_while_the_batch_closes_goes_on_by_itself(
 
 
 @pytest.mark.parametrize("blocked", [False, True], ids=["alone", "beside what is blocked"])
+@pytest.mark.thorough
 async def test_a_set_that_is_judged_after_the_last_look_at_its_batch_is_followed_to_its_end(
     stack: Stack, monkeypatch: pytest.MonkeyPatch, blocked: bool
 ) -> None:

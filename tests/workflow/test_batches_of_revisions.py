@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import uuid_utils
 
 from cutter import sources
@@ -112,6 +113,7 @@ async def test_revisions_that_were_signed_in_the_afternoon_are_enacted_in_the_ni
         every_bundle_verifies(stack)
 
 
+@pytest.mark.thorough
 async def test_an_approval_for_an_earlier_base_enacts_nothing_in_the_night(stack: Stack) -> None:
     """Another version was enacted in the evening. The text of the afternoon is registered again."""
     wanted = law(1).replace(b"Text 1, 1", b"The text of the afternoon")

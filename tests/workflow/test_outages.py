@@ -268,6 +268,7 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
 
 
 @changed(outage_look_seconds=3600, retry_delays_seconds=(0.05,))
+@pytest.mark.thorough
 async def test_a_resume_reaches_an_approved_run_in_an_outage_although_no_exec_worker_beats(stack: Stack) -> None:
     """PostgreSQL says that the run waits for an exec worker, and its workflow waits for the resume."""
     losing = Losing("IG_cut_leg_a_execute", "escalate")

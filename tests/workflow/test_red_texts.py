@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 import uuid_utils
 
 from cutter import sources
@@ -71,6 +72,7 @@ async def test_a_run_that_temporal_alone_starts_and_feeds_with_approvals_fails_a
         assert await refused(stack, stack.run_of(result.run_id, RED))
 
 
+@pytest.mark.thorough
 async def test_a_batch_sets_it_aside_and_takes_it_in_again_in_vain(stack: Stack) -> None:
     register(stack)
     async with stack.workers():

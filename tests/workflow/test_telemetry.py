@@ -80,7 +80,6 @@ def collector() -> Iterator[Collector]:
         thread.join()
 
 
-@pytest.mark.promise
 async def test_a_worker_serves_what_the_dashboard_shows_and_a_run_is_one_trace(
     stack: Stack, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:

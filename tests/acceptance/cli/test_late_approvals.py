@@ -69,6 +69,7 @@ async def _rests(batch: Batch) -> bool:
     return (await batch.handle.describe()).close_time is not None
 
 
+@pytest.mark.thorough
 async def test_a_night_with_five_late_approvals_closes_by_itself(stack: Stack, cutter: Cutter) -> None:
     """Seed 001 §11, §3: state, report, folder, archive, queues and knowledge base, with no command about the batch."""
     async with stack.workers():

@@ -118,7 +118,6 @@ async def test_a_tenant_that_nobody_declared_is_refused_where_some_are(cutter: C
     assert answer.json["next"] == "cutter tenants"
 
 
-@pytest.mark.promise
 async def test_the_next_version_of_an_enacted_law_is_registered_with_its_terms(
     stack: Stack, cutter: Cutter, tmp_path: Path
 ) -> None:

@@ -138,6 +138,7 @@ async def test_a_command_that_signs_shows_first_and_asks(stack: Stack, cutter: C
         assert len(signatures(stack) - before) == 1, signed
 
 
+@pytest.mark.thorough
 async def test_yes_never_overrides_what_a_person_kept_and_a_question_names_it(stack: Stack, cutter: Cutter) -> None:
     """As after a session on the screen that was left with a skip, a rejection and an approval with a note."""
     async with stack.workers():

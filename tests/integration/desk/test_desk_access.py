@@ -55,6 +55,7 @@ GET = "GET /assets/desk.css HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
 
 @pytest.mark.parametrize("begin", ["", "G", GET, f"{GET}Content-Length: 9\r\n\r\n", f"{GET}\r\n"],
                          ids=["nothing", "byte", "head", "body", "between requests"])  # fmt: skip
+@pytest.mark.thorough
 def test_silent_callers_keep_no_reader_out_and_are_disconnected(office: Office, begin: str) -> None:
     address = ("127.0.0.1", office.desk.port)
     with ExitStack() as open_:

@@ -229,7 +229,6 @@ def test_the_first_address_is_the_inbox(office: Office) -> None:
         (("law", "diff", LAW), f"/laws/{LAW}/diff"), (("request", ASKED, "--form", "json"), f"/requests/{ASKED}"),
     ],
 )  # fmt: skip
-@pytest.mark.promise
 def test_a_command_says_what_its_page_says(office: Office, command: tuple[str, ...], address: str) -> None:
     more = () if "--form" in command else ("--json",)
     done = forked.run((*command, *more), environment(office.made.settings, {}), cwd=ROOT)

@@ -18,7 +18,6 @@ from tests.support.runs import law
 
 @pytest.mark.parametrize("document", [ACT, RULES])
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.promise
 def test_an_export_in_each_form_holds(corpus: Corpus, tmp_path: Path, form: str, document: str) -> None:
     file = tmp_path / "law"
     made = corpus("law", "export", document, "--form", form, "-o", str(file), "--json")

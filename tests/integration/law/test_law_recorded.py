@@ -72,6 +72,7 @@ def moments(cluster: TestCluster, keys: Keys) -> Iterator[Moments]:
 
 
 @pytest.mark.parametrize("stage", [0, 1, 2])
+@pytest.mark.thorough
 def test_each_command_says_again_what_it_said_then(moments: Moments, stage: int) -> None:
     assert moments.answers("--recorded", moments.at[stage]) == moments.said[stage]
 

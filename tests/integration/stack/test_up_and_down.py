@@ -85,7 +85,6 @@ def test_what_died_is_started_again_and_it_is_said(standing: Checkout) -> None:
     assert second["worker-verify"] == first["worker-verify"]
 
 
-@pytest.mark.promise
 def test_everything_listens_on_loopback_only(standing: Checkout) -> None:
     standing.up()
     for name, process in processes(standing).items():

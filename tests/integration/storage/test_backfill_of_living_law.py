@@ -170,6 +170,7 @@ def test_the_triggers_of_versions_hold_again_after_the_migration(old: Old) -> No
     assert old.copy.value(state) == old.present.value(state)
 
 
+@pytest.mark.thorough
 def test_a_law_that_was_enacted_before_the_migration_is_revised_after_it(old: Old, keys: Keys) -> None:
     old.copy.close()
     with old.copy.server.database(template=old.copy.name, prefix="revised") as database:

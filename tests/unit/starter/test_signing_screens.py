@@ -37,9 +37,6 @@ from tests.cases.request_views import document_of, hostile_view, view, written_v
 from tests.support.hostile import STRINGS, TERMINAL, leaks
 from tests.unit.gates.passing import REVISION
 
-pytestmark = pytest.mark.thorough
-
-
 SIZES = [(80, 24), (120, 40)]
 
 
@@ -99,6 +96,7 @@ async def typed(pilot: Pilot[bool], text: str) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.thorough
 async def test_the_list_names_every_request_and_every_key(session: Session, size: tuple[int, int]) -> None:
     async with running(session, size) as pilot:
         text = printed(pilot)
@@ -120,6 +118,7 @@ PAGES: dict[str, tuple[tuple[str, ...], list[type]]] = {
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("page", PAGES)
+@pytest.mark.thorough
 async def test_a_question_mark_names_every_key_of_the_page(session: Session, page: str, size: tuple[int, int]) -> None:
     way, classes = PAGES[page]
     declared = [binding for each in (*classes, SigningApp) for binding in each.BINDINGS]  # type: ignore[attr-defined]
@@ -136,6 +135,7 @@ async def test_a_question_mark_names_every_key_of_the_page(session: Session, pag
         assert pilot.app.screen is below
 
 
+@pytest.mark.thorough
 async def test_the_page_of_keys_names_those_that_the_footer_has_no_room_for(session: Session) -> None:
     async with running(session) as pilot:
         await keys(pilot, "enter", "question_mark")
@@ -147,6 +147,7 @@ async def test_the_page_of_keys_names_those_that_the_footer_has_no_room_for(sess
     assert rows["\u2191 \u2193 \u2190 \u2192 home end \u23ce"] == MOVES
 
 
+@pytest.mark.thorough
 async def test_no_key_typed_around_the_page_of_keys_decides(session: Session) -> None:
     """While that page is open, a key decides nothing, and the page below must be visible again before one counts."""
     opened, first = 1000.0, session.requests[0]
@@ -164,12 +165,14 @@ async def test_no_key_typed_around_the_page_of_keys_decides(session: Session) ->
     assert session.decision(first) == Decision(choice=Choice.APPROVE)
 
 
+@pytest.mark.thorough
 async def test_a_question_mark_in_a_text_is_a_letter(session: Session) -> None:
     async with running(session) as pilot:
         await keys(pilot, "enter", "e", "question_mark", "enter")
     assert session.decision(session.requests[0]) == Decision(choice=Choice.APPROVE, text="?")
 
 
+@pytest.mark.thorough
 async def test_a_session_that_continues_says_what_it_kept(tmp_path: Path) -> None:
     requests = [asked("ICX-LAW-1", view())]
     for expected in ([], ["continued: 1 decision kept"]):
@@ -195,7 +198,6 @@ async def test_nothing_is_approved_before_it_was_opened(session: Session) -> Non
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.promise
 async def test_the_reader_shows_findings_first_then_tree_text_and_source(
     session: Session, size: tuple[int, int]
 ) -> None:
@@ -224,6 +226,7 @@ SWALLOWED = (
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 20)])
+@pytest.mark.thorough
 async def test_the_tree_shortens_titles_and_never_the_number_of_words(session: Session, size: tuple[int, int]) -> None:
     shown = view(SWALLOWED, Options(accept={"heading_absorbed:ACT-1/CHAPTER-I/ARTICLE-1": "read"}))
     session.build = lambda _: shown
@@ -235,6 +238,7 @@ async def test_the_tree_shortens_titles_and_never_the_number_of_words(session: S
         assert next(row for row in rows[2:] if "An Act" in row).endswith(" 2 words")
 
 
+@pytest.mark.thorough
 async def test_a_finding_leads_to_its_line_in_the_source(session: Session) -> None:
     """One Tab leads from the tree to the findings, and Enter to the line, also when it is in the middle of a unit."""
     shown = view(SWALLOWED, Options(accept={"heading_absorbed:ACT-1/CHAPTER-I/ARTICLE-1": "read"}))
@@ -252,6 +256,7 @@ async def test_a_finding_leads_to_its_line_in_the_source(session: Session) -> No
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.thorough
 async def test_paging_shows_every_line_whatever_has_the_focus(session: Session, size: tuple[int, int]) -> None:
     articles = "".join(f"## Article {n}. Duty\n\nThe board keeps register {n}.\n\n" for n in range(1, 31))
     long = view(f"# An Act\n\n{articles}", Options())
@@ -267,6 +272,7 @@ async def test_paging_shows_every_line_whatever_has_the_focus(session: Session, 
         assert [n for n in range(1, 31) if f"keeps register {n}." not in text or f"Article {n}. Duty" not in text] == []
 
 
+@pytest.mark.thorough
 async def test_search_finds_text_and_goes_on(session: Session) -> None:
     async with running(session) as pilot:
         await keys(pilot, "enter", "slash")
@@ -284,6 +290,7 @@ async def test_search_finds_text_and_goes_on(session: Session) -> None:
         assert told(pilot) == [], "the next key takes the message away"
 
 
+@pytest.mark.thorough
 async def test_search_jumps_to_the_line_and_marks_it(session: Session) -> None:
     lines = "".join(f"Line {number} of many.\n\n" for number in range(1, 60))
     shown = view(f"# An Act\n\n## Article 1. Rule\n\n{lines}The lamp burns.\n\nNo lamp is lit.\n", Options())
@@ -301,6 +308,7 @@ async def test_search_jumps_to_the_line_and_marks_it(session: Session) -> None:
         assert "No lamp is lit." in printed(pilot)
 
 
+@pytest.mark.thorough
 async def test_each_decision_leads_to_the_next_request_and_the_last_one_to_the_list(session: Session) -> None:
     async with running(session) as pilot:
         await keys(pilot, "enter", "a")
@@ -359,6 +367,7 @@ async def test_a_decision_typed_before_the_page_can_be_seen_is_ignored(session: 
         assert session.decision(second) is None
 
 
+@pytest.mark.thorough
 async def test_a_decision_counts_as_soon_as_its_page_was_open_for_a_moment(session: Session) -> None:
     opened, first = 1000.0, session.requests[0]
     async with running(session, pages_open_at=opened) as pilot:
@@ -381,6 +390,7 @@ async def test_a_text_typed_for_a_dialog_that_did_not_open_decides_nothing(sessi
     assert session.decision(first) == Decision(choice=Choice.APPROVE)
 
 
+@pytest.mark.thorough
 async def test_the_message_about_an_early_key_leaves_by_itself(session: Session) -> None:
     opened = 1000.0
     async with running(session, pages_open_at=opened) as pilot:
@@ -422,6 +432,7 @@ async def test_a_dialog_and_the_last_page_ignore_an_early_answer(session: Sessio
     assert pilot.app.return_value is True
 
 
+@pytest.mark.thorough
 async def test_a_decision_can_be_taken_back_and_nothing_is_signed_without_one(session: Session) -> None:
     async with running(session) as pilot:
         await keys(pilot, "enter", "a", "escape", "home", "u", "f", "y")
@@ -433,6 +444,7 @@ async def test_a_decision_can_be_taken_back_and_nothing_is_signed_without_one(se
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.thorough
 async def test_the_last_page_says_how_a_decision_is_taken_back(session: Session, size: tuple[int, int]) -> None:
     async with running(session, size) as pilot:
         await keys(pilot, "f")
@@ -469,6 +481,7 @@ def test_a_decision_about_what_has_changed_since_is_not_signed(session: Session,
     assert session.journal.ledger.signed == {}
 
 
+@pytest.mark.thorough
 def test_after_the_first_signature_the_summary_names_the_time_of_the_second() -> None:
     text = signing_sequel.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
     assert text == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
@@ -481,6 +494,7 @@ def alone(session: Session) -> Asked:
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.thorough
 async def test_one_request_opens_in_the_reader_with_its_title_first(session: Session, size: tuple[int, int]) -> None:
     request = alone(session)
     async with running(session, size) as pilot:
@@ -497,6 +511,7 @@ async def test_one_request_opens_in_the_reader_with_its_title_first(session: Ses
     assert (pilot.app.return_value, session.decision(request)) == (True, Decision(choice=Choice.APPROVE))
 
 
+@pytest.mark.thorough
 async def test_one_request_is_left_without_a_decision_or_with_a_skip(session: Session) -> None:
     request = alone(session)
     async with running(session) as pilot:
@@ -508,6 +523,7 @@ async def test_one_request_is_left_without_a_decision_or_with_a_skip(session: Se
     assert (pilot.app.return_value, session.left_out()) == (None, ["ICX-LAW-1 (skipped: ask the author)"])
 
 
+@pytest.mark.thorough
 async def test_one_request_that_this_machine_computes_otherwise_opens_no_screen(session: Session) -> None:
     def refuses(_: Asked) -> RequestView:
         raise Refused("recomputed here the writer_digest is 1, not 2: do not sign", code="writer_digest_differs")
@@ -517,7 +533,6 @@ async def test_one_request_that_this_machine_computes_otherwise_opens_no_screen(
     assert "do not sign" in str(session.refused[request.key])
 
 
-@pytest.mark.promise
 async def test_a_revision_opens_with_what_changes(session: Session) -> None:
     session.build = lambda _: replace(view(), revision=REVISION, effective_from="2026-12-01")
     async with running(session, SIZES[1]) as pilot:
@@ -525,6 +540,7 @@ async def test_a_revision_opens_with_what_changes(session: Session) -> None:
         assert "this changes in the law in force on 2026-12-01" in printed(pilot)
 
 
+@pytest.mark.thorough
 async def test_who_approves_a_repeal_types_the_document_id(session: Session) -> None:
     first, *others = session.requests
     session.requests = (repeal := replace(first, document=replace(first.document, operation="repeal")), *others)
@@ -582,6 +598,7 @@ def test_what_was_signed_elsewhere_a_moment_ago_is_not_signed_again(session: Ses
     assert session.journal.ledger.signed == {}
 
 
+@pytest.mark.thorough
 async def test_a_session_goes_on_while_the_database_does_not_answer(session: Session) -> None:
     def away() -> dict[str, str]:
         raise Unavailable("no answer", what="postgres")
@@ -593,6 +610,7 @@ async def test_a_session_goes_on_while_the_database_does_not_answer(session: Ses
         assert session.decision(session.requests[0]) is not None
 
 
+@pytest.mark.thorough
 async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> None:
     text = "".join(TERMINAL.values())
 
@@ -608,6 +626,7 @@ async def test_a_refusal_hides_nothing_of_what_it_quotes(session: Session) -> No
             assert leaks(printed(pilot)) == []
 
 
+@pytest.mark.thorough
 async def test_the_second_signature_shows_what_is_stored(session: Session) -> None:
     session.build = lambda _: written_view()
     async with running(session, SIZES[1]) as pilot:
@@ -615,6 +634,7 @@ async def test_the_second_signature_shows_what_is_stored(session: Session) -> No
         assert "stored as planned" in printed(pilot)
 
 
+@pytest.mark.thorough
 async def test_the_list_can_be_filtered(session: Session) -> None:
     async with running(session) as pilot:
         await keys(pilot, "slash")
@@ -626,6 +646,7 @@ async def test_the_list_can_be_filtered(session: Session) -> None:
 
 
 @pytest.mark.parametrize("note", ["a\u202eb", "x" * 501], ids=["hidden", "long"])
+@pytest.mark.thorough
 async def test_a_note_that_no_statement_takes_is_refused_in_place(session: Session, note: str) -> None:
     async with running(session) as pilot:
         await keys(pilot, "enter", "e")
@@ -636,7 +657,6 @@ async def test_a_note_that_no_statement_takes_is_refused_in_place(session: Sessi
     assert session.journal.ledger.decisions == {}
 
 
-@pytest.mark.promise
 async def test_no_text_of_others_hides_or_is_taken_for_markup(session: Session) -> None:
     hostile = view_of_all(STRINGS.values())
     session.build = lambda _: hostile
