@@ -139,7 +139,8 @@ def test_a_whole_backup_of_other_rows_is_refused(own: Rig) -> None:
     record = own.taken_record()
     own.server.run("UPDATE public.iu_lifecycle_log SET reason = NULL WHERE reason = ''", database=own.database)
     later = own.taken_record()
-    outcome = own.check(rewritten(own, record, own.artifact(later).read_bytes()))
+    of_that_time = replace(record, taken_utc=later.taken_utc)
+    outcome = own.check(rewritten(own, of_that_time, own.artifact(later).read_bytes()))
     assert refusal(outcome) is RefusalCode.RESTORE_DIFFERS
     assert isinstance(outcome, BackupRefusal)
     assert outcome.expected.startswith(record.content_fingerprint)
