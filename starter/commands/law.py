@@ -22,7 +22,7 @@ from cutter.law.comparison import Comparison, compare
 from cutter.law.law_text import LawText, LawVersion, Unit
 from cutter.settings import load
 from cutter.storage import enacted_law
-from cutter.storage.enacted_law import Hit, Law, UnitVersion
+from cutter.storage.enacted_law import Hit, Law
 from cutter.storage.pools import Connection, session
 from starter.console.terminal import AsJson, Listing, fields, line, plain, quoted, show
 from starter.console.word_text import by_word
@@ -91,14 +91,26 @@ def history(
         if at is not None or version is not None:
             chosen = [enacted_law.version_meant(known, at=day(at), version=version)]
         if unit is not None:
-            _show_unit_history(document, _unit_history(connection, document, unit, chosen), as_json=as_json)
+            _show_unit_history(connection, document, unit, chosen, as_json=as_json)
             return
         signers = {law_version.version: enacted_law.signers(connection, law_version) for law_version in chosen}
     answer = [
         {**views.plain(law_version), "signers": [views.plain(s) for s in signers[law_version.version]]}
         for law_version in chosen
     ]
-    show({"document": document, "versions": answer}, as_json=as_json, render=lambda out: _print_versions(out, answer))
+    rows = [
+        (law_version["version"], law_version["operation"].replace("_", " "), views.legal_time(law_version),
+         law_version["status"].replace("_", " "), law_version["units"],
+         ", ".join(dict.fromkeys(s["name"] for s in law_version["signers"] if s["role"].startswith("approver"))),
+         law_version["run_id"])
+        for law_version in answer
+    ]  # fmt: skip
+    listing = Listing(columns=("version", "kind", "in force", "status", "units", "approved by", "run"), rows=rows)
+    step = f"cutter law {'diff' if answer[-1]['version'] > 1 else 'show'} {answer[-1]['document']}"
+    show(
+        {"document": document, "versions": answer}, as_json=as_json,
+        render=lambda out: _print_listing(out, listing, step),
+    )  # fmt: skip
 
 
 def search(
@@ -222,21 +234,6 @@ def _of_unit(comparison: Comparison, document: str, name: str) -> Comparison:
     return Comparison(changes=tuple(dict.fromkeys(chosen)))
 
 
-def _unit_history(connection: Connection, document: str, unit: str, chosen: list[LawVersion]) -> list[UnitVersion]:
-    """The versions of a unit that one of the chosen versions of the law has. Raises NotFound if there are none."""
-    known = enacted_law.unit_versions(connection, document, unit)
-    versions = [unit_version for unit_version in known if any(_holds(unit_version, version) for version in chosen)]
-    if not versions:
-        enacted_law.unit_named(connection, enacted_law.outline_of(connection, chosen[-1]), unit)
-    return versions
-
-
-def _holds(unit: UnitVersion, version: LawVersion) -> bool:
-    """Whether a version of a law has this version of the unit."""
-    ended = unit.ended_by_version
-    return unit.enacted_by_version <= version.version and (ended is None or version.version < ended)
-
-
 def _print_laws(out: Console, laws: list[Law], asked: str) -> None:
     """The laws, or why there are none. `asked` has the options of time as they were typed."""
     if not laws:
@@ -291,24 +288,21 @@ def _print_tree(out: Console, text: LawText) -> None:
         out.print(line(f"{'  ' * depth}{name}  {unit.title}  ({unit.words} words)"), soft_wrap=True)
 
 
-def _approvers(version: views.View) -> dict[str, None]:
-    return dict.fromkeys(signer["name"] for signer in version["signers"] if signer["role"].startswith("approver"))
-
-
-def _print_versions(out: Console, versions: list[views.View]) -> None:
-    rows = [
-        (version["version"], version["operation"].replace("_", " "), views.legal_time(version),
-         version["status"].replace("_", " "), version["units"], ", ".join(_approvers(version)),
-         version["run_id"])
-        for version in versions
-    ]  # fmt: skip
-    columns = ("version", "kind", "in force", "status", "units", "approved by", "run")
-    newest = versions[-1]
-    verb = "diff" if newest["version"] > 1 else "show"
-    _print_listing(out, Listing(columns=columns, rows=rows), f"cutter law {verb} {newest['document']}")
-
-
-def _show_unit_history(document: str, versions: list[UnitVersion], *, as_json: bool) -> None:
+def _show_unit_history(
+    connection: Connection, document: str, name: str, chosen: list[LawVersion], *, as_json: bool
+) -> None:
+    """Show the versions of a unit that one of the chosen versions of the law has. Raises NotFound for another name."""
+    versions = [
+        unit
+        for unit in enacted_law.unit_versions(connection, document, name)
+        if any(
+            unit.enacted_by_version <= law_version.version
+            and (unit.ended_by_version is None or law_version.version < unit.ended_by_version)
+            for law_version in chosen
+        )
+    ]
+    if not versions:
+        enacted_law.unit_named(connection, enacted_law.outline_of(connection, chosen[-1]), name)
     answer = [views.plain(unit) for unit in versions]
     rows = [
         (unit.address, unit.version, unit.title, views.legal_time(views.plain(unit)), unit.status.replace("_", " "),
