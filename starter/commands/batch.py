@@ -6,8 +6,9 @@ import getpass
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
+import typer
 from rich.console import Console
 
 from cutter import limits, sources
@@ -24,7 +25,7 @@ from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import session
-from starter.commands import batch_options, text_options
+from starter.commands import text_options
 from starter.commands.resume_batch import Wait, Watch
 from starter.console.terminal import AsJson, Listing, show
 from starter.operator import batch_check
@@ -32,19 +33,44 @@ from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, resting
 from temporal import batches
 
+QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]
+Lanes = Annotated[int | None, typer.Option("--max-concurrent", help="Documents planned at once; 4, or 2 overnight")]
+Strict = Annotated[bool, typer.Option("--stop-on-first-failure/--no-stop-on-first-failure")]
+Quarantine = Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and continue")]
+Overnight = Annotated[
+    bool | None,
+    typer.Option(
+        "--overnight/--no-overnight",
+        help="2 lanes, quarantine, 6 hours, nobody to ask; default for a file named overnight….yaml",
+    ),
+]
+RunMode = Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")]
+SkipCompleted = Annotated[bool, typer.Option("--skip-completed", help="Leave out enacted documents")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue this queue's batch")]
+IncludeFailed = Annotated[
+    bool,
+    typer.Option("--include-failed", help="Include failed documents, each after a signature; names unsigned ones"),
+]
+Nightly = Annotated[
+    bool, typer.Option("--nightly", help="Use the queue as a pattern with a new batch_id for this minute; for cron")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Mark each text and show what would start, in which order; start nothing")
+]
+
 
 def batch(
-    queue: batch_options.QueueFile,
-    max_concurrent: batch_options.Lanes = None,
-    stop_on_first_failure: batch_options.Strict = False,
-    quarantine: batch_options.Quarantine = False,
-    overnight: batch_options.Overnight = None,
-    mode: batch_options.RunMode = "live",
-    skip_completed: batch_options.SkipCompleted = False,
-    resume: batch_options.Resume = False,
-    include_failed: batch_options.IncludeFailed = False,
-    nightly: batch_options.Nightly = False,
-    check: batch_options.Check = False,
+    queue: QueueFile,
+    max_concurrent: Lanes = None,
+    stop_on_first_failure: Strict = False,
+    quarantine: Quarantine = False,
+    overnight: Overnight = None,
+    mode: RunMode = "live",
+    skip_completed: SkipCompleted = False,
+    resume: Resume = False,
+    include_failed: IncludeFailed = False,
+    nightly: Nightly = False,
+    check: Check = False,
     profile: text_options.CheckProfile = None,
     duplicates: text_options.Duplicates = None,
     empty: text_options.Empty = None,
