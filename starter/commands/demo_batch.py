@@ -98,7 +98,8 @@ def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> DemoBatch
     return DemoBatch(
         batch_id=batch_id, state=view.state, totals=view.totals,
         documents=tuple(DemoDocument(line=line, law=names[line.document_id]) for line in view.documents),
-        not_registered=refused, report=str(_report(settings, batch_id)), next=view.next,
+        not_registered=refused, report=str(batch_queue_file.find(settings.batches, batch_id) / "report.html"),
+        next=view.next,
     )  # fmt: skip
 
 
@@ -164,11 +165,6 @@ async def _ended(settings: Settings, batch_id: str) -> None:
     """The workflow ends only after its folder is written."""
     client = await connect(settings)
     await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
-
-
-def _report(settings: Settings, batch_id: str) -> Path:
-    """The path of report.html in the batch's folder."""
-    return batch_queue_file.find(settings.batches, batch_id) / "report.html"
 
 
 def show(batch: DemoBatch, console: Console) -> None:

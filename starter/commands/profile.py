@@ -70,7 +70,10 @@ def suggest_command(
     if path.suffix not in sources.PROFILE_FILES:
         raise InvalidInput(f"--output {path}: a profile's name ends in .yaml, such as {path.with_suffix('.yaml')}")
     chosen = Options(nesting=cast(Any, nesting)).nesting
-    suggestion = suggest(data, docprefix=docprefix, name=_id_of(file), refine=tuple(refine or ()), nesting=chosen)
+    # The profile's id is the file's name in the letters that an id may have.
+    slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
+    name = f"suggested-{slug}"[:48].rstrip("-")
+    suggestion = suggest(data, docprefix=docprefix, name=name, refine=tuple(refine or ()), nesting=chosen)
     if isinstance(suggestion, MarkRefusal):
         _refuse(suggestion, as_json=as_json)
         return
@@ -94,12 +97,6 @@ def words_command(
     words = [f"{family} {code}" for family, code in new]
     text = f"added: {', '.join(words)}" if words else "every word is known already"
     show({"file": file.name, "added": words}, as_json=as_json, render=lambda out: out.print(line(text), soft_wrap=True))
-
-
-def _id_of(file: Path) -> str:
-    """The profile's id: the file's name in the letters that an id may have."""
-    slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
-    return f"suggested-{slug}"[:48].rstrip("-")
 
 
 def _write(path: Path, body: bytes, *, force: bool) -> None:
@@ -156,7 +153,11 @@ def _show(out: Console, path: Path, suggestion: Suggestion, again: str) -> None:
         out.print(table(("level", "form", "words", "numbers", "lines", "first line"), levels))
     else:
         out.print(line(_NO_LEVELS), soft_wrap=True)
-    _show_tree(out, suggestion)
+    units = suggestion.result.candidates if isinstance(suggestion.result, Marking) else ()
+    for unit in units[:TREE_ROWS_SHOWN]:
+        out.print(line(f"{'  ' * unit.level}{unit.address.rpartition('/')[2]}  {unit.title}"), soft_wrap=True)
+    if len(units) > TREE_ROWS_SHOWN:
+        out.print(line(f"… and {counted(len(units) - TREE_ROWS_SHOWN, 'unit')} more (--json has them all)"))
     for why, what in WHY.items():
         left = [heading for heading in suggestion.unused if heading.why == why]
         if left:
@@ -181,21 +182,7 @@ def _others(suggestion: Suggestion) -> list[tuple[object, ...]]:
     """The results of the other profiles. Profiles with the same result share a row."""
     shared: dict[tuple[object, ...], list[str]] = {}
     for alternative in suggestion.alternatives:
-        result = (
-            alternative.refused or alternative.units,
-            alternative.red,
-            alternative.nested_otherwise,
-            alternative.left_out,
-        )
+        units = alternative.refused or alternative.units
+        result = (units, alternative.red, alternative.nested_otherwise, alternative.left_out)
         shared.setdefault(result, []).append(alternative.profile)
     return [(*result, ", ".join(names)) for result, names in shared.items()]
-
-
-def _show_tree(out: Console, suggestion: Suggestion) -> None:
-    if isinstance(suggestion.result, MarkRefusal):
-        return
-    units = suggestion.result.candidates
-    for unit in units[:TREE_ROWS_SHOWN]:
-        out.print(line(f"{'  ' * unit.level}{unit.address.rpartition('/')[2]}  {unit.title}"), soft_wrap=True)
-    if len(units) > TREE_ROWS_SHOWN:
-        out.print(line(f"… and {counted(len(units) - TREE_ROWS_SHOWN, 'unit')} more (--json has them all)"))
