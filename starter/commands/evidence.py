@@ -67,7 +67,10 @@ def export(
     data = made.data
     if law:
         # The stored signature is of the sealed bundle, so it does not fit the file with the law.
-        data, signature = _with_law(settings, made), None
+        signature = None
+        document = str(offline.Bundle(data).run["document_id"])
+        with session(settings, Role.OPERATOR) as connection:
+            data = enacted_members.with_law(data, enacted_members.law_members(connection, document, made.run_id))
     path = (out or Path(f"evidence-{made.run_id}.tar")).absolute()
     about = {
         "file": str(path),
@@ -118,12 +121,6 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     return made, True, store.get(signature) if store.exists(signature) else None
 
 
-def _with_law(settings: Settings, made: Bundle) -> bytes:
-    document = str(offline.Bundle(made.data).run["document_id"])
-    with session(settings, Role.OPERATOR) as connection:
-        return enacted_members.with_law(made.data, enacted_members.law_members(connection, document, made.run_id))
-
-
 def _made(settings: Settings, facts: RunEvidence, sidecar: RunSidecar) -> Bundle:
     signed = bundle.gathered(facts.document, Store(settings.kb), settings.approvers)
     return bundle.built(facts.document, signed, render_transitions(sidecar), facts.history)
@@ -161,7 +158,12 @@ def verify(
     Example: cutter evidence verify evidence.tar --head 3598c3b6…
     """
     heads, digests, epochs = head or [], sha256 or [], epoch or []
-    _require_digests(heads, digests, epochs)
+    given = [("--head", heads), ("--sha256", digests), ("--epoch", epochs)]
+    for name, value in ((name, value) for name, values in given for value in values):
+        if not is_digest(value):
+            raise InvalidInput(
+                f"{name} {value}: 64 lower-case hex characters, as", then="cutter evidence export", rest=" printed them"
+            )
     for name, values in (("--head", heads), ("--sha256", digests)):
         if values and len(values) != len(files):
             raise InvalidInput(f"{name}: give it once for each file, in the same order: {len(values)} of {len(files)}")
@@ -177,15 +179,6 @@ def verify(
     _show_checks(
         lines, [line for file_lines in checked for line in file_lines], as_json=as_json, several=len(files) > 1
     )
-
-
-def _require_digests(heads: Sequence[str], digests: Sequence[str], epochs: Sequence[str]) -> None:
-    given = [("--head", heads), ("--sha256", digests), ("--epoch", epochs)]
-    for name, value in ((name, value) for name, values in given for value in values):
-        if not is_digest(value):
-            raise InvalidInput(
-                f"{name} {value}: 64 lower-case hex characters, as", then="cutter evidence export", rest=" printed them"
-            )
 
 
 def _read(file: Path) -> bytes:

@@ -43,22 +43,19 @@ def inbox(
     settings = load()
     entries = waiting(settings, _person(settings, approver))
     stuck = _blocked(settings)
+    shown = _rendered(entries)
+    if stuck:
+        shown = Group(shown, "", *(line(f"{repair.reason}; next: {repair.command}") for repair in stuck))
     show(
         {"waiting": [asdict(entry) for entry in entries], "blocked": [asdict(repair) for repair in stuck]},
         as_json=as_json,
-        render=lambda console: console.print(_with_blocked(_rendered(entries), stuck), soft_wrap=True),
+        render=lambda console: console.print(shown, soft_wrap=True),
     )
 
 
 def _blocked(settings: Settings) -> list[HostRepair]:
     with session(settings, Role.OPERATOR) as connection:
         return inbox_entries.blocked(connection)
-
-
-def _with_blocked(shown: RenderableType, stuck: list[HostRepair]) -> RenderableType:
-    if not stuck:
-        return shown
-    return Group(shown, "", *(line(f"{repair.reason}; next: {repair.command}") for repair in stuck))
 
 
 def _rendered(entries: list[InboxEntry]) -> RenderableType:

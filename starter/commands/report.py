@@ -44,18 +44,18 @@ def report(
     Example: cutter report ICX-LAW-2026-001
     """
     settings = load()
-    answer, page = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, run_rows.run_id_of(settings, run))
+    if ids.is_batch_id(run):
+        answer, page = _batch(settings, run)
+    else:
+        run_id = run_rows.run_id_of(settings, run)
+        view = view_of(settings, run_id)
+        answer, page = {"run_id": view.run_id, "state": view.state}, render(view, pinned_law(settings, run_id))
     name = answer.get("batch_id") or answer["run_id"]
     answer |= {
         "file": str(write_out(out, settings.state / "reports" / f"{name}.html", page)),
         "sha256": sha256_hex(page),
     }
     show(answer, as_json=as_json, render=lambda console: console.print(answer["file"], soft_wrap=True))
-
-
-def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], bytes]:
-    view = view_of(settings, run_id)
-    return {"run_id": view.run_id, "state": view.state}, render(view, pinned_law(settings, run_id))
 
 
 def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], bytes]:

@@ -189,7 +189,18 @@ def _table_of_runs(view: Overview) -> RenderableType:
 def render_run(view: ShownRun) -> RenderableType:
     """One run as tables. Empty parts are left out."""
     states = [("✓" if state.at else "·", state.state, short_time(state.at)) for state in view.states]
-    parts: list[RenderableType] = [_head(view), "", table(("", "state", "reached"), states), "", _gates(view)]
+    marks = {"passed": "✓", "": "·", "running": "▶", "rehearsed": "✓"}
+    units = next((gate.pins["candidate_count"] for gate in view.gates if "candidate_count" in gate.pins), 0)
+    gates = [
+        (marks.get(gate.outcome, "✗"), gate.number, gate.name,
+         f"rehearsed, rolled back: {counted(int(units), 'unit')}" if gate.outcome == "rehearsed" else gate.outcome,
+         _cell(gate.seconds), gate.attempts or "", (gate.receipt_hash or "")[:16])
+        for gate in view.gates
+    ]  # fmt: skip
+    parts: list[RenderableType] = [
+        _head(view), "", table(("", "state", "reached"), states), "",
+        table(("", "#", "gate", "outcome", "seconds", "attempts", "receipt"), gates),
+    ]  # fmt: skip
     for title, columns, names, entries in _SECTIONS:
         if getattr(view, entries):
             rows = [[_field(view, name, getattr(entry, name)) for name in names] for entry in getattr(view, entries)]
@@ -247,18 +258,6 @@ def _head(view: ShownRun) -> RenderableType:
         ("kb folder", view.kb_folder),
     ]
     return table(("field", "value"), [(name, value) for name, value in rows if value])
-
-
-def _gates(view: ShownRun) -> RenderableType:
-    marks = {"passed": "✓", "": "·", "running": "▶", "rehearsed": "✓"}
-    units = next((gate.pins["candidate_count"] for gate in view.gates if "candidate_count" in gate.pins), 0)
-    rows = [
-        (marks.get(gate.outcome, "✗"), gate.number, gate.name,
-         f"rehearsed, rolled back: {counted(int(units), 'unit')}" if gate.outcome == "rehearsed" else gate.outcome,
-         _cell(gate.seconds), gate.attempts or "", (gate.receipt_hash or "")[:16])
-        for gate in view.gates
-    ]  # fmt: skip
-    return table(("", "#", "gate", "outcome", "seconds", "attempts", "receipt"), rows)
 
 
 def _cell(value: object) -> str:
