@@ -76,11 +76,19 @@ def restore(
     """
     settings = load()
     home = gpg_home or settings.key_home("backup")
-    target = None if into is None else _without_password(into)
+    if into is not None:
+        try:
+            parts = conninfo_to_dict(into)
+        except ProgrammingError:
+            raise InvalidInput("--into: a connection string such as postgresql://user@host/name") from None
+        if "password" in parts:
+            raise InvalidInput(
+                "--into: leave the password out and set PGPASSWORD; everyone here can see a command line"
+            )
     store, record = _found(settings, artifact, sha256)
-    if target is not None:
+    if into is not None:
         with progress(f"restoring {record.artifact_id}"):
-            outcome = restore_into(record=record, artifacts_url=store, dsn=target, gpg_home=home)
+            outcome = restore_into(record=record, artifacts_url=store, dsn=into, gpg_home=home)
         _tell(outcome, record, as_json=as_json, done="is restored and equal to its snapshot")
         return
     _good(_proved(settings, store, record, gpg_home), record)
@@ -127,7 +135,11 @@ def dump(file: File, as_json: AsJson = False) -> None:
     Example: cutter backup dump cutter.gpg
     """
     settings = load()
-    recipient = _pinned(settings)
+    pinned = settings.keys / "backup.fingerprint"
+    try:
+        recipient = pinned.read_text(encoding="ascii").strip()
+    except OSError:
+        raise NotFound(f"no backup key is pinned at {pinned}: type", then="cutter up") from None
     with progress(f"dumping into {file}"):
         server = _server(_embedded(settings))
         dumped = whole.dump(server, file, gpg_home=settings.key_home("backup"), recipient=recipient)
@@ -179,14 +191,6 @@ def _server(cluster: postgres.Cluster) -> whole.Server:
     )
 
 
-def _pinned(settings: Settings) -> str:
-    path = settings.keys / "backup.fingerprint"
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except OSError:
-        raise NotFound(f"no backup key is pinned at {path}: type", then="cutter up") from None
-
-
 def _good(outcome: RestoreReport | BackupRefusal, record: BackupRecord) -> RestoreReport:
     """The report, or the end of the command with the reason of a refusal."""
     if isinstance(outcome, BackupRefusal):
@@ -228,17 +232,6 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
         if wanted is not None and wanted.lower() != record.sha256:
             raise Refused(f"{name} is recorded as {record.sha256}, not as {wanted.lower()}", code="artifact_damaged")
     return store, record
-
-
-def _without_password(into: str) -> str:
-    """Refuse a password in the URL, because everyone on the machine can see a command line."""
-    try:
-        parts = conninfo_to_dict(into)
-    except ProgrammingError:
-        raise InvalidInput("--into: a connection string such as postgresql://user@host/name") from None
-    if "password" in parts:
-        raise InvalidInput("--into: leave the password out and set PGPASSWORD; everyone here can see a command line")
-    return into
 
 
 def _tell(outcome: RestoreReport | BackupRefusal, record: BackupRecord, *, as_json: bool, done: str) -> None:

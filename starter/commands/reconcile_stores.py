@@ -23,7 +23,7 @@ def compare(settings: Settings, *, as_json: bool) -> None:
     """
     logs.to_standard_error()
     answer: View = {
-        "runs": [_entry(run) for run in ahead.runs_ahead(settings)],
+        "runs": [{**asdict(run), "next": run.command} for run in ahead.runs_ahead(settings)],
         "workflows": [asdict(workflow) for workflow in asyncio.run(_workflows(settings))],
     }
     commands = [*(workflow["command"] for workflow in answer["workflows"]), *(run["next"] for run in answer["runs"])]
@@ -48,10 +48,6 @@ def set_aside(settings: Settings, run_id: str, *, as_json: bool) -> None:
 async def _workflows(settings: Settings) -> list[ahead.WorkflowAhead]:
     client = await connect(settings)
     return await ahead.workflows_ahead(client, await asyncio.to_thread(ahead.known_runs, settings))
-
-
-def _entry(run_ahead: ahead.RunAhead) -> View:
-    return {**asdict(run_ahead), "next": run_ahead.command}
 
 
 def _render(out: Any, answer: View) -> None:

@@ -63,7 +63,7 @@ def workers(
     if report.unserved or report.unavailable or report.unresponsive:
         answer = as_failure(
             answer,
-            code=_code(report),
+            code="UNAVAILABLE" if report.unserved or report.unavailable else "worker_unresponsive",
             message=_message(report),
             next_command="cutter up" if report.next or not report.unserved else "cutter workers",
         )
@@ -73,10 +73,6 @@ def workers(
     if report.unserved or report.unavailable:
         end(ExitCode.UNAVAILABLE)
     end(ExitCode.FAILED if report.unresponsive else ExitCode.DONE)
-
-
-def _code(report: WorkerReport) -> str:
-    return "UNAVAILABLE" if report.unserved or report.unavailable else "worker_unresponsive"
 
 
 def _message(report: WorkerReport) -> str:
@@ -119,22 +115,20 @@ def events(settings: Settings) -> Iterator[str]:
 async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Temporal's knowledge: the pollers of each queue, and the builds to which runs are pinned."""
     client = await connect(settings)
-    return {queue: await _pollers_of(client, queue) for queue in QUEUES}, await _builds_of(client)
-
-
-async def _pollers_of(client: Client, queue: str) -> list[str]:
-    identities: dict[str, None] = {}
-    for kind in KINDS:
-        try:
-            answer = await client.workflow_service.describe_task_queue(
-                DescribeTaskQueueRequest(
-                    namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
-                )
+    pollers: dict[str, list[str]] = {}
+    for queue in QUEUES:
+        identities: dict[str, None] = {}
+        for kind in KINDS:
+            request = DescribeTaskQueueRequest(
+                namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
             )
-        except RPCError as problem:
-            raise unanswered(problem) from None
-        identities |= dict.fromkeys(poller.identity for poller in answer.pollers)
-    return list(identities)
+            try:
+                answer = await client.workflow_service.describe_task_queue(request)
+            except RPCError as problem:
+                raise unanswered(problem) from None
+            identities |= dict.fromkeys(poller.identity for poller in answer.pollers)
+        pollers[queue] = list(identities)
+    return pollers, await _builds_of(client)
 
 
 async def _builds_of(client: Client) -> dict[str, str]:
