@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Group
 
 from cutter.catalogue import Role
 from cutter.domain.digests import is_digest, sha256_hex
@@ -193,15 +193,13 @@ def _show_checks(lines: list[View], checked: list[offline.Line], *, as_json: boo
     if failed(checked):
         first = next(line for line in lines if line["verdict"] == "FAILED")
         answer = as_failure(answer, code="evidence_failed", message=f"{first['check']}: {first['why']}")
-    show(answer, as_json=as_json, render=lambda console: _print_checks(console, lines, several=several))
-    end(ExitCode(offline.exit_code(checked)))
-
-
-def _print_checks(console: Console, lines: list[View], *, several: bool) -> None:
-    """One table for each file, below the file's name if there are several."""
+    # One table for each file, below the file's name if there are several.
+    tables = []
     for file in dict.fromkeys(line["file"] for line in lines):
         rows = [(line["verdict"], line["check"], line["why"]) for line in lines if line["file"] == file]
-        console.print(table(("", "", ""), rows, title=f"\n{file}" if several else None))
+        tables.append(table(("", "", ""), rows, title=f"\n{file}" if several else None))
+    show(answer, as_json=as_json, render=lambda console: console.print(Group(*tables)))
+    end(ExitCode(offline.exit_code(checked)))
 
 
 def checks(data: bytes, *, head: str, sha256: str) -> list[offline.Line]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 from textwrap import shorten
 from typing import Annotated
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from cutter.batch.batch_step import QUEUES
 from cutter.catalogue import Role
@@ -84,16 +83,11 @@ def show_entry(
     with session(settings, Role.OPERATOR) as connection:
         document = queue_entries.document(connection, entry.kb_id)
     view = {**asdict(entry), "document": document}
-    show(view, as_json=as_json, render=lambda out: _print(out, document, entry.commands))
+    steps = [f"{word}: {command}" for word, command in zip_longest(("next",), entry.commands, fillvalue="then")]
+    show(view, as_json=as_json, render=lambda out: out.print(document, *steps, sep="\n", soft_wrap=True))
 
 
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[QueueEntry]:
     """The open entries, read by an operator."""
     with session(settings, Role.OPERATOR) as connection:
         return queue_entries.entries(settings, connection, batch_id=batch_id, run_id=run_id)
-
-
-def _print(out: Console, document: str, commands: Sequence[str]) -> None:
-    out.print(document, soft_wrap=True)
-    for word, command in zip_longest(("next",), commands, fillvalue="then"):
-        out.print(f"{word}: {command}", soft_wrap=True)

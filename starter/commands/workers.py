@@ -61,10 +61,12 @@ def workers(
         report = replace(report, workers=tuple(worker for worker in report.workers if worker.state != "shutdown"))
     answer = report.as_json()
     if report.unserved or report.unavailable or report.unresponsive:
+        silent = f"{counted(len(report.unresponsive), 'worker')} missed three heartbeats"
+        unserved = f"no worker polls {', '.join(report.unserved)}" if report.unserved else silent
         answer = as_failure(
             answer,
             code="UNAVAILABLE" if report.unserved or report.unavailable else "worker_unresponsive",
-            message=_message(report),
+            message=report.unavailable or unserved,
             next_command="cutter up" if report.next or not report.unserved else "cutter workers",
         )
     show(answer, as_json=as_json, render=lambda out: _print(out, report))
@@ -73,15 +75,6 @@ def workers(
     if report.unserved or report.unavailable:
         end(ExitCode.UNAVAILABLE)
     end(ExitCode.FAILED if report.unresponsive else ExitCode.DONE)
-
-
-def _message(report: WorkerReport) -> str:
-    """The problem with the workers in one sentence."""
-    if report.unavailable:
-        return report.unavailable
-    if report.unserved:
-        return f"no worker polls {', '.join(report.unserved)}"
-    return f"{counted(len(report.unresponsive), 'worker')} missed three heartbeats"
 
 
 def look(settings: Settings) -> WorkerReport:
