@@ -61,7 +61,14 @@ def _blocked(settings: Settings) -> list[HostRepair]:
 def _rendered(entries: list[InboxEntry]) -> RenderableType:
     if not entries:
         return "nothing waits"
-    rows = [_line(entry) for entry in entries]
+    rows: list[tuple[object, ...]] = []
+    for entry in entries:
+        accepted = f"{len(entry.approvers_accepted)} of {entry.approvers_needed}" if entry.gate else ""
+        names = f" ({', '.join(entry.approvers_accepted)})" if entry.approvers_accepted else ""
+        rows.append((
+            entry.document_id, entry.gate or entry.state, entry.needs, short_time(entry.since_utc),
+            accepted + names, short_time(entry.expires_utc), entry.you_may_not or "",
+        ))  # fmt: skip
     # Most people may sign every waiting request, and an empty column would only take width.
     shown = len(COLUMNS) if any(entry.you_may_not for entry in entries) else len(COLUMNS) - 1
     commands = [entry.command for entry in entries]
@@ -94,12 +101,3 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
     except Unavailable:
         return None
     return (policy, mine[0]) if len(mine) == 1 else None
-
-
-def _line(entry: InboxEntry) -> tuple[object, ...]:
-    accepted = f"{len(entry.approvers_accepted)} of {entry.approvers_needed}" if entry.gate else ""
-    names = f" ({', '.join(entry.approvers_accepted)})" if entry.approvers_accepted else ""
-    return (
-        entry.document_id, entry.gate or entry.state, entry.needs, short_time(entry.since_utc),
-        accepted + names, short_time(entry.expires_utc), entry.you_may_not or "",
-    )  # fmt: skip
