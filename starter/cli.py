@@ -29,7 +29,7 @@ from starter.console.terminal import EXIT_CODES, ExitCode, say, write
 
 DEBUG = "--debug"
 OF_THE_SYSTEM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
-"""Errors of the operating system that our code cannot mend."""
+"""Errors of the operating system that our code cannot mend: a file that this user may not use, or a full disk."""
 
 BUG = "this is a bug in cutter: type the command again with --debug and report what it prints"
 
@@ -114,7 +114,10 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as problem:
         if problem.errno not in OF_THE_SYSTEM:
             raise
-        return tell(_of_the_system(problem), given)
+        where = f" {problem.filename}" if problem.filename else ""
+        message = f"cannot use{where} ({problem.strerror}): correct that, or set CUTTER_STATE_DIR; "
+        message += "`cutter doctor` shows more"
+        return tell(Failure(code="UNAVAILABLE", message=message, exit_code=ExitCode.UNAVAILABLE), given)
     return result if isinstance(result, int) else int(ExitCode.DONE)
 
 
@@ -246,15 +249,6 @@ def _failure(problem: BaseException, arguments: Sequence[str]) -> Failure:
         "the database", "database"
     )  # fmt: skip
     message = f"{part} does not answer ({first}): type `cutter doctor`{_looked_in(what)}"
-    return Failure(code="UNAVAILABLE", message=message, exit_code=ExitCode.UNAVAILABLE)
-
-
-def _of_the_system(problem: OSError) -> Failure:
-    """A file or folder that this user may not write or read, or a full disk."""
-    where = f" {problem.filename}" if problem.filename else ""
-    message = (
-        f"cannot use{where} ({problem.strerror}): correct that, or set CUTTER_STATE_DIR; `cutter doctor` shows more"
-    )
     return Failure(code="UNAVAILABLE", message=message, exit_code=ExitCode.UNAVAILABLE)
 
 

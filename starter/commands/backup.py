@@ -198,27 +198,22 @@ def _good(outcome: RestoreReport | BackupRefusal, record: BackupRecord) -> Resto
     return outcome
 
 
-def _artifact_of(settings: Settings, name: str) -> tuple[str, str | None]:
-    """The newest backup of a document or a run, or the backup of a named artifact; its digest if it was looked up."""
-    if "/" in name or name.endswith(".gpg"):
-        return name, None
-    run_id = run_rows.run_id_of(settings, name)
-    with session(settings, Role.OPERATOR) as connection:
-        newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
-    if newest is None:
-        raise NotFound(f"{run_id} has no backup: type", then="cutter backup list")
-    return newest.artifact, newest.sha256
-
-
 def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, BackupRecord]:
     """The store and the record of the named backup. A person who can write to the store can change the record, so it
     must have the digest that the database has, and the given one.
     """
-    file, recorded = Path(artifact), None
+    file, recorded, store = Path(artifact), None, settings.artifacts
     if file.is_file():
         store, name = str(file.absolute().parent), file.name
+    elif "/" in artifact or artifact.endswith(".gpg"):
+        name = artifact
     else:
-        store, (name, recorded) = settings.artifacts, _artifact_of(settings, artifact)
+        run_id = run_rows.run_id_of(settings, artifact)
+        with session(settings, Role.OPERATOR) as connection:
+            newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
+        if newest is None:
+            raise NotFound(f"{run_id} has no backup: type", then="cutter backup list")
+        name, recorded = newest.artifact, newest.sha256
     try:
         record = read_record(store, name)
     except NotFound as problem:

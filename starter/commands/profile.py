@@ -23,8 +23,8 @@ from cutter.marking import Marking, MarkRefusal, Options
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.settings import load
 from starter.commands import text_options
+from starter.console import output_file
 from starter.console.failures import as_failure
-from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show, table
 
 app = typer.Typer(
@@ -77,8 +77,16 @@ def suggest_command(
     if isinstance(suggestion, MarkRefusal):
         _refuse(suggestion, as_json=as_json)
         return
-    _write(path, suggestion.body, force=force)
-    again = _again(file, path, suggestion)
+    if not force and path.exists() and sources.read(path) != suggestion.body:
+        raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
+    with output_file.output(path, "--output"):
+        path.write_bytes(suggestion.body)
+    if isinstance(suggestion.result, MarkRefusal):
+        # Nothing can be cut yet, so the command is typed again after the text was corrected.
+        again = shlex.join(["cutter", "profile", "suggest", str(file), "--output", str(path), "--force"])
+    else:
+        needs = " ".join(suggestion.needs).split()
+        again = shlex.join(["cutter", "mark", str(file), "--profile", str(path), *needs])
     answer = _as_json(file, path, data, suggestion) | {"next": again}
     show(answer, as_json=as_json, render=lambda out: _show(out, path, suggestion, again))
 
@@ -99,13 +107,6 @@ def words_command(
     show({"file": file.name, "added": words}, as_json=as_json, render=lambda out: out.print(line(text), soft_wrap=True))
 
 
-def _write(path: Path, body: bytes, *, force: bool) -> None:
-    if not force and path.exists() and sources.read(path) != body:
-        raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
-    with output(path, "--output"):
-        path.write_bytes(body)
-
-
 def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
     if as_json:
         answer: dict[str, Any] = {"refused": asdict(refused)}
@@ -114,13 +115,6 @@ def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
     else:
         say(f"refused ({refused.code}): {refused.message}")
     end(ExitCode.STOPPED)
-
-
-def _again(file: Path, path: Path, suggestion: Suggestion) -> str:
-    """The next command. If nothing can be cut yet, it is the same one again, after the text was corrected."""
-    if isinstance(suggestion.result, MarkRefusal):
-        return shlex.join(["cutter", "profile", "suggest", str(file), "--output", str(path), "--force"])
-    return shlex.join(["cutter", "mark", str(file), "--profile", str(path), *" ".join(suggestion.needs).split()])
 
 
 def _as_json(file: Path, path: Path, data: bytes, suggestion: Suggestion) -> dict[str, Any]:

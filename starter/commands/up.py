@@ -195,20 +195,17 @@ def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> An
         except Unavailable as problem:
             waited = monotonic() - began
             if problem.what != "temporal" or waited > limits.TEMPORAL_START_SECONDS:
-                raise _with_log(settings, problem) from None
+                log, tail = temporal_server.log_file(settings.state), ""
+                if problem.what == "temporal" and log.exists():
+                    tail = f"; its log says: {last_line(log)} (whole log: {log})"
+                unavailable = Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code)
+                raise unavailable.leads_to(problem.then) from None
             if not restarted and waited > limits.TEMPORAL_START_SECONDS / 2:
                 restarted = True
                 temporal_server.stop_server(settings.state)
                 _start_temporal(settings, status)
             status("waiting for Temporal to answer")
             sleep(limits.TEMPORAL_ASK_SECONDS)
-
-
-def _with_log(settings: Settings, problem: Unavailable) -> Unavailable:
-    """The error, with the last lines of the local server's log."""
-    log = temporal_server.log_file(settings.state)
-    tail = f"; its log says: {last_line(log)} (whole log: {log})" if problem.what == "temporal" and log.exists() else ""
-    return Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code).leads_to(problem.then)
 
 
 def _ensure_policy(settings: Settings) -> None:
