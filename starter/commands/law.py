@@ -196,7 +196,18 @@ def diff(
         old, new = (enacted_law.text_of(connection, law_version, recorded=then) for law_version in (before, later))
     comparison = compare(old.units, new.units)
     if unit is not None:
-        comparison = _of_unit(comparison, document, unit)
+        # The changes of the unit with that address, or the end of one, in either version.
+        wanted = unit.strip("/").casefold()
+        chosen = [
+            change
+            for change in comparison.changes
+            for side in (change.before, change.after)
+            if side is not None and f"/{side.address.casefold()}".endswith(f"/{wanted}")
+        ]
+        if not chosen:
+            see = f"cutter law diff {document}"
+            raise NotFound(f"neither version has a unit {unit}: see", then=see, code="STOP_UNIT_NOT_FOUND")
+        comparison = Comparison(changes=tuple(dict.fromkeys(chosen)))
     answer = views.comparison_view(before, later, comparison)
     show(answer, as_json=as_json, render=lambda out: print_comparison(out, before, later, comparison))
 
@@ -248,22 +259,6 @@ def read(
 def _reading() -> Iterator[Connection]:
     with session(load(), Role.OPERATOR) as connection:
         yield connection
-
-
-def _of_unit(comparison: Comparison, document: str, name: str) -> Comparison:
-    """The changes of the unit with that address, or the end of one, in either version."""
-    wanted = name.strip("/").casefold()
-    chosen = tuple(
-        change
-        for change in comparison.changes
-        for side in (change.before, change.after)
-        if side is not None and f"/{side.address.casefold()}".endswith(f"/{wanted}")
-    )
-    if not chosen:
-        raise NotFound(
-            f"neither version has a unit {name}: see", then=f"cutter law diff {document}", code="STOP_UNIT_NOT_FOUND"
-        )
-    return Comparison(changes=tuple(dict.fromkeys(chosen)))
 
 
 def _print_listing(out: Console, listing: Listing, step: str) -> None:

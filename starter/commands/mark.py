@@ -85,15 +85,12 @@ def mark_command(
             say(f"red {finding.name}: {finding.message}")
         say(f"refused ({result.code}): {result.message}")
         if result.findings:
-            say(f"next: {_looking_closer(file, profile, result)}")
+            # A profile of its own for the text, or what its own profile does with the line.
+            step = ["cutter", "profile", "suggest", str(file)]
+            if profile not in PROFILES:
+                step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
+            say(f"next: {shlex.join(step)}")
     end(ExitCode.STOPPED)
-
-
-def _looking_closer(file: Path, profile: str, refused: MarkRefusal) -> str:
-    """The command after red findings: a profile of its own for the text, or what its own profile does with the line."""
-    if profile in PROFILES:
-        return shlex.join(["cutter", "profile", "suggest", str(file)])
-    return shlex.join(["cutter", "mark", str(file), "--profile", profile, "--explain", str(refused.findings[0].line)])
 
 
 def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str, Any]:

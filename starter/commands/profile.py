@@ -165,18 +165,12 @@ def _show(out: Console, path: Path, suggestion: Suggestion, again: str) -> None:
         out.print(line(f"  red {finding.name}: {finding.message}"), soft_wrap=True)
     if suggestion.needs:
         out.print(line(f"the text needs {' '.join(suggestion.needs)} in every command that marks it"), soft_wrap=True)
+    shared: dict[tuple[object, ...], list[str]] = {}  # other profiles with the same result share a row
+    for other in suggestion.alternatives:
+        result = (other.refused or other.units, other.red, other.nested_otherwise, other.left_out)
+        shared.setdefault(result, []).append(other.profile)
     columns = ("units", "red findings", "nested otherwise", "headings left out", "with another profile")
-    out.print(table(columns, _others(suggestion)))
+    out.print(table(columns, [(*result, ", ".join(names)) for result, names in shared.items()]))
     if isinstance(suggestion.result, MarkRefusal) and suggestion.result.code == "no_candidates":
         out.print(line("first: put `# ` before each line that begins a unit"))
     out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)
-
-
-def _others(suggestion: Suggestion) -> list[tuple[object, ...]]:
-    """The results of the other profiles. Profiles with the same result share a row."""
-    shared: dict[tuple[object, ...], list[str]] = {}
-    for alternative in suggestion.alternatives:
-        units = alternative.refused or alternative.units
-        result = (units, alternative.red, alternative.nested_otherwise, alternative.left_out)
-        shared.setdefault(result, []).append(alternative.profile)
-    return [(*result, ", ".join(names)) for result, names in shared.items()]

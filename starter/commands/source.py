@@ -13,7 +13,7 @@ import typer
 from cutter import sources
 from cutter.catalogue import Role
 from cutter.domain import ids
-from cutter.settings import Settings, load
+from cutter.settings import load
 from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.commands import text_options
@@ -64,23 +64,18 @@ def add(
     )  # fmt: skip
     data = sources.read(file)
     if not text_options.is_typed(context, "profile"):
-        _name_the_profile_in_use(settings, document_id)
+        used = sources.profile_in_use(settings, document_id)
+        if used not in (None, text_options.PROFILE):
+            say(
+                f"--profile is not given, so {text_options.PROFILE} reads the text; {used} read the version before: "
+                "give --profile to cut both alike"
+            )
     if not force:
         sources.require_allowed(settings, max_candidates)
         sources.require_runnable(settings, data, registration)
     answer = asdict(sources.register(settings, data, **asdict(registration)))
     shown = as_read(answer, document_id, profile, len(data))
     show(answer, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
-
-
-def _name_the_profile_in_use(settings: Settings, document_id: str) -> None:
-    """Warn a person who gives no profile for a new version of a law that was cut by another one than the default."""
-    used = sources.profile_in_use(settings, document_id)
-    if used not in (None, text_options.PROFILE):
-        say(
-            f"--profile is not given, so {text_options.PROFILE} reads the text; {used} read the version before: give "
-            "--profile to cut both alike"
-        )
 
 
 _FIRST = ("document", "version", "profile", "size", "sha256", "status")
