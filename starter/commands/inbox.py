@@ -19,7 +19,7 @@ from cutter.storage.pools import session
 from starter.approver import signing_desk
 from starter.console.terminal import AsJson, Listing, line, show
 from starter.operator import inbox_entries
-from starter.operator.inbox_entries import HostRepair, InboxEntry, Person
+from starter.operator.inbox_entries import InboxEntry, Person
 
 COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
 
@@ -42,7 +42,8 @@ def inbox(
     """
     settings = load()
     entries = waiting(settings, _person(settings, approver))
-    stuck = _blocked(settings)
+    with session(settings, Role.OPERATOR) as connection:
+        stuck = inbox_entries.blocked(connection)
     shown = _rendered(entries)
     if stuck:
         shown = Group(shown, "", *(line(f"{repair.reason}; next: {repair.command}") for repair in stuck))
@@ -51,11 +52,6 @@ def inbox(
         as_json=as_json,
         render=lambda console: console.print(shown, soft_wrap=True),
     )
-
-
-def _blocked(settings: Settings) -> list[HostRepair]:
-    with session(settings, Role.OPERATOR) as connection:
-        return inbox_entries.blocked(connection)
 
 
 def _rendered(entries: list[InboxEntry]) -> RenderableType:

@@ -169,7 +169,11 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         migrate(settings)
         status("making keys")
         ensure_throwaway_keys(settings)
-        _ensure_policy(settings)
+        with session(settings, Role.OPERATOR) as connection:
+            # The shipped policy allows every side effect of the product. An existing policy is not changed.
+            if effect_policy.in_force(connection) is effect_policy.NONE:
+                effect_policy.install(connection, shipped())
+                say("installed the shipped effect policy; `cutter policy check --current` shows its rules")
         services += _start_temporal(settings, status)
         ask = partial(_answered, settings, status)
         status("registering search attributes")
@@ -206,16 +210,6 @@ def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> An
                 _start_temporal(settings, status)
             status("waiting for Temporal to answer")
             sleep(limits.TEMPORAL_ASK_SECONDS)
-
-
-def _ensure_policy(settings: Settings) -> None:
-    """Install the shipped policy, which allows every side effect of the product, in a new stack. An existing policy is
-    not changed.
-    """
-    with session(settings, Role.OPERATOR) as connection:
-        if effect_policy.in_force(connection) is effect_policy.NONE:
-            effect_policy.install(connection, shipped())
-            say("installed the shipped effect policy; `cutter policy check --current` shows its rules")
 
 
 def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
