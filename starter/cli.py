@@ -189,7 +189,7 @@ def _nothing() -> None:
 
 def _told_errors() -> tuple[type[BaseException], ...]:
     """Every error that is shown to a person as a sentence. Of libraries, those that this command has really loaded."""
-    errors = [KeyboardInterrupt, typer.Abort, *_usage_errors(), CutterError]
+    errors: list[type[BaseException]] = [KeyboardInterrupt, typer.Abort, *_usage_errors(), CutterError]
     if psycopg := sys.modules.get("psycopg"):
         errors.append(psycopg.OperationalError)
     if service := sys.modules.get("temporalio.service"):
