@@ -22,14 +22,14 @@ from typer.core import TyperGroup
 
 from cutter import __version__, gpg
 from cutter.errors import CutterError, InvalidInput
-from starter.command_table import COMMANDS, Command
+from starter.command_table import COMMANDS
 from starter.console import placeholders
 from starter.console.failures import AS_JSON, Failure, failure, tell
 from starter.console.terminal import EXIT_CODES, ExitCode, say, write
 
 DEBUG = "--debug"
 OF_THE_SYSTEM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
-"""Errors of the operating system that our code cannot mend."""
+"""Errors of the operating system that our code cannot mend: a file that this user may not use, or a full disk."""
 
 BUG = "this is a bug in cutter: type the command again with --debug and report what it prints"
 
@@ -47,23 +47,16 @@ class Group(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
-        if not name.startswith("-") and self.get_command(ctx, name) is None:
-            raise self._unknown(ctx, name, args[1:])
-        return super().resolve_command(ctx, args)
-
-    def _unknown(self, ctx: Any, name: str, rest: list[str]) -> InvalidInput:
-        """The error that names the command that was probably meant, in the form to type. If there is none, it names the
-        place where the commands are listed.
-        """
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
         message, meant = f"no such command: {name}:", get_close_matches(name, self.list_commands(ctx), n=1)
         if not meant:
-            return InvalidInput(f"{message} see", then=f"{ctx.command_path} --help")
+            raise InvalidInput(f"{message} see", then=f"{ctx.command_path} --help")
         command: Any = self.get_command(ctx, meant[0])
         wants_more = any(param.required for param in command.params)
-        given = [shlex.quote(word) for word in rest if word != AS_JSON]
-        more = given or (["--help"] if wants_more else [])
-        words = [ctx.command_path, meant[0], *more]
-        return InvalidInput(f"{message} did you mean", then=" ".join(words), rest="?")
+        given = [shlex.quote(word) for word in args[1:] if word != AS_JSON]
+        words = [ctx.command_path, meant[0], *(given or (["--help"] if wants_more else []))]
+        raise InvalidInput(f"{message} did you mean", then=" ".join(words), rest="?")
 
 
 class CommandTable(Group):
@@ -72,16 +65,13 @@ class CommandTable(Group):
     prefix = ""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the signature is typer's
-        below = [entry.name.removeprefix(self.prefix) for entry in COMMANDS if self._mine(entry) and entry.present]
-        return list(dict.fromkeys(name.split(" ")[0] for name in below))
+        mine = [entry for entry in COMMANDS if entry.name.startswith(self.prefix) and entry.present]
+        return list(dict.fromkeys(entry.name.removeprefix(self.prefix).split(" ")[0] for entry in mine))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.list_commands(ctx):
             return None
         return _built(self.prefix + cmd_name)
-
-    def _mine(self, entry: Command) -> bool:
-        return entry.name.startswith(self.prefix)
 
 
 class SourceTable(CommandTable):
@@ -124,7 +114,10 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as problem:
         if problem.errno not in OF_THE_SYSTEM:
             raise
-        return tell(_of_the_system(problem), given)
+        where = f" {problem.filename}" if problem.filename else ""
+        message = f"cannot use{where} ({problem.strerror}): correct that, or set CUTTER_STATE_DIR; "
+        message += "`cutter doctor` shows more"
+        return tell(Failure(code="UNAVAILABLE", message=message, exit_code=ExitCode.UNAVAILABLE), given)
     return result if isinstance(result, int) else int(ExitCode.DONE)
 
 
@@ -162,13 +155,16 @@ def _built(name: str) -> Any:
         made.name = name
         return made
     loaded = entry.load()
-    if not isinstance(loaded, typer.Typer):
-        single = typer.Typer(add_completion=False)
-        single.command(name.split(" ")[-1])(loaded)
-        loaded = single
+    if isinstance(loaded, typer.Typer):
+        # A family of commands stays a group even if it has one command.
+        family = loaded
+        family.info.cls = Group
+        if family.registered_callback is None:
+            family.callback()(_nothing)
     else:
-        loaded = _group(loaded)
-    command = _for_people(typer.main.get_command(loaded))
+        family = typer.Typer(add_completion=False)
+        family.command(name.split(" ")[-1])(loaded)
+    command = _for_people(typer.main.get_command(family))
     command.name = name.split(" ")[-1]
     return command
 
@@ -187,21 +183,18 @@ def _for_people(command: Any) -> Any:
     return command
 
 
-def _group(family: typer.Typer) -> typer.Typer:
-    """A family of commands stays a group even if it has one command."""
-    family.info.cls = Group
-    if family.registered_callback is None:
-        family.callback()(_nothing)
-    return family
-
-
 def _nothing() -> None:
     pass
 
 
 def _told_errors() -> tuple[type[BaseException], ...]:
-    """Every error that is shown to a person as a sentence."""
-    return (KeyboardInterrupt, typer.Abort, *_usage_errors(), *_foreseen_errors())
+    """Every error that is shown to a person as a sentence. Of libraries, those that this command has really loaded."""
+    errors: list[type[BaseException]] = [KeyboardInterrupt, typer.Abort, *_usage_errors(), CutterError]
+    if psycopg := sys.modules.get("psycopg"):
+        errors.append(psycopg.OperationalError)
+    if service := sys.modules.get("temporalio.service"):
+        errors.append(service.RPCError)
+    return tuple(errors)
 
 
 def _usage_errors() -> tuple[type[Exception], ...]:
@@ -215,42 +208,24 @@ _NOISE = "Value error, "
 
 def _of_usage(problem: Any, arguments: Sequence[str]) -> InvalidInput:
     context = getattr(problem, "ctx", None)
-    meant = _with_the_option_meant(problem, arguments)
+    wrong, known = getattr(problem, "option_name", ""), getattr(problem, "possibilities", None)
+    # Without the hyphens, which would make short names alike. typer names the options that begin alike; of `--wat`, the
+    # nearest of them is meant.
+    names = {option.lstrip("-"): option for option in known or ()}
+    meant = get_close_matches(wrong.lstrip("-"), names, n=1)
     if meant:
-        return InvalidInput(f"no such option: {problem.option_name}: did you mean", then=meant, rest="?")
+        words = [
+            names[meant[0]] + word.removeprefix(wrong) if word.partition("=")[0] == wrong else word
+            for word in arguments
+            if word != AS_JSON
+        ]
+        then = shlex.join(["cutter", *words])
+        return InvalidInput(f"no such option: {wrong}: did you mean", then=then, rest="?")
     message = problem.format_message().replace(_NOISE, "", 1)
     if context is None:
         return InvalidInput(message)
     listed = f"{context.command_path} --help"
     return InvalidInput(f"{message} (see `{listed}`)").leads_to(listed)
-
-
-def _with_the_option_meant(problem: Any, arguments: Sequence[str]) -> str:
-    """The command line with the option that is nearest to the unknown one. Empty if none is near."""
-    wrong, known = getattr(problem, "option_name", ""), getattr(problem, "possibilities", None)
-    # Without the hyphens, which would make short names alike.
-    names = {option.lstrip("-"): option for option in known or ()}
-    meant = get_close_matches(wrong.lstrip("-"), names, n=1)
-    # typer names the options that begin alike; of `--wat`, the nearest of them is meant.
-    if not meant:
-        return ""
-    words = [_renamed(word, wrong, names[meant[0]]) for word in arguments if word != AS_JSON]
-    return shlex.join(["cutter", *words])
-
-
-def _renamed(word: str, wrong: str, meant: str) -> str:
-    name, equals, value = word.partition("=")
-    return f"{meant}{equals}{value}" if name == wrong else word
-
-
-def _foreseen_errors() -> tuple[type[Exception], ...]:
-    """Our errors, and those of the libraries that this command has really loaded."""
-    errors: list[type[Exception]] = [CutterError]
-    if psycopg := sys.modules.get("psycopg"):
-        errors.append(psycopg.OperationalError)
-    if service := sys.modules.get("temporalio.service"):
-        errors.append(service.RPCError)
-    return tuple(errors)
 
 
 def _failure(problem: BaseException, arguments: Sequence[str]) -> Failure:
@@ -265,20 +240,7 @@ def _failure(problem: BaseException, arguments: Sequence[str]) -> Failure:
         problem = _of_usage(problem, arguments)
     if isinstance(problem, CutterError):
         return failure(problem, message=f"{problem}{_looked_in(getattr(problem, 'what', ''))}")
-    return _of_a_library(problem)
-
-
-def _of_the_system(problem: OSError) -> Failure:
-    """A file or folder that this user may not write or read, or a full disk."""
-    where = f" {problem.filename}" if problem.filename else ""
-    message = (
-        f"cannot use{where} ({problem.strerror}): correct that, or set CUTTER_STATE_DIR; `cutter doctor` shows more"
-    )
-    return Failure(code="UNAVAILABLE", message=message, exit_code=ExitCode.UNAVAILABLE)
-
-
-def _of_a_library(problem: BaseException) -> Failure:
-    """A failure that Temporal or the database's driver reported."""
+    # Temporal or the database's driver reported it.
     first = (str(problem).strip().splitlines() or [type(problem).__name__])[0]
     status = getattr(getattr(problem, "status", None), "name", "")
     if status == "NOT_FOUND":

@@ -34,7 +34,7 @@ COMMANDS = tuple(
         ("migrate", "migrate", "migrate"),
         ("source add", "source", "add"),
         ("source list", "source", "list_sources"),
-        ("repeal", "repeal", "repeal"),
+        ("repeal", "source", "repeal"),
         ("mark", "mark", "mark_command"),
         ("profile", "profile", "app"),
         ("run", "run", "run"),

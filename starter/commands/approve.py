@@ -150,21 +150,17 @@ def revoke(
     record = _open_run(settings, run)
     keys = orders.Keys(approver, key, gpg_home)
     order = orders.prepare(settings, record, schema.REVOKE, reason, keys, approval_sha256=approval)
-    orders.confirm(order, _approval_rows(settings, record.run_id, approval), yes=yes)
+    verdicts = run_rows.sidecar(settings, record.run_id).verdicts
+    verdict = next((verdict for verdict in verdicts if verdict.approval_sha256 == approval), None)
+    rows: list[tuple[str, object]] = [("approval", approval), ("", "nobody has handed it to this run")]
+    if verdict is not None:
+        rows = [
+            ("approval", approval), ("decision", verdict.decision), ("gate", verdict.gate),
+            ("approver", verdict.approver), ("recorded", verdict.recorded_at), ("file", verdict.kb_id),
+        ]  # fmt: skip
+    orders.confirm(order, rows, yes=yes)
     name = orders.sign(settings, order)
     _show(record.run_id, schema.REVOKE, name, orders.revoke(settings, record, approval, name), as_json=as_json)
-
-
-def _approval_rows(settings: Settings, run_id: str, sha256: str) -> list[tuple[str, object]]:
-    """What an approval says, if it was handed to this run."""
-    verdicts = run_rows.sidecar(settings, run_id).verdicts
-    verdict = next((verdict for verdict in verdicts if verdict.approval_sha256 == sha256), None)
-    if verdict is None:
-        return [("approval", sha256), ("", "nobody has handed it to this run")]
-    return [
-        ("approval", sha256), ("decision", verdict.decision), ("gate", verdict.gate), ("approver", verdict.approver),
-        ("recorded", verdict.recorded_at), ("file", verdict.kb_id),
-    ]  # fmt: skip
 
 
 def _resume(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
@@ -210,23 +206,15 @@ def _require_waiting(settings: Settings, record: RunRecord, decision: str) -> No
         raise Refused(message, then=step.commands[0], code="approved_already")
 
 
-def _once_it_asks(settings: Settings, record: RunRecord) -> RunRecord:
-    """The run once it waits for a person. A run between its two signatures makes the second request in seconds, so
-    nobody has to type the command again for it.
-    """
-    run_id = record.run_id
-    if not moves(settings, run_id):
-        return record
-    with progress(f"{run_id} moves on; waiting for its request"):
-        wait_while_it_moves(settings, run_id)
-    return _open_run(settings, run_id)
-
-
 def _decide(run: str, wanted: Decision, keys: orders.Keys, ask: Ask, *, as_json: bool) -> None:
     settings, decision = load(), wanted.choice.value
     record = _open_run(settings, run)
-    if wanted.choice is Choice.APPROVE:
-        record = _once_it_asks(settings, record)
+    if wanted.choice is Choice.APPROVE and moves(settings, record.run_id):
+        # A run between its two signatures makes the second request in seconds, so nobody has to type the command again
+        # for it.
+        with progress(f"{record.run_id} moves on; waiting for its request"):
+            wait_while_it_moves(settings, record.run_id)
+        record = _open_run(settings, record.run_id)
     _require_waiting(settings, record, decision)
     signer = signing_desk.who(settings, *keys)
     reason = " --reason TEXT" if wanted.choice is Choice.REJECT else ""

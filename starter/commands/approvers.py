@@ -163,7 +163,12 @@ def sign(
     require_yes(f"sign epoch {number} as {signer.approver}?", yes=yes)
     signature = Gpg(gpg_home, interactive=True).sign_detached(following.data, signer.fingerprint)
     path = approver_store.add_signature(settings.approvers, following, signer.fingerprint, signature)
-    missing = _missing(settings, present, following)
+    missing = None
+    try:
+        now = _database_clock(settings, Role.OPERATOR)
+        approver_store.check_succession(settings.approvers, present, following, now=now)
+    except Refused as problem:
+        missing = str(problem)
     answer = {"signature": str(path), "approver": signer.approver, "missing": missing,
               "next": None if missing else f"cutter approvers install {number}"}  # fmt: skip
     then = missing or f"next: {answer['next']}"
@@ -180,17 +185,6 @@ def _changes(present: ApproverPolicy, following: ApproverPolicy) -> Iterator[Tex
             yield line(f"- {change.subject}: {change.before}", "red")
         if change.after is not None:
             yield line(f"+ {change.subject}: {change.after}", "green")
-
-
-def _missing(settings: Settings, present: ApproverPolicy, following: ApproverPolicy) -> str | None:
-    """What the next epoch still lacks. None if it may be installed."""
-    try:
-        approver_store.check_succession(
-            settings.approvers, present, following, now=_database_clock(settings, Role.OPERATOR)
-        )
-    except Refused as problem:
-        return str(problem)
-    return None
 
 
 @app.command(name="install")

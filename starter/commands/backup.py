@@ -76,11 +76,19 @@ def restore(
     """
     settings = load()
     home = gpg_home or settings.key_home("backup")
-    target = None if into is None else _without_password(into)
+    if into is not None:
+        try:
+            parts = conninfo_to_dict(into)
+        except ProgrammingError:
+            raise InvalidInput("--into: a connection string such as postgresql://user@host/name") from None
+        if "password" in parts:
+            raise InvalidInput(
+                "--into: leave the password out and set PGPASSWORD; everyone here can see a command line"
+            )
     store, record = _found(settings, artifact, sha256)
-    if target is not None:
+    if into is not None:
         with progress(f"restoring {record.artifact_id}"):
-            outcome = restore_into(record=record, artifacts_url=store, dsn=target, gpg_home=home)
+            outcome = restore_into(record=record, artifacts_url=store, dsn=into, gpg_home=home)
         _tell(outcome, record, as_json=as_json, done="is restored and equal to its snapshot")
         return
     _good(_proved(settings, store, record, gpg_home), record)
@@ -127,7 +135,11 @@ def dump(file: File, as_json: AsJson = False) -> None:
     Example: cutter backup dump cutter.gpg
     """
     settings = load()
-    recipient = _pinned(settings)
+    pinned = settings.keys / "backup.fingerprint"
+    try:
+        recipient = pinned.read_text(encoding="ascii").strip()
+    except OSError:
+        raise NotFound(f"no backup key is pinned at {pinned}: type", then="cutter up") from None
     with progress(f"dumping into {file}"):
         server = _server(_embedded(settings))
         dumped = whole.dump(server, file, gpg_home=settings.key_home("backup"), recipient=recipient)
@@ -179,14 +191,6 @@ def _server(cluster: postgres.Cluster) -> whole.Server:
     )
 
 
-def _pinned(settings: Settings) -> str:
-    path = settings.keys / "backup.fingerprint"
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except OSError:
-        raise NotFound(f"no backup key is pinned at {path}: type", then="cutter up") from None
-
-
 def _good(outcome: RestoreReport | BackupRefusal, record: BackupRecord) -> RestoreReport:
     """The report, or the end of the command with the reason of a refusal."""
     if isinstance(outcome, BackupRefusal):
@@ -194,27 +198,22 @@ def _good(outcome: RestoreReport | BackupRefusal, record: BackupRecord) -> Resto
     return outcome
 
 
-def _artifact_of(settings: Settings, name: str) -> tuple[str, str | None]:
-    """The newest backup of a document or a run, or the backup of a named artifact; its digest if it was looked up."""
-    if "/" in name or name.endswith(".gpg"):
-        return name, None
-    run_id = run_rows.run_id_of(settings, name)
-    with session(settings, Role.OPERATOR) as connection:
-        newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
-    if newest is None:
-        raise NotFound(f"{run_id} has no backup: type", then="cutter backup list")
-    return newest.artifact, newest.sha256
-
-
 def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, BackupRecord]:
     """The store and the record of the named backup. A person who can write to the store can change the record, so it
     must have the digest that the database has, and the given one.
     """
-    file, recorded = Path(artifact), None
+    file, recorded, store = Path(artifact), None, settings.artifacts
     if file.is_file():
         store, name = str(file.absolute().parent), file.name
+    elif "/" in artifact or artifact.endswith(".gpg"):
+        name = artifact
     else:
-        store, (name, recorded) = settings.artifacts, _artifact_of(settings, artifact)
+        run_id = run_rows.run_id_of(settings, artifact)
+        with session(settings, Role.OPERATOR) as connection:
+            newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
+        if newest is None:
+            raise NotFound(f"{run_id} has no backup: type", then="cutter backup list")
+        name, recorded = newest.artifact, newest.sha256
     try:
         record = read_record(store, name)
     except NotFound as problem:
@@ -228,17 +227,6 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
         if wanted is not None and wanted.lower() != record.sha256:
             raise Refused(f"{name} is recorded as {record.sha256}, not as {wanted.lower()}", code="artifact_damaged")
     return store, record
-
-
-def _without_password(into: str) -> str:
-    """Refuse a password in the URL, because everyone on the machine can see a command line."""
-    try:
-        parts = conninfo_to_dict(into)
-    except ProgrammingError:
-        raise InvalidInput("--into: a connection string such as postgresql://user@host/name") from None
-    if "password" in parts:
-        raise InvalidInput("--into: leave the password out and set PGPASSWORD; everyone here can see a command line")
-    return into
 
 
 def _tell(outcome: RestoreReport | BackupRefusal, record: BackupRecord, *, as_json: bool, done: str) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
+import typer
 from rich.console import Console
 
 from cutter import limits, sources
 from cutter.batch import nightly_queue, plan, resume_plan
-from cutter.batch.view import BatchRecord, FailurePolicy
+from cutter.batch.view import FailurePolicy
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused
@@ -23,9 +23,9 @@ from cutter.projections.run_view import law_already
 from cutter.registration import caps_of
 from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
-from cutter.storage.batches import Admission, Options
+from cutter.storage.batches import Options
 from cutter.storage.pools import session
-from starter.commands import batch_options, text_options
+from starter.commands import text_options
 from starter.commands.resume_batch import Wait, Watch
 from starter.console.terminal import AsJson, Listing, show
 from starter.operator import batch_check
@@ -33,19 +33,44 @@ from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, resting
 from temporal import batches
 
+QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]
+Lanes = Annotated[int | None, typer.Option("--max-concurrent", help="Documents planned at once; 4, or 2 overnight")]
+Strict = Annotated[bool, typer.Option("--stop-on-first-failure/--no-stop-on-first-failure")]
+Quarantine = Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and continue")]
+Overnight = Annotated[
+    bool | None,
+    typer.Option(
+        "--overnight/--no-overnight",
+        help="2 lanes, quarantine, 6 hours, nobody to ask; default for a file named overnight….yaml",
+    ),
+]
+RunMode = Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")]
+SkipCompleted = Annotated[bool, typer.Option("--skip-completed", help="Leave out enacted documents")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue this queue's batch")]
+IncludeFailed = Annotated[
+    bool,
+    typer.Option("--include-failed", help="Include failed documents, each after a signature; names unsigned ones"),
+]
+Nightly = Annotated[
+    bool, typer.Option("--nightly", help="Use the queue as a pattern with a new batch_id for this minute; for cron")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Mark each text and show what would start, in which order; start nothing")
+]
+
 
 def batch(
-    queue: batch_options.QueueFile,
-    max_concurrent: batch_options.Lanes = None,
-    stop_on_first_failure: batch_options.Strict = False,
-    quarantine: batch_options.Quarantine = False,
-    overnight: batch_options.Overnight = None,
-    mode: batch_options.RunMode = "live",
-    skip_completed: batch_options.SkipCompleted = False,
-    resume: batch_options.Resume = False,
-    include_failed: batch_options.IncludeFailed = False,
-    nightly: batch_options.Nightly = False,
-    check: batch_options.Check = False,
+    queue: QueueFile,
+    max_concurrent: Lanes = None,
+    stop_on_first_failure: Strict = False,
+    quarantine: Quarantine = False,
+    overnight: Overnight = None,
+    mode: RunMode = "live",
+    skip_completed: SkipCompleted = False,
+    resume: Resume = False,
+    include_failed: IncludeFailed = False,
+    nightly: Nightly = False,
+    check: Check = False,
     profile: text_options.CheckProfile = None,
     duplicates: text_options.Duplicates = None,
     empty: text_options.Empty = None,
@@ -75,7 +100,9 @@ def batch(
     night, by_name = _night(queue, overnight, strict=stop_on_first_failure)
     options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
                        overnight=night, skip_completed=skip_completed or nightly)  # fmt: skip
-    data = _queue(queue, nightly=nightly)
+    data = batches.read_queue(queue)
+    if nightly:
+        data = nightly_queue.queue_of(data, datetime.now(UTC))
     if check:
         _check(settings, data, options, wanted, by_name=by_name, as_json=as_json)
         return
@@ -102,12 +129,6 @@ def _night(queue: Path, overnight: bool | None, *, strict: bool) -> tuple[bool, 
     return by_name, by_name
 
 
-def _queue(file: Path, *, nightly: bool) -> bytes:
-    """The queue in the file. A nightly one is made from the file as its pattern, for this minute."""
-    data = batches.read_queue(file)
-    return nightly_queue.queue_of(data, datetime.now(UTC)) if nightly else data
-
-
 def _check(
     settings: Settings, data: bytes, options: Options, wanted: sources.Wanted, *, by_name: bool, as_json: bool
 ) -> None:
@@ -116,7 +137,30 @@ def _check(
         admission = batch_rows.admit(connection, data, options)
         marked = batch_check.mark_all(settings, connection, admission, wanted)
         weights = batch_rows.weights(connection, admission.items)
-    _show_check(admission, options, weights, marked, by_name=by_name, as_json=as_json)
+    enacted = {name: f"{law_already(run_id)}: its run will end as skipped" for name, run_id in admission.law_by.items()}
+    by_id = {row.document_id: row for row in admission.rows}
+    rows = [
+        (place.number or "–", place.document_id, by_id[place.document_id].tenant,
+         by_id[place.document_id].reason or enacted.get(place.document_id) or place.reason)
+        for place in plan.order(admission.items, weights=weights)
+    ]  # fmt: skip
+    columns = ("place", "document_id", "tenant", "why", "units", "findings")
+    counts = batch_check.with_units(rows, marked)
+    answer = {
+        "batch_id": batch_rows.name_of(admission.queue, options), "mode": options.mode, "policy": options.policy,
+        "lanes": options.lanes, "unattended": options.unattended, "hard_cap_minutes": options.hard_cap_minutes,
+        "order": [dict(zip(columns, row, strict=True)) for row in counts], **_runs_as(options, by_name=by_name),
+    }  # fmt: skip
+
+    def render(out: Console) -> None:
+        out.print(Listing(columns=("#", "document", "tenant", "why", "units", "findings"), rows=counts))
+        out.print(answer["runs"], soft_wrap=True, markup=False)
+        out.print(
+            f"batch {answer['batch_id']} · {options.mode} · policy {options.policy} · "
+            f"{counted(options.lanes, 'lane')} · nothing was started: the same command without --check starts it"
+        )
+
+    show(answer, as_json=as_json, render=render)
 
 
 def _register(settings: Settings, data: bytes, options: Options, *, resume: bool) -> dict[str, Any]:
@@ -137,29 +181,21 @@ def _register(settings: Settings, data: bytes, options: Options, *, resume: bool
 
 
 def _started(settings: Settings, batch_id: str, data: bytes, beside: Path | None, *, by_name: bool) -> dict[str, Any]:
-    """Start the batch under its registered options, which may differ from those of this command."""
-    runs_as = _runs_as(_registered(batches.view(settings, batch_id).batch), by_name=by_name)
-    return {**runs_as, **_begin(settings, batch_id, data, beside)}
-
-
-def _begin(settings: Settings, batch_id: str, data: bytes, beside: Path | None) -> dict[str, Any]:
     """Start the batch's workflow, with the files next to its queue file. A finished batch is not changed."""
     view = batches.view(settings, batch_id)
+    # Its registered options may differ from those of this command.
+    options = Options(
+        mode=view.batch.mode, policy=view.batch.policy, lanes=view.batch.lanes, unattended=view.batch.unattended,
+        hard_cap_minutes=view.batch.hard_cap_seconds / 60,
+    )  # fmt: skip
+    runs_as = _runs_as(options, by_name=by_name)
     if not resume_plan.moves(view):
-        return {"note": resting(view)}
+        return {**runs_as, "note": resting(view)}
     batches.keep_queue(settings, batch_id, data)
     uploaded: dict[str, int] = {}
     for place in (beside, batch_queue_file.find(settings.batches, batch_id)) if beside else ():
         uploaded |= batches.upload_pre_batched(settings, batch_id, place)
-    return {**uploaded, **go_on(settings, view)}
-
-
-def _registered(batch: BatchRecord) -> Options:
-    """The registered options of a batch."""
-    return Options(
-        mode=batch.mode, policy=batch.policy, lanes=batch.lanes, unattended=batch.unattended,
-        hard_cap_minutes=batch.hard_cap_seconds / 60,
-    )  # fmt: skip
+    return {**runs_as, **uploaded, **go_on(settings, view)}
 
 
 def _runs_as(options: Options, *, by_name: bool) -> dict[str, Any]:
@@ -201,45 +237,3 @@ def _options(
     if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
         raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
     return replace(batch_rows.with_lanes(options, lanes), skip_completed=skip_completed)
-
-
-def _law_already(admission: Admission, document_id: str) -> str:
-    run_id = admission.law_by.get(document_id)
-    return f"{law_already(run_id)}: its run will end as skipped" if run_id else ""
-
-
-def _show_check(
-    admission: Admission,
-    options: Options,
-    weights: Mapping[str, int],
-    marked: dict[str, batch_check.Marked],
-    *,
-    by_name: bool,
-    as_json: bool,
-) -> None:
-    placed = plan.order(admission.items, weights=weights)
-    by_id = {row.document_id: row for row in admission.rows}
-    rows = [
-        (place.number or "–", place.document_id, by_id[place.document_id].tenant,
-         by_id[place.document_id].reason or _law_already(admission, place.document_id) or place.reason)
-        for place in placed
-    ]  # fmt: skip
-    columns = ("place", "document_id", "tenant", "why", "units", "findings")
-    counts = batch_check.with_units(rows, marked)
-    answer = {
-        "batch_id": batch_rows.name_of(admission.queue, options), "mode": options.mode, "policy": options.policy,
-        "lanes": options.lanes, "unattended": options.unattended, "hard_cap_minutes": options.hard_cap_minutes,
-        "order": [dict(zip(columns, row, strict=True)) for row in counts],
-    }  # fmt: skip
-
-    answer |= _runs_as(options, by_name=by_name)
-
-    def render(out: Console) -> None:
-        out.print(Listing(columns=("#", "document", "tenant", "why", "units", "findings"), rows=counts))
-        out.print(answer["runs"], soft_wrap=True, markup=False)
-        out.print(
-            f"batch {answer['batch_id']} · {options.mode} · policy {options.policy} · "
-            f"{counted(options.lanes, 'lane')} · nothing was started: the same command without --check starts it"
-        )
-
-    show(answer, as_json=as_json, render=render)

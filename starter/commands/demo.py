@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,9 +16,8 @@ from temporalio.client import WorkflowHandle
 
 from cutter import sources
 from cutter.approvals import approver_store, schema
-from cutter.approvals.request import RequestDocument
 from cutter.catalogue import Sovereign
-from cutter.domain.run_record import AttemptRecord, Receipt, RunSidecar
+from cutter.domain.run_record import RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.errors import CutterError, NotFound, Unavailable
 from cutter.evidence.offline import FAILED, NOT_CHECKED, OK
@@ -27,7 +25,6 @@ from cutter.gpg import Gpg
 from cutter.messages import RunInput, RunResult
 from cutter.projections import request_page
 from cutter.projections.run_view import short_time
-from cutter.request_view import RequestView
 from cutter.settings import Settings, load
 from cutter.stack import temporal
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
@@ -63,16 +60,28 @@ def demo(
 
     Example: cutter demo --keep
     """
-    settings = _apart(load())
+    settings = load()
+    if settings.database_url is None:
+        # The demo's own state folder, also for the processes that it starts. An existing database is used as it is.
+        os.environ["CUTTER_STATE_DIR"] = str(settings.state / DEMO)
+        settings = load()
     with progress("starting") as status:
         up.start(settings, status)
     try:
         home = ensure_approver(settings)
         first, others = _laws(laws)
-        document_id = _registered(settings, first)
+        document_id = f"ICX-DEMO-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+        sources.register(
+            settings, first.read_bytes(), document_id=document_id, docprefix=document_id,
+            profile=demo_batch.profile_of(first.name), options=demo_batch.OPTIONS,
+        )  # fmt: skip
+        say(f"registered {document_id}: {first.name}")
         sidecar = run_rows.sidecar(settings, asyncio.run(_story(settings, home, document_id)))
         batch = demo_batch.play(settings, signing_desk.who(settings, APPROVER, None, home), others) if others else None
-        amended = _amended(settings, home, document_id, first)
+        amended, day = None, demo_amendment.registered(settings, document_id, first)
+        if day is not None:
+            second = asyncio.run(_story(settings, home, document_id))
+            amended = demo_amendment.looked_at(settings, document_id, second, day)
         story = summary(settings, sidecar)
         answer = story | {"batch": batch and batch.as_json(), "amended": amended and amended.as_json()}
         show(answer, as_json=as_json, render=lambda console: _closeout(story, batch, amended, console))
@@ -84,14 +93,6 @@ def demo(
             with progress("stopping") as status:
                 up.stop(settings, status)
     end(ExitCode.DONE if sidecar.run.state == "closeout_reported" else ExitCode.FAILED)
-
-
-def _apart(settings: Settings) -> Settings:
-    """Set the demo's own state folder, also for the processes that it starts. An existing database is used as it is."""
-    if settings.database_url is not None:
-        return settings
-    os.environ["CUTTER_STATE_DIR"] = str(settings.state / DEMO)
-    return load()
 
 
 def ensure_approver(settings: Settings) -> Path:
@@ -123,25 +124,6 @@ def _laws(folder: str | None) -> tuple[Path, list[Path]]:
         raise NotFound(f"no .md or .txt file in {where}")
     first = next((path for path in files if path.name.startswith(FIRST)), files[0])
     return first, [path for path in files if path != first]
-
-
-def _registered(settings: Settings, law: Path) -> str:
-    document_id = f"ICX-DEMO-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    sources.register(
-        settings, law.read_bytes(), document_id=document_id, docprefix=document_id,
-        profile=demo_batch.profile_of(law.name), options=demo_batch.OPTIONS,
-    )  # fmt: skip
-    say(f"registered {document_id}: {law.name}")
-    return document_id
-
-
-def _amended(settings: Settings, home: Path, document_id: str, law: Path) -> Amendment | None:
-    """Enact the second version of the law in the same way, and look at both; None if it has no second text."""
-    day = demo_amendment.registered(settings, document_id, law)
-    if day is None:
-        return None
-    run_id = asyncio.run(_story(settings, home, document_id))
-    return demo_amendment.looked_at(settings, document_id, run_id, day)
 
 
 async def _story(settings: Settings, home: Path, document_id: str) -> str:
@@ -185,13 +167,7 @@ async def _await_consumed(settings: Settings, run_id: str, gate: str) -> None:
 def _sign(settings: Settings, signer: signing_desk.Signing, run_id: str, request: str) -> str:
     document, data = signing_desk.read_request(settings, run_id, request)
     view = signing_desk.recompute(settings, document)
-    _show_request(settings, document, view)
-    statement = signing_desk.answer(document, data, signer, schema.APPROVE)
-    return signing_desk.sign_and_upload(settings, statement, signer, document.approval_kb_id)
-
-
-def _show_request(settings: Settings, document: RequestDocument, view: RequestView) -> None:
-    """Show what an approver sees before signing: the tree, one unit at its place in the source, and the page."""
+    # What an approver sees before signing: the change, or the tree and one unit at its place in the source; the page.
     if view.revision:
         err().print(*change(document, view), sep="\n", soft_wrap=True)
     elif document.request.gate == Sovereign.CUT:
@@ -199,6 +175,8 @@ def _show_request(settings: Settings, document: RequestDocument, view: RequestVi
         err().print(request_summary(document, view), *unit_at_its_place(view, longest), sep="\n", soft_wrap=True)
     page = saved(settings, document, request_page.render(document, view), Form.HTML, None)
     say(f"{document.request.gate}: the request as a page: {page}")
+    statement = signing_desk.answer(document, data, signer, schema.APPROVE)
+    return signing_desk.sign_and_upload(settings, statement, signer, document.approval_kb_id)
 
 
 def _signal(settings: Settings, document_id: str, kb_id: str) -> str:
@@ -219,6 +197,13 @@ def summary(settings: Settings, sidecar: RunSidecar) -> dict[str, Any]:
     pins = sidecar.pins
     bundle = _evidence(settings, sidecar, pins) if "evidence_sha256" in pins else None
     query = quote(f'WorkflowId="document/{sidecar.run.document_id}"', safe="")
+    gates = []
+    for receipt in sidecar.receipts:
+        attempts = [attempt for attempt in sidecar.attempts if attempt.gate == receipt.gate]
+        last = attempts[-1]
+        took = datetime.fromisoformat(last.finished_at or "") - datetime.fromisoformat(last.started_at)
+        gates.append({"gate": receipt.gate, "milliseconds": round(took.total_seconds() * 1000),
+                      "attempts": len(attempts), "receipt": receipt.receipt_hash})  # fmt: skip
     return {
         "run_id": sidecar.run.run_id,
         "state": sidecar.run.state,
@@ -229,7 +214,7 @@ def summary(settings: Settings, sidecar: RunSidecar) -> dict[str, Any]:
         "run_folder": str(settings.runs / sidecar.run.run_id),
         "evidence": bundle,
         "ui": f"{ui_url(settings)}/namespaces/{settings.temporal_namespace}/workflows?query={query}",
-        "gates": [_gate(receipt, sidecar.attempts) for receipt in sidecar.receipts],
+        "gates": gates,
         "approvals": [
             {
                 name: getattr(consumption, name)
@@ -250,17 +235,6 @@ def _evidence(settings: Settings, sidecar: RunSidecar, pins: dict[str, Any]) -> 
     return {"file": str(file), "sha256": made.sha256, "checks": checked}
 
 
-def _gate(receipt: Receipt, attempts: Sequence[AttemptRecord]) -> dict[str, Any]:
-    mine = [attempt for attempt in attempts if attempt.gate == receipt.gate]
-    took = datetime.fromisoformat(mine[-1].finished_at or "") - datetime.fromisoformat(mine[-1].started_at)
-    return {
-        "gate": receipt.gate,
-        "milliseconds": round(took.total_seconds() * 1000),
-        "attempts": len(mine),
-        "receipt": receipt.receipt_hash,
-    }
-
-
 def _closeout(answer: Json, batch: DemoBatch | None, amended: Amendment | None, console: Console) -> None:
     gates = [
         (gate["gate"], f"{gate['milliseconds']} ms", gate["attempts"], gate["receipt"][:16]) for gate in answer["gates"]
@@ -279,17 +253,14 @@ def _closeout(answer: Json, batch: DemoBatch | None, amended: Amendment | None, 
         label = {"closeout": "closeout", "run_folder": "run folder", "ui": "Web UI"}[name]
         console.print(f"{label}: {answer[name]}", soft_wrap=True)
     if answer["evidence"] is not None:
-        _show_evidence(answer["evidence"], console)
+        bundle = answer["evidence"]
+        console.print(f"evidence: {bundle['file']}", soft_wrap=True)
+        console.print(f"  sha256 {bundle['sha256']}, as the closeout's report says; checked offline:")
+        for word in (OK, FAILED, NOT_CHECKED):
+            names = [what for what, verdict, _ in bundle["checks"] if verdict == word]
+            if names:
+                console.print(f"  {word}: {', '.join(names)}")
     if batch is not None:
         demo_batch.show(batch, console)
     if amended is not None:
         demo_amendment.show(amended, console)
-
-
-def _show_evidence(bundle: dict[str, Any], console: Console) -> None:
-    console.print(f"evidence: {bundle['file']}", soft_wrap=True)
-    console.print(f"  sha256 {bundle['sha256']}, as the closeout's report says; checked offline:")
-    for word in (OK, FAILED, NOT_CHECKED):
-        names = [what for what, verdict, _ in bundle["checks"] if verdict == word]
-        if names:
-            console.print(f"  {word}: {', '.join(names)}")

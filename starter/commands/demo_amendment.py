@@ -11,7 +11,7 @@ from rich.console import Console
 from cutter import sources
 from cutter.catalogue import Role
 from cutter.law.comparison import Comparison, compare
-from cutter.law.law_text import LawText, Unit
+from cutter.law.law_text import LawText
 from cutter.settings import Settings
 from cutter.storage import enacted_law
 from cutter.storage.pools import session
@@ -85,7 +85,7 @@ def looked_at(settings: Settings, document_id: str, run_id: str, day: date) -> A
 
 def show(amendment: Amendment, console: Console) -> None:
     """The word diff, the law on both days, and the path of the site; each below the command that shows it."""
-    document, unit = amendment.document, amendment.unit.partition("/")[2]
+    document, name = amendment.document, amendment.unit.partition("/")[2]
     old, new = amendment.versions
     console.print()
     console.print(line(f"amended law {document}", "bold"), soft_wrap=True)
@@ -93,17 +93,10 @@ def show(amendment: Amendment, console: Console) -> None:
     law.print_comparison(console, old.version, new.version, amendment.comparison)
     for day, text in zip(amendment.days, amendment.versions, strict=True):
         console.print()
-        console.print(line(f"$ cutter law show {document} {unit} --at {day}", "dim"), soft_wrap=True)
-        console.print(quoted(plain(_unit(text, amendment.unit).body.rstrip("\n"))))
+        console.print(line(f"$ cutter law show {document} {name} --at {day}", "dim"), soft_wrap=True)
+        revised = next(unit for unit in text.units if unit.address == amendment.unit)
+        console.print(quoted(plain(revised.body.rstrip("\n"))))
         console.print(line(f"$ cutter law tree {document} --at {day}", "dim"), soft_wrap=True)
-        console.print(line(_tree_line(text)))
+        top = ", ".join(unit.title for depth, unit in text.outline() if depth == 0)
+        console.print(line(f"{len(text.units)} units: {top}"))
     console.print(f"\nsite: {amendment.site} ({amendment.pages} pages)", soft_wrap=True)
-
-
-def _unit(text: LawText, address: str) -> Unit:
-    return next(unit for unit in text.units if unit.address == address)
-
-
-def _tree_line(text: LawText) -> str:
-    top = ", ".join(unit.title for depth, unit in text.outline() if depth == 0)
-    return f"{len(text.units)} units: {top}"

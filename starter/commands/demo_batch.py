@@ -91,14 +91,27 @@ class DemoBatch:
 def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> DemoBatch:
     """Register the laws, run them as a batch and sign its requests, until the batch has ended."""
     names, refused = _registered(settings, laws)
-    batch_id = _begun(settings, list(names))
+    # The queue is as a person would write it, and starts as `cutter orchestrate batch --quarantine` does.
+    lines = [
+        "schema_version: 1", f"batch_id: {uuid_utils.uuid7()}", "created_by: demo",
+        f'created_utc: "{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"', "default_scope: enacted_only", "items:",
+        *(f"- document_id: {name}" for name in names),
+    ]  # fmt: skip
+    data, options = ("\n".join(lines) + "\n").encode(), Options(policy="quarantine")
+    with session(settings, Role.OPERATOR) as connection:
+        admission = batch_rows.admit(connection, data, options)
+        caps = asdict(caps_of(settings))
+        batch_id, _ = batch_rows.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
+    batches.keep_queue(settings, batch_id, data)
+    asyncio.run(_start(settings, batch_id))
     say(f"batch {batch_id}: {len(names)} documents, set aside what fails (--quarantine)")
     _through(settings, batch_id, signer)
     view = batch_status.look(settings, batch_id)
     return DemoBatch(
         batch_id=batch_id, state=view.state, totals=view.totals,
         documents=tuple(DemoDocument(line=line, law=names[line.document_id]) for line in view.documents),
-        not_registered=refused, report=str(_report(settings, batch_id)), next=view.next,
+        not_registered=refused, report=str(batch_queue_file.find(settings.batches, batch_id) / "report.html"),
+        next=view.next,
     )  # fmt: skip
 
 
@@ -117,24 +130,6 @@ def _registered(settings: Settings, laws: Sequence[Path]) -> tuple[dict[str, str
     if not names:
         raise InvalidInput("none of the laws can be registered: " + "; ".join(refused.values()))
     return names, refused
-
-
-def _begun(settings: Settings, document_ids: Sequence[str]) -> str:
-    """Write the queue as a person would, and start it as `cutter orchestrate batch --quarantine` does."""
-    lines = [
-        "schema_version: 1", f"batch_id: {uuid_utils.uuid7()}", "created_by: demo",
-        f'created_utc: "{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"', "default_scope: enacted_only", "items:",
-        *(f"- document_id: {name}" for name in document_ids),
-    ]  # fmt: skip
-    data = ("\n".join(lines) + "\n").encode()
-    options = Options(policy="quarantine")
-    with session(settings, Role.OPERATOR) as connection:
-        admission = batch_rows.admit(connection, data, options)
-        caps = asdict(caps_of(settings))
-        batch_id, _ = batch_rows.register(connection, admission, options, run_caps=caps, starter=getpass.getuser())
-    batches.keep_queue(settings, batch_id, data)
-    asyncio.run(_start(settings, batch_id))
-    return batch_id
 
 
 async def _start(settings: Settings, batch_id: str) -> None:
@@ -164,11 +159,6 @@ async def _ended(settings: Settings, batch_id: str) -> None:
     """The workflow ends only after its folder is written."""
     client = await connect(settings)
     await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
-
-
-def _report(settings: Settings, batch_id: str) -> Path:
-    """The path of report.html in the batch's folder."""
-    return batch_queue_file.find(settings.batches, batch_id) / "report.html"
 
 
 def show(batch: DemoBatch, console: Console) -> None:

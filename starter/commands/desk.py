@@ -36,16 +36,11 @@ def desk(
     settings = load()
     server.require_safe(settings, host)
     with server.listening(host, port) as listener:
-        addresses = _addresses(host, listener.getsockname()[1])
+        base = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        addresses = {"page": f"{base}/", "openapi": f"{base}/openapi.json", "end": "Ctrl-C"}
 
         def begun() -> None:
             show(addresses, as_json=as_json, render=lambda out: out.print(fields(addresses), soft_wrap=True))
             sys.stdout.flush()
 
         server.serve(settings, listener, begun=begun)
-
-
-def _addresses(host: str, port: int) -> dict[str, str]:
-    name = f"[{host}]" if ":" in host else host
-    base = f"http://{name}:{port}"
-    return {"page": f"{base}/", "openapi": f"{base}/openapi.json", "end": "Ctrl-C"}

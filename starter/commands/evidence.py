@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Group
 
 from cutter.catalogue import Role
 from cutter.domain.digests import is_digest, sha256_hex
@@ -67,7 +67,10 @@ def export(
     data = made.data
     if law:
         # The stored signature is of the sealed bundle, so it does not fit the file with the law.
-        data, signature = _with_law(settings, made), None
+        signature = None
+        document = str(offline.Bundle(data).run["document_id"])
+        with session(settings, Role.OPERATOR) as connection:
+            data = enacted_members.with_law(data, enacted_members.law_members(connection, document, made.run_id))
     path = (out or Path(f"evidence-{made.run_id}.tar")).absolute()
     about = {
         "file": str(path),
@@ -118,12 +121,6 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     return made, True, store.get(signature) if store.exists(signature) else None
 
 
-def _with_law(settings: Settings, made: Bundle) -> bytes:
-    document = str(offline.Bundle(made.data).run["document_id"])
-    with session(settings, Role.OPERATOR) as connection:
-        return enacted_members.with_law(made.data, enacted_members.law_members(connection, document, made.run_id))
-
-
 def _made(settings: Settings, facts: RunEvidence, sidecar: RunSidecar) -> Bundle:
     signed = bundle.gathered(facts.document, Store(settings.kb), settings.approvers)
     return bundle.built(facts.document, signed, render_transitions(sidecar), facts.history)
@@ -161,7 +158,12 @@ def verify(
     Example: cutter evidence verify evidence.tar --head 3598c3b6…
     """
     heads, digests, epochs = head or [], sha256 or [], epoch or []
-    _require_digests(heads, digests, epochs)
+    given = [("--head", heads), ("--sha256", digests), ("--epoch", epochs)]
+    for name, value in ((name, value) for name, values in given for value in values):
+        if not is_digest(value):
+            raise InvalidInput(
+                f"{name} {value}: 64 lower-case hex characters, as", then="cutter evidence export", rest=" printed them"
+            )
     for name, values in (("--head", heads), ("--sha256", digests)):
         if values and len(values) != len(files):
             raise InvalidInput(f"{name}: give it once for each file, in the same order: {len(values)} of {len(files)}")
@@ -179,15 +181,6 @@ def verify(
     )
 
 
-def _require_digests(heads: Sequence[str], digests: Sequence[str], epochs: Sequence[str]) -> None:
-    given = [("--head", heads), ("--sha256", digests), ("--epoch", epochs)]
-    for name, value in ((name, value) for name, values in given for value in values):
-        if not is_digest(value):
-            raise InvalidInput(
-                f"{name} {value}: 64 lower-case hex characters, as", then="cutter evidence export", rest=" printed them"
-            )
-
-
 def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
@@ -200,15 +193,13 @@ def _show_checks(lines: list[View], checked: list[offline.Line], *, as_json: boo
     if failed(checked):
         first = next(line for line in lines if line["verdict"] == "FAILED")
         answer = as_failure(answer, code="evidence_failed", message=f"{first['check']}: {first['why']}")
-    show(answer, as_json=as_json, render=lambda console: _print_checks(console, lines, several=several))
-    end(ExitCode(offline.exit_code(checked)))
-
-
-def _print_checks(console: Console, lines: list[View], *, several: bool) -> None:
-    """One table for each file, below the file's name if there are several."""
+    # One table for each file, below the file's name if there are several.
+    tables = []
     for file in dict.fromkeys(line["file"] for line in lines):
         rows = [(line["verdict"], line["check"], line["why"]) for line in lines if line["file"] == file]
-        console.print(table(("", "", ""), rows, title=f"\n{file}" if several else None))
+        tables.append(table(("", "", ""), rows, title=f"\n{file}" if several else None))
+    show(answer, as_json=as_json, render=lambda console: console.print(Group(*tables)))
+    end(ExitCode(offline.exit_code(checked)))
 
 
 def checks(data: bytes, *, head: str, sha256: str) -> list[offline.Line]:

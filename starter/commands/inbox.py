@@ -19,7 +19,7 @@ from cutter.storage.pools import session
 from starter.approver import signing_desk
 from starter.console.terminal import AsJson, Listing, line, show
 from starter.operator import inbox_entries
-from starter.operator.inbox_entries import HostRepair, InboxEntry, Person
+from starter.operator.inbox_entries import InboxEntry, Person
 
 COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
 
@@ -42,29 +42,29 @@ def inbox(
     """
     settings = load()
     entries = waiting(settings, _person(settings, approver))
-    stuck = _blocked(settings)
+    with session(settings, Role.OPERATOR) as connection:
+        stuck = inbox_entries.blocked(connection)
+    shown = _rendered(entries)
+    if stuck:
+        shown = Group(shown, "", *(line(f"{repair.reason}; next: {repair.command}") for repair in stuck))
     show(
         {"waiting": [asdict(entry) for entry in entries], "blocked": [asdict(repair) for repair in stuck]},
         as_json=as_json,
-        render=lambda console: console.print(_with_blocked(_rendered(entries), stuck), soft_wrap=True),
+        render=lambda console: console.print(shown, soft_wrap=True),
     )
-
-
-def _blocked(settings: Settings) -> list[HostRepair]:
-    with session(settings, Role.OPERATOR) as connection:
-        return inbox_entries.blocked(connection)
-
-
-def _with_blocked(shown: RenderableType, stuck: list[HostRepair]) -> RenderableType:
-    if not stuck:
-        return shown
-    return Group(shown, "", *(line(f"{repair.reason}; next: {repair.command}") for repair in stuck))
 
 
 def _rendered(entries: list[InboxEntry]) -> RenderableType:
     if not entries:
         return "nothing waits"
-    rows = [_line(entry) for entry in entries]
+    rows: list[tuple[object, ...]] = []
+    for entry in entries:
+        accepted = f"{len(entry.approvers_accepted)} of {entry.approvers_needed}" if entry.gate else ""
+        names = f" ({', '.join(entry.approvers_accepted)})" if entry.approvers_accepted else ""
+        rows.append((
+            entry.document_id, entry.gate or entry.state, entry.needs, short_time(entry.since_utc),
+            accepted + names, short_time(entry.expires_utc), entry.you_may_not or "",
+        ))  # fmt: skip
     # Most people may sign every waiting request, and an empty column would only take width.
     shown = len(COLUMNS) if any(entry.you_may_not for entry in entries) else len(COLUMNS) - 1
     commands = [entry.command for entry in entries]
@@ -97,12 +97,3 @@ def _person(settings: Settings, approver: str | None) -> Person | None:
     except Unavailable:
         return None
     return (policy, mine[0]) if len(mine) == 1 else None
-
-
-def _line(entry: InboxEntry) -> tuple[object, ...]:
-    accepted = f"{len(entry.approvers_accepted)} of {entry.approvers_needed}" if entry.gate else ""
-    names = f" ({', '.join(entry.approvers_accepted)})" if entry.approvers_accepted else ""
-    return (
-        entry.document_id, entry.gate or entry.state, entry.needs, short_time(entry.since_utc),
-        accepted + names, short_time(entry.expires_utc), entry.you_may_not or "",
-    )  # fmt: skip

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 
 from cutter import limits
 from cutter.catalogue import Role
@@ -19,10 +19,9 @@ from cutter.domain.word_diff import brief
 from cutter.errors import InvalidInput, NotFound
 from cutter.law import views
 from cutter.law.comparison import Comparison, compare
-from cutter.law.law_text import LawText, LawVersion, Unit
+from cutter.law.law_text import LawText, LawVersion
 from cutter.settings import load
 from cutter.storage import enacted_law
-from cutter.storage.enacted_law import Hit, Law, UnitVersion
 from cutter.storage.pools import Connection, session
 from starter.console.terminal import AsJson, Listing, fields, line, plain, quoted, show
 from starter.console.word_text import by_word
@@ -46,7 +45,20 @@ def list_laws(at: At = None, recorded: Recorded = None, as_json: AsJson = False)
     with _reading() as connection:
         laws = enacted_law.laws(connection, day(at), recorded=moment(recorded))
     asked = "".join(f" --{name} {value}" for name, value in (("at", at), ("recorded", recorded)) if value is not None)
-    show([views.plain(law) for law in laws], as_json=as_json, render=lambda out: _print_laws(out, laws, asked))
+    answer = [views.plain(law) for law in laws]
+    if not laws:
+        other = f"no law is in force with{asked}: `cutter law list` shows the laws of today"
+        none = "no law is enacted: `cutter source list` shows the registered documents"
+        show(answer, as_json=as_json, render=lambda out: out.print(line(other if asked else none), soft_wrap=True))
+        return
+    rows = [
+        (law.document, law.title, law.status.replace("_", " "), f"{law.version} of {law.newest_version}",
+         views.legal_time(views.plain(law)), law.units)
+        for law in laws
+    ]  # fmt: skip
+    listing = Listing(columns=("document", "title", "status", "version", "in force", "units"), rows=rows)
+    step = f"cutter law show {laws[0].document}{asked}"
+    show(answer, as_json=as_json, render=lambda out: _print_listing(out, listing, step))
 
 
 def show_law(
@@ -63,7 +75,13 @@ def show_law(
         if unit is not None:
             named = enacted_law.unit_named(connection, text, unit, recorded=moment(recorded))
             shown = text.branch(named.address)
-    show(views.law_view(text, shown), as_json=as_json, render=lambda out: _print_text(out, text, shown))
+    parts: list[RenderableType] = [fields(_head(text.version))]
+    for each in shown:
+        parts += ["", line(each.address, "dim"), quoted(plain(each.body.rstrip("\n")))]
+    if not shown:
+        before = f"cutter law show {text.version.document} --version {text.version.version - 1}"
+        parts.append(line(f"this version has no units: it repeals the law; `{before}` prints its last text"))
+    show(views.law_view(text, shown), as_json=as_json, render=lambda out: out.print(Group(*parts), soft_wrap=True))
 
 
 def tree(
@@ -75,7 +93,12 @@ def tree(
     """
     with _reading() as connection:
         text = read(connection, document, at=at, version=version, recorded=recorded)
-    show(views.tree_view(text), as_json=as_json, render=lambda out: _print_tree(out, text))
+    lines = [
+        line(f"{'  ' * depth}{unit.address.partition('/')[2]}  {unit.title}  ({unit.words} words)")
+        for depth, unit in text.outline()
+    ]
+    shown = Group(fields(_head(text.version)), "", *lines)
+    show(views.tree_view(text), as_json=as_json, render=lambda out: out.print(shown, soft_wrap=True))
 
 
 def history(
@@ -91,14 +114,26 @@ def history(
         if at is not None or version is not None:
             chosen = [enacted_law.version_meant(known, at=day(at), version=version)]
         if unit is not None:
-            _show_unit_history(document, _unit_history(connection, document, unit, chosen), as_json=as_json)
+            _show_unit_history(connection, document, unit, chosen, as_json=as_json)
             return
         signers = {law_version.version: enacted_law.signers(connection, law_version) for law_version in chosen}
     answer = [
         {**views.plain(law_version), "signers": [views.plain(s) for s in signers[law_version.version]]}
         for law_version in chosen
     ]
-    show({"document": document, "versions": answer}, as_json=as_json, render=lambda out: _print_versions(out, answer))
+    rows = [
+        (law_version["version"], law_version["operation"].replace("_", " "), views.legal_time(law_version),
+         law_version["status"].replace("_", " "), law_version["units"],
+         ", ".join(dict.fromkeys(s["name"] for s in law_version["signers"] if s["role"].startswith("approver"))),
+         law_version["run_id"])
+        for law_version in answer
+    ]  # fmt: skip
+    listing = Listing(columns=("version", "kind", "in force", "status", "units", "approved by", "run"), rows=rows)
+    step = f"cutter law {'diff' if answer[-1]['version'] > 1 else 'show'} {answer[-1]['document']}"
+    show(
+        {"document": document, "versions": answer}, as_json=as_json,
+        render=lambda out: _print_listing(out, listing, step),
+    )  # fmt: skip
 
 
 def search(
@@ -121,9 +156,18 @@ def search(
         hits = enacted_law.search(
             connection, asked, at=day(at), document=document, version=version, limit=limit, recorded=moment(recorded)
         )  # fmt: skip
-    where = f"of {document} version {version}" if version else f"in force on {at}" if at else "in force"
     answer = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, asked)} for hit in hits]
-    show({"words": asked, "found": answer}, as_json=as_json, render=lambda out: _print_hits(out, asked, hits, where))
+    lines = []
+    for hit in answer:
+        step = f"cutter law show {hit['document']} {hit['address']} --version {hit['version']}"
+        lines += [line(f"{hit['address']}  {hit['title']}", "bold"), line(f"  {hit['excerpt']}"), line(f"  {step}")]
+    if not hits:
+        where = f"of {document} version {version}" if version else f"in force on {at}" if at else "in force"
+        lines.append(line(f"no unit {where} has {asked!r}: `cutter law list` shows the laws"))
+    show(
+        {"words": asked, "found": answer}, as_json=as_json,
+        render=lambda out: out.print(Group(*lines), soft_wrap=True),
+    )  # fmt: skip
 
 
 def diff(
@@ -152,7 +196,18 @@ def diff(
         old, new = (enacted_law.text_of(connection, law_version, recorded=then) for law_version in (before, later))
     comparison = compare(old.units, new.units)
     if unit is not None:
-        comparison = _of_unit(comparison, document, unit)
+        # The changes of the unit with that address, or the end of one, in either version.
+        wanted = unit.strip("/").casefold()
+        chosen = [
+            change
+            for change in comparison.changes
+            for side in (change.before, change.after)
+            if side is not None and f"/{side.address.casefold()}".endswith(f"/{wanted}")
+        ]
+        if not chosen:
+            see = f"cutter law diff {document}"
+            raise NotFound(f"neither version has a unit {unit}: see", then=see, code="STOP_UNIT_NOT_FOUND")
+        comparison = Comparison(changes=tuple(dict.fromkeys(chosen)))
     answer = views.comparison_view(before, later, comparison)
     show(answer, as_json=as_json, render=lambda out: print_comparison(out, before, later, comparison))
 
@@ -206,53 +261,6 @@ def _reading() -> Iterator[Connection]:
         yield connection
 
 
-def _of_unit(comparison: Comparison, document: str, name: str) -> Comparison:
-    """The changes of the unit with that address, or the end of one, in either version."""
-    wanted = name.strip("/").casefold()
-    chosen = tuple(
-        change
-        for change in comparison.changes
-        for side in (change.before, change.after)
-        if side is not None and f"/{side.address.casefold()}".endswith(f"/{wanted}")
-    )
-    if not chosen:
-        raise NotFound(
-            f"neither version has a unit {name}: see", then=f"cutter law diff {document}", code="STOP_UNIT_NOT_FOUND"
-        )
-    return Comparison(changes=tuple(dict.fromkeys(chosen)))
-
-
-def _unit_history(connection: Connection, document: str, unit: str, chosen: list[LawVersion]) -> list[UnitVersion]:
-    """The versions of a unit that one of the chosen versions of the law has. Raises NotFound if there are none."""
-    known = enacted_law.unit_versions(connection, document, unit)
-    versions = [unit_version for unit_version in known if any(_holds(unit_version, version) for version in chosen)]
-    if not versions:
-        enacted_law.unit_named(connection, enacted_law.outline_of(connection, chosen[-1]), unit)
-    return versions
-
-
-def _holds(unit: UnitVersion, version: LawVersion) -> bool:
-    """Whether a version of a law has this version of the unit."""
-    ended = unit.ended_by_version
-    return unit.enacted_by_version <= version.version and (ended is None or version.version < ended)
-
-
-def _print_laws(out: Console, laws: list[Law], asked: str) -> None:
-    """The laws, or why there are none. `asked` has the options of time as they were typed."""
-    if not laws:
-        other = f"no law is in force with{asked}: `cutter law list` shows the laws of today"
-        none = "no law is enacted: `cutter source list` shows the registered documents"
-        out.print(line(other if asked else none), soft_wrap=True)
-        return
-    rows = [
-        (law.document, law.title, law.status.replace("_", " "), f"{law.version} of {law.newest_version}",
-         views.legal_time(views.plain(law)), law.units)
-        for law in laws
-    ]  # fmt: skip
-    columns = ("document", "title", "status", "version", "in force", "units")
-    _print_listing(out, Listing(columns=columns, rows=rows), f"cutter law show {laws[0].document}{asked}")
-
-
 def _print_listing(out: Console, listing: Listing, step: str) -> None:
     out.print(listing, soft_wrap=True)
     out.print(line(f"next: {step}"), soft_wrap=True)
@@ -270,45 +278,21 @@ def _head(version: LawVersion) -> dict[str, object]:
     }
 
 
-def _print_text(out: Console, text: LawText, units: tuple[Unit, ...]) -> None:
-    out.print(fields(_head(text.version)), soft_wrap=True)
-    for unit in units:
-        out.print()
-        out.print(line(unit.address, "dim"), soft_wrap=True)
-        out.print(quoted(plain(unit.body.rstrip("\n"))), soft_wrap=True)
-    if not units:
-        before = f"cutter law show {text.version.document} --version {text.version.version - 1}"
-        out.print(
-            line(f"this version has no units: it repeals the law; `{before}` prints its last text"), soft_wrap=True
+def _show_unit_history(
+    connection: Connection, document: str, name: str, chosen: list[LawVersion], *, as_json: bool
+) -> None:
+    """Show the versions of a unit that one of the chosen versions of the law has. Raises NotFound for another name."""
+    versions = [
+        unit
+        for unit in enacted_law.unit_versions(connection, document, name)
+        if any(
+            unit.enacted_by_version <= law_version.version
+            and (unit.ended_by_version is None or law_version.version < unit.ended_by_version)
+            for law_version in chosen
         )
-
-
-def _print_tree(out: Console, text: LawText) -> None:
-    out.print(fields(_head(text.version)), soft_wrap=True)
-    out.print()
-    for depth, unit in text.outline():
-        name = unit.address.partition("/")[2]
-        out.print(line(f"{'  ' * depth}{name}  {unit.title}  ({unit.words} words)"), soft_wrap=True)
-
-
-def _approvers(version: views.View) -> dict[str, None]:
-    return dict.fromkeys(signer["name"] for signer in version["signers"] if signer["role"].startswith("approver"))
-
-
-def _print_versions(out: Console, versions: list[views.View]) -> None:
-    rows = [
-        (version["version"], version["operation"].replace("_", " "), views.legal_time(version),
-         version["status"].replace("_", " "), version["units"], ", ".join(_approvers(version)),
-         version["run_id"])
-        for version in versions
-    ]  # fmt: skip
-    columns = ("version", "kind", "in force", "status", "units", "approved by", "run")
-    newest = versions[-1]
-    verb = "diff" if newest["version"] > 1 else "show"
-    _print_listing(out, Listing(columns=columns, rows=rows), f"cutter law {verb} {newest['document']}")
-
-
-def _show_unit_history(document: str, versions: list[UnitVersion], *, as_json: bool) -> None:
+    ]
+    if not versions:
+        enacted_law.unit_named(connection, enacted_law.outline_of(connection, chosen[-1]), name)
     answer = [views.plain(unit) for unit in versions]
     rows = [
         (unit.address, unit.version, unit.title, views.legal_time(views.plain(unit)), unit.status.replace("_", " "),
@@ -321,15 +305,6 @@ def _show_unit_history(document: str, versions: list[UnitVersion], *, as_json: b
         {"document": document, "units": answer}, as_json=as_json,
         render=lambda out: _print_listing(out, listing, f"cutter law history {document}"),
     )  # fmt: skip
-
-
-def _print_hits(out: Console, words: str, hits: list[Hit], where: str) -> None:
-    if not hits:
-        out.print(line(f"no unit {where} has {words!r}: `cutter law list` shows the laws"), soft_wrap=True)
-    for hit in hits:
-        out.print(line(f"{hit.address}  {hit.title}", "bold"), soft_wrap=True)
-        out.print(line(f"  {views.excerpt(hit.body, words)}"), soft_wrap=True)
-        out.print(line(f"  cutter law show {hit.document} {hit.address} --version {hit.version}"), soft_wrap=True)
 
 
 def print_comparison(out: Console, before: LawVersion, after: LawVersion, comparison: Comparison) -> None:

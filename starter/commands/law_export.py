@@ -90,10 +90,11 @@ def export(
     path = (out or Path(f"{document}-v{made.record.version}.{ENDINGS[form.value]}")).absolute()
     with output(path):
         private.write(path, data)
+    typed = (f" --country {country}" if country else "") + (f" --language {language}" if language else "")
     answer = {
         "file": str(path), "form": form.value, "sha256": sha256_hex(data), "bytes": len(data),
         "document": document, "version": made.record.version, "run_id": made.record.run_id,
-        "writer_digest": made.record.writer_digest, "next": f"cutter law verify {path}{_typed(country, language)}",
+        "writer_digest": made.record.writer_digest, "next": f"cutter law verify {path}{typed}",
     }  # fmt: skip
     show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
 
@@ -104,18 +105,12 @@ def _export(
 ) -> LawExport:  # fmt: skip
     known = enacted_law.versions(connection, document, recorded=recorded)
     meant = enacted_law.version_meant(known, at=day(at), version=version)
-    return export_of_version(
-        connection, known, meant, country=country, language=language, recorded=recorded
-    )  # fmt: skip
+    return export_of_version(connection, known, meant, country=country, language=language, recorded=recorded)
 
 
 def _require_names(country: str | None, language: str | None) -> None:
     if not COUNTRY.fullmatch(country or "zz") or not LANGUAGE.fullmatch(language or "und"):
         raise InvalidInput("--country has two letters such as vn, and --language three such as vie, in lower case")
-
-
-def _typed(country: str | None, language: str | None) -> str:
-    return (f" --country {country}" if country else "") + (f" --language {language}" if language else "")
 
 
 def _form_for(out: Path | None) -> Form:
@@ -147,7 +142,9 @@ def verify(
     Example: cutter law verify law.json
     """
     _require_names(country, language)
-    data = _read(file)
+    if file.stat().st_size > limits.LAW_EXPORT_BYTES_MAX:
+        raise InvalidInput(f"{file}: an export has at most {limits.LAW_EXPORT_BYTES_MAX} bytes")
+    data = file.read_bytes()
     if data[257:262] == b"ustar":
         law_in_bundle.verify(file, data, as_json=as_json)
         return
@@ -186,12 +183,6 @@ def _written(made: LawExport, form: str) -> bytes:
         return export_check.writer(form)(made)
     except ImportError:
         raise InvalidInput(f"--form {form}: {EXTRA}") from None
-
-
-def _read(file: Path) -> bytes:
-    if file.stat().st_size > limits.LAW_EXPORT_BYTES_MAX:
-        raise InvalidInput(f"{file}: an export has at most {limits.LAW_EXPORT_BYTES_MAX} bytes")
-    return file.read_bytes()
 
 
 def _named(file: Path, data: bytes) -> tuple[str, str, int]:

@@ -12,7 +12,7 @@ from cutter.law.law_text import LawText
 from cutter.projections.law_site import pages
 from cutter.settings import load
 from cutter.storage import enacted_law
-from cutter.storage.pools import Connection, session
+from cutter.storage.pools import session
 from starter.console.output_file import output
 from starter.console.terminal import AsJson, fields, show
 
@@ -28,7 +28,12 @@ def site(
     """
     with session(load(), Role.OPERATOR) as connection:
         wanted = documents or [law.document for law in enacted_law.laws(connection)]
-        laws = {document: _versions(connection, document) for document in wanted}
+        laws = {
+            document: [
+                enacted_law.text_of(connection, version) for version in enacted_law.versions(connection, document)
+            ]
+            for document in wanted
+        }
     written = write(out, laws)
     answer = {"folder": str(out.absolute()), "index": str((out / "index.html").absolute()), "pages": written}
     show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
@@ -43,7 +48,3 @@ def write(out: Path, laws: dict[str, list[LawText]]) -> int:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(page)
     return len(made)
-
-
-def _versions(connection: Connection, document: str) -> list[LawText]:
-    return [enacted_law.text_of(connection, version) for version in enacted_law.versions(connection, document)]

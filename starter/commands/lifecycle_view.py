@@ -55,7 +55,11 @@ def _render(view: View) -> RenderableType:
     parts: list[RenderableType] = [table(("field", "value"), rows)]
     for title, columns in _PARTS.items():
         if view.get(title):
-            cells = [[_cell(name, entry[name]) for name in columns] for entry in view[title]]
+            cells = [
+                [short_time(entry[name]) if name == "at" else "" if entry[name] is None else str(entry[name])
+                 for name in columns]
+                for entry in view[title]
+            ]  # fmt: skip
             parts += ["", Listing(columns=columns, rows=cells, title=title)]
     return Group(*parts)
 
@@ -66,10 +70,6 @@ _PARTS = {
     "approvals": ("request_id", "gate", "status", "tier", "two_person"),
     "tasks": ("document_id", "state", "critical", "task", "workstream_id"),
 }
-
-
-def _cell(name: str, value: Any) -> str:
-    return short_time(value) if name == "at" else "" if value is None else str(value)
 
 
 def _lines(view: View) -> list[str]:

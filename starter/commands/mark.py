@@ -62,14 +62,18 @@ def mark_command(
         nesting=nesting, accept=text_options.accepted(accept, because),
     )  # fmt: skip
     _, chosen = sources.profile_of(profile)
+    typed = text_options.as_typed(context, skip=("explain", "as_json"))
     if explain:
         asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
-        way = explanations.Way(file=file, profile=profile, again=_again(context, file))
+        again = shlex.join(["cutter", "mark", str(file), *typed])
+        way = explanations.Way(file=file, profile=profile, again=again)
         explanations.tell(data, chosen, docprefix, asked, tuple(explain), way, as_json=as_json)
         return
     result = sources.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
     if isinstance(result, Marking):
-        answer = _as_json(file, data, result) | {"next": _registering(context, file)}
+        # A person replaces DOCUMENT. The same options give the same cut.
+        step = ["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed]
+        answer = _as_json(file, data, result) | {"next": shlex.join(step)}
         show(answer, as_json=as_json, render=lambda out: _show(out, data, result))
         if not as_json:
             say(f"next: {answer['next']}")
@@ -81,26 +85,12 @@ def mark_command(
             say(f"red {finding.name}: {finding.message}")
         say(f"refused ({result.code}): {result.message}")
         if result.findings:
-            say(f"next: {_looking_closer(file, profile, result)}")
+            # A profile of its own for the text, or what its own profile does with the line.
+            step = ["cutter", "profile", "suggest", str(file)]
+            if profile not in PROFILES:
+                step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
+            say(f"next: {shlex.join(step)}")
     end(ExitCode.STOPPED)
-
-
-def _registering(context: typer.Context, file: Path) -> str:
-    """The command that registers the text with the options that gave this cut. A person replaces DOCUMENT."""
-    typed = text_options.as_typed(context, skip=("explain", "as_json"))
-    return shlex.join(["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed])
-
-
-def _again(context: typer.Context, file: Path) -> str:
-    """The command that shows the whole cut with the same options."""
-    return shlex.join(["cutter", "mark", str(file), *text_options.as_typed(context, skip=("explain", "as_json"))])
-
-
-def _looking_closer(file: Path, profile: str, refused: MarkRefusal) -> str:
-    """The command after red findings: a profile of its own for the text, or what its own profile does with the line."""
-    if profile in PROFILES:
-        return shlex.join(["cutter", "profile", "suggest", str(file)])
-    return shlex.join(["cutter", "mark", str(file), "--profile", profile, "--explain", str(refused.findings[0].line)])
 
 
 def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str, Any]:
@@ -141,9 +131,23 @@ def _counts(marking: Marking) -> dict[str, int]:
 
 
 def _show(console: Console, data: bytes, marking: Marking) -> None:
-    console.print(_units(marking))
+    units = Table(title=f"{counted(len(marking.candidates), 'unit')} by {marking.profile_id}", title_justify="left")
+    for name in ("address", "type", "title"):
+        units.add_column(name, overflow="fold")
+    units.add_column("line", justify="right")
+    units.add_column("bytes", justify="right")
+    for unit in marking.candidates:
+        size = str(unit.end - unit.start)
+        units.add_row(line(unit.address), unit.section_type, line(unit.title), str(unit.line), size)
+    console.print(units)
     if marking.exclusions:
-        console.print(_exclusions(marking))
+        title = counted(len(marking.exclusions), "exclusion")
+        excluded = Table("reason", "known by", title=title, title_justify="left")
+        excluded.add_column("line", justify="right")
+        excluded.add_column("bytes", justify="right")
+        for piece in marking.exclusions:
+            excluded.add_row(piece.reason, piece.status_basis, str(piece.line), str(piece.end - piece.start))
+        console.print(excluded)
     shown, left = _shown(marking.findings)
     for finding in shown:
         console.print(line(f"{finding.severity} {finding.name}: {finding.message}"), soft_wrap=True)
@@ -152,7 +156,15 @@ def _show(console: Console, data: bytes, marking: Marking) -> None:
         console.print(f"… and {counted(left.total(), 'finding')} more: {kinds} (--json has them all)", soft_wrap=True)
     for name, reason in marking.accepted:
         console.print(line(f"accepted {name}: {reason}"), soft_wrap=True)
-    _show_proof(console, data, marking)
+    marking.prove(data)
+    counts = _counts(marking)
+    console.print(
+        f"partition proven: {counts['candidates_bytes']} bytes in units + {counts['exclusions_bytes']} excluded + "
+        f"{counts['non_content_bytes']} blank or group headers = {counts['region_bytes']} of the region",
+        soft_wrap=True,
+    )
+    console.print(f"region_sha  {marking.region_sha}", soft_wrap=True)
+    console.print(f"mark_digest {marking.mark_digest}", soft_wrap=True)
 
 
 def _shown(findings: Sequence[Finding]) -> tuple[list[Finding], Counter[str]]:
@@ -170,41 +182,6 @@ def _shown(findings: Sequence[Finding]) -> tuple[list[Finding], Counter[str]]:
         else:
             left[finding.code] += 1
     return shown, left
-
-
-def _units(marking: Marking) -> Table:
-    table = Table(title=f"{counted(len(marking.candidates), 'unit')} by {marking.profile_id}", title_justify="left")
-    for name in ("address", "type", "title"):
-        table.add_column(name, overflow="fold")
-    table.add_column("line", justify="right")
-    table.add_column("bytes", justify="right")
-    for unit in marking.candidates:
-        size = str(unit.end - unit.start)
-        table.add_row(line(unit.address), unit.section_type, line(unit.title), str(unit.line), size)
-    return table
-
-
-def _exclusions(marking: Marking) -> Table:
-    table = Table(title=counted(len(marking.exclusions), "exclusion"), title_justify="left")
-    for name in ("reason", "known by"):
-        table.add_column(name)
-    table.add_column("line", justify="right")
-    table.add_column("bytes", justify="right")
-    for piece in marking.exclusions:
-        table.add_row(piece.reason, piece.status_basis, str(piece.line), str(piece.end - piece.start))
-    return table
-
-
-def _show_proof(console: Console, data: bytes, marking: Marking) -> None:
-    marking.prove(data)
-    counts = _counts(marking)
-    console.print(
-        f"partition proven: {counts['candidates_bytes']} bytes in units + {counts['exclusions_bytes']} excluded + "
-        f"{counts['non_content_bytes']} blank or group headers = {counts['region_bytes']} of the region",
-        soft_wrap=True,
-    )
-    console.print(f"region_sha  {marking.region_sha}", soft_wrap=True)
-    console.print(f"mark_digest {marking.mark_digest}", soft_wrap=True)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput
-from cutter.settings import Settings, load
+from cutter.settings import load
 from cutter.storage import bootstrap as roles
 from cutter.storage import migrate as storage
 from starter.console.failures import as_failure
@@ -46,7 +46,11 @@ def migrate(
         end(ExitCode.FAILED if missing else ExitCode.DONE)
         return
     if bootstrap is not None:
-        _bootstrap(settings, bootstrap)
+        if conninfo_to_dict(bootstrap).get("password"):
+            raise InvalidInput("--bootstrap: leave the password out of the URL, others can read it; set PGPASSWORD")
+        renewed = roles.bootstrap(bootstrap, settings.secrets)
+        if renewed:
+            say(f"new passwords of {', '.join(renewed)} in {settings.secrets}: copy each file to the hosts of its role")
     done = storage.migrate(settings)
     show(
         {"version": done.version, "applied": done.applied, "dropped": done.dropped},
@@ -63,11 +67,3 @@ def _names(files: tuple[str, ...]) -> str:
     files.
     """
     return ", ".join(files) if len(files) <= NAMES_MAX else counted(len(files), "file")
-
-
-def _bootstrap(settings: Settings, url: str) -> None:
-    if conninfo_to_dict(url).get("password"):
-        raise InvalidInput("--bootstrap: leave the password out of the URL, others can read it; set PGPASSWORD")
-    renewed = roles.bootstrap(url, settings.secrets)
-    if renewed:
-        say(f"new passwords of {', '.join(renewed)} in {settings.secrets}: copy each file to the hosts of its role")

@@ -96,11 +96,18 @@ def undelivered(as_json: AsJson = False) -> None:
     """
     with session(load(), Role.OPERATOR) as connection:
         channels_served, messages = health.health(connection), health.undelivered(connection)
-    view = {
+    view: View = {
         "channels": [asdict(channel) for channel in channels_served],
         "undelivered": [_shown(asdict(message)) for message in messages],
     }
-    show(view, as_json=as_json, render=lambda out: _render_list(out, view))
+    columns = ("channel", "of", "kind", "tries", "outcome", "because")
+    rows = [
+        (message["channel"], message["of"], message["kind"], message["attempts"], message["outcome"] or "waits",
+         message["last_error"] or "")
+        for message in view["undelivered"]
+    ]  # fmt: skip
+    listing = table(columns, rows) if rows else "every message was delivered"
+    show(view, as_json=as_json, render=lambda out: out.print(listing))
 
 
 @app.command()
@@ -133,10 +140,17 @@ def serve(
     """
     settings = load()
     on = [_made(settings, name) for name in _require_any(settings)]
-    server = _slack_server(settings, host, port) if channels.is_on(settings, "slack") else None
+    server = None
+    if channels.is_on(settings, "slack"):
+        signing = secret(settings, SIGNING_SECRET_FILE)
+        try:
+            server = Server(host, port, signing, lambda click: resolve(settings, click))
+        except OSError as problem:
+            raise Unavailable(f"{host}:{port} cannot be listened on ({problem.strerror})", what="port") from None
     logs.to_standard_error()
     view = {"serves": [channel.name for channel in on], "listens": server.url if server else None}
-    show(view, as_json=as_json, render=lambda out: _render_serving(out, view))
+    text = f"serves {', '.join(channel.name for channel in on)}" + (f"\nlistens on {server.url}" if server else "")
+    show(view, as_json=as_json, render=lambda out: out.print(text))
     sys.stdout.flush()
     # Each channel has a thread, so that a slow receiver delays no other channel.
     for channel in on:
@@ -146,14 +160,6 @@ def serve(
         return
     with server:
         server.serve_forever()
-
-
-def _slack_server(settings: Settings, host: str, port: int) -> Server:
-    signing = secret(settings, SIGNING_SECRET_FILE)
-    try:
-        return Server(host, port, signing, lambda click: resolve(settings, click))
-    except OSError as problem:
-        raise Unavailable(f"{host}:{port} cannot be listened on ({problem.strerror})", what="port") from None
 
 
 def _keep_in_step(settings: Settings, channel: Channel) -> None:
@@ -222,19 +228,3 @@ def _how_to_switch_on(name: str) -> str:
 def _shown(message: View) -> View:
     """A message in its JSON form."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in message.items()}
-
-
-def _render_serving(out: Console, view: View) -> None:
-    out.print(f"serves {', '.join(view['serves'])}")
-    if view["listens"]:
-        out.print(f"listens on {view['listens']}")
-
-
-def _render_list(out: Console, view: View) -> None:
-    columns = ("channel", "of", "kind", "tries", "outcome", "because")
-    rows = [
-        (message["channel"], message["of"], message["kind"], message["attempts"], message["outcome"] or "waits",
-         message["last_error"] or "")
-        for message in view["undelivered"]
-    ]  # fmt: skip
-    out.print(table(columns, rows) if rows else "every message was delivered")

@@ -90,13 +90,26 @@ def explain_command(
     """
     settings = load()
     policy = parse_rules(_read(file)) if file else _in_force(settings)
-    decided = [
-        _decided(policy, place, ProposedAction(
-            connector=operation.connector, operation=operation.name, gate=place, document_id=ids.document_id(document),
-            tenant=tenant or settings.tenant, mode=_mode(mode), candidates=candidates, at=_instant(at),
-        ))
-        for place, operation in _effects(gate)
-    ]  # fmt: skip
+    effects, document_id = _effects(gate), ids.document_id(document)
+    if mode not in ("live", "dryrun"):
+        raise InvalidInput(f"--mode {mode}: live or dryrun")
+    moment = parse_instant(at) if at else datetime.now(UTC)
+    if moment is None:
+        raise InvalidInput(f"--at {at}: a time such as {EXAMPLE}")
+    decided = []
+    for place, operation in effects:
+        action = ProposedAction(
+            connector=operation.connector, operation=operation.name, gate=place, document_id=document_id,
+            tenant=tenant or settings.tenant, mode=mode, candidates=candidates, at=moment,
+        )  # fmt: skip
+        decision, passed = explain(policy, action)
+        decided.append({
+            "gate": place, "connector": operation.connector, "operation": operation.name,
+            "verdict": decision.verdict.value, "tier": decision.tier.value if decision.tier else None,
+            "rule": decision.rule or None, "line": decision.line, "why": decision.why,
+            "then": _then(place, decision.verdict),
+            "passed": [{"rule": miss.rule.name, "line": miss.rule.line, "why": miss.why} for miss in passed],
+        })  # fmt: skip
     answer = {"file": str(file) if file else IN_FORCE, "sha256": policy.sha256, "decisions": decided}
     show(answer, as_json=as_json, render=lambda out: _render(out, decided))
 
@@ -118,16 +131,6 @@ def _effects(gate: str) -> list[tuple[str, Operation]]:
         if later_gate.name in operation.places
     ]
     return [*((gate, operation) for operation in operations_at(gate)), *writes]
-
-
-def _decided(policy: EffectPolicy | InvalidPolicy, place: str, action: ProposedAction) -> dict[str, Any]:
-    decision, passed = explain(policy, action)
-    return {
-        "gate": place, "connector": action.connector, "operation": action.operation, "verdict": decision.verdict.value,
-        "tier": decision.tier.value if decision.tier else None, "rule": decision.rule or None, "line": decision.line,
-        "why": decision.why, "then": _then(place, decision.verdict),
-        "passed": [{"rule": miss.rule.name, "line": miss.rule.line, "why": miss.why} for miss in passed],
-    }  # fmt: skip
 
 
 def _then(place: str, verdict: Verdict) -> str:
@@ -183,16 +186,3 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as problem:
         raise NotFound(f"{file} cannot be read ({problem.strerror})") from None
-
-
-def _mode(text: str) -> str:
-    if text not in ("live", "dryrun"):
-        raise InvalidInput(f"--mode {text}: live or dryrun")
-    return text
-
-
-def _instant(text: str | None) -> datetime:
-    moment = parse_instant(text) if text else datetime.now(UTC)
-    if moment is None:
-        raise InvalidInput(f"--at {text}: a time such as {EXAMPLE}")
-    return moment

@@ -23,8 +23,8 @@ from cutter.marking import Marking, MarkRefusal, Options
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.settings import load
 from starter.commands import text_options
+from starter.console import output_file
 from starter.console.failures import as_failure
-from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show, table
 
 app = typer.Typer(
@@ -70,12 +70,23 @@ def suggest_command(
     if path.suffix not in sources.PROFILE_FILES:
         raise InvalidInput(f"--output {path}: a profile's name ends in .yaml, such as {path.with_suffix('.yaml')}")
     chosen = Options(nesting=cast(Any, nesting)).nesting
-    suggestion = suggest(data, docprefix=docprefix, name=_id_of(file), refine=tuple(refine or ()), nesting=chosen)
+    # The profile's id is the file's name in the letters that an id may have.
+    slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
+    name = f"suggested-{slug}"[:48].rstrip("-")
+    suggestion = suggest(data, docprefix=docprefix, name=name, refine=tuple(refine or ()), nesting=chosen)
     if isinstance(suggestion, MarkRefusal):
         _refuse(suggestion, as_json=as_json)
         return
-    _write(path, suggestion.body, force=force)
-    again = _again(file, path, suggestion)
+    if not force and path.exists() and sources.read(path) != suggestion.body:
+        raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
+    with output_file.output(path, "--output"):
+        path.write_bytes(suggestion.body)
+    if isinstance(suggestion.result, MarkRefusal):
+        # Nothing can be cut yet, so the command is typed again after the text was corrected.
+        again = shlex.join(["cutter", "profile", "suggest", str(file), "--output", str(path), "--force"])
+    else:
+        needs = " ".join(suggestion.needs).split()
+        again = shlex.join(["cutter", "mark", str(file), "--profile", str(path), *needs])
     answer = _as_json(file, path, data, suggestion) | {"next": again}
     show(answer, as_json=as_json, render=lambda out: _show(out, path, suggestion, again))
 
@@ -96,19 +107,6 @@ def words_command(
     show({"file": file.name, "added": words}, as_json=as_json, render=lambda out: out.print(line(text), soft_wrap=True))
 
 
-def _id_of(file: Path) -> str:
-    """The profile's id: the file's name in the letters that an id may have."""
-    slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
-    return f"suggested-{slug}"[:48].rstrip("-")
-
-
-def _write(path: Path, body: bytes, *, force: bool) -> None:
-    if not force and path.exists() and sources.read(path) != body:
-        raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
-    with output(path, "--output"):
-        path.write_bytes(body)
-
-
 def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
     if as_json:
         answer: dict[str, Any] = {"refused": asdict(refused)}
@@ -117,13 +115,6 @@ def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
     else:
         say(f"refused ({refused.code}): {refused.message}")
     end(ExitCode.STOPPED)
-
-
-def _again(file: Path, path: Path, suggestion: Suggestion) -> str:
-    """The next command. If nothing can be cut yet, it is the same one again, after the text was corrected."""
-    if isinstance(suggestion.result, MarkRefusal):
-        return shlex.join(["cutter", "profile", "suggest", str(file), "--output", str(path), "--force"])
-    return shlex.join(["cutter", "mark", str(file), "--profile", str(path), *" ".join(suggestion.needs).split()])
 
 
 def _as_json(file: Path, path: Path, data: bytes, suggestion: Suggestion) -> dict[str, Any]:
@@ -156,7 +147,11 @@ def _show(out: Console, path: Path, suggestion: Suggestion, again: str) -> None:
         out.print(table(("level", "form", "words", "numbers", "lines", "first line"), levels))
     else:
         out.print(line(_NO_LEVELS), soft_wrap=True)
-    _show_tree(out, suggestion)
+    units = suggestion.result.candidates if isinstance(suggestion.result, Marking) else ()
+    for unit in units[:TREE_ROWS_SHOWN]:
+        out.print(line(f"{'  ' * unit.level}{unit.address.rpartition('/')[2]}  {unit.title}"), soft_wrap=True)
+    if len(units) > TREE_ROWS_SHOWN:
+        out.print(line(f"… and {counted(len(units) - TREE_ROWS_SHOWN, 'unit')} more (--json has them all)"))
     for why, what in WHY.items():
         left = [heading for heading in suggestion.unused if heading.why == why]
         if left:
@@ -170,32 +165,12 @@ def _show(out: Console, path: Path, suggestion: Suggestion, again: str) -> None:
         out.print(line(f"  red {finding.name}: {finding.message}"), soft_wrap=True)
     if suggestion.needs:
         out.print(line(f"the text needs {' '.join(suggestion.needs)} in every command that marks it"), soft_wrap=True)
+    shared: dict[tuple[object, ...], list[str]] = {}  # other profiles with the same result share a row
+    for other in suggestion.alternatives:
+        result = (other.refused or other.units, other.red, other.nested_otherwise, other.left_out)
+        shared.setdefault(result, []).append(other.profile)
     columns = ("units", "red findings", "nested otherwise", "headings left out", "with another profile")
-    out.print(table(columns, _others(suggestion)))
+    out.print(table(columns, [(*result, ", ".join(names)) for result, names in shared.items()]))
     if isinstance(suggestion.result, MarkRefusal) and suggestion.result.code == "no_candidates":
         out.print(line("first: put `# ` before each line that begins a unit"))
     out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)
-
-
-def _others(suggestion: Suggestion) -> list[tuple[object, ...]]:
-    """The results of the other profiles. Profiles with the same result share a row."""
-    shared: dict[tuple[object, ...], list[str]] = {}
-    for alternative in suggestion.alternatives:
-        result = (
-            alternative.refused or alternative.units,
-            alternative.red,
-            alternative.nested_otherwise,
-            alternative.left_out,
-        )
-        shared.setdefault(result, []).append(alternative.profile)
-    return [(*result, ", ".join(names)) for result, names in shared.items()]
-
-
-def _show_tree(out: Console, suggestion: Suggestion) -> None:
-    if isinstance(suggestion.result, MarkRefusal):
-        return
-    units = suggestion.result.candidates
-    for unit in units[:TREE_ROWS_SHOWN]:
-        out.print(line(f"{'  ' * unit.level}{unit.address.rpartition('/')[2]}  {unit.title}"), soft_wrap=True)
-    if len(units) > TREE_ROWS_SHOWN:
-        out.print(line(f"… and {counted(len(units) - TREE_ROWS_SHOWN, 'unit')} more (--json has them all)"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 from textwrap import shorten
 from typing import Annotated
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from cutter.batch.batch_step import QUEUES
 from cutter.catalogue import Role
@@ -41,8 +40,24 @@ def queues(
     if context.invoked_subcommand is not None:
         return
     entries = waiting(load(), batch_id=ids.batch_id(batch) if batch else None)
+    listing: RenderableType = "no document is in a queue; requests that wait for a signature: cutter inbox"
+    if entries:
+        ordered = sorted(entries, key=lambda entry: QUEUES.index(entry.queue))
+        rows = [
+            (
+                entry.document_id,
+                f"…{entry.batch_id[-12:]}",  # the id of a rehearsal ends with -dryrun
+                entry.queue.removesuffix("_queue"),
+                entry.age,
+                entry.state,
+                shorten(entry.reason or entry.code, WHY_WIDTH, placeholder="…"),
+            )
+            for entry in ordered
+        ]
+        columns = ("document", "batch", "queue", "age", "state", "why")
+        listing = Listing(columns=columns, rows=rows, commands=[entry.commands[0] for entry in ordered])
     view = {"waiting": [asdict(entry) for entry in entries]}
-    show(view, as_json=as_json, render=lambda out: out.print(_listing(entries), soft_wrap=True))
+    show(view, as_json=as_json, render=lambda out: out.print(listing, soft_wrap=True))
 
 
 @app.command("show")
@@ -65,44 +80,14 @@ def show_entry(
             code="NOT_QUEUED",
         )
     entry = entries[-1]
-    document = _document(settings, entry.kb_id)
+    with session(settings, Role.OPERATOR) as connection:
+        document = queue_entries.document(connection, entry.kb_id)
     view = {**asdict(entry), "document": document}
-    show(view, as_json=as_json, render=lambda out: _print(out, document, entry.commands))
+    steps = [f"{word}: {command}" for word, command in zip_longest(("next",), entry.commands, fillvalue="then")]
+    show(view, as_json=as_json, render=lambda out: out.print(document, *steps, sep="\n", soft_wrap=True))
 
 
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[QueueEntry]:
     """The open entries, read by an operator."""
     with session(settings, Role.OPERATOR) as connection:
         return queue_entries.entries(settings, connection, batch_id=batch_id, run_id=run_id)
-
-
-def _listing(entries: Sequence[QueueEntry]) -> RenderableType:
-    if not entries:
-        return "no document is in a queue; requests that wait for a signature: cutter inbox"
-    ordered = sorted(entries, key=lambda entry: QUEUES.index(entry.queue))
-    return Listing(
-        columns=("document", "batch", "queue", "age", "state", "why"),
-        rows=[
-            (
-                entry.document_id,
-                f"…{entry.batch_id[-12:]}",  # the id of a rehearsal ends with -dryrun
-                entry.queue.removesuffix("_queue"),
-                entry.age,
-                entry.state,
-                shorten(entry.reason or entry.code, WHY_WIDTH, placeholder="…"),
-            )
-            for entry in ordered
-        ],
-        commands=[entry.commands[0] for entry in ordered],
-    )
-
-
-def _document(settings: Settings, kb_id: str) -> str:
-    with session(settings, Role.OPERATOR) as connection:
-        return queue_entries.document(connection, kb_id)
-
-
-def _print(out: Console, document: str, commands: Sequence[str]) -> None:
-    out.print(document, soft_wrap=True)
-    for word, command in zip_longest(("next",), commands, fillvalue="then"):
-        out.print(f"{word}: {command}", soft_wrap=True)

@@ -128,13 +128,19 @@ def rebuild_run(deps: Deps, run_id: str) -> View:
     every = list(documents_of(deps.settings, sidecar))
     documents, conflicts = _put_all(deps, context, every)
     asked = {request.kb_id for request in sidecar.requests if request.status == "requested"}
-    moved = [_under_another_name(deps, context, name, data) for name, data, _ in every if name in asked and
-             name in {conflict["kb_id"] for conflict in conflicts}]  # fmt: skip
-    folder = deps.settings.runs / run_id
+    taken, moved = {conflict["kb_id"] for conflict in conflicts}, []
+    for name, data, _ in every:
+        if name in asked and name in taken:
+            # The open request gets a name under which people can read it, and the database gets the name.
+            put = effects.put_free(deps, context, name, data)
+            with single(deps.pool(Role.READ)) as connection, connection.transaction():
+                done(connection, name, put)
+            moved.append({"kb_id": name, "now": put.kb_id})
+    accepted = sorted({verdict.kb_id for verdict in sidecar.verdicts if verdict.accepted})
+    missing = [name for kb_id in accepted for name in (kb_id, signature_of(kb_id)) if not deps.kb.exists(name)]
     return {
-        "run_id": run_id, "folder": str(folder), "documents": documents + len(moved), "conflicts": conflicts,
-        "renamed": moved,
-        "missing": _missing(deps, sidecar),
+        "run_id": run_id, "folder": str(deps.settings.runs / run_id), "documents": documents + len(moved),
+        "conflicts": conflicts, "renamed": moved, "missing": missing,
     }  # fmt: skip
 
 
@@ -163,27 +169,15 @@ def _put_all(
     put, conflicts = 0, []
     for kb_id, data, recorded in documents:
         try:
-            _put(deps, context, kb_id, data, recorded)
+            if recorded is not None and sha256_hex(data) != recorded:
+                raise Conflict(f"{kb_id}: made again it is {sha256_hex(data)}, but {recorded} was put")
+            effects.put(deps, context, kb_id, data)
             put += 1
         except Unavailable:
             raise
         except CutterError as problem:
             conflicts.append({"kb_id": kb_id, "code": problem.code, "reason": str(problem)})
     return put, conflicts
-
-
-def _under_another_name(deps: Deps, context: Context, kb_id: str, data: bytes) -> View:
-    """Put the open request under a name where people can read it, and record the new name in the database."""
-    put = effects.put_free(deps, context, kb_id, data)
-    with single(deps.pool(Role.READ)) as connection, connection.transaction():
-        done(connection, kb_id, put)
-    return {"kb_id": kb_id, "now": put.kb_id}
-
-
-def _missing(deps: Deps, sidecar: RunSidecar) -> list[str]:
-    """Accepted statements of people, or their signatures, that are missing in the knowledge base."""
-    kb_ids = sorted({verdict.kb_id for verdict in sidecar.verdicts if verdict.accepted})
-    return [name for kb_id in kb_ids for name in (kb_id, signature_of(kb_id)) if not deps.kb.exists(name)]
 
 
 def documents_of(settings: Settings, sidecar: RunSidecar) -> Iterator[tuple[str, bytes, str | None]]:
@@ -200,12 +194,6 @@ def documents_of(settings: Settings, sidecar: RunSidecar) -> Iterator[tuple[str,
         yield entry.kb_id, data, entry.sha256
     if "IG_closeout" in receipts:
         yield *index_entry(sidecar), None
-
-
-def _put(deps: Deps, context: Context, kb_id: str, data: bytes, recorded: str | None) -> None:
-    if recorded is not None and sha256_hex(data) != recorded:
-        raise Conflict(f"{kb_id}: made again it is {sha256_hex(data)}, but {recorded} was put")
-    effects.put(deps, context, kb_id, data)
 
 
 def _render(out: Any, runs: list[View], batches: list[View]) -> None:

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import asdict
 from typing import Any
 
+from rich.console import Group
+
 from cutter import log_lines as logs
 from cutter.domain.amounts import counted
 from cutter.settings import Settings
@@ -23,14 +25,24 @@ def compare(settings: Settings, *, as_json: bool) -> None:
     """
     logs.to_standard_error()
     answer: View = {
-        "runs": [_entry(run) for run in ahead.runs_ahead(settings)],
+        "runs": [{**asdict(run), "next": run.command} for run in ahead.runs_ahead(settings)],
         "workflows": [asdict(workflow) for workflow in asyncio.run(_workflows(settings))],
     }
     commands = [*(workflow["command"] for workflow in answer["workflows"]), *(run["next"] for run in answer["runs"])]
     if commands:
         message = f"{counted(len(commands), 'run')} ahead of the database: type the printed commands"
         answer = as_failure(answer, code="ahead_of_database", message=message, next_command=commands[0])
-    show(answer, as_json=as_json, render=lambda out: _render(out, answer))
+    tables = []
+    if answer["workflows"]:
+        open_ones = [(workflow["workflow_id"], workflow["command"]) for workflow in answer["workflows"]]
+        tables.append(table(("open workflow of a lost run", "ended by"), open_ones))
+    if answer["runs"]:
+        rows = [
+            (run["document"], run["state"] or "no such run", len(run["objects"]), run["next"]) for run in answer["runs"]
+        ]
+        tables.append(table(("document", "in the database", "objects ahead", "set aside by"), rows))
+    shown = Group(*tables) if tables else "nothing is ahead of the database"
+    show(answer, as_json=as_json, render=lambda out: out.print(shown))
     end(ExitCode.FAILED if commands else ExitCode.DONE)
 
 
@@ -48,20 +60,3 @@ def set_aside(settings: Settings, run_id: str, *, as_json: bool) -> None:
 async def _workflows(settings: Settings) -> list[ahead.WorkflowAhead]:
     client = await connect(settings)
     return await ahead.workflows_ahead(client, await asyncio.to_thread(ahead.known_runs, settings))
-
-
-def _entry(run_ahead: ahead.RunAhead) -> View:
-    return {**asdict(run_ahead), "next": run_ahead.command}
-
-
-def _render(out: Any, answer: View) -> None:
-    if answer["workflows"]:
-        open_ones = [(workflow["workflow_id"], workflow["command"]) for workflow in answer["workflows"]]
-        out.print(table(("open workflow of a lost run", "ended by"), open_ones))
-    if answer["runs"]:
-        rows = [
-            (run["document"], run["state"] or "no such run", len(run["objects"]), run["next"]) for run in answer["runs"]
-        ]
-        out.print(table(("document", "in the database", "objects ahead", "set aside by"), rows))
-    if not answer["workflows"] and not answer["runs"]:
-        out.print("nothing is ahead of the database")

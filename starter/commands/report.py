@@ -15,7 +15,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.projections import batch_report
 from cutter.projections.batch_view import QueueEntry, ShownDocument, batch_view
 from cutter.projections.report import render
-from cutter.settings import Settings, load
+from cutter.settings import load
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
@@ -31,11 +31,7 @@ Listed = TypeVar("Listed", ShownDocument, QueueEntry)
 def report(
     run: Annotated[str, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest)")],
     out: Annotated[
-        Path | None,
-        typer.Option(
-            help="File to write; default: <state_dir>/reports/<id>.html",
-            dir_okay=False,
-        ),
+        Path | None, typer.Option(help="File to write; default: <state_dir>/reports/<id>.html", dir_okay=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -44,32 +40,29 @@ def report(
     Example: cutter report ICX-LAW-2026-001
     """
     settings = load()
-    answer, page = _batch(settings, run) if ids.is_batch_id(run) else _run(settings, run_rows.run_id_of(settings, run))
+    answer: dict[str, Any]
+    if ids.is_batch_id(run):
+        with session(settings, Role.OPERATOR) as connection:
+            batch = batch_view(batch_views.shown_facts(connection, run))
+            named = [document.run_id for document in batch.documents]
+            named += [entry.run_id for waiting in batch.queues.values() for entry in waiting]
+            rejected = rejections.read(settings, connection, filter(None, named))
+        reasons = {run_id: rejections.sentence(rejection) for run_id, rejection in rejected.items()}
+        batch = replace(
+            batch, documents=_with_reasons(batch.documents, reasons),
+            queues={queue: _with_reasons(waiting, reasons) for queue, waiting in batch.queues.items()},
+        )  # fmt: skip
+        answer, page = {"batch_id": run, "state": batch.state}, batch_report.render(batch)
+    else:
+        run_id = run_rows.run_id_of(settings, run)
+        view = view_of(settings, run_id)
+        answer, page = {"run_id": view.run_id, "state": view.state}, render(view, pinned_law(settings, run_id))
     name = answer.get("batch_id") or answer["run_id"]
     answer |= {
         "file": str(write_out(out, settings.state / "reports" / f"{name}.html", page)),
         "sha256": sha256_hex(page),
     }
     show(answer, as_json=as_json, render=lambda console: console.print(answer["file"], soft_wrap=True))
-
-
-def _run(settings: Settings, run_id: str) -> tuple[dict[str, Any], bytes]:
-    view = view_of(settings, run_id)
-    return {"run_id": view.run_id, "state": view.state}, render(view, pinned_law(settings, run_id))
-
-
-def _batch(settings: Settings, batch_id: str) -> tuple[dict[str, Any], bytes]:
-    with session(settings, Role.OPERATOR) as connection:
-        view = batch_view(batch_views.shown_facts(connection, batch_id))
-        named = [document.run_id for document in view.documents]
-        named += [entry.run_id for waiting in view.queues.values() for entry in waiting]
-        rejected = rejections.read(settings, connection, filter(None, named))
-    reasons = {run_id: rejections.sentence(rejection) for run_id, rejection in rejected.items()}
-    view = replace(
-        view, documents=_with_reasons(view.documents, reasons),
-        queues={queue: _with_reasons(waiting, reasons) for queue, waiting in view.queues.items()},
-    )  # fmt: skip
-    return {"batch_id": batch_id, "state": view.state}, batch_report.render(view)
 
 
 def _with_reasons(rows: list[Listed], reasons: Mapping[str, str]) -> list[Listed]:

@@ -57,9 +57,12 @@ def request(
     over = request_state.over(settings, run_id)
     if form is Form.MARKDOWN:
         document, body, newer = _document(settings, run_id)
-        shown = _said_first(over, run_id) + (f"> **{escape(newer)}**\n\n".encode() if newer else b"") + body
+        first = f"> **{escape(over)}** `cutter report {run_id}` shows the run.\n\n" if over else ""
+        first += f"> **{escape(newer)}**\n\n" if newer else ""
+        shown = first.encode() + body
     else:
-        document, shown = _built(settings, run_id, form, over)
+        document, data, view = signing_desk.read_view(settings, run_id)
+        shown = rendered(form, document, data, view, over)
     if form is not Form.HTML and out is None and not as_json:
         write(shown.decode().removesuffix("\n"))
         return
@@ -71,16 +74,6 @@ def request(
         "sha256": sha256_hex(shown), "view_digest": document.view_digest,
     }  # fmt: skip
     show(answer, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
-
-
-def _said_first(over: str, run_id: str) -> bytes:
-    """What became of a request, above its document. Nothing while the request is open."""
-    return f"> **{escape(over)}** `cutter report {run_id}` shows the run.\n\n".encode() if over else b""
-
-
-def _built(settings: Settings, run_id: str, form: Form, over: str) -> tuple[RequestDocument, bytes]:
-    document, data, view = signing_desk.read_view(settings, run_id)
-    return document, rendered(form, document, data, view, over)
 
 
 def _document(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, str | None]:

@@ -125,7 +125,10 @@ async def _resume(settings: Settings, record: RunRecord, kb_id: str | None, show
     run_id, document_id = record.run_id, record.document_id
     client = await connect(settings)
     if record.ended_at is not None:
-        await _say_that_it_is_over(client, record)
+        # A workflow that waits for the end of an outage holds its document until it has checked the run again.
+        if await open_execution_of(client, record) is not None:
+            with suppress(Conflict, NotFound):  # the workflow has closed meanwhile
+                await runs.resume(client, document_id, None)
         return {"run_id": run_id, "document_id": document_id, "state": record.state, "outcome": record.outcome}
     handle = client.get_workflow_handle(document_workflow_id(document_id), result_type=RunResult)
     reply: OrderReply | None = None
@@ -150,13 +153,6 @@ async def _waits_for_a_worker(settings: Settings, client: Client, run: RunRecord
         return False
     execution = await open_execution_of(client, run)
     return execution is not None and not execution.in_outage and execution.hold is None
-
-
-async def _say_that_it_is_over(client: Client, run: RunRecord) -> None:
-    """A workflow that waits for the end of an outage holds its document until it has checked the run again."""
-    if await open_execution_of(client, run) is not None:
-        with suppress(Conflict, NotFound):  # the workflow has closed meanwhile
-            await runs.resume(client, run.document_id, None)
 
 
 async def _outcome(
@@ -192,7 +188,11 @@ def _report(settings: Settings, outcome: dict[str, Any], *, as_json: bool, wait:
     outcome["ui"] = ui_url(settings)
     code = exit_code(outcome, state, wait=wait, goes_on=goes_on)
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
-        outcome = _as_failure(outcome, state)
+        answer = outcome.get("answer") or {}
+        refused = answer.get("status") == "refused"
+        failure = str(answer.get("code") or state) if refused else stop_code(state) or state
+        reason = answer.get("reason") if refused else outcome.get("reason")
+        outcome = as_failure(outcome, code=failure, message=str(reason or f"the run is {state}"))
     show(outcome, as_json=as_json, render=lambda out: out.print(fields(_on_lines(outcome)), soft_wrap=True))
     end(code)
 
@@ -204,15 +204,6 @@ def _on_lines(outcome: dict[str, Any]) -> dict[str, Any]:
         return outcome
     parts = (answer.get("status"), answer.get("reason") or answer.get("code"))
     return {**outcome, "answer": ": ".join(part for part in parts if part)}
-
-
-def _as_failure(outcome: dict[str, Any], state: str) -> dict[str, Any]:
-    """The outcome of a failed or paused run, or a refused answer, in the common form of failures."""
-    answer = outcome.get("answer") or {}
-    refused = answer.get("status") == "refused"
-    code = str(answer.get("code") or state) if refused else stop_code(state) or state
-    reason = answer.get("reason") if refused else outcome.get("reason")
-    return as_failure(outcome, code=code, message=str(reason or f"the run is {state}"))
 
 
 def exit_code(outcome: dict[str, Any], state: str, *, wait: bool, goes_on: bool = False) -> ExitCode:

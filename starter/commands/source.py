@@ -1,4 +1,6 @@
-"""IO: `cutter source`: registers a document and its pinned snapshot. Only people register; gates only read."""
+"""IO: `cutter source` and `cutter repeal`: registers a document with its pinned snapshot, or the repeal of a law. Only
+people register; gates only read.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import typer
 
 from cutter import sources
 from cutter.catalogue import Role
-from cutter.settings import Settings, load
+from cutter.domain import ids
+from cutter.settings import load
 from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.commands import text_options
@@ -61,23 +64,18 @@ def add(
     )  # fmt: skip
     data = sources.read(file)
     if not text_options.is_typed(context, "profile"):
-        _name_the_profile_in_use(settings, document_id)
+        used = sources.profile_in_use(settings, document_id)
+        if used not in (None, text_options.PROFILE):
+            say(
+                f"--profile is not given, so {text_options.PROFILE} reads the text; {used} read the version before: "
+                "give --profile to cut both alike"
+            )
     if not force:
         sources.require_allowed(settings, max_candidates)
         sources.require_runnable(settings, data, registration)
     answer = asdict(sources.register(settings, data, **asdict(registration)))
     shown = as_read(answer, document_id, profile, len(data))
     show(answer, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
-
-
-def _name_the_profile_in_use(settings: Settings, document_id: str) -> None:
-    """Warn a person who gives no profile for a new version of a law that was cut by another one than the default."""
-    used = sources.profile_in_use(settings, document_id)
-    if used not in (None, text_options.PROFILE):
-        say(
-            f"--profile is not given, so {text_options.PROFILE} reads the text; {used} read the version before: give "
-            "--profile to cut both alike"
-        )
 
 
 _FIRST = ("document", "version", "profile", "size", "sha256", "status")
@@ -130,3 +128,19 @@ def list_sources(as_json: AsJson = False) -> None:
         entries = [source.as_shown() for source in SOURCES.all(connection)]
     rows = [list({**entry, "sha256": str(entry["sha256"])[:16]}.values()) for entry in entries]
     show(entries, as_json=as_json, render=lambda out: out.print(table(COLUMNS, rows)))
+
+
+def repeal(
+    document: Annotated[str, typer.Argument(help="The enacted law's document id")],
+    reason: Annotated[str, typer.Option(help="Why the law ends, in one sentence; the request shows it")],
+    effective: text_options.Effective = None,
+    as_json: AsJson = False,
+) -> None:
+    """Register the repeal of a whole law. Its run needs both signatures, like any change of the law.
+
+    Example: cutter repeal ICX-LAW-2026-001 --effective 2027-01-01 --reason "replaced by ICX-LAW-2026-014"
+    """
+    day = text_options.day(effective)
+    answer = asdict(sources.repeal(load(), ids.document_id(document), effective=day, reason=reason))
+    show(answer, as_json=as_json, render=lambda out: out.print(
+        table(("field", "value"), sorted(answer.items()), title=f"next: cutter run {document}")))  # fmt: skip

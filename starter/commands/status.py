@@ -17,7 +17,7 @@ from cutter.domain.amounts import counted
 from cutter.domain.tenants import TenantRooms
 from cutter.errors import NotFound
 from cutter.notifications import health
-from cutter.projections.run_view import ShownGate, ShownMove, ShownRetry, ShownRun, short_time
+from cutter.projections.run_view import ShownRun, short_time
 from cutter.settings import Settings, load
 from cutter.storage import blocked_workers
 from cutter.storage import runs as run_rows
@@ -82,16 +82,12 @@ def status(
     if ids.is_batch_id(run):
         status_of_batch(settings, run, watch=watch, as_json=as_json)
         return
-    run_id = _run_id_of(settings, run)
-    follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _ended, watch=watch, as_json=as_json)
-
-
-def _run_id_of(settings: Settings, name: str) -> str:
     try:
-        return run_rows.run_id_of(settings, name)
+        run_id = run_rows.run_id_of(settings, run)
     except NotFound:
         # Temporal's client is imported only here, because the import is slow and only a name without a run needs it.
-        return str(importlib.import_module("temporal.foreign_workflows").run_id_of(settings, name))
+        run_id = str(importlib.import_module("temporal.foreign_workflows").run_id_of(settings, run))
+    follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _ended, watch=watch, as_json=as_json)
 
 
 def view_of(settings: Settings, run_id: str) -> ShownRun:
@@ -148,21 +144,16 @@ def _lines_of_runs(view: Overview) -> list[str]:
 
 def lines_of_run(view: ShownRun) -> list[str]:
     first = f"{short_time(view.created_utc)} {view.document_id} pending"
-    moves = [f"{short_time(move.at)} {view.document_id} {move.to}{_because(move)}" for move in view.timeline]
+    moves = [
+        f"{short_time(move.at)} {view.document_id} {move.to}{f' ({move.reason})' if move.reason else ''}"
+        for move in view.timeline
+    ]
     retries = [
-        f"{short_time(retry.started_utc)} {view.document_id} {_retry(retry)}"
+        f"{short_time(retry.started_utc)} {view.document_id} {retry.gate} attempt {retry.attempt}: {retry.outcome}"
         for retry in view.retries
         if retry.outcome != "no outcome"
     ]
     return [first, *moves, *retries]
-
-
-def _retry(retry: ShownRetry) -> str:
-    return f"{retry.gate} attempt {retry.attempt}: {retry.outcome}"
-
-
-def _because(move: ShownMove) -> str:
-    return f" ({move.reason})" if move.reason else ""
 
 
 def _ended_as(outcome: str | None) -> str:
@@ -197,7 +188,19 @@ def _table_of_runs(view: Overview) -> RenderableType:
 
 def render_run(view: ShownRun) -> RenderableType:
     """One run as tables. Empty parts are left out."""
-    parts: list[RenderableType] = [_head(view), "", _states(view), "", _gates(view)]
+    states = [("✓" if state.at else "·", state.state, short_time(state.at)) for state in view.states]
+    marks = {"passed": "✓", "": "·", "running": "▶", "rehearsed": "✓"}
+    units = next((gate.pins["candidate_count"] for gate in view.gates if "candidate_count" in gate.pins), 0)
+    gates = [
+        (marks.get(gate.outcome, "✗"), gate.number, gate.name,
+         f"rehearsed, rolled back: {counted(int(units), 'unit')}" if gate.outcome == "rehearsed" else gate.outcome,
+         _cell(gate.seconds), gate.attempts or "", (gate.receipt_hash or "")[:16])
+        for gate in view.gates
+    ]  # fmt: skip
+    parts: list[RenderableType] = [
+        _head(view), "", table(("", "state", "reached"), states), "",
+        table(("", "#", "gate", "outcome", "seconds", "attempts", "receipt"), gates),
+    ]  # fmt: skip
     for title, columns, names, entries in _SECTIONS:
         if getattr(view, entries):
             rows = [[_field(view, name, getattr(entry, name)) for name in names] for entry in getattr(view, entries)]
@@ -255,29 +258,6 @@ def _head(view: ShownRun) -> RenderableType:
         ("kb folder", view.kb_folder),
     ]
     return table(("field", "value"), [(name, value) for name, value in rows if value])
-
-
-def _states(view: ShownRun) -> RenderableType:
-    rows = [("✓" if state.at else "·", state.state, short_time(state.at)) for state in view.states]
-    return table(("", "state", "reached"), rows)
-
-
-def _gates(view: ShownRun) -> RenderableType:
-    marks = {"passed": "✓", "": "·", "running": "▶", "rehearsed": "✓"}
-    rows = [
-        (marks.get(gate.outcome, "✗"), gate.number, gate.name, _gate_outcome(view, gate), _cell(gate.seconds),
-         gate.attempts or "", (gate.receipt_hash or "")[:16])
-        for gate in view.gates
-    ]  # fmt: skip
-    return table(("", "#", "gate", "outcome", "seconds", "attempts", "receipt"), rows)
-
-
-def _gate_outcome(view: ShownRun, gate: ShownGate) -> str:
-    """How a gate's newest attempt ended. For a rehearsal, also the rows that were rolled back."""
-    if gate.outcome != "rehearsed":
-        return str(gate.outcome)
-    units = next((gate.pins["candidate_count"] for gate in view.gates if "candidate_count" in gate.pins), 0)
-    return f"rehearsed, rolled back: {counted(int(units), 'unit')}"
 
 
 def _cell(value: object) -> str:

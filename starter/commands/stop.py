@@ -20,7 +20,7 @@ from cutter.batch.state import ENDS
 from cutter.catalogue import GATES, Role
 from cutter.domain import ids
 from cutter.domain.next_step import StepFacts, next_step
-from cutter.domain.run_record import RunRecord, RunSidecar
+from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings, load
@@ -81,7 +81,11 @@ def void(
             f"{run_id} is already enacted: enacted units are never voided", code="enacted_law_is_never_voided"
         )
     order = orders.prepare(settings, sidecar.run, schema.VOID, reason, orders.Keys(approver, key, gpg_home))
-    orders.confirm(order, _void_rows(sidecar), yes=yes)
+    effect = "its draft units are withdrawn" if sidecar.step_facts.wrote else "it wrote no unit; the run ends"
+    rows: list[tuple[str, object]] = [
+        ("state", sidecar.run.state), ("gates passed", len(sidecar.receipts)), ("effect", effect),
+    ]  # fmt: skip
+    orders.confirm(order, rows, yes=yes)
     name = orders.sign(settings, order)
     reply = asyncio.run(orders.through_void_workflow(settings, sidecar.run, name))
     _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **reply.as_json()}, as_json=as_json)
@@ -199,15 +203,6 @@ def _after(run: StepFacts, kind: Kind, *, wrote: bool, delivered: bool) -> str:
         return "cutter reconcile"
     state = "stopped_stop" if kind == "stop" else "stopped_cancel" if wrote else "voided_cancelled"
     return next_step(replace(run, state=state, latched=True)).command
-
-
-def _void_rows(sidecar: RunSidecar) -> list[tuple[str, object]]:
-    run = sidecar.run
-    return [
-        ("state", run.state),
-        ("gates passed", len(sidecar.receipts)),
-        ("effect", "its draft units are withdrawn" if sidecar.step_facts.wrote else "it wrote no unit; the run ends"),
-    ]
 
 
 def _show(answered: dict[str, Any], *, as_json: bool) -> None:

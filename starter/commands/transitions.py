@@ -16,7 +16,7 @@ from psycopg import Connection, IsolationLevel
 
 from cutter.catalogue import Role
 from cutter.limits import TRANSITIONS_PAUSE_SECONDS
-from cutter.projections.transitions_corpus import Follower, Spool, gathered
+from cutter.projections.transitions_corpus import Follower, gathered
 from cutter.projections.transitions_file import told
 from cutter.settings import Settings, load
 from cutter.storage.pools import session
@@ -59,7 +59,9 @@ def export(
     if follow:
         _follow(load(), out)
     count = 0
-    with closing(_gathered(load())) as spool, _target(out) as stream:
+    with _snapshot(load()) as connection:
+        spool = gathered(connection)
+    with closing(spool), _target(out) as stream:
         for line in spool.ordered():
             count += stream.write(f"{line}\n") > 0
     if out is None:
@@ -67,11 +69,6 @@ def export(
     check = f"cutter transitions validate {out}"
     answer = {"transitions": count, "out": str(out), "next": check}
     show(answer, as_json=as_json, render=lambda _: say(f"{count} transitions in {out}; to check them: {check}"))
-
-
-def _gathered(settings: Settings) -> Spool:
-    with _snapshot(settings) as connection:
-        return gathered(connection)
 
 
 def _follow(settings: Settings, out: Path | None) -> NoReturn:

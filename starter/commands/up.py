@@ -47,20 +47,24 @@ def up(as_json: AsJson = False) -> None:
     for service in services:
         if service.note not in ("", "started"):
             say(f"{service.name} {service.note}")
-    rows = [_row(service) for service in services]
+    rows: list[dict[str, Any]] = [
+        {"name": service.name, "address": service.address, "version": service.version, "pid": service.process.pid,
+         "how": service.how, "note": service.note}
+        for service in services
+    ]  # fmt: skip
     ui = ui_url(settings)
     if ui is not None:
         rows.append({"name": "web ui", "address": ui, "version": "", "pid": None, "how": "temporal", "note": ""})
     columns = ("name", "address", "version", "pid", "how")
-    step = "cutter down" if other else _next(settings)
+    step = "cutter down"
+    if not other:
+        with session(settings, Role.OPERATOR) as connection:
+            named = IN_FORCE.first(connection) is not None
+        # The approvers come first, because nobody may sign without them.
+        step = "cutter inbox" if named else "cutter approvers init --approver NAME=KEY.asc"
+    address = temporal_address(settings)
     show(
-        {
-            "services": rows,
-            "temporal_address": temporal_address(settings),
-            "ui": ui,
-            "other_settings": other,
-            "next": step,
-        },
+        {"services": rows, "temporal_address": address, "ui": ui, "other_settings": other, "next": step},
         as_json=as_json,
         render=lambda console: console.print(
             table(("what", "address", "version", "pid", "how"), [[row[key] or "" for key in columns] for row in rows])
@@ -68,13 +72,6 @@ def up(as_json: AsJson = False) -> None:
     )
     if not as_json:
         say(f"next: {step}")
-
-
-def _next(settings: Settings) -> str:
-    """The command after the start: the approvers first, because nobody may sign without them."""
-    with session(settings, Role.OPERATOR) as connection:
-        named = IN_FORCE.first(connection) is not None
-    return "cutter inbox" if named else "cutter approvers init --approver NAME=KEY.asc"
 
 
 def down(
@@ -164,18 +161,26 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         services = []
         if settings.database_url is None:
             status("starting PostgreSQL")
-            services.append(_start_postgres(settings))
+            cluster = postgres.ensure_cluster(state_dir)
+            services.append(postgres.service(cluster))
+            records.remember(state_dir, services[-1])  # so that `down` knows that `up` started it
+            postgres.bootstrap(cluster, settings.secrets)
         status("migrating the database")
         migrate(settings)
         status("making keys")
         ensure_throwaway_keys(settings)
-        _ensure_policy(settings)
+        with session(settings, Role.OPERATOR) as connection:
+            # The shipped policy allows every side effect of the product. An existing policy is not changed.
+            if effect_policy.in_force(connection) is effect_policy.NONE:
+                effect_policy.install(connection, shipped())
+                say("installed the shipped effect policy; `cutter policy check --current` shows its rules")
         services += _start_temporal(settings, status)
         ask = partial(_answered, settings, status)
         status("registering search attributes")
         ask(lambda: search_attributes.ensure_or_say(settings))
         status("starting the workers")
-        given = f"{_database_address(settings)} {temporal_address(settings)} {settings.temporal_namespace}"
+        database = settings.database_url or (state_dir / "postgres.url").read_text(encoding="ascii").strip()
+        given = f"{database} {temporal_address(settings)} {settings.temporal_namespace}"
         services += workers.ensure_workers(settings, given=given)
         status("scheduling the reconciler")
         ask(lambda: reconcile.ensure_schedule(settings))
@@ -194,30 +199,17 @@ def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> An
         except Unavailable as problem:
             waited = monotonic() - began
             if problem.what != "temporal" or waited > limits.TEMPORAL_START_SECONDS:
-                raise _with_log(settings, problem) from None
+                log, tail = temporal_server.log_file(settings.state), ""
+                if problem.what == "temporal" and log.exists():
+                    tail = f"; its log says: {last_line(log)} (whole log: {log})"
+                unavailable = Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code)
+                raise unavailable.leads_to(problem.then) from None
             if not restarted and waited > limits.TEMPORAL_START_SECONDS / 2:
                 restarted = True
                 temporal_server.stop_server(settings.state)
                 _start_temporal(settings, status)
             status("waiting for Temporal to answer")
             sleep(limits.TEMPORAL_ASK_SECONDS)
-
-
-def _with_log(settings: Settings, problem: Unavailable) -> Unavailable:
-    """The error, with the last lines of the local server's log."""
-    log = temporal_server.log_file(settings.state)
-    tail = f"; its log says: {last_line(log)} (whole log: {log})" if problem.what == "temporal" and log.exists() else ""
-    return Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code).leads_to(problem.then)
-
-
-def _ensure_policy(settings: Settings) -> None:
-    """Install the shipped policy, which allows every side effect of the product, in a new stack. An existing policy is
-    not changed.
-    """
-    with session(settings, Role.OPERATOR) as connection:
-        if effect_policy.in_force(connection) is effect_policy.NONE:
-            effect_policy.install(connection, shipped())
-            say("installed the shipped effect policy; `cutter policy check --current` shows its rules")
 
 
 def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
@@ -240,15 +232,6 @@ def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
         return stopped
 
 
-def _start_postgres(settings: Settings) -> Service:
-    """Start the embedded cluster with its roles, and record it, so that `down` knows that `up` started it."""
-    cluster = postgres.ensure_cluster(settings.state)
-    service = postgres.service(cluster)
-    records.remember(settings.state, service)
-    postgres.bootstrap(cluster, settings.secrets)
-    return service
-
-
 def _start_temporal(settings: Settings, status: Say) -> list[Service]:
     status("looking for a Temporal server")
     server = temporal.resolve(address=settings.temporal_address, say=status)
@@ -256,18 +239,3 @@ def _start_temporal(settings: Settings, status: Say) -> list[Service]:
         return []
     status("starting Temporal")
     return [temporal_server.ensure_server(settings, server)]
-
-
-def _database_address(settings: Settings) -> str:
-    return settings.database_url or (settings.state / "postgres.url").read_text(encoding="ascii").strip()
-
-
-def _row(service: Service) -> dict[str, Any]:
-    return {
-        "name": service.name,
-        "address": service.address,
-        "version": service.version,
-        "pid": service.process.pid,
-        "how": service.how,
-        "note": service.note,
-    }

@@ -61,10 +61,12 @@ def workers(
         report = replace(report, workers=tuple(worker for worker in report.workers if worker.state != "shutdown"))
     answer = report.as_json()
     if report.unserved or report.unavailable or report.unresponsive:
+        silent = f"{counted(len(report.unresponsive), 'worker')} missed three heartbeats"
+        unserved = f"no worker polls {', '.join(report.unserved)}" if report.unserved else silent
         answer = as_failure(
             answer,
-            code=_code(report),
-            message=_message(report),
+            code="UNAVAILABLE" if report.unserved or report.unavailable else "worker_unresponsive",
+            message=report.unavailable or unserved,
             next_command="cutter up" if report.next or not report.unserved else "cutter workers",
         )
     show(answer, as_json=as_json, render=lambda out: _print(out, report))
@@ -73,19 +75,6 @@ def workers(
     if report.unserved or report.unavailable:
         end(ExitCode.UNAVAILABLE)
     end(ExitCode.FAILED if report.unresponsive else ExitCode.DONE)
-
-
-def _code(report: WorkerReport) -> str:
-    return "UNAVAILABLE" if report.unserved or report.unavailable else "worker_unresponsive"
-
-
-def _message(report: WorkerReport) -> str:
-    """The problem with the workers in one sentence."""
-    if report.unavailable:
-        return report.unavailable
-    if report.unserved:
-        return f"no worker polls {', '.join(report.unserved)}"
-    return f"{counted(len(report.unresponsive), 'worker')} missed three heartbeats"
 
 
 def look(settings: Settings) -> WorkerReport:
@@ -119,22 +108,20 @@ def events(settings: Settings) -> Iterator[str]:
 async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Temporal's knowledge: the pollers of each queue, and the builds to which runs are pinned."""
     client = await connect(settings)
-    return {queue: await _pollers_of(client, queue) for queue in QUEUES}, await _builds_of(client)
-
-
-async def _pollers_of(client: Client, queue: str) -> list[str]:
-    identities: dict[str, None] = {}
-    for kind in KINDS:
-        try:
-            answer = await client.workflow_service.describe_task_queue(
-                DescribeTaskQueueRequest(
-                    namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
-                )
+    pollers: dict[str, list[str]] = {}
+    for queue in QUEUES:
+        identities: dict[str, None] = {}
+        for kind in KINDS:
+            request = DescribeTaskQueueRequest(
+                namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
             )
-        except RPCError as problem:
-            raise unanswered(problem) from None
-        identities |= dict.fromkeys(poller.identity for poller in answer.pollers)
-    return list(identities)
+            try:
+                answer = await client.workflow_service.describe_task_queue(request)
+            except RPCError as problem:
+                raise unanswered(problem) from None
+            identities |= dict.fromkeys(poller.identity for poller in answer.pollers)
+        pollers[queue] = list(identities)
+    return pollers, await _builds_of(client)
 
 
 async def _builds_of(client: Client) -> dict[str, str]:

@@ -1245,7 +1245,7 @@ BATCHES = (
     *_of(
         "starter/commands/approve.py", _SHOWN,
         ("a revocation without a question",
-         "    orders.confirm(order, _approval_rows(settings, record.run_id, approval), yes=yes)\n", "",
+         "    orders.confirm(order, rows, yes=yes)\n", "",
          "::test_a_command_that_signs_shows_first_and_asks[revoke in waiting_for_the_lane]"),
     ),
     *_of(

@@ -21,9 +21,9 @@ from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
 from cutter.stack import ports
 from cutter.storage.pools import session
-from starter.commands import inbox, search_attributes
+from starter.commands import search_attributes
 from starter.local import doctor_checks
-from starter.operator import run_status
+from starter.operator import inbox_entries, run_status
 from temporal.preflight import preflight
 from tests.support import tls
 from tests.support.policies import put_in_force
@@ -144,7 +144,8 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         view = await _blocked_view(stack, run.run_id)
         assert "knowledge base" in view.blocked
         assert view.needs.startswith("a repaired host")
-        shown = inbox._blocked(stack.settings)
+        with session(stack.settings, Role.OPERATOR) as connection:
+            shown = inbox_entries.blocked(connection)
         assert [repair.reason for repair in shown] == [view.blocked]
         workers = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
         assert next(worker for worker in workers if worker.name == "workers").failed

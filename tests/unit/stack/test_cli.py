@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
 from starter import cli
 from starter.__main__ import expanded
-from starter.cli import COMMANDS, Command
+from starter.command_table import COMMANDS, Command
 from starter.console.terminal import ExitCode
 
 ROOT = Path(__file__).parents[3]

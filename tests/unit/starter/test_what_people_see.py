@@ -216,7 +216,7 @@ class Terminal(io.StringIO):
 
 
 def test_what_waits_says_who_has_signed_and_how_many_are_needed() -> None:
-    assert "1 of 2 (an)" in inbox._line(WAITING)
+    assert "1 of 2 (an)" in "\n".join(on(inbox._rendered([WAITING]), width=80))
 
 
 def test_a_registration_is_told_in_the_order_in_which_people_read() -> None:
