@@ -18,7 +18,7 @@ from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import Authentication
 from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import kb_id as parse_kb_id
-from cutter.errors import CutterError, InvalidInput, NotFound
+from cutter.errors import InvalidInput, NotFound
 from cutter.gpg import Gpg
 from cutter.gpg_status import SignatureEvidence
 from cutter.kb.ids import signature_of
@@ -81,7 +81,9 @@ def check(
     try:
         document = named if isinstance(named, ApprovalDocument) else read_approval(kb, named)
     except (InvalidInput, NotFound) as problem:
-        return verify.unread(str(named), code=_code(problem), reason=str(problem), policy=policy)
+        # All errors of ids share the code of refused input. But each reason has its own code in a verdict.
+        code = "kb_id_malformed" if problem.code == InvalidInput.code else problem.code
+        return verify.unread(str(named), code=code, reason=str(problem), policy=policy)
     return check_authenticated(authenticated(document, gpg, policy), expected, policy)
 
 
@@ -93,8 +95,3 @@ def check_authenticated(
     statement = parsed if isinstance(parsed, Statement) else None
     facts = expected(authentication.document, statement) if callable(expected) else expected
     return verify.judge(authentication, parsed, expected=facts, policy=policy)
-
-
-def _code(problem: CutterError) -> str:
-    # All errors of ids share the code of refused input. But each reason has its own code in a verdict.
-    return "kb_id_malformed" if problem.code == InvalidInput.code else problem.code
