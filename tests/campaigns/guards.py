@@ -906,7 +906,7 @@ BATCHES = (
          "::test_the_file_has_at_most_64_kib_for_each_hundred_documents"),
         ("a document twice", "if first is not entry:", "if False:", "::test_a_document_stands_once"),
         ("a cycle",
-         "for circle in circles({name: [need for need, _ in entry.needs] for name, entry in by_name.items()}):",
+         "for circle in circles({name: [need.text for need in entry.needs] for name, entry in by_name.items()}):",
          "for circle in ():", "::test_a_cycle_is_named_with_its_way"),
         ("a secret in a line", 'reading.note_flaws(sensitive_lines(data.decode("utf-8", "replace")))', "pass",
          "unit/batch/test_queue_secrets.py::test_a_secret_is_refused_in_every_place_and_never_shown"),
@@ -953,7 +953,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/ways.py", "unit/batch/test_ways.py",
-        ("a resume that is undone at once", "    if cause is not None:", "    if False:",
+        ("a resume that is undone at once", "    if halt is not None:", "    if False:",
          "::test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed"),
         ("drafts under a second cut", "    if run.wrote:", "    if False:",
          "::test_drafts_are_withdrawn_before_a_document_is_cut_again"),
@@ -965,7 +965,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/batch/admission.py", "unit/batch/test_queue_admission.py",
-        ("a text that is cut in another scope", "facts is None or facts.scope in (None, wanted)", "True",
+        ("a text that is cut in another scope", "if facts.scope not in (None, wanted):", "if False:",
          "::test_a_document_that_would_be_cut_in_another_scope_is_refused_with_both_ways_out"),
         ("a request to nobody", "item.actor is not None and item.actor not in approvers", "False",
          "::test_an_actor_whom_the_policy_does_not_know_is_refused_and_without_a_policy_nobody_is"),
