@@ -108,7 +108,8 @@ def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Q
     reading.note_flaws(list(flaws))
     if node is not None:
         reading.note_flaws(sensitive_values(node))
-        items = _entries(node)
+        named = _value(node, "items")
+        items = named.items if isinstance(named, Items) else ()
         if len(items) > items_max:
             text = f"has {len(items)} documents, at most {items_max}: split the queue"
             reading.note(items[items_max].line, "items", text)
@@ -162,11 +163,6 @@ class _Reading:
 
 def _bytes_max(items: int) -> int:
     return max(1, -(-items // 100)) * limits.QUEUE_BYTES_A_HUNDRED_ITEMS
-
-
-def _entries(node: Node) -> tuple[Node, ...]:
-    items = _value(node, "items")
-    return items.items if isinstance(items, Items) else ()
 
 
 def _value(node: Node, name: str) -> Node | None:
@@ -246,9 +242,10 @@ def _typed(node: Node, reading: _Reading) -> QueueFile | None:
         else:
             text = "must be a mapping of fields" if not inner else "must be a mapping with a document_id"
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in shown).removeprefix(".")
-        written = _at(values, (*loc[:2], "document_id")) if inner else None
-        known = isinstance(written, str) and DOCUMENT_ID.fullmatch(written)
-        reading.note(reading.line_of(loc), path, text, document_id=written if known else "")
+        document_id = _at(values, (*loc[:2], "document_id")) if inner else ""
+        if not isinstance(document_id, str) or not DOCUMENT_ID.fullmatch(document_id):
+            document_id = ""
+        reading.note(reading.line_of(loc), path, text, document_id=document_id)
     return None
 
 

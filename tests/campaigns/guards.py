@@ -1922,7 +1922,7 @@ OUTSIDE = (
          "::test_the_servers_http_port_is_closed_to_web_pages"),
         ("web pages at the Web UI", "ui_ip = ports.own_address(folder / UI_IP)", "ui_ip = ports.LOOPBACK",
          "campaigns/test_web_pages.py::test_no_web_page_reaches_the_local_temporal_server"),
-        ("news that the Web UI fetches", '["--ui-disable-news-fetch"] if _fetches_news(version) else []', "[]",
+        ("news that the Web UI fetches", '["--ui-disable-news-fetch"] if fetches_news else []', "[]",
          "::test_a_web_ui_that_fetches_news_is_told_not_to"),
     ),
     *_of(
