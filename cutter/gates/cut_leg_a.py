@@ -107,7 +107,13 @@ def _approved(evidence: Evidence) -> tuple[Invariant, Invariant]:
     documents = {
         authorization.approval_sha256 for authorization in evidence.authorizations if authorization.approval_sha256
     }
-    others = [authorization for authorization in evidence.authorizations if not _authorizes(authorization, evidence)]
+    others = [
+        authorization
+        for authorization in evidence.authorizations
+        if authorization.document_id != evidence.document_id
+        or authorization.writer_digest != evidence.planned_writer_digest
+        or authorization.change_set_id not in (None, evidence.change_set_id)
+    ]
     return (
         holds(
             "approval_resolves_to_signed_document",
@@ -122,14 +128,6 @@ def _approved(evidence: Evidence) -> tuple[Invariant, Invariant]:
             or "this cut",
             f"{evidence.document_id} {evidence.planned_writer_digest} {evidence.change_set_id}",
         ),
-    )
-
-
-def _authorizes(authorization: Authorization, evidence: Evidence) -> bool:
-    return (
-        authorization.document_id == evidence.document_id
-        and authorization.writer_digest == evidence.planned_writer_digest
-        and authorization.change_set_id in (None, evidence.change_set_id)
     )
 
 
