@@ -893,7 +893,7 @@ BATCHES = (
         ("a key twice", "elif key.text in keys:", "elif False:", _PLAIN),
         ("depth", "if depth > limits.YAML_DEPTH_MAX:", "if False:", "::test_deep_nesting_is_refused_before_it_is_read"),
         ("a second document", "if not isinstance(after, yaml.StreamEndEvent):", "if False:", _PLAIN),
-        ("a line that looks other than it is read", "            self._misleading(text)\n", "",
+        ("a line that looks other than it is read", "for match in _MISLEADING.finditer(text):", "for match in ():",
          "::test_a_comment_that_looks_other_than_it_is_read_is_refused_with_its_line"),
         ("flaws without end", "if len(self.flaws) >= limits.YAML_FLAWS_MAX:", "if False:",
          "::test_the_first_hostile_lines_end_the_reading"),
