@@ -266,9 +266,22 @@ class Gpg:
         return shutil.which("gpgconf", path=str(Path(self.binary).parent)) or shutil.which("gpgconf")
 
     def _ask(self, call: Callable[[Any], Any], *, agent: bool = False) -> Any:
-        """Make one isolated call of the library. The answer may be a refusal. Raises Unavailable if gpg cannot run."""
+        """Make one isolated call of the library. The answer may be a refusal. Raises Unavailable if gpg cannot run.
+
+        A new object of the library costs one more process, because it asks gpg for its version. So each object is kept
+        while its home exists.
+        """
         try:
-            return call(self._library(agent=agent))
+            home = str(self._path(self.home)) if self.home is not None else None
+            if home is not None and not Path(home).is_dir():
+                raise FileNotFoundError(errno.ENOENT, "it or its home is missing")
+            if agent not in self._libraries:
+                patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
+                self._libraries[agent] = _Library(
+                    patience, gpgbinary=self.binary, gnupghome=home, options=self._options(agent=agent),
+                    env=environment(person=self._interactive),
+                )  # fmt: skip
+            return call(self._libraries[agent])
         except (OSError, ValueError) as problem:
             raise self._away(problem) from problem
 
@@ -286,21 +299,6 @@ class Gpg:
                 return ()
             state.append((name, file.st_ino, file.st_size, file.st_mtime_ns))
         return tuple(state)
-
-    def _library(self, *, agent: bool) -> _Library:
-        """The library's object for calls with or without the agent. A new object costs one more process, because it
-        asks gpg for its version. So each object is kept while its home exists.
-        """
-        home = str(self._path(self.home)) if self.home is not None else None
-        if home is not None and not Path(home).is_dir():
-            raise FileNotFoundError(errno.ENOENT, "it or its home is missing")
-        if agent not in self._libraries:
-            patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
-            self._libraries[agent] = _Library(
-                patience, gpgbinary=self.binary, gnupghome=home, options=self._options(agent=agent),
-                env=environment(person=self._interactive),
-            )  # fmt: skip
-        return self._libraries[agent]
 
     def _homedir(self) -> tuple[str, ...]:
         return ("--homedir", str(self._path(self.home))) if self.home is not None else ()

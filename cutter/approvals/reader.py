@@ -1,16 +1,20 @@
 """IO: fetches an approval, asks gpg, and judges. The cutter worker and the exec worker use the same code (spec 03).
 
-Both files are read once, and every later step works on these bytes.
+Both files are read once, and every later step works on these bytes. gpg's answer about the one signature of a list is
+kept for a short time, because all statements of the list have it.
 """
 
 from __future__ import annotations
 
+import math
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 
 from cutter import limits
 from cutter.approvals import verify
 from cutter.approvals.expectation import Expected
-from cutter.approvals.gpg_answers import ANSWERS
 from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.signed_list import read_signature, signed_bytes
 from cutter.approvals.statement import Statement
@@ -29,6 +33,33 @@ ExpectedFor = Callable[[ApprovalDocument, Statement | None], Expected]
 """A function that asks the database for the facts about the document that was read. It gets the statement only if the
 document was authenticated.
 """
+
+
+class Answers:
+    """gpg's newest answers about signatures of lists. Only an answer that decides something is kept."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, ...], tuple[float, SignatureEvidence]] = OrderedDict()
+
+    def get(self, asked: tuple[str, ...], ask: Callable[[], SignatureEvidence]) -> SignatureEvidence:
+        """The answer to a question. `asked` names the policy epoch, gpg's home, the signed bytes and the signature."""
+        with self._lock:
+            at, answer = self._kept.get(asked, (-math.inf, SignatureEvidence()))
+        if self._clock() - at < limits.LIST_ANSWER_SECONDS:
+            return answer
+        began, answer = self._clock(), ask()
+        with self._lock:
+            self._kept.pop(asked, None)
+            if answer.unverifiable is None:
+                self._kept[asked] = (began, answer)
+            while len(self._kept) > limits.LIST_ANSWERS_MAX:
+                self._kept.popitem(last=False)
+        return answer
+
+
+ANSWERS = Answers()
 
 
 def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:

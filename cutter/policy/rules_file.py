@@ -89,7 +89,15 @@ class _Reading:
 def _rule(node: Node) -> Rule:
     given = FieldReader(node, "a rule", _RULE_FIELDS)
     name = given.text("name", _RULE_NAME, "1 to 64 of a-z, 0-9 and '-'")
-    verdict, tier = _verdict(given)
+    text = given.text("verdict", _VERDICT, "`allow`, `deny` or `needs_approval(low|medium|high)`")
+    verdict, tier = Verdict.NEEDS_APPROVAL, None
+    if text in (Verdict.ALLOW, Verdict.DENY):
+        verdict = Verdict(text)
+    else:
+        named = text.removeprefix("needs_approval(").removesuffix(")")
+        if named not in tuple(Tier):
+            raise Wrong(given.node("verdict").line, f"there is no such tier: choose one of {', '.join(Tier)}")
+        tier = Tier(named)
     rule = Rule(
         name=name,
         line=node.line,
@@ -126,16 +134,6 @@ def _require_sense(rule: Rule) -> None:
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
-
-
-def _verdict(given: FieldReader) -> tuple[Verdict, Tier | None]:
-    text = given.text("verdict", _VERDICT, "`allow`, `deny` or `needs_approval(low|medium|high)`")
-    if text in (Verdict.ALLOW, Verdict.DENY):
-        return Verdict(text), None
-    tier = text.removeprefix("needs_approval(").removesuffix(")")
-    if tier not in tuple(Tier):
-        raise Wrong(given.node("verdict").line, f"there is no such tier: choose one of {', '.join(Tier)}")
-    return Verdict.NEEDS_APPROVAL, Tier(tier)
 
 
 def _span(given: FieldReader) -> Span | None:

@@ -813,7 +813,7 @@ APPROVALS = (
          "::test_a_statement_that_is_not_at_its_place_proves_another_head"),
     ),
     *_of(
-        "cutter/approvals/gpg_answers.py", "unit/approvals/test_gpg_answers.py",
+        "cutter/approvals/reader.py", "unit/approvals/test_gpg_answers.py",
         ("an old answer about a signature", "if self._clock() - at < limits.LIST_ANSWER_SECONDS:", "if at > 0:",
          "::test_an_answer_is_used_again_until_its_time_is_over"),
         ("an answer that decided nothing", "if answer.unverifiable is None:", "if True:",
