@@ -33,6 +33,14 @@ _ASKS = {
     ),
 }  # fmt: skip
 """Heading and first sentence of a request, by its gate and by whether it repeals the law."""
+_WITH_THE_TOOL = (
+    "## To approve with the tool",
+    "",
+    "It builds what is shown above again from the snapshot on your machine, compares every digest, asks, signs",
+    "with your key, puts both files into the knowledge base and hands them over:",
+    "",
+    "```sh",
+)
 LIVE = "live"
 
 
@@ -78,12 +86,7 @@ def tail(document: RequestDocument) -> str:
     lines = [*_changes(document)]
     if document.mode == LIVE:
         lines += [
-            "## To approve with the tool",
-            "",
-            "It builds what is shown above again from the snapshot on your machine, compares every digest, asks, "
-            "signs\nwith your key, puts both files into the knowledge base and hands them over:",
-            "",
-            "```sh",
+            *_WITH_THE_TOOL,
             f"cutter approve {document.request.run_id}",
             "```",
             "",

@@ -38,7 +38,7 @@ class Process:
 def identify(pid: int) -> Process | None:
     """The living process with that number, or None. A zombie does not count as living.
 
-    Its birth is in ticks since boot with the id of the boot, if /proc has them: a start time of the wall clock would
+    Its birth is in ticks since boot with the id of the boot, if /proc has them. A start time of the wall clock would
     change if a person or program sets the clock.
     """
     try:
