@@ -200,9 +200,20 @@ class Gpg:
         It never raises; `unverifiable` has the reason.
         """
         try:
-            done = self._verify(body, signature)
+            with _read_end(signature) as number:
+                words = ("--status-fd", "1", "--enable-special-filenames", "--verify", "--", f"-&{number}", "-")
+                done = self._run(self._command(*words), body, pass_fds=(number,))
             evidence = read_status(done.stdout.decode("utf-8", "replace").split("\n"))
-            reason = self._why_unverifiable(evidence, done)
+            reason = None
+            if done.returncode < 0:
+                reason = f"gpg was ended by signal {-done.returncode}"
+            elif not evidence.keywords:
+                last = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1] or "no reason given"
+                reason = f"gpg said nothing about the signature ({last})"
+            elif "NO_PUBKEY" in evidence.keywords and self._required:
+                missing = self._required - set(self.primary_fingerprints())
+                if missing:
+                    reason = f"the keyring of approvers cannot be read: {min(missing)} is missing from it"
         except (Unavailable, OSError) as problem:
             return SignatureEvidence(unverifiable=str(problem))
         return SignatureEvidence(records=evidence.records, keywords=evidence.keywords, unverifiable=reason)
@@ -254,21 +265,23 @@ class Gpg:
     def _gpgconf(self) -> str | None:
         return shutil.which("gpgconf", path=str(Path(self.binary).parent)) or shutil.which("gpgconf")
 
-    def _why_unverifiable(self, evidence: SignatureEvidence, done: subprocess.CompletedProcess[bytes]) -> str | None:
-        if done.returncode < 0:
-            return f"gpg was ended by signal {-done.returncode}"
-        if not evidence.keywords:
-            return f"gpg said nothing about the signature ({_last_line(done.stderr)})"
-        if "NO_PUBKEY" in evidence.keywords and self._required:
-            missing = self._required - set(self.primary_fingerprints())
-            if missing:
-                return f"the keyring of approvers cannot be read: {min(missing)} is missing from it"
-        return None
-
     def _ask(self, call: Callable[[Any], Any], *, agent: bool = False) -> Any:
-        """Make one isolated call of the library. The answer may be a refusal. Raises Unavailable if gpg cannot run."""
+        """Make one isolated call of the library. The answer may be a refusal. Raises Unavailable if gpg cannot run.
+
+        A new object of the library costs one more process, because it asks gpg for its version. So each object is kept
+        while its home exists.
+        """
         try:
-            return call(self._library(agent=agent))
+            home = str(self._path(self.home)) if self.home is not None else None
+            if home is not None and not Path(home).is_dir():
+                raise FileNotFoundError(errno.ENOENT, "it or its home is missing")
+            if agent not in self._libraries:
+                patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
+                self._libraries[agent] = _Library(
+                    patience, gpgbinary=self.binary, gnupghome=home, options=self._options(agent=agent),
+                    env=environment(person=self._interactive),
+                )  # fmt: skip
+            return call(self._libraries[agent])
         except (OSError, ValueError) as problem:
             raise self._away(problem) from problem
 
@@ -286,26 +299,6 @@ class Gpg:
                 return ()
             state.append((name, file.st_ino, file.st_size, file.st_mtime_ns))
         return tuple(state)
-
-    def _library(self, *, agent: bool) -> _Library:
-        """The library's object for calls with or without the agent. A new object costs one more process, because it
-        asks gpg for its version. So each object is kept while its home exists.
-        """
-        home = str(self._path(self.home)) if self.home is not None else None
-        if home is not None and not Path(home).is_dir():
-            raise FileNotFoundError(errno.ENOENT, "it or its home is missing")
-        if agent not in self._libraries:
-            patience = threading.TIMEOUT_MAX if agent and self._interactive else limits.GPG_SECONDS
-            self._libraries[agent] = _Library(
-                patience, gpgbinary=self.binary, gnupghome=home, options=self._options(agent=agent),
-                env=environment(person=self._interactive),
-            )  # fmt: skip
-        return self._libraries[agent]
-
-    def _verify(self, body: bytes, signature: bytes) -> subprocess.CompletedProcess[bytes]:
-        with _read_end(signature) as number:
-            words = ("--status-fd", "1", "--enable-special-filenames", "--verify", "--", f"-&{number}", "-")
-            return self._run(self._command(*words), body, pass_fds=(number,))
 
     def _homedir(self) -> tuple[str, ...]:
         return ("--homedir", str(self._path(self.home))) if self.home is not None else ()
@@ -394,18 +387,16 @@ class _Library(gnupg.GPG):  # type: ignore[misc]
 def _failed(what: str, answer: Any) -> Unavailable:
     output = str(answer.stderr).strip().split("\n")
     line = next((line for line in reversed(output) if not line.startswith("[GNUPG:]")), "") or "no reason given"
-    return Unavailable(f"gpg could not {what}: {line}{_remedy(line, output)}", what="gpg")
-
-
-def _remedy(line: str, output: Sequence[str]) -> str:
-    """The reason that gpg's last line hides, and what a person can do about it."""
-    if "Inappropriate ioctl" in line or "No pinentry" in line:
-        return ": gpg asks for the passphrase in a terminal; type `export GPG_TTY=$(tty)` there, then the command again"
+    # The reason that gpg's last line hides, and what a person can do about it.
+    remedy = ""
     expired = [int(words[2]) for words in map(str.split, output) if words[1:2] == ["KEYEXPIRED"] and words[2].isdigit()]
-    if expired and "Unusable secret key" in line:
+    if "Inappropriate ioctl" in line or "No pinentry" in line:
+        terminal = "type `export GPG_TTY=$(tty)` there, then the command again"
+        remedy = f": gpg asks for the passphrase in a terminal; {terminal}"
+    elif expired and "Unusable secret key" in line:
         day = datetime.fromtimestamp(max(expired), UTC).date()
-        return f": the signing key expired on {day}; docs/guides/keys.md says how to extend an approver's key"
-    return ""
+        remedy = f": the signing key expired on {day}; docs/guides/keys.md says how to extend an approver's key"
+    return Unavailable(f"gpg could not {what}: {line}{remedy}", what="gpg")
 
 
 def find_binary() -> str:
@@ -459,11 +450,6 @@ def _short_place() -> Path:
     """The folder of temporary files, or /tmp if the path of that folder leaves no room for a socket's path."""
     place = Path(tempfile.gettempdir())
     return place if len(os.fsencode(place)) <= _SOCKET_PATH_MAX - _LINK_NAME_MAX else Path("/tmp")
-
-
-def _last_line(stderr: bytes) -> str:
-    lines = stderr.decode("utf-8", "replace").strip().split("\n")
-    return lines[-1] or "no reason given"
 
 
 def _full(fingerprint: str) -> str:

@@ -7,7 +7,7 @@ key "good", so the judge needs the records themselves (spec 03, step 3).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -63,7 +63,19 @@ class _Open:
         # Two VALIDSIG lines for one signature prove neither of the two.
         if len(self.valid) != 1:
             return SignatureRecord(outcomes=outcomes, key_missing=self.key_missing)
-        return _with_validsig(outcomes, self.valid[0])
+        # VALIDSIG <fpr> <date> <created> <expires> <version> <reserved> <key algorithm> <digest> <class> <primary fpr>
+        words = self.valid[0]
+        if len(words) < 10 or not (FINGERPRINT.fullmatch(words[0]) and FINGERPRINT.fullmatch(words[9])):
+            return SignatureRecord(outcomes=outcomes)
+        return SignatureRecord(
+            outcomes=outcomes,
+            fingerprint=words[0],
+            primary_fingerprint=words[9],
+            created=_moment(words[2]),
+            expires=_moment(words[3]) if words[3] != "0" else None,
+            digest_algorithm=int(words[7]) if words[7].isdecimal() else None,
+            signature_class=words[8],
+        )
 
 
 def status_words(lines: Iterable[str]) -> list[list[str]]:
@@ -94,21 +106,6 @@ def _take(signature: _Open, keyword: str, words: list[str]) -> None:
         signature.valid.append(words)
     elif keyword == "NO_PUBKEY":
         signature.key_missing = True
-
-
-def _with_validsig(outcomes: tuple[Outcome, ...], words: Sequence[str]) -> SignatureRecord:
-    # VALIDSIG <fpr> <date> <created> <expires> <version> <reserved> <key algorithm> <digest> <class> <primary fpr>
-    if len(words) < 10 or not (FINGERPRINT.fullmatch(words[0]) and FINGERPRINT.fullmatch(words[9])):
-        return SignatureRecord(outcomes=outcomes)
-    return SignatureRecord(
-        outcomes=outcomes,
-        fingerprint=words[0],
-        primary_fingerprint=words[9],
-        created=_moment(words[2]),
-        expires=_moment(words[3]) if words[3] != "0" else None,
-        digest_algorithm=int(words[7]) if words[7].isdecimal() else None,
-        signature_class=words[8],
-    )
 
 
 def _moment(text: str) -> datetime | None:

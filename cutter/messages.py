@@ -212,8 +212,12 @@ class OpenedRequest:
         )  # fmt: skip
         if not 1 <= self.approvers_needed <= limits.APPROVALS_A_GATE_MAX:
             raise ValueError("as many approvers as no policy asks for")
-        if self.status == "requested" and not _YEARS[0] <= _instant(self.expires_utc).year < _YEARS[1]:
-            raise ValueError("a request that expires at no time of ours")
+        if self.status == "requested":
+            expires = datetime.fromisoformat(self.expires_utc)
+            if expires.tzinfo is None:
+                raise ValueError("a time without its zone")
+            if not _YEARS[0] <= expires.year < _YEARS[1]:
+                raise ValueError("a request that expires at no time of ours")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -657,13 +661,6 @@ def _state(state: str, *texts: str) -> None:
 def _short(*texts: str, most: int = limits.ANSWER_CHARACTERS_MAX) -> None:
     if any(len(text) > most for text in texts):
         raise ValueError(f"a text of more than {most} characters")
-
-
-def _instant(text: str) -> datetime:
-    instant = datetime.fromisoformat(text)
-    if instant.tzinfo is None:
-        raise ValueError("a time without its zone")
-    return instant
 
 
 def _few(*entries: Collection[str] | Collection[float]) -> None:

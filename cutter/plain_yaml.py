@@ -113,8 +113,20 @@ class _Reader:
 
     def document(self, text: str) -> Node | None:
         try:
-            self._misleading(text)
-            return self._document()
+            # Also in comments: if people and programs read different texts, no part can be trusted.
+            for match in _MISLEADING.finditer(text):
+                line = text.count("\n", 0, match.start()) + 1
+                self._flaw(line, f"U+{ord(match[0]):04X} makes a line look other than it is read: leave it out")
+            next(self._events)
+            if isinstance(next(self._events), yaml.StreamEndEvent):
+                self._flaw(0, "the file is empty")
+                return None
+            node = self._node(next(self._events), depth=1)
+            next(self._events)
+            after = next(self._events)
+            if not isinstance(after, yaml.StreamEndEvent):
+                self._flaw(_line(after), "the file has a second document")
+            return node
         except _Enough:
             return None
         except yaml.MarkedYAMLError as problem:
@@ -123,24 +135,6 @@ class _Reader:
         except yaml.YAMLError as problem:
             self._flaw(0, "the file is no YAML: " + " ".join(str(problem).split()))
         return None
-
-    def _misleading(self, text: str) -> None:
-        """Find misleading characters, also in comments. If people and programs read different texts, trust no part."""
-        for match in _MISLEADING.finditer(text):
-            line = text.count("\n", 0, match.start()) + 1
-            self._flaw(line, f"U+{ord(match[0]):04X} makes a line look other than it is read: leave it out")
-
-    def _document(self) -> Node | None:
-        next(self._events)
-        if isinstance(next(self._events), yaml.StreamEndEvent):
-            self._flaw(0, "the file is empty")
-            return None
-        node = self._node(next(self._events), depth=1)
-        next(self._events)
-        after = next(self._events)
-        if not isinstance(after, yaml.StreamEndEvent):
-            self._flaw(_line(after), "the file has a second document")
-        return node
 
     def _flaw(self, line: int, rule: str) -> None:
         self.flaws.append(Flaw(line=line, rule=rule))
@@ -157,27 +151,21 @@ class _Reader:
         if getattr(event, "tag", None):
             self._flaw(line, "tags are not allowed")
         if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event, line)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return Items(line=line, items=tuple(self._sequence(depth)))
-        if isinstance(event, yaml.MappingStartEvent):
-            return Fields(line=line, entries=tuple(self._mapping(depth)))
-        return Nothing(line=line)
-
-    def _scalar(self, event: yaml.ScalarEvent, line: int) -> Scalar | Nothing:
-        if event.style in ("|", ">"):
-            self._flaw(line, "block texts are not allowed")
-        if not event.style and event.value in NULLS:
+            if event.style in ("|", ">"):
+                self._flaw(line, "block texts are not allowed")
+            if event.style or event.value not in NULLS:
+                return Scalar(line=line, text=event.value)
             if not self._nulls:
                 self._flaw(line, "a value is missing")
             return Nothing(line=line)
-        return Scalar(line=line, text=event.value)
-
-    def _sequence(self, depth: int) -> Iterator[Node]:
-        for event in self._events:
-            if isinstance(event, yaml.SequenceEndEvent):
-                return
-            yield self._node(event, depth=depth + 1)
+        if isinstance(event, yaml.SequenceStartEvent):
+            items = []
+            while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
+                items.append(self._node(item, depth=depth + 1))
+            return Items(line=line, items=tuple(items))
+        if isinstance(event, yaml.MappingStartEvent):
+            return Fields(line=line, entries=tuple(self._mapping(depth)))
+        return Nothing(line=line)
 
     def _mapping(self, depth: int) -> Iterator[tuple[Scalar, Node]]:
         keys: set[str] = set()

@@ -34,7 +34,11 @@ class Senders:
         with self._lock:
             if caller in self._sending:
                 return
-            self._make_room(address)
+            of_address = [caller for caller, (other, _) in self._sending.items() if other == address]
+            if len(of_address) >= limits.SENDERS_OF_ADDRESS_MAX:
+                self._drop(of_address[0])
+            if len(self._sending) >= limits.SENDERS_MAX:
+                self._drop(next(iter(self._sending)))
             end = threading.Timer(limits.SENDER_SECONDS, _hang_up, (caller,))
             end.daemon = True
             self._sending[caller] = (address, end)
@@ -46,13 +50,6 @@ class Senders:
             entry = self._sending.pop(caller, None)
         if entry is not None:
             entry[1].cancel()
-
-    def _make_room(self, address: str) -> None:
-        of_address = [caller for caller, (other, _) in self._sending.items() if other == address]
-        if len(of_address) >= limits.SENDERS_OF_ADDRESS_MAX:
-            self._drop(of_address[0])
-        if len(self._sending) >= limits.SENDERS_MAX:
-            self._drop(next(iter(self._sending)))
 
     def _drop(self, caller: Connection) -> None:
         self._sending.pop(caller)[1].cancel()

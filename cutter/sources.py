@@ -126,13 +126,13 @@ def for_prefix(options: dict[str, Any], docprefix: str) -> dict[str, Any]:
     accept = options.get("accept")
     if not accept:
         return options
-    return {**options, "accept": {_with_prefix(name, docprefix): reason for name, reason in accept.items()}}
-
-
-def _with_prefix(name: str, docprefix: str) -> str:
-    kind, colon, address = name.partition(":")
-    first, slash, rest = address.partition("/")
-    return f"{kind}{colon}{docprefix}{slash}{rest}" if first == PREVIEW_PREFIX else name
+    prefixed = {}
+    for name, reason in accept.items():
+        kind, colon, address = name.partition(":")
+        first, slash, rest = address.partition("/")
+        own = f"{kind}{colon}{docprefix}{slash}{rest}" if first == PREVIEW_PREFIX else name
+        prefixed[own] = reason
+    return {**options, "accept": prefixed}
 
 
 def normalised(data: bytes, form: str | None) -> tuple[bytes, dict[str, Any]]:

@@ -135,7 +135,14 @@ def check_succession(
     _, ring = load_current(approvers_dir, previous.sha256)
     name = _epoch_path(approvers_dir, following.number).name
     files = sorted(approvers_dir.glob(f"{name}.*.asc"))[: limits.APPROVALS_A_GATE_MAX * 2]
-    signatures = [(data, ring.verify_detached(following.data, data)) for data in map(_read_signature, files)]
+    signatures = []
+    for path in files:
+        try:
+            with path.open("rb") as file:
+                data = file.read(limits.SIGNATURE_BYTES_MAX + 1)
+        except OSError as problem:
+            raise _unreadable(path, problem) from problem
+        signatures.append((data, ring.verify_detached(following.data, data)))
     away = next((evidence.unverifiable for _, evidence in signatures if evidence.unverifiable), None)
     if away is not None:
         raise Unavailable(f"the signatures of the new epoch could not be verified: {away}", what="gpg")
@@ -178,8 +185,15 @@ def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[ApproverPol
     Unavailable(what="approvers") if the file or a key is missing or changed. Raises Unavailable(what="gpg") if the
     binary is missing or older than the epoch's floor.
     """
-    data = _epoch_of(approvers_dir, expected_sha256)
-    if data is None:
+    # The newest file comes first, because the epoch in force is nearly always the last one.
+    for path in sorted(approvers_dir.glob("epoch-[0-9][0-9][0-9][0-9].yaml"), reverse=True):
+        try:
+            data = path.read_bytes()
+        except OSError as problem:
+            raise _unreadable(path, problem) from problem
+        if sha256_hex(data) == expected_sha256:
+            break
+    else:
         raise Unavailable(
             f"no epoch in {approvers_dir} has the sha256 {expected_sha256} that the database names; restore the file",
             what="approvers",
@@ -193,26 +207,20 @@ def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[ApproverPol
     return policy, ring
 
 
-def _epoch_of(approvers_dir: Path, sha256: str) -> bytes | None:
-    # The newest file comes first, because the epoch in force is nearly always the last one.
-    for path in sorted(approvers_dir.glob("epoch-[0-9][0-9][0-9][0-9].yaml"), reverse=True):
-        try:
-            data = path.read_bytes()
-        except OSError as problem:
-            raise _unreadable(path, problem) from problem
-        if sha256_hex(data) == sha256:
-            return data
-    return None
-
-
 @lru_cache(maxsize=8)
 def _ring(approvers_dir: Path, policy: ApproverPolicy) -> Gpg:
-    keys = {sha256_hex(data): data for data in _key_files(approvers_dir)}
+    folder = approvers_dir / "keys"
+    try:
+        keys = {sha256_hex(data): data for data in (path.read_bytes() for path in sorted(folder.glob("*.asc")))}
+    except OSError as problem:
+        raise _unreadable(folder, problem) from problem
     home = gpg.new_folder()
     fingerprints = frozenset(approver.fingerprint for approver in policy.approvers)
     ring = Gpg(home, policy.gpg_binary, required=fingerprints)
     gpg.remove_with(ring, home)
-    _require_version(ring, policy)
+    if ring.version() < policy.gpg_version_floor:
+        floor = ".".join(map(str, policy.gpg_version_floor))
+        raise Unavailable(f"{policy.gpg_binary} is older than {floor}, the epoch's floor; update GnuPG", what="gpg")
     for approver in policy.approvers:
         if approver.key_sha256 not in keys:
             raise Unavailable(
@@ -223,21 +231,6 @@ def _ring(approvers_dir: Path, policy: ApproverPolicy) -> Gpg:
     if strangers:
         raise Unavailable(f"the keyring of approvers is not the epoch's: {min(strangers)}", what="approvers")
     return ring
-
-
-def _require_version(ring: Gpg, policy: ApproverPolicy) -> None:
-    version = ring.version()
-    if version < policy.gpg_version_floor:
-        floor = ".".join(map(str, policy.gpg_version_floor))
-        raise Unavailable(f"{policy.gpg_binary} is older than {floor}, the epoch's floor; update GnuPG", what="gpg")
-
-
-def _key_files(approvers_dir: Path) -> list[bytes]:
-    folder = approvers_dir / "keys"
-    try:
-        return [path.read_bytes() for path in sorted(folder.glob("*.asc"))]
-    except OSError as problem:
-        raise _unreadable(folder, problem) from problem
 
 
 def _take_key(approvers_dir: Path, approver: NewApprover, binary: str) -> Approver:
@@ -273,14 +266,6 @@ def _write_new(path: Path, data: bytes) -> Path:
         if path.read_bytes() != data:
             raise Conflict(f"{path} exists with other bytes; nothing was changed") from None
     return path
-
-
-def _read_signature(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(limits.SIGNATURE_BYTES_MAX + 1)
-    except OSError as problem:
-        raise _unreadable(path, problem) from problem
 
 
 def _epoch_path(approvers_dir: Path, number: int) -> Path:

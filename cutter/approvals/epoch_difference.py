@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cutter.approvals.policy import Approver, ApproverPolicy, GateRule
+from cutter.approvals.policy import ApproverPolicy
 from cutter.domain.timestamps import readable
 
 
@@ -29,23 +29,19 @@ def differences(previous: ApproverPolicy, following: ApproverPolicy) -> list[Cha
 
 def _sayings(policy: ApproverPolicy) -> dict[str, str]:
     """Every field of an epoch except its number and the digest of the epoch before, which always differ."""
-    return {
-        **{f"approver {approver.name}": _person(approver) for approver in policy.approvers},
-        **{f"gate {rule.gate}": _rule(rule) for rule in policy.gates},
+    sayings = {}
+    for approver in policy.approvers:
+        time = f"from {readable(approver.not_before)} until {readable(approver.not_after)}"
+        may = f"gates {', '.join(approver.gates) or 'none'}; groups {', '.join(approver.groups) or 'none'}"
+        key = f"key {approver.fingerprint} (file {approver.key_sha256[:16]}…)"
+        sayings[f"approver {approver.name}"] = f"{key}; {may}; {time}"
+    for rule in policy.gates:
+        thresholds = ", ".join(f"{tier} {rule.needed(tier)}" for tier, _ in rule.thresholds)
+        sayings[f"gate {rule.gate}"] = f"tier {rule.tier}; approvers for each tier: {thresholds}"
+    return sayings | {
         "succession": f"{policy.succession} of its approvers must sign the epoch after it",
         "signing": policy.signing.value,
         "lifecycle group": policy.lifecycle_group,
         "deployment": policy.deployment_id,
         "gpg": f"{policy.gpg_binary}, at least {'.'.join(map(str, policy.gpg_version_floor))}",
     }
-
-
-def _person(approver: Approver) -> str:
-    time = f"from {readable(approver.not_before)} until {readable(approver.not_after)}"
-    may = f"gates {', '.join(approver.gates) or 'none'}; groups {', '.join(approver.groups) or 'none'}"
-    return f"key {approver.fingerprint} (file {approver.key_sha256[:16]}…); {may}; {time}"
-
-
-def _rule(rule: GateRule) -> str:
-    thresholds = ", ".join(f"{tier} {rule.needed(tier)}" for tier, _ in rule.thresholds)
-    return f"tier {rule.tier}; approvers for each tier: {thresholds}"

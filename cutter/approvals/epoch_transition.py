@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from cutter import limits
-from cutter.approvals.policy import Approver, ApproverPolicy
-from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
+from cutter.approvals.policy import ApproverPolicy
+from cutter.gpg_status import Outcome, SignatureEvidence
 from cutter.openpgp import STRONG_DIGESTS, read_form
 from cutter.types import Refusal
 
@@ -33,32 +33,24 @@ def refuse_succession(
         return Refusal(code="epoch_order", reason=f"epoch {following.number} does not follow epoch {previous.number}")
     if following.deployment_id != previous.deployment_id:
         return Refusal(code="epoch_deployment", reason="the new epoch is of another deployment")
-    signers = {
-        approver.fingerprint: approver.name
-        for file, evidence in signatures
-        if (approver := _signer(previous, file, evidence, now))
-    }
+    signers = {}
+    for file, evidence in signatures:
+        form = read_form(file)
+        if isinstance(form, Refusal) or form.signature_class != "00" or form.digest_algorithm not in STRONG_DIGESTS:
+            continue
+        if evidence.unverifiable is not None or len(evidence.records) != 1:
+            continue
+        record = evidence.records[0]
+        created, strong = record.created, record.digest_algorithm in STRONG_DIGESTS and record.signature_class == "00"
+        if record.outcomes != (Outcome.GOOD,) or created is None or not strong:
+            continue
+        if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS) or (record.expires and record.expires <= now):
+            continue
+        approver = previous.approver_of(record.primary_fingerprint or "")
+        if approver and approver.within(now) and approver.within(created):
+            signers[approver.fingerprint] = approver.name
     if len(signers) < previous.succession:
         names = ", ".join(sorted(signers.values())) or "nobody"
         reason = f"epoch {previous.number} asks for {previous.succession} of its approvers; it is signed by: {names}"
         return Refusal(code="epoch_signatures", reason=reason)
     return None
-
-
-def _signer(previous: ApproverPolicy, file: bytes, evidence: SignatureEvidence, now: datetime) -> Approver | None:
-    form = read_form(file)
-    if isinstance(form, Refusal) or form.signature_class != "00" or form.digest_algorithm not in STRONG_DIGESTS:
-        return None
-    if evidence.unverifiable is not None or len(evidence.records) != 1:
-        return None
-    return _approver(previous, evidence.records[0], now)
-
-
-def _approver(previous: ApproverPolicy, record: SignatureRecord, now: datetime) -> Approver | None:
-    created, strong = record.created, record.digest_algorithm in STRONG_DIGESTS and record.signature_class == "00"
-    if record.outcomes != (Outcome.GOOD,) or created is None or not strong:
-        return None
-    if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS) or (record.expires and record.expires <= now):
-        return None
-    approver = previous.approver_of(record.primary_fingerprint or "")
-    return approver if approver and approver.within(now) and approver.within(created) else None

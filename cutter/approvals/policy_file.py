@@ -52,13 +52,18 @@ def parse_policy(data: bytes) -> ApproverPolicy:
         succession=_count(top, "succession"),
         signing=Signing(top.text("signing", _one_of(Signing), "`required` or `optional`")),
         gpg_binary=gpg.text("binary", _PATH, "an absolute path such as /usr/bin/gpg"),
-        gpg_version_floor=_version(gpg.text("version_floor", _VERSION, "a version such as 2.2.0")),
+        gpg_version_floor=tuple(map(int, gpg.text("version_floor", _VERSION, "a version such as 2.2.0").split("."))),
         lifecycle_group=top.text("lifecycle_group", _NAME, "a group's name"),
         gates=_gate_rules(top.inner("gates", ALL_GATES)),
         approvers=tuple(_approver(node) for node in top.items("approvers")),
         data=data,
     )
-    _require_distinct(policy)
+    # A person who is listed twice could meet a threshold of two alone.
+    for name in ("name", "fingerprint"):
+        values = [getattr(approver, name) for approver in policy.approvers]
+        twice = next((value for value in values if values.count(value) > 1), None)
+        if twice:
+            raise InvalidInput(f"two approvers have the {name} {twice}")
     return policy
 
 
@@ -86,22 +91,18 @@ def render_policy(
         lines += [f"      {tier}: {count}" for tier, count in rule.thresholds]
     lines.append("approvers:" if approvers else "approvers: []")
     for approver in approvers:
-        lines += _approver_lines(approver)
+        lines += [
+            f"  - name: {approver.name}",
+            f"    fingerprint: {approver.fingerprint}",
+            f"    key_sha256: {approver.key_sha256}",
+            f"    groups: [{', '.join(approver.groups)}]",
+            f"    gates: [{', '.join(approver.gates)}]",
+            f'    not_before: "{render_instant(approver.not_before)}"',
+            f'    not_after: "{render_instant(approver.not_after)}"',
+        ]
     data = "\n".join([*lines, ""]).encode()
     parse_policy(data)
     return data
-
-
-def _approver_lines(approver: Approver) -> list[str]:
-    return [
-        f"  - name: {approver.name}",
-        f"    fingerprint: {approver.fingerprint}",
-        f"    key_sha256: {approver.key_sha256}",
-        f"    groups: [{', '.join(approver.groups)}]",
-        f"    gates: [{', '.join(approver.gates)}]",
-        f'    not_before: "{render_instant(approver.not_before)}"',
-        f'    not_after: "{render_instant(approver.not_after)}"',
-    ]
 
 
 def _one_of(values: type[Tier] | type[Signing]) -> re.Pattern[str]:
@@ -115,21 +116,17 @@ def _count(reader: FieldReader, name: str) -> int:
     return count
 
 
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))
-
-
 def _gate_rules(reader: FieldReader) -> tuple[GateRule, ...]:
-    return tuple(_gate_rule(name, reader.inner(name, ("tier", "thresholds"))) for name in reader.names())
-
-
-def _gate_rule(name: str, reader: FieldReader) -> GateRule:
-    tier = Tier(reader.text("tier", _one_of(Tier), "`low`, `medium` or `high`"))
-    counts = dict(DEFAULT_THRESHOLDS)
-    if reader.has("thresholds"):
-        inner = reader.inner("thresholds", tuple(Tier))
-        counts |= {known: _count(inner, known) for known in Tier if inner.has(known)}
-    return GateRule(gate=name, tier=tier, thresholds=tuple(counts.items()))
+    rules = []
+    for name in reader.names():
+        rule = reader.inner(name, ("tier", "thresholds"))
+        tier = Tier(rule.text("tier", _one_of(Tier), "`low`, `medium` or `high`"))
+        counts = dict(DEFAULT_THRESHOLDS)
+        if rule.has("thresholds"):
+            inner = rule.inner("thresholds", tuple(Tier))
+            counts |= {known: _count(inner, known) for known in Tier if inner.has(known)}
+        rules.append(GateRule(gate=name, tier=tier, thresholds=tuple(counts.items())))
+    return tuple(rules)
 
 
 def _approver(node: Node) -> Approver:
@@ -163,12 +160,3 @@ def _instant(reader: FieldReader, name: str) -> datetime:
     if moment is None:
         reader.fail(name, f"must be a time such as {EXAMPLE}")
     return moment
-
-
-def _require_distinct(policy: ApproverPolicy) -> None:
-    for name in ("name", "fingerprint"):
-        values = [getattr(approver, name) for approver in policy.approvers]
-        twice = next((value for value in values if values.count(value) > 1), None)
-        if twice:
-            # A person who is listed twice could meet a threshold of two alone.
-            raise InvalidInput(f"two approvers have the {name} {twice}")

@@ -1,16 +1,20 @@
 """IO: fetches an approval, asks gpg, and judges. The cutter worker and the exec worker use the same code (spec 03).
 
-Both files are read once, and every later step works on these bytes.
+Both files are read once, and every later step works on these bytes. gpg's answer about the one signature of a list is
+kept for a short time, because all statements of the list have it.
 """
 
 from __future__ import annotations
 
+import math
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 
 from cutter import limits
 from cutter.approvals import verify
 from cutter.approvals.expectation import Expected
-from cutter.approvals.gpg_answers import ANSWERS
 from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.signed_list import read_signature, signed_bytes
 from cutter.approvals.statement import Statement
@@ -18,7 +22,7 @@ from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import Authentication
 from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import kb_id as parse_kb_id
-from cutter.errors import CutterError, InvalidInput, NotFound
+from cutter.errors import InvalidInput, NotFound
 from cutter.gpg import Gpg
 from cutter.gpg_status import SignatureEvidence
 from cutter.kb.ids import signature_of
@@ -29,6 +33,33 @@ ExpectedFor = Callable[[ApprovalDocument, Statement | None], Expected]
 """A function that asks the database for the facts about the document that was read. It gets the statement only if the
 document was authenticated.
 """
+
+
+class Answers:
+    """gpg's newest answers about signatures of lists. Only an answer that decides something is kept."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, ...], tuple[float, SignatureEvidence]] = OrderedDict()
+
+    def get(self, asked: tuple[str, ...], ask: Callable[[], SignatureEvidence]) -> SignatureEvidence:
+        """The answer to a question. `asked` names the policy epoch, gpg's home, the signed bytes and the signature."""
+        with self._lock:
+            at, answer = self._kept.get(asked, (-math.inf, SignatureEvidence()))
+        if self._clock() - at < limits.LIST_ANSWER_SECONDS:
+            return answer
+        began, answer = self._clock(), ask()
+        with self._lock:
+            self._kept.pop(asked, None)
+            if answer.unverifiable is None:
+                self._kept[asked] = (began, answer)
+            while len(self._kept) > limits.LIST_ANSWERS_MAX:
+                self._kept.popitem(last=False)
+        return answer
+
+
+ANSWERS = Answers()
 
 
 def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:
@@ -81,7 +112,9 @@ def check(
     try:
         document = named if isinstance(named, ApprovalDocument) else read_approval(kb, named)
     except (InvalidInput, NotFound) as problem:
-        return verify.unread(str(named), code=_code(problem), reason=str(problem), policy=policy)
+        # All errors of ids share the code of refused input. But each reason has its own code in a verdict.
+        code = "kb_id_malformed" if problem.code == InvalidInput.code else problem.code
+        return verify.unread(str(named), code=code, reason=str(problem), policy=policy)
     return check_authenticated(authenticated(document, gpg, policy), expected, policy)
 
 
@@ -93,8 +126,3 @@ def check_authenticated(
     statement = parsed if isinstance(parsed, Statement) else None
     facts = expected(authentication.document, statement) if callable(expected) else expected
     return verify.judge(authentication, parsed, expected=facts, policy=policy)
-
-
-def _code(problem: CutterError) -> str:
-    # All errors of ids share the code of refused input. But each reason has its own code in a verdict.
-    return "kb_id_malformed" if problem.code == InvalidInput.code else problem.code

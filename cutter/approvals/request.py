@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
-from typing import Any
 
 from cutter import limits
 from cutter.approvals import request_text, schema
@@ -165,8 +164,16 @@ class RequestDocument:
 
 def render_request(document: RequestDocument) -> bytes:
     """The knowledge-base document in UTF-8 with LF line ends. Every call gives the same bytes."""
+    record = {"schema": SCHEMA, "challenge": document.request.challenge, **asdict(document)}
+    record["created_utc"] = render_instant(document.created_utc)
+    record["expires_utc"] = render_instant(document.expires_utc)
+    record["shown"] = {"bytes": len(document.shown.encode()), "sha256": sha256_hex(document.shown)}
+    for name in _LATER:
+        # A request without such a value has the bytes that it had before there were any.
+        if record[name] is None:
+            del record[name]
     # The JSON is ASCII, so that a hidden character of a title appears as \\uXXXX here too.
-    block = json.dumps(_record(document), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    block = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     text = f"{request_text.head(document)}{document.shown}{request_text.tail(document)}"
     return f"{text}\n```json\n{block}\n```\n".encode()
 
@@ -183,7 +190,19 @@ def parse_request(data: bytes) -> RequestDocument | Refusal:
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         return Refusal("request_malformed", f"this is not a request of schema {SCHEMA}")
     try:
-        document = _with_shown(_document(record), record["shown"]["bytes"], data)
+        named = {**dict.fromkeys(_LATER), **record}
+        values = {field.name: named[field.name] for field in fields(RequestDocument)}
+        values["request"] = RequestTuple(**record["request"])
+        values["created_utc"] = _instant(record["created_utc"])
+        values["expires_utc"] = _instant(record["expires_utc"])
+        changes = record["changes"]
+        units = {kind: tuple(UnitLine(**line) for line in changes[kind]) for kind in ("added", "changed", "removed")}
+        values["changes"] = Changes(**{**changes, **units})
+        document = RequestDocument(**{**values, "shown": ""})
+        # The text shows the parts of the law. Rendering the whole again checks their digest.
+        begin = len(request_text.head(document).encode())
+        shown = data[begin : begin + record["shown"]["bytes"]].decode("utf-8")
+        document = replace(document, shown=shown)
         again = render_request(document)
     except (KeyError, TypeError, ValueError, AttributeError, InvalidInput):
         return Refusal("request_malformed", "the request's machine-readable block misses a field or has a wrong one")
@@ -195,42 +214,6 @@ def parse_request(data: bytes) -> RequestDocument | Refusal:
 def request_sha256(data: bytes) -> str:
     """The sha256 of the document's bytes, which an approval binds in addition to the challenge."""
     return sha256_hex(data)
-
-
-def _record(document: RequestDocument) -> dict[str, Any]:
-    record = asdict(document)
-    record["created_utc"] = render_instant(document.created_utc)
-    record["expires_utc"] = render_instant(document.expires_utc)
-    record["shown"] = {"bytes": len(document.shown.encode()), "sha256": sha256_hex(document.shown)}
-    for name in _LATER:
-        # A request without such a value has the bytes that it had before there were any.
-        if record[name] is None:
-            del record[name]
-    return {"schema": SCHEMA, "challenge": document.request.challenge, **record}
-
-
-def _document(record: Mapping[str, Any]) -> RequestDocument:
-    named = {**dict.fromkeys(_LATER), **record}
-    values = {field.name: named[field.name] for field in fields(RequestDocument)}
-    values["request"] = RequestTuple(**record["request"])
-    values["created_utc"] = _instant(record["created_utc"])
-    values["expires_utc"] = _instant(record["expires_utc"])
-    values["shown"] = ""
-    values["changes"] = _changes(record["changes"])
-    return RequestDocument(**values)
-
-
-def _with_shown(document: RequestDocument, size: int, data: bytes) -> RequestDocument:
-    """The document with the parts of the law that its text shows. Rendering the whole again checks their digest."""
-    begin = len(request_text.head(document).encode())
-    return replace(document, shown=data[begin : begin + size].decode("utf-8"))
-
-
-def _changes(record: Mapping[str, Any]) -> Changes:
-    values = dict(record)
-    for kind in ("added", "changed", "removed"):
-        values[kind] = tuple(UnitLine(**line) for line in record[kind])
-    return Changes(**values)
 
 
 def _require_forms(values: Mapping[str, object]) -> None:

@@ -15,7 +15,7 @@ from cutter.domain.markdown import code, escape
 from cutter.domain.timestamps import render_instant
 
 if TYPE_CHECKING:
-    from cutter.approvals.request import RequestDocument, UnitLine
+    from cutter.approvals.request import RequestDocument
 
 _ASKS = {
     (Sovereign.CUT, False): (
@@ -33,6 +33,14 @@ _ASKS = {
     ),
 }  # fmt: skip
 """Heading and first sentence of a request, by its gate and by whether it repeals the law."""
+_WITH_THE_TOOL = (
+    "## To approve with the tool",
+    "",
+    "It builds what is shown above again from the snapshot on your machine, compares every digest, asks, signs",
+    "with your key, puts both files into the knowledge base and hands them over:",
+    "",
+    "```sh",
+)
 LIVE = "live"
 
 
@@ -47,45 +55,82 @@ def _asks(document: RequestDocument) -> tuple[str, str]:
 
 def head(document: RequestDocument) -> str:
     """The lines above the parts of the law."""
-    return "".join(f"{line}\n" for line in _head(document))
+    asks, effect = _asks(document)
+    needed = document.approvers_needed
+    people = "one approver" if needed == 1 else f"{needed} distinct approvers, each with a document of their own"
+    lines = [
+        f"# {asks}: {document.request.document_id}",
+        "",
+        effect,
+        "",
+        f"Tier {document.tier}: {people}. Open until **{render_instant(document.expires_utc)}**.",
+        "",
+    ]
+    if document.effect_policy:
+        lines += [f"The effect policy decides by the time of the write: {code(document.effect_policy)}.", ""]
+    lines += [
+        "For the same content as a page, with each unit at its place in the text:",
+        "",
+        "```sh",
+        f"cutter request {document.request.run_id} --open",
+        "```",
+        "",
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def tail(document: RequestDocument) -> str:
     """The lines between the parts of the law and the machine-readable block: changes, the ways to answer, and the
     digests.
     """
-    parts = [_changes]
+    lines = [*_changes(document)]
     if document.mode == LIVE:
-        parts += [_with_the_tool, _by_hand, _to_refuse]
+        lines += [
+            *_WITH_THE_TOOL,
+            f"cutter approve {document.request.run_id}",
+            "```",
+            "",
+            *_by_hand(document),
+            "## To refuse",
+            "",
+            "```sh",
+            f'cutter reject {document.request.run_id} --reason "say why"',
+            "```",
+            "",
+            "By hand: the same five steps with `decision: reject`. A refusal ends the run; a corrected version is a "
+            "new\nrun. To halt it without deciding, which needs no signature:",
+            "",
+            "```sh",
+            f"temporal workflow signal --workflow-id {document.workflow_id} --name stop \\",
+            '  --input \'{"reason": "why"}\'',
+            "```",
+            "",
+        ]
+    elif document.batch_id is None:
+        lines += [
+            "## This was a dry run",
+            "",
+            "Nothing waits for an answer, and nothing was written. A live run makes its own request.",
+            "",
+        ]
     else:
-        parts += [_rehearsed, _by_hand] if document.batch_id else [_rehearsed]
-    return "\n".join(line for part in [*parts, _facts] for line in part(document)) + "\n" + _MACHINE
+        lines += [
+            "## This was a dry run",
+            "",
+            f"An answer approves this document beforehand in the live batch {code(document.batch_id)}. For all:",
+            "",
+            "```sh",
+            f"cutter approve --batch {document.batch_id}",
+            "```",
+            "",
+            *_by_hand(document),
+        ]
+    return "\n".join([*lines, *_facts(document)]) + "\n" + _MACHINE
 
 
 _MACHINE = (
     "\n## Machine-readable\n\nThe same request for tools. Do not edit this document: an approval binds its bytes.\n"
 )
-
-
-def _head(document: RequestDocument) -> Iterator[str]:
-    asks, effect = _asks(document)
-    yield f"# {asks}: {document.request.document_id}"
-    yield ""
-    yield effect
-    yield ""
-    needed = document.approvers_needed
-    people = "one approver" if needed == 1 else f"{needed} distinct approvers, each with a document of their own"
-    yield f"Tier {document.tier}: {people}. Open until **{render_instant(document.expires_utc)}**."
-    yield ""
-    if document.effect_policy:
-        yield f"The effect policy decides by the time of the write: {code(document.effect_policy)}."
-        yield ""
-    yield "For the same content as a page, with each unit at its place in the text:"
-    yield ""
-    yield "```sh"
-    yield f"cutter request {document.request.run_id} --open"
-    yield "```"
-    yield ""
 
 
 def _facts(document: RequestDocument) -> Iterator[str]:
@@ -143,45 +188,14 @@ def _changes(document: RequestDocument) -> Iterator[str]:
         ("Changed", changes.changed_count, changes.changed),
         ("Removed", changes.removed_count, changes.removed),
     ):
-        yield from _unit_list(title, count, units)
-
-
-def _unit_list(title: str, count: int, units: tuple[UnitLine, ...]) -> Iterator[str]:
-    if not count:
-        return
-    yield f"### {title}"
-    yield ""
-    for unit in units:
-        yield f"- {code(unit.address)}" + (f" {escape(unit.title)}" if unit.title else "")
-    if count > len(units):
-        yield f"- and {count - len(units)} more; `cutter approve` recomputes and shows them all"
-    yield ""
-
-
-def _with_the_tool(document: RequestDocument) -> Iterator[str]:
-    yield "## To approve with the tool"
-    yield ""
-    yield "It builds what is shown above again from the snapshot on your machine, compares every digest, asks, signs"
-    yield "with your key, puts both files into the knowledge base and hands them over:"
-    yield ""
-    yield "```sh"
-    yield f"cutter approve {document.request.run_id}"
-    yield "```"
-    yield ""
-
-
-def _rehearsed(document: RequestDocument) -> Iterator[str]:
-    yield "## This was a dry run"
-    yield ""
-    if document.batch_id is None:
-        yield "Nothing waits for an answer, and nothing was written. A live run makes its own request."
-    else:
-        yield f"An answer approves this document beforehand in the live batch {code(document.batch_id)}. For all:"
-        yield ""
-        yield "```sh"
-        yield f"cutter approve --batch {document.batch_id}"
-        yield "```"
-    yield ""
+        if count:
+            yield f"### {title}"
+            yield ""
+            for unit in units:
+                yield f"- {code(unit.address)}" + (f" {escape(unit.title)}" if unit.title else "")
+            if count > len(units):
+                yield f"- and {count - len(units)} more; `cutter approve` recomputes and shows them all"
+            yield ""
 
 
 def _by_hand(document: RequestDocument) -> Iterator[str]:
@@ -199,37 +213,16 @@ def _by_hand(document: RequestDocument) -> Iterator[str]:
     hashed = (manual_instructions.FILL_REQUEST, "$(sha256sum request.md | cut -c1-64)")
     yield from manual_instructions.fill_in(name, document.ttl_seconds, hashed)
     yield from manual_instructions.sign_and_put(document.approval_kb_id, beside="this request")
-    yield from _hand_over(document)
+    if document.mode == LIVE:
+        yield from manual_instructions.tell(
+            document.request.document_id, document.request.run_id, "submit_approval", document.approval_kb_id
+        )
+    else:
+        yield "The batch finds it there when it starts; nothing else needs to be sent."
+        yield ""
     if document.approvers_needed > 1:
         yield "Each further approver does the same under a file name of their own, and names that in step 5."
         yield ""
-
-
-def _hand_over(document: RequestDocument) -> Iterator[str]:
-    if document.mode != LIVE:
-        yield "The batch finds it there when it starts; nothing else needs to be sent."
-        yield ""
-        return
-    yield from manual_instructions.tell(
-        document.request.document_id, document.request.run_id, "submit_approval", document.approval_kb_id
-    )
-
-
-def _to_refuse(document: RequestDocument) -> Iterator[str]:
-    yield "## To refuse"
-    yield ""
-    yield "```sh"
-    yield f'cutter reject {document.request.run_id} --reason "say why"'
-    yield "```"
-    yield ""
-    yield "By hand: the same five steps with `decision: reject`. A refusal ends the run; a corrected version is a new"
-    yield "run. To halt it without deciding, which needs no signature:"
-    yield ""
-    yield "```sh"
-    yield f"temporal workflow signal --workflow-id {document.workflow_id} --name stop \\"
-    yield '  --input \'{"reason": "why"}\''
-    yield "```"
-    yield ""
 
 
 def template(document: RequestDocument, decision: str) -> Iterator[str]:

@@ -35,45 +35,45 @@ NAME_FORM: Final = r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}"
 """Names of approvers, groups and batches: ASCII, no spaces."""
 
 
-def _forms() -> Mapping[str, tuple[re.Pattern[str], str]]:
-    forms = {
-        "schema": (re.escape(SCHEMA), f"`{SCHEMA}`"),
-        "deployment_id": (_UUID, "a lower-case uuid"),
-        "gate": ("|".join(gate.value for gate in Sovereign), "`SG_cut_authz` or `SG_lifecycle_authz`"),
-        "decision": ("|".join(DECISIONS), "one of " + ", ".join(f"`{name}`" for name in DECISIONS)),
-        "allowance": ("explicit", "`explicit`"),
-        "binding": ("run|tuple", "`run` or `tuple`"),
-        "run_id": (_RUN_ID, "a run id"),
-        "batch_id": (NAME_FORM, "a batch id"),
-        "document_id": (r"[A-Z0-9-]{3,64}", "a document id such as `ICX-LAW-2026-001`"),
-        "source_version_id": (_UUID, "a lower-case uuid"),
-        "writer_digest": (_DIGEST, "64 hex characters"),
-        "manifest_digest": (_DIGEST, "64 hex characters"),
-        "region_sha": (_DIGEST, "64 hex characters"),
-        "candidate_count": (r"0|[1-9][0-9]{0,4}", "a number without leading zeros"),
-        "findings_digest": (_DIGEST, "64 hex characters"),
-        "accepted_findings": (
-            rf"{NO_FINDINGS}|{_FINDING}(?: {_FINDING}){{0,{limits.ACCEPTANCES_MAX - 1}}}",
-            f"the names of the accepted findings with a space between them, or `{NO_FINDINGS}`",
-        ),
-        "change_set_id": (_UUID, "a lower-case uuid"),
-        "grants_sha256": (_DIGEST, "64 hex characters"),
-        "review_decision_id": (_UUID, "a lower-case uuid"),
-        "nonce": (r"[0-9a-f]{32}", "32 hex characters"),
-        "challenge": (_DIGEST, "64 hex characters"),
-        "request_sha256": (_DIGEST, "64 hex characters"),
-        "stopped_state": (r"stopped_[a-z0-9_]{1,100}", "the state that is left, such as `stopped_hard_cap`"),
-        "fingerprint": (_DIGEST, "64 hex characters"),
-        "approval_sha256": (_DIGEST, "64 hex characters"),
-        "reason": (rf"[^\n]{{1,{limits.REASON_CHARACTERS_MAX}}}", "one line of text"),
-        "signed_utc": (_INSTANT, "a time such as `2026-11-21T09:00:00Z`"),
-        "not_after": (_INSTANT, "a time such as `2026-11-21T09:00:00Z`"),
-        "approver": (NAME_FORM, "the approver's name in the policy"),
+FORMS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = MappingProxyType(
+    {
+        name: (re.compile(form), words)
+        for name, (form, words) in {
+            "schema": (re.escape(SCHEMA), f"`{SCHEMA}`"),
+            "deployment_id": (_UUID, "a lower-case uuid"),
+            "gate": ("|".join(gate.value for gate in Sovereign), "`SG_cut_authz` or `SG_lifecycle_authz`"),
+            "decision": ("|".join(DECISIONS), "one of " + ", ".join(f"`{name}`" for name in DECISIONS)),
+            "allowance": ("explicit", "`explicit`"),
+            "binding": ("run|tuple", "`run` or `tuple`"),
+            "run_id": (_RUN_ID, "a run id"),
+            "batch_id": (NAME_FORM, "a batch id"),
+            "document_id": (r"[A-Z0-9-]{3,64}", "a document id such as `ICX-LAW-2026-001`"),
+            "source_version_id": (_UUID, "a lower-case uuid"),
+            "writer_digest": (_DIGEST, "64 hex characters"),
+            "manifest_digest": (_DIGEST, "64 hex characters"),
+            "region_sha": (_DIGEST, "64 hex characters"),
+            "candidate_count": (r"0|[1-9][0-9]{0,4}", "a number without leading zeros"),
+            "findings_digest": (_DIGEST, "64 hex characters"),
+            "accepted_findings": (
+                rf"{NO_FINDINGS}|{_FINDING}(?: {_FINDING}){{0,{limits.ACCEPTANCES_MAX - 1}}}",
+                f"the names of the accepted findings with a space between them, or `{NO_FINDINGS}`",
+            ),
+            "change_set_id": (_UUID, "a lower-case uuid"),
+            "grants_sha256": (_DIGEST, "64 hex characters"),
+            "review_decision_id": (_UUID, "a lower-case uuid"),
+            "nonce": (r"[0-9a-f]{32}", "32 hex characters"),
+            "challenge": (_DIGEST, "64 hex characters"),
+            "request_sha256": (_DIGEST, "64 hex characters"),
+            "stopped_state": (r"stopped_[a-z0-9_]{1,100}", "the state that is left, such as `stopped_hard_cap`"),
+            "fingerprint": (_DIGEST, "64 hex characters"),
+            "approval_sha256": (_DIGEST, "64 hex characters"),
+            "reason": (rf"[^\n]{{1,{limits.REASON_CHARACTERS_MAX}}}", "one line of text"),
+            "signed_utc": (_INSTANT, "a time such as `2026-11-21T09:00:00Z`"),
+            "not_after": (_INSTANT, "a time such as `2026-11-21T09:00:00Z`"),
+            "approver": (NAME_FORM, "the approver's name in the policy"),
+        }.items()
     }
-    return MappingProxyType({name: (re.compile(form), words) for name, (form, words) in forms.items()})
-
-
-FORMS: Final = _forms()
+)
 """Maps each field to its form and to a description of the form, in the order in which a statement is written."""
 
 _HEAD = ("schema", "deployment_id", "gate", "decision", "allowance", "binding")

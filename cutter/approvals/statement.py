@@ -71,17 +71,41 @@ def parse(body: bytes) -> Statement | Refusal:
     """Read a statement strictly. If it does not have exactly the fields of its kind, the answer is a Refusal that names
     the field and line.
     """
-    text = _decode(body)
-    if isinstance(text, Refusal):
-        return text
-    split = _front_matter(text)
-    if isinstance(split, Refusal):
-        return split
-    lines, below = split
-    fields = _fields(lines)
+    if len(body) > limits.STATEMENT_BYTES_MAX:
+        return Refusal("statement_too_large", f"the statement has more than {limits.STATEMENT_BYTES_MAX} bytes")
+    if body.startswith(b"\xef\xbb\xbf"):
+        return Refusal(
+            "statement_byte_order_mark", "the statement begins with a byte order mark; save it as UTF-8 without"
+        )
+    if body.lstrip().startswith(b"-----BEGIN PGP"):
+        return Refusal(
+            "statement_inline_signature", "the statement is signed inline; use gpg --detach-sign --armor instead"
+        )
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        return Refusal("statement_not_utf8", f"byte {problem.start} is not UTF-8")
+    refusal = _check_characters(text)
+    if refusal:
+        return refusal
+    first, *lines = text.split("\n")
+    if first != _FENCE:
+        return Refusal("statement_no_front_matter", "line 1 is not `---`")
+    if _FENCE not in lines:
+        return Refusal("statement_front_matter_open", "the front matter has no closing `---` line")
+    end = lines.index(_FENCE)
+    fields = _fields(lines[:end])
     if isinstance(fields, Refusal):
         return fields
-    return _check_closed(fields) or _build(fields, below)
+    refusal = _check_closed(fields)
+    if refusal:
+        return refusal
+    values: dict[str, Any] = dict(fields)
+    for name in ("signed_utc", "not_after"):
+        values[name] = parse_instant(fields[name])
+    if "candidate_count" in fields:
+        values["candidate_count"] = int(fields["candidate_count"])
+    return Statement(**values, text="\n".join(lines[end + 1 :]))
 
 
 def render(statement: Statement) -> bytes:
@@ -106,128 +130,71 @@ def render(statement: Statement) -> bytes:
 def statement_record(statement: Statement) -> dict[str, str]:
     """Maps exactly the fields of the statement's kind to their texts as they were signed."""
     names = schema.fields_of(statement.decision, statement.binding, statement.gate) or ()
-    return {name: _written(getattr(statement, name)) for name in names}
-
-
-def _written(value: object) -> str:
-    return render_instant(value) if isinstance(value, datetime) else str(value)
-
-
-def _decode(body: bytes) -> str | Refusal:
-    if len(body) > limits.STATEMENT_BYTES_MAX:
-        return _no("statement_too_large", f"the statement has more than {limits.STATEMENT_BYTES_MAX} bytes")
-    if body.startswith(b"\xef\xbb\xbf"):
-        return _no("statement_byte_order_mark", "the statement begins with a byte order mark; save it as UTF-8 without")
-    if body.lstrip().startswith(b"-----BEGIN PGP"):
-        return _no(
-            "statement_inline_signature", "the statement is signed inline; use gpg --detach-sign --armor instead"
-        )
-    try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        return _no("statement_not_utf8", f"byte {problem.start} is not UTF-8")
-    return _check_characters(text) or text
+    values = {name: getattr(statement, name) for name in names}
+    return {
+        name: render_instant(value) if isinstance(value, datetime) else str(value) for name, value in values.items()
+    }
 
 
 def _check_characters(text: str) -> Refusal | None:
     for number, line in enumerate(text.split("\n"), start=1):
         for character in line:
             if character == "\r":
-                return _no("statement_carriage_return", f"line {number} ends in CR LF; lines end in LF alone")
+                return Refusal("statement_carriage_return", f"line {number} ends in CR LF; lines end in LF alone")
             if character == "\t" or not is_hidden(character):
                 continue
             if unicodedata.category(character) == "Cc":
-                return _no("statement_control_character", f"line {number} has the control U+{ord(character):04X}")
-            return _no("statement_hidden_character", f"line {number} has the hidden U+{ord(character):04X}")
+                return Refusal("statement_control_character", f"line {number} has the control U+{ord(character):04X}")
+            return Refusal("statement_hidden_character", f"line {number} has the hidden U+{ord(character):04X}")
     if not unicodedata.is_normalized("NFC", text):
-        return _no("statement_not_nfc", "the statement is not in Unicode normal form C")
+        return Refusal("statement_not_nfc", "the statement is not in Unicode normal form C")
     return None
-
-
-def _front_matter(text: str) -> tuple[list[str], str] | Refusal:
-    lines = text.split("\n")
-    if lines[0] != _FENCE:
-        return _no("statement_no_front_matter", "line 1 is not `---`")
-    try:
-        end = lines.index(_FENCE, 1)
-    except ValueError:
-        return _no("statement_front_matter_open", "the front matter has no closing `---` line")
-    return lines[1:end], "\n".join(lines[end + 1 :])
 
 
 def _fields(lines: list[str]) -> dict[str, str] | Refusal:
     fields: dict[str, str] = {}
     for number, line in enumerate(lines, start=2):
-        pair = _field(line, number)
-        if isinstance(pair, Refusal):
-            return pair
-        name, value = pair
+        empty = _EMPTY_LINE.fullmatch(line)
+        if empty:
+            return Refusal("statement_field_null", f"line {number}: the field {empty.group(1)} has no value")
+        match = _LINE.fullmatch(line)
+        if match is None:
+            return Refusal("statement_line_malformed", f"line {number} is not `field: value`")
+        name, value = match.groups()
+        if value in _NULLS:
+            return Refusal("statement_field_null", f"line {number}: the field {name} is null")
+        if _YAML_START.match(value) or _YAML_INSIDE.search(value) or value != value.strip():
+            return Refusal(
+                "statement_not_plain", f"line {number}: the value of {name} is not plain text (no quotes, `: ` or ` #`)"
+            )
         if name in fields:
-            return _no("statement_field_repeated", f"line {number} repeats the field {name}")
-        refusal = _check_field(name, value, number)
-        if refusal:
-            return refusal
+            return Refusal("statement_field_repeated", f"line {number} repeats the field {name}")
+        if name not in schema.FORMS:
+            return Refusal("statement_field_unknown", f"line {number}: there is no field {name}")
+        pattern, words = schema.FORMS[name]
+        if not pattern.fullmatch(value):
+            if name == "schema":
+                return Refusal("statement_schema_unknown", f"line {number}: the schema is {words}")
+            return Refusal("statement_field_invalid", f"line {number}: {name} must be {words}")
+        if name in ("signed_utc", "not_after") and parse_instant(value) is None:
+            return Refusal("statement_field_invalid", f"line {number}: {name} is no time that exists")
         fields[name] = value
     return fields
-
-
-def _field(line: str, number: int) -> tuple[str, str] | Refusal:
-    empty = _EMPTY_LINE.fullmatch(line)
-    if empty:
-        return _no("statement_field_null", f"line {number}: the field {empty.group(1)} has no value")
-    match = _LINE.fullmatch(line)
-    if match is None:
-        return _no("statement_line_malformed", f"line {number} is not `field: value`")
-    name, value = match.groups()
-    if value in _NULLS:
-        return _no("statement_field_null", f"line {number}: the field {name} is null")
-    if _YAML_START.match(value) or _YAML_INSIDE.search(value) or value != value.strip():
-        return _no(
-            "statement_not_plain", f"line {number}: the value of {name} is not plain text (no quotes, `: ` or ` #`)"
-        )
-    return name, value
-
-
-def _check_field(name: str, value: str, number: int) -> Refusal | None:
-    form = schema.FORMS.get(name)
-    if form is None:
-        return _no("statement_field_unknown", f"line {number}: there is no field {name}")
-    pattern, words = form
-    if name == "schema" and not pattern.fullmatch(value):
-        return _no("statement_schema_unknown", f"line {number}: the schema is {words}")
-    if not pattern.fullmatch(value):
-        return _no("statement_field_invalid", f"line {number}: {name} must be {words}")
-    if name in ("signed_utc", "not_after") and parse_instant(value) is None:
-        return _no("statement_field_invalid", f"line {number}: {name} is no time that exists")
-    return None
 
 
 def _check_closed(fields: Mapping[str, str]) -> Refusal | None:
     for name in ("schema", "decision", "binding", "gate"):
         if name not in fields:
-            return _no("statement_field_missing", f"the field {name} is missing")
+            return Refusal("statement_field_missing", f"the field {name} is missing")
     decision, binding = fields["decision"], fields["binding"]
     names = schema.fields_of(decision, binding, fields["gate"])
     if names is None:
-        return _no("statement_kind_unknown", f"a statement to {decision} cannot have the binding {binding}")
+        return Refusal("statement_kind_unknown", f"a statement to {decision} cannot have the binding {binding}")
     for name in names:
         if name not in fields:
-            return _no("statement_field_missing", f"the field {name} is missing")
+            return Refusal("statement_field_missing", f"the field {name} is missing")
     for name in fields:
         if name not in names:
             where = f"{fields['gate']}, {decision}, binding {binding}"
-            return _no("statement_field_foreign", f"the field {name} does not belong to a statement for {where}")
+            return Refusal("statement_field_foreign", f"the field {name} does not belong to a statement for {where}")
     return None
-
-
-def _build(fields: Mapping[str, str], below: str) -> Statement:
-    values: dict[str, Any] = dict(fields)
-    for name in ("signed_utc", "not_after"):
-        values[name] = parse_instant(fields[name])
-    if "candidate_count" in fields:
-        values["candidate_count"] = int(fields["candidate_count"])
-    return Statement(**values, text=below)
-
-
-def _no(code: str, reason: str) -> Refusal:
-    return Refusal(code=code, reason=reason)

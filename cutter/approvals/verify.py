@@ -7,9 +7,9 @@ verdicts for step 7. The caller records the verdict (step 9). All functions here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from cutter import limits
 from cutter.approvals import schema, statement
@@ -103,12 +103,26 @@ def authenticate(document: ApprovalDocument, evidence: SignatureEvidence, policy
         raise Unavailable(reason, what="gpg", code=COULD_NOT_VERIFY)
     if len(evidence.records) != 1:
         reason = f"gpg sees {len(evidence.records)} signatures; there must be exactly one"
-        return Authentication(document=document, policy_sha256=policy.sha256, refusal=_no("signature_count", reason))
+        return Authentication(
+            document=document, policy_sha256=policy.sha256, refusal=Refusal("signature_count", reason)
+        )
     record = evidence.records[0]
-    refusal = _refuse_outcome(record) or _refuse_form(record)
-    approver = policy.approver_of(record.primary_fingerprint or "") if refusal is None else None
-    if refusal is None and approver is None:
-        refusal = _no(SIGNER_NOT_ALLOWED, f"the key {record.primary_fingerprint} is no approver's in this epoch")
+    approver = None
+    if record.key_missing:
+        refusal = Refusal(SIGNER_NOT_ALLOWED, "the key that signed is no approver's key")
+    elif len(record.outcomes) != 1:
+        refusal = Refusal(SIGNATURE_WRONG, "gpg gives no single answer about the signature")
+    elif record.outcomes[0] is not Outcome.GOOD:
+        refusal = Refusal(*_OUTCOMES[record.outcomes[0]])
+    elif record.primary_fingerprint is None or record.created is None:
+        refusal = Refusal(SIGNATURE_WRONG, "gpg does not vouch for the signature with a full fingerprint")
+    else:
+        refusal = _refuse_form(record)
+        approver = policy.approver_of(record.primary_fingerprint) if refusal is None else None
+        if refusal is None and approver is None:
+            refusal = Refusal(
+                SIGNER_NOT_ALLOWED, f"the key {record.primary_fingerprint} is no approver's in this epoch"
+            )
     return Authentication(
         document=document, policy_sha256=policy.sha256, record=record, approver=approver, refusal=refusal
     )
@@ -157,7 +171,8 @@ def threshold(
     by_key: dict[str, Verdict] = {}
     documents: set[str] = set()
     for verdict in sorted(verdicts, key=lambda verdict: (verdict.approver or "", verdict.approval_sha256 or "")):
-        if _counts(verdict, policy, gate) and verdict.approval_sha256 not in documents:
+        counts = verdict.accepted and verdict.decision == schema.APPROVE and verdict.gate == gate
+        if counts and verdict.policy_sha256 == policy.sha256 and verdict.approval_sha256 not in documents:
             documents.add(str(verdict.approval_sha256))
             by_key.setdefault(str(verdict.fingerprint), verdict)
     slots = tuple(by_key.values())
@@ -166,64 +181,38 @@ def threshold(
     return Met(slots=slots[:needed])
 
 
-def _counts(verdict: Verdict, policy: ApproverPolicy, gate: str) -> bool:
-    of_this_gate = verdict.gate == gate and verdict.decision == schema.APPROVE
-    return verdict.accepted and of_this_gate and verdict.policy_sha256 == policy.sha256
-
-
 def _step_2_not_ours(case: _Case) -> Refusal | None:
     if case.expected.written_by_us:
-        return _no("written_by_us", "a worker of ours wrote this document or these bytes; only people approve")
-    return None
-
-
-def _step_3_signature(case: _Case) -> Refusal | None:
-    refusal = case.authentication.refusal
-    return refusal or _refuse_gate(case) or _refuse_dates(case)
-
-
-def _refuse_outcome(record: SignatureRecord) -> Refusal | None:
-    if record.key_missing:
-        return _no(SIGNER_NOT_ALLOWED, "the key that signed is no approver's key")
-    if len(record.outcomes) != 1:
-        return _no(SIGNATURE_WRONG, "gpg gives no single answer about the signature")
-    if record.outcomes[0] is not Outcome.GOOD:
-        return _no(*_OUTCOMES[record.outcomes[0]])
-    if record.primary_fingerprint is None or record.created is None:
-        return _no(SIGNATURE_WRONG, "gpg does not vouch for the signature with a full fingerprint")
+        return Refusal("written_by_us", "a worker of ours wrote this document or these bytes; only people approve")
     return None
 
 
 def _refuse_form(signature: SignatureForm | SignatureRecord) -> Refusal | None:
     """Check class and digest twice: as the packet states them and as gpg states them."""
     if signature.signature_class != _BINARY_DOCUMENT:
-        return _no("signature_class", "the signature is not over a binary document; use gpg --detach-sign --armor")
+        return Refusal("signature_class", "the signature is not over a binary document; use gpg --detach-sign --armor")
     if signature.digest_algorithm not in STRONG_DIGESTS:
-        return _no("signature_digest", "the signature's digest is weaker than SHA-256; use --digest-algo SHA512")
+        return Refusal("signature_digest", "the signature's digest is weaker than SHA-256; use --digest-algo SHA512")
     return None
 
 
-def _refuse_gate(case: _Case) -> Refusal | None:
-    approver = case.authentication.approver
+def _step_3_signature(case: _Case) -> Refusal | None:
+    authentication, now = case.authentication, case.expected.now
+    if authentication.refusal is not None:
+        return authentication.refusal
+    approver, record = authentication.approver, authentication.record
     assert approver is not None
-    if case.expected.gate not in approver.gates or case.policy.rule_of(case.expected.gate) is None:
-        return _no("signer_gate", f"{approver.name} may not sign for {case.expected.gate}")
-    case.approver = approver
-    return None
-
-
-def _refuse_dates(case: _Case) -> Refusal | None:
-    now, record, approver = case.expected.now, case.record, case.approver
     assert record is not None
-    assert approver is not None
-    created = record.created
-    assert created is not None
-    if created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS):
-        return _no("signature_in_future", f"the signature is of {readable(created)}, which has not come yet")
+    assert record.created is not None
+    if case.expected.gate not in approver.gates or case.policy.rule_of(case.expected.gate) is None:
+        return Refusal("signer_gate", f"{approver.name} may not sign for {case.expected.gate}")
+    case.approver = approver
+    if record.created > now + timedelta(seconds=limits.CLOCK_SKEW_SECONDS):
+        return Refusal("signature_in_future", f"the signature is of {readable(record.created)}, which has not come yet")
     if record.expires is not None and record.expires <= now:
-        return _no("signature_expired", f"the signature expired at {readable(record.expires)}")
-    if not (approver.within(now) and approver.within(created)):
-        return _no("signer_dates", f"{approver.name} may not sign at this time, says the policy")
+        return Refusal("signature_expired", f"the signature expired at {readable(record.expires)}")
+    if not (approver.within(now) and approver.within(record.created)):
+        return Refusal("signer_dates", f"{approver.name} may not sign at this time, says the policy")
     return None
 
 
@@ -237,25 +226,22 @@ def _step_4_statement(case: _Case) -> Refusal | None:
 def _step_5_binding(case: _Case) -> Refusal | None:
     claims, expected = _said(case), case.expected
     if claims.decision not in expected.decisions:
-        return _no("decision_not_allowed", f"the run does not wait for `{claims.decision}`")
+        return Refusal("decision_not_allowed", f"the run does not wait for `{claims.decision}`")
     if claims.binding not in expected.bindings:
-        return _no("binding_not_allowed", f"an approval of binding `{claims.binding}` cannot be used here")
-    for field in _bound_fields(claims):
+        return Refusal("binding_not_allowed", f"an approval of binding `{claims.binding}` cannot be used here")
+    # A pre-batched decision is made before the run, and step 8 checks its row.
+    unbound = {"challenge", "review_decision_id"} if claims.binding == schema.TUPLE else {"challenge"}
+    for field in schema.fields_of(claims.decision, claims.binding, claims.gate) or ():
+        if field in FREE_FIELDS or field in unbound:
+            continue
         wanted = expected.value_of(field, claims.binding)
         if wanted is None or getattr(claims, field) != wanted:
             own = "this run has no such" if wanted is None else f"the run's own is {wanted}"
-            return _no(f"{field}_mismatch", f"{field} is {getattr(claims, field)}, but {own}")
+            return Refusal(f"{field}_mismatch", f"{field} is {getattr(claims, field)}, but {own}")
     # The challenge covers the whole tuple, so it is computed here and never read from a row.
     if claims.challenge is not None and (expected.request is None or claims.challenge != expected.request.challenge):
-        return _no("challenge_mismatch", "the challenge is not the one of the run's own request")
+        return Refusal("challenge_mismatch", "the challenge is not the one of the run's own request")
     return None
-
-
-def _bound_fields(claims: Statement) -> Iterator[str]:
-    names = schema.fields_of(claims.decision, claims.binding, claims.gate) or ()
-    # A pre-batched decision is made before the run, and step 8 checks its row.
-    unbound = {"challenge", "review_decision_id"} if claims.binding == schema.TUPLE else {"challenge"}
-    return (name for name in names if name not in FREE_FIELDS and name not in unbound)
 
 
 def _step_6_times(case: _Case) -> Refusal | None:
@@ -263,48 +249,41 @@ def _step_6_times(case: _Case) -> Refusal | None:
     created = case.record.created if case.record else None
     assert created is not None
     if claims.not_after <= expected.now:
-        return _no("approval_expired", f"the approval was valid until {readable(claims.not_after)}")
+        return Refusal("approval_expired", f"the approval was valid until {readable(claims.not_after)}")
     earliest = created - timedelta(minutes=limits.SIGNED_BEFORE_SIGNATURE_MINUTES)
     latest = created + timedelta(seconds=limits.SIGNED_AFTER_SIGNATURE_SECONDS)
     if not earliest <= claims.signed_utc <= latest:
-        return _no("signed_utc_mismatch", f"signed_utc does not fit the signature's own time {readable(created)}")
+        return Refusal("signed_utc_mismatch", f"signed_utc does not fit the signature's own time {readable(created)}")
     life = timedelta(seconds=expected.ttl_seconds(claims.binding))
     if claims.not_after > min(claims.signed_utc, created) + life:
-        return _no("ttl_exceeded", f"the approval would live longer than {life}")
-    if _is_answer(claims, schema.RUN) and (
-        expected.request_expires is None or expected.request_expires <= expected.now
-    ):
-        return _no("request_expired", "the request has expired; `cutter orchestrate resume` makes a fresh one")
+        return Refusal("ttl_exceeded", f"the approval would live longer than {life}")
+    is_answer = claims.binding == schema.RUN and claims.decision in (schema.APPROVE, schema.REJECT)
+    if is_answer and (expected.request_expires is None or expected.request_expires <= expected.now):
+        return Refusal("request_expired", "the request has expired; `cutter orchestrate resume` makes a fresh one")
     if expected.revoked:
-        return _no("revoked", "this approval was revoked")
+        return Refusal("revoked", "this approval was revoked")
     if expected.consumed_by_another:
-        return _no("approval_consumed_before", "another run has used this approval, and each is used once: sign again")
-    if _signed_before(created, _not_before(claims, expected)):
-        return _no(
+        return Refusal(
+            "approval_consumed_before", "another run has used this approval, and each is used once: sign again"
+        )
+    ended = expected.ended_by_people_at if claims.binding == schema.TUPLE else None
+    not_before = expected.stopped_at if claims.decision in (schema.RESUME, schema.ACKNOWLEDGE_DRIFT) else ended
+    # A signature's time has whole seconds, but the database's time has fractions. So a difference of one second is
+    # allowed.
+    if not_before is not None and created < not_before - timedelta(seconds=1):
+        return Refusal(
             "signed_before_the_stop", "it was signed before people or the run's own limits stopped it: sign again"
         )
     return None
-
-
-def _not_before(claims: Statement, expected: Expected) -> datetime | None:
-    if claims.decision in (schema.RESUME, schema.ACKNOWLEDGE_DRIFT):
-        return expected.stopped_at
-    return expected.ended_by_people_at if claims.binding == schema.TUPLE else None
-
-
-def _signed_before(created: datetime, moment: datetime | None) -> bool:
-    # A signature's time has whole seconds, but the database's time has fractions. So a difference of one second is
-    # allowed.
-    return moment is not None and created < moment - timedelta(seconds=1)
 
 
 def _step_7_approver(case: _Case) -> Refusal | None:
     claims, approver = _said(case), case.approver
     assert approver is not None
     if claims.approver != approver.name:
-        return _no("approver_mismatch", f"the statement says {claims.approver}, but the key is {approver.name}'s")
+        return Refusal("approver_mismatch", f"the statement says {claims.approver}, but the key is {approver.name}'s")
     if claims.approver == case.expected.starter:
-        return _no("approver_is_starter", f"{claims.approver} started this run; another person must decide")
+        return Refusal("approver_is_starter", f"{claims.approver} started this run; another person must decide")
     return None
 
 
@@ -314,26 +293,25 @@ def _step_8_review_decision(case: _Case) -> Refusal | None:
     if claims.gate != Sovereign.LIFECYCLE or claims.decision != schema.APPROVE:
         return None
     if row is None or row.review_decision_id != claims.review_decision_id:
-        return _no("review_decision_missing", f"there is no review decision {claims.review_decision_id} for this run")
+        return Refusal(
+            "review_decision_missing", f"there is no review decision {claims.review_decision_id} for this run"
+        )
     if row.decision_type != "lifecycle_enactment":
-        return _no("review_decision_type", f"the review decision is a {row.decision_type}, not a lifecycle_enactment")
+        return Refusal(
+            "review_decision_type", f"the review decision is a {row.decision_type}, not a lifecycle_enactment"
+        )
     if row.used:
-        return _no("review_decision_used", "the review decision was used before; each enactment needs a fresh one")
+        return Refusal("review_decision_used", "the review decision was used before; each enactment needs a fresh one")
     if row.actor_group not in approver.groups:
-        return _no("review_decision_actor", f"{approver.name} is not in the group {row.actor_group} of the decision")
-    return None if _is_fresh(case) else _no("review_decision_stale", "the review decision is not a fresh one")
-
-
-def _is_fresh(case: _Case) -> bool:
-    row, record = case.expected.review_decision, case.record
-    assert row is not None
-    assert record is not None
-    assert record.created is not None
-    if _said(case).binding == schema.RUN:
-        return row.created_with_request
+        return Refusal(
+            "review_decision_actor", f"{approver.name} is not in the group {row.actor_group} of the decision"
+        )
+    created = case.record.created if case.record else None
+    assert created is not None
     # A signature's time has whole seconds, but the row's time has fractions. So a difference of one second is allowed.
-    age = record.created - row.created_at
-    return timedelta(seconds=-1) <= age <= timedelta(seconds=case.expected.ttl_tuple_seconds)
+    in_time = timedelta(seconds=-1) <= created - row.created_at <= timedelta(seconds=case.expected.ttl_tuple_seconds)
+    fresh = row.created_with_request if claims.binding == schema.RUN else in_time
+    return None if fresh else Refusal("review_decision_stale", "the review decision is not a fresh one")
 
 
 _STEPS: tuple[tuple[int, Callable[[_Case], Refusal | None]], ...] = (
@@ -345,10 +323,6 @@ _STEPS: tuple[tuple[int, Callable[[_Case], Refusal | None]], ...] = (
     (7, _step_7_approver),
     (8, _step_8_review_decision),
 )
-
-
-def _is_answer(claims: Statement, binding: str) -> bool:
-    return claims.binding == binding and claims.decision in (schema.APPROVE, schema.REJECT)
 
 
 def _said(case: _Case) -> Statement:
@@ -374,7 +348,3 @@ def _verdict(case: _Case, *, accepted: bool, code: str, reason: str, step: int) 
     if claims is None:
         return verdict
     return replace(verdict, decision=claims.decision, gate=claims.gate, not_after=claims.not_after, statement=claims)
-
-
-def _no(code: str, reason: str) -> Refusal:
-    return Refusal(code=code, reason=reason)

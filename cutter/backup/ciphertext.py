@@ -109,14 +109,10 @@ def publish(store: Store, draft: Draft, record: BackupRecord) -> None:
     """Publish the artifact, then put its record. In this order, no record exists without its artifact."""
     draft.publish()
     try:
-        _put(store, record.artifact_id + RECORD_SUFFIX, to_json(record).encode())
+        # A draft, because it raises Conflict if the name is taken, even by the same bytes.
+        with write_once.draft(store, record.artifact_id + RECORD_SUFFIX) as beside:
+            beside.write(to_json(record).encode())
+            beside.publish()
     except CutterError:
         write_once.remove(store, record.artifact_id)
         raise
-
-
-def _put(store: Store, name: str, data: bytes) -> None:
-    """Put a record. Raises Conflict if the name is taken, even by the same bytes."""
-    with write_once.draft(store, name) as draft:
-        draft.write(data)
-        draft.publish()

@@ -48,7 +48,20 @@ def find_recipient(gpg: Gpg, fingerprint: str) -> Recipient | BackupRefusal:
             expected=fingerprint,
             observed=", ".join(sorted(keys)) or "no key",
         )
-    return _usable(fingerprint, key)
+    if key.validity == "e" or (key.encryption and all(validity == "e" for _, validity in key.encryption)):
+        return BackupRefusal(
+            code=RefusalCode.KEY_EXPIRED,
+            message="the pinned backup key has expired: extend it, or pin another",
+            expected=fingerprint,
+        )
+    ids = frozenset(key_id for key_id, validity in key.encryption if validity not in ("e", "r", "d", "i"))
+    if key.validity in ("r", "d", "i") or not ids:
+        return BackupRefusal(
+            code=RefusalCode.KEY_UNUSABLE,
+            message="the pinned backup key is revoked, disabled or cannot encrypt: pin another",
+            expected=fingerprint,
+        )
+    return Recipient(fingerprint=fingerprint, encryption_key_ids=ids)
 
 
 def backup_keys(gpg: Gpg) -> frozenset[str]:
@@ -82,20 +95,3 @@ def _keys(colons: str) -> dict[str, _Key]:
         elif field[0] == "fpr" and current is not None and not named:
             keys[field[9]], named = current, True
     return keys
-
-
-def _usable(fingerprint: str, key: _Key) -> Recipient | BackupRefusal:
-    if key.validity == "e" or (key.encryption and all(validity == "e" for _, validity in key.encryption)):
-        return BackupRefusal(
-            code=RefusalCode.KEY_EXPIRED,
-            message="the pinned backup key has expired: extend it, or pin another",
-            expected=fingerprint,
-        )
-    ids = frozenset(key_id for key_id, validity in key.encryption if validity not in ("e", "r", "d", "i"))
-    if key.validity in ("r", "d", "i") or not ids:
-        return BackupRefusal(
-            code=RefusalCode.KEY_UNUSABLE,
-            message="the pinned backup key is revoked, disabled or cannot encrypt: pin another",
-            expected=fingerprint,
-        )
-    return Recipient(fingerprint=fingerprint, encryption_key_ids=ids)

@@ -124,7 +124,8 @@ class Pipeline:
                         if key.data == "out":
                             yield data
                         else:
-                            self._note(key.data, data)
+                            kept = self._stderr[key.data]
+                            kept += data[: limits.BACKUP_STDERR_BYTES_MAX - len(kept)]
                     else:
                         selector.unregister(key.fileobj)
         for _ in source:
@@ -166,10 +167,6 @@ class Pipeline:
             selector.unregister(fd)
             _close(self._running[0].stdin)
             return memoryview(b"")
-
-    def _note(self, stage: str, data: bytes) -> None:
-        kept = self._stderr[stage]
-        kept += data[: limits.BACKUP_STDERR_BYTES_MAX - len(kept)]
 
     def _end(self) -> None:
         for process in self._running:

@@ -20,7 +20,7 @@ from cutter.backup import rows
 from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
 from cutter.backup.decryption import Reader, damaged, decryption_key, missing, undecrypted
 from cutter.backup.keyring import home_of_backups
-from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
+from cutter.backup.pipeline import Deadline, Pipeline, Stage
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport, from_json
 from cutter.backup.rows import ContentRefused, Digests
 from cutter.backup.tables import TABLES
@@ -143,7 +143,10 @@ def _restored(
             for _ in plain:  # After a failure too: the digest and the exit code show the first cause.
                 pass
             end = pipeline.exits()["gpg"]
-        if refusal := _of_artifact(record, artifact, end):
+        # The bytes are the recorded ones, and the pinned key opened them.
+        key = decryption_key(end)
+        refusal = damaged(artifact, record.sha256, record.size_bytes) or undecrypted(end, key, record.recipient)
+        if refusal is not None:
             return refusal
         digests = None
         if description is not None:
@@ -155,7 +158,7 @@ def _restored(
                 code=RefusalCode.RESTORE_FAILED, observed=failure,
                 message=f"the backup does not restore: {failure}; take a new one",
             )  # fmt: skip
-        outcome = _compared(record, description, artifact, digests, decryption_key(end))
+        outcome = _compared(record, description, artifact, digests, key)
         whole = isinstance(outcome, RestoreReport)
         return outcome
     except NotFound:
@@ -187,13 +190,6 @@ def _attempted(work: Callable[[], T]) -> tuple[T | None, str]:
         raise rows.away(problem) from None
     except psycopg.Error as problem:
         return None, f"SQLSTATE {problem.sqlstate}"
-
-
-def _of_artifact(record: BackupRecord, artifact: Reader, gpg: Exit) -> BackupRefusal | None:
-    """The refusal of bytes that are not the recorded ones, or that the pinned key did not open."""
-    return damaged(artifact, record.sha256, record.size_bytes) or undecrypted(
-        gpg, decryption_key(gpg), record.recipient
-    )
 
 
 def _compared(

@@ -51,8 +51,32 @@ def check_against(queue: Queue, known: Mapping[str, Known], approvers: Collectio
     `approvers` are the names in the policy in force. None means that no policy exists yet, so that no actor can be
     checked.
     """
-    problems = [problem for item in queue.items for problem in _check_item(item, known.get(item.document_id))]
-    problems += [problem for item in queue.items for problem in _check_scope(queue, item, known.get(item.document_id))]
+    problems = []
+    for item in queue.items:
+        facts, profile = known.get(item.document_id), item.marking_profile
+        add = f"cutter source add FILE --document-id {item.document_id} --profile {profile or 'NAME'}"
+        if facts is None:
+            text = f"{item.document_id} is not registered: type `{add}`"
+            problems.append(_problem(item, "document_id", text, code=UNKNOWN, then=add))
+            continue
+        if item.tenant not in (None, facts.tenant):
+            text = f"{item.tenant} is not the tenant of this document, which is {facts.tenant}; leave the field out"
+            problems.append(_problem(item, "tenant", text))
+        if profile not in (None, facts.profile):
+            text = f"{profile} is not the profile of the newest version, which is {facts.profile}: type `{add}`"
+            problems.append(_problem(item, "marking_profile", text, then=add))
+        if facts.open_run:
+            look = f"cutter status {facts.open_run}"
+            text = f"{item.document_id} is busy: see `{look}`"
+            problems.append(_problem(item, "document_id", text, code=BUSY, alone=True, then=look))
+        wanted = item.scope or queue.default_scope
+        if facts.scope not in (None, wanted):
+            add = f"cutter source add FILE --document-id {item.document_id} --profile {facts.profile} --scope {wanted}"
+            text = (
+                f"{wanted}, but {item.document_id} is registered with scope {facts.scope}: type `{add}`, or give the "
+                f"item `scope: {facts.scope}`"
+            )
+            problems.append(_problem(item, "scope" if item.scope else "document_id", text, code=OTHER_SCOPE, then=add))
     return sorted(problems + _overlaps(queue, known) + _strangers(queue, approvers))
 
 
@@ -67,74 +91,39 @@ def decided_before_start(
     decided = {}
     for item in queue.items:
         facts = known.get(item.document_id)
-        decision = _decision(facts, skip_completed) if facts else None
-        if decision is not None:
-            decided[item.document_id] = decision
+        if facts is None:
+            continue
+        if facts.open_run:
+            outcome, reason = Outcome.BUSY, f"{BUSY}: its run {facts.open_run} is open"
+        elif skip_completed and facts.enacted_run:
+            outcome, reason = Outcome.SKIPPED, f"this version is already enacted, by run {facts.enacted_run}"
+        elif skip_completed and facts.failed_run:
+            outcome = Outcome.BLOCKED
+            reason = f"its run {facts.failed_run} failed: --include-failed and a signature include it again"
+        else:
+            continue
+        decided[item.document_id] = Decision(outcome=outcome, reason=reason)
     return decided
 
 
 def items_of(queue: Queue, known: Mapping[str, Known], decided: Mapping[str, Decision] | None = None) -> list[Item]:
     """The plan's items, in the file's order, each in its document's tenant."""
-    return [_item(item, known[item.document_id].tenant, (decided or {}).get(item.document_id)) for item in queue.items]
-
-
-def _item(item: QueueItem, tenant: str, decision: Decision | None) -> Item:
-    return Item(
-        document_id=item.document_id,
-        position=item.position,
-        priority=item.priority,
-        depends_on=item.depends_on,
-        critical=item.critical,
-        tenant=tenant,
-        stage=Stage.SETTLED if decision else Stage.PENDING,
-        outcome=decision.outcome if decision else None,
-    )
-
-
-def _decision(facts: Known, skip_completed: bool) -> Decision | None:
-    if facts.open_run:
-        return Decision(outcome=Outcome.BUSY, reason=f"{BUSY}: its run {facts.open_run} is open")
-    if skip_completed and facts.enacted_run:
-        return Decision(outcome=Outcome.SKIPPED, reason=f"this version is already enacted, by run {facts.enacted_run}")
-    if skip_completed and facts.failed_run:
-        reason = f"its run {facts.failed_run} failed: --include-failed and a signature include it again"
-        return Decision(outcome=Outcome.BLOCKED, reason=reason)
-    return None
-
-
-def _check_item(item: QueueItem, facts: Known | None) -> list[Problem]:
-    profile = item.marking_profile
-    add = f"cutter source add FILE --document-id {item.document_id} --profile {profile or 'NAME'}"
-    if facts is None:
-        text = f"{item.document_id} is not registered: type `{add}`"
-        return [_problem(item, "document_id", text, code=UNKNOWN, then=add)]
-    problems = []
-    if item.tenant not in (None, facts.tenant):
-        text = f"{item.tenant} is not the tenant of this document, which is {facts.tenant}; leave the field out"
-        problems.append(_problem(item, "tenant", text))
-    if profile not in (None, facts.profile):
-        text = f"{profile} is not the profile of the newest version, which is {facts.profile}: type `{add}`"
-        problems.append(_problem(item, "marking_profile", text, then=add))
-    if facts.open_run:
-        look = f"cutter status {facts.open_run}"
-        text = f"{item.document_id} is busy: see `{look}`"
-        problems.append(_problem(item, "document_id", text, code=BUSY, alone=True, then=look))
-    return problems
-
-
-def _check_scope(queue: Queue, item: QueueItem, facts: Known | None) -> list[Problem]:
-    """Refuses an item if the scope that the queue asks for differs from the scope that is pinned with the registered
-    text.
-    """
-    wanted = item.scope or queue.default_scope
-    if facts is None or facts.scope in (None, wanted):
-        return []
-    add = f"cutter source add FILE --document-id {item.document_id} --profile {facts.profile} --scope {wanted}"
-    text = (
-        f"{wanted}, but {item.document_id} is registered with scope {facts.scope}: type `{add}`, or give the item "
-        f"`scope: {facts.scope}`"
-    )
-    return [_problem(item, "scope" if item.scope else "document_id", text, code=OTHER_SCOPE, then=add)]
+    items = []
+    for item in queue.items:
+        decision = (decided or {}).get(item.document_id)
+        items.append(
+            Item(
+                document_id=item.document_id,
+                position=item.position,
+                priority=item.priority,
+                depends_on=item.depends_on,
+                critical=item.critical,
+                tenant=known[item.document_id].tenant,
+                stage=Stage.SETTLED if decision else Stage.PENDING,
+                outcome=decision.outcome if decision else None,
+            )
+        )
+    return items
 
 
 def _strangers(queue: Queue, approvers: Collection[str] | None) -> list[Problem]:

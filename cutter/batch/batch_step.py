@@ -134,11 +134,11 @@ def decide(
         decided = [(item.document_id, "voided", reason) for item in items if item.stage is Stage.PENDING]
     elif kind is None:
         planned = _for_the_planner(view, items)
-        decided = [
-            (name, "blocked", _why(cause))
-            for name, cause in plan.blocked(planned).items()
-            if name not in again and by_id[name].decided != "blocked"
-        ]
+        for name, blocked in plan.blocked(planned).items():
+            if name not in again and by_id[name].decided != "blocked":
+                chain = f", because {blocked.cause} is not enacted" if blocked.cause != blocked.dependency else ""
+                why = f"it depends on {blocked.dependency}, which is not enacted{chain}"
+                decided.append((name, "blocked", why))
         starts = plan.next_starts(planned, lanes=batch.lanes, window=window, weights=batch.weights, rooms=rooms)
     return BatchActions(
         halt=halt,
@@ -247,11 +247,6 @@ def waiting_at(view: BatchView, gate: str) -> list[ItemRecord]:
     return [item for item in view.items if item.document_id in waiting]
 
 
-def _why(blocked: plan.Blocked) -> str:
-    chain = f", because {blocked.cause} is not enacted" if blocked.cause != blocked.dependency else ""
-    return f"it depends on {blocked.dependency}, which is not enacted{chain}"
-
-
 def stopped_by_the_batch(item: ItemRecord) -> bool:
     """True for an item that its own batch has stopped. Such a stop is the effect of a halt, so it must not cause
     another halt.
@@ -284,21 +279,15 @@ def _stops(items: Sequence[Item], by_id: Mapping[str, ItemRecord], kind: str | N
     if kind is None:
         return []
     touched = ACTIVE_STAGES if kind == "hard_cap" else (*ACTIVE_STAGES, *SOVEREIGN_STAGES)
-    stopped: list[tuple[str, str]] = [
-        (item.document_id, stop_word(kind))
-        for item in items
-        if (item.stage in touched and not by_id[item.document_id].latched)
-        or (kind == "cancel" and _may_be_cancelled(by_id[item.document_id]))
-    ]
+    stopped: list[tuple[str, str]] = []
+    for item in items:
+        row = by_id[item.document_id]
+        # A run that has stopped without a cancel would wait forever if it did not get the cancel too.
+        waits = kind == "cancel" and row.stopped and not row.ended and row.latch_kind != "cancel"
+        if waits or (item.stage in touched and not row.latched):
+            stopped.append((item.document_id, stop_word(kind)))
     # The next look finds the others.
     return stopped[: limits.BATCH_ORDERS_AT_ONCE]
-
-
-def _may_be_cancelled(item: ItemRecord) -> bool:
-    """True for an item whose run has stopped without a cancel: the run would wait forever if it did not get the cancel
-    too.
-    """
-    return item.stopped and not item.ended and item.latch_kind != "cancel"
 
 
 def stop_word(halted: str | None) -> Literal["stop", "cancel"]:

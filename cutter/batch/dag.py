@@ -42,8 +42,17 @@ def execution_plan(items: Sequence[Item], *, weights: Mapping[str, float] | None
     waves: list[list[dict[str, Any]]] = [[] for _ in range(max((place.wave for place in places), default=0))]
     for place in places:
         if place.number:
+            item = by_id[place.document_id]
             waves[place.wave - 1].append(
-                {"order": place.number, **_fields(by_id[place.document_id]), "reason": place.reason}
+                {
+                    "order": place.number,
+                    "document_id": item.document_id,
+                    "priority": item.priority,
+                    "tenant": item.tenant,
+                    "critical": item.critical,
+                    "depends_on": list(item.depends_on),
+                    "reason": place.reason,
+                }
             )
     return {
         "schema_version": SCHEMA_VERSION,
@@ -52,14 +61,4 @@ def execution_plan(items: Sequence[Item], *, weights: Mapping[str, float] | None
         "not_begun": [
             {"document_id": place.document_id, "reason": place.reason} for place in places if not place.number
         ],
-    }
-
-
-def _fields(item: Item) -> dict[str, Any]:
-    return {
-        "document_id": item.document_id,
-        "priority": item.priority,
-        "tenant": item.tenant,
-        "critical": item.critical,
-        "depends_on": list(item.depends_on),
     }

@@ -52,29 +52,24 @@ def disposition(run: StepFacts, code: str = "") -> Recommendation:
     """Recommend a disposition for a run and its reason code. Raises ProgrammingError for a state that is neither failed
     nor stopped.
     """
-    if RunState(run.state).stopped:
-        return _of_a_stop(run.state)
-    if RunState(run.state).failed:
-        return _of_a_failure(run, code)
-    raise ProgrammingError(f"{run.state} is neither failed nor stopped")
-
-
-def _of_a_stop(state: str) -> Recommendation:
-    if state.startswith(_DRIFT_OF_DEFINITIONS):
-        return _fix("the database's definitions differ from the migrated ones: find out who changed them")
-    if state == "stopped_drift_source":
-        return _amend("the source changed under the run: run its newest version")
-    if RunState(state).drifted:
-        return _void("rows of this document were changed from outside the run")
-    if RunState(state).broken:
-        return _fix("a gate ended in an unexpected error")
-    if state == "stopped_cancel":
-        return _void("a person cancelled it after it had written")
-    return Recommendation(disposition=Disposition.RESUME, why="the run was only interrupted; its work so far is valid")
-
-
-def _of_a_failure(run: StepFacts, code: str) -> Recommendation:
-    if run.enacted or run.state == "failed_closeout":
+    state = run.state
+    if RunState(state).stopped:
+        if state.startswith(_DRIFT_OF_DEFINITIONS):
+            return _fix("the database's definitions differ from the migrated ones: find out who changed them")
+        if state == "stopped_drift_source":
+            return _amend("the source changed under the run: run its newest version")
+        if RunState(state).drifted:
+            return _void("rows of this document were changed from outside the run")
+        if RunState(state).broken:
+            return _fix("a gate ended in an unexpected error")
+        if state == "stopped_cancel":
+            return _void("a person cancelled it after it had written")
+        return Recommendation(
+            disposition=Disposition.RESUME, why="the run was only interrupted; its work so far is valid"
+        )
+    if not RunState(state).failed:
+        raise ProgrammingError(f"{state} is neither failed nor stopped")
+    if run.enacted or state == "failed_closeout":
         return _fix("the law is enacted and cannot be voided: only its closeout is missing")
     if run.wrote:
         return _void("the run has written drafts: withdraw them before you cut the law again")
@@ -82,15 +77,15 @@ def _of_a_failure(run: StepFacts, code: str) -> Recommendation:
         return _amend(
             "its tenant may not write so many units in a run: raise max_writes_per_run, or cut the law in parts"
         )
-    if run.state in _OF_THE_TEXT and code not in SAME_TWICE:
+    if state in _OF_THE_TEXT and code not in SAME_TWICE:
         return _amend("the text or its profile must be corrected: register a corrected version and run it")
-    if run.state in _OF_THE_TEXT:
+    if state in _OF_THE_TEXT:
         return _fix(f"{code} holds for every text: the program is wrong, not the law")
-    if run.state in _OF_THE_DEPLOYMENT:
+    if state in _OF_THE_DEPLOYMENT:
         return _fix("the deployment differs from its declaration: no document would pass here")
-    if run.state == "failed_rejected":
+    if state == "failed_rejected":
         return _amend("an approver refused this write: correct what the approver objected to")
-    if run.state == "failed_policy":
+    if state == "failed_policy":
         return _void("the policy does not allow this run")
     return _fix("the gate refused, and nothing of it was written: read the reason before you try again")
 

@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from cutter.batch import triage
 from cutter.batch.triage import Triage
@@ -200,7 +199,7 @@ def review_entry(
             "",
             f"The request: {span(request_kb_id)}",
             "",
-            *_json(payload),
+            *fenced(json_visible(json.dumps(payload, indent=2, sort_keys=True, ensure_ascii=True)).split("\n"), "json"),
             "## one_line_resume_command",
             "",
             "Sign it:",
@@ -255,9 +254,3 @@ def batch_report(
 
 def _code(command: str) -> list[str]:
     return list(fenced([command]))
-
-
-def _json(value: Any) -> list[str]:
-    return list(
-        fenced(json_visible(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=True)).split("\n"), "json")
-    )

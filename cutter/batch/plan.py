@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 
 from cutter import limits
 from cutter.batch.dependencies import in_turn
@@ -144,46 +145,27 @@ def order(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) 
     places: list[Place] = []
     for wave, members in enumerate(_waves(items), start=1):
         shares.offer(members)
-        left = {item.document_id: item for item in sorted(members, key=_rank)}
+        left = {item.document_id: item for item in sorted(members, key=attrgetter("priority", "position"))}
         while item := shares.take(holds=False):
-            places.append(
-                _place(item, _reason(item, list(islice(left.values(), 2))), number=len(places) + 1, wave=wave)
-            )
+            first = list(islice(left.values(), 2))
+            alone = len(first) < 2 or first[1].priority != item.priority
+            reason = f"priority {item.priority}{'' if alone else ', earlier in the file'}"
+            if item is not first[0]:
+                reason = f"the turn of tenant {item.tenant}"
+            after = f"after {', '.join(item.depends_on)}; " if item.depends_on else ""
+            places.append(_place(item, after + reason, number=len(places) + 1, wave=wave))
             del left[item.document_id]
-    return places + _without_place(items, {place.document_id for place in places})
+    placed, hopeless = {place.document_id for place in places}, blocked(items)
+    for item in items:
+        if item.document_id not in placed:
+            cause = hopeless.get(item.document_id)
+            reason = f"{cause.cause} is not enacted and will not be" if cause else str(item.outcome or item.stage)
+            places.append(_place(item, reason))
+    return places
 
 
 def _place(item: Item, reason: str, *, number: int = 0, wave: int = 0) -> Place:
     return Place(number=number, wave=wave, document_id=item.document_id, after=item.depends_on, reason=reason)
-
-
-def _without_place(items: Sequence[Item], placed: set[str]) -> list[Place]:
-    hopeless = blocked(items)
-    return [
-        _place(
-            item,
-            f"{hopeless[item.document_id].cause} is not enacted and will not be"
-            if item.document_id in hopeless
-            else str(item.outcome or item.stage),
-        )
-        for item in items
-        if item.document_id not in placed
-    ]
-
-
-def _rank(item: Item) -> tuple[int, int]:
-    return item.priority, item.position
-
-
-def _reason(item: Item, first: Sequence[Item]) -> str:
-    """Why it is the turn of this document. `first` holds the first two documents that have not begun, by priority and
-    place.
-    """
-    after = f"after {', '.join(item.depends_on)}; " if item.depends_on else ""
-    if item is not first[0]:
-        return f"{after}the turn of tenant {item.tenant}"
-    alone = len(first) < 2 or first[1].priority != item.priority
-    return f"{after}priority {item.priority}{'' if alone else ', earlier in the file'}"
 
 
 def _waves(items: Sequence[Item]) -> list[list[Item]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -100,15 +100,39 @@ def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Q
     KiB for each hundred documents or part of a hundred.
     """
     items_max = min(items_max, limits.QUEUE_ITEMS_MAX)
-    reading = _Reading()
-    node = _read(data, items_max, reading)
-    file = None
-    if node is not None and _is_of_size(data, node, items_max, reading):
-        _check_dependencies(node, reading)
-        file = _typed(node, reading)
+    reading, file = _Reading(), None
+    bytes_max = _bytes_max(items_max)
+    if len(data) <= bytes_max:
+        reading.note_flaws(sensitive_lines(data.decode("utf-8", "replace")))
+    node, flaws = plain_yaml.read(data, bytes_max=bytes_max, nulls=True)
+    reading.note_flaws(list(flaws))
+    if node is not None:
+        reading.note_flaws(sensitive_values(node))
+        named = _value(node, "items")
+        items = named.items if isinstance(named, Items) else ()
+        if len(items) > items_max:
+            text = f"has {len(items)} documents, at most {items_max}: split the queue"
+            reading.note(items[items_max].line, "items", text)
+        elif len(data) > _bytes_max(len(items)):
+            text = f"the file has {len(data)} bytes, at most {_bytes_max(len(items))} for {len(items)} documents"
+            reading.note(0, "", text)
+        else:
+            _check_dependencies(items, reading)
+            file = _typed(node, reading)
     if reading.problems or file is None:
         raise QueueRefused(tuple(sorted(set(reading.problems))))
-    return _queue(file, reading.lines, data)
+    return Queue(
+        batch_id=file.batch_id,
+        created_by=file.created_by,
+        created_utc=file.created_utc,
+        default_scope=file.default_scope,
+        default_actor=file.default_actor,
+        items=tuple(
+            QueueItem(position=place + 1, line=reading.lines["items", place], **item.model_dump())
+            for place, item in enumerate(file.items)
+        ),
+        sha256=sha256_hex(data),
+    )
 
 
 class _Reading:
@@ -137,41 +161,8 @@ class _Reading:
         return self.lines.get(loc, 1)
 
 
-# --- lines and form ---------------------------------------------------------------------------------------------------
-
-
-def _read(data: bytes, items_max: int, reading: _Reading) -> Node | None:
-    bytes_max = _bytes_max(items_max)
-    if len(data) <= bytes_max:
-        reading.note_flaws(sensitive_lines(data.decode("utf-8", "replace")))
-    node, flaws = plain_yaml.read(data, bytes_max=bytes_max, nulls=True)
-    reading.note_flaws(list(flaws))
-    if node is not None:
-        reading.note_flaws(sensitive_values(node))
-    return node
-
-
 def _bytes_max(items: int) -> int:
     return max(1, -(-items // 100)) * limits.QUEUE_BYTES_A_HUNDRED_ITEMS
-
-
-def _is_of_size(data: bytes, node: Node, items_max: int, reading: _Reading) -> bool:
-    items = _entries(node)
-    if len(items) > items_max:
-        reading.note(
-            items[items_max].line, "items", f"has {len(items)} documents, at most {items_max}: split the queue"
-        )
-        return False
-    if len(data) > _bytes_max(len(items)):
-        text = f"the file has {len(data)} bytes, at most {_bytes_max(len(items))} for {len(items)} documents"
-        reading.note(0, "", text)
-        return False
-    return True
-
-
-def _entries(node: Node) -> tuple[Node, ...]:
-    items = _value(node, "items")
-    return items.items if isinstance(items, Items) else ()
 
 
 def _value(node: Node, name: str) -> Node | None:
@@ -189,11 +180,17 @@ class _Entry:
     name: str
     place: int
     line: int
-    needs: list[tuple[str, int]] = field(default_factory=list)
+    needs: list[Scalar]
 
 
-def _check_dependencies(node: Node, reading: _Reading) -> None:
-    entries = [entry for place, item in enumerate(_entries(node)) if (entry := _entry(place, item))]
+def _check_dependencies(items: tuple[Node, ...], reading: _Reading) -> None:
+    entries = []
+    for place, item in enumerate(items):
+        name, needs = _value(item, "document_id"), _value(item, "depends_on")
+        if isinstance(name, Scalar) and DOCUMENT_ID.fullmatch(name.text):
+            texts = needs.items if isinstance(needs, Items) else ()
+            wanted = [text for text in texts if isinstance(text, Scalar) and DOCUMENT_ID.fullmatch(text.text)]
+            entries.append(_Entry(name=name.text, place=place, line=name.line, needs=wanted))
     by_name: dict[str, _Entry] = {}
     for entry in entries:
         first = by_name.setdefault(entry.name, entry)
@@ -201,34 +198,21 @@ def _check_dependencies(node: Node, reading: _Reading) -> None:
             text = f"{entry.name} is in line {first.line} too: leave one out"
             reading.note(entry.line, f"items[{entry.place}].document_id", text, document_id=entry.name)
     for entry in entries:
-        _check_needs(entry, by_name, reading)
-    for circle in circles({name: [need for need, _ in entry.needs] for name, entry in by_name.items()}):
+        earlier_needs: set[str] = set()
+        for need in entry.needs:
+            text = ""
+            if need.text in earlier_needs:
+                text = f"{need.text} is duplicated: leave one out"
+            elif need.text not in by_name:
+                text = f"{need.text} is not in this queue: add it, or leave it out if it is already enacted"
+            earlier_needs.add(need.text)
+            if text:
+                reading.note(need.line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
+    for circle in circles({name: [need.text for need in entry.needs] for name, entry in by_name.items()}):
         entry, way = by_name[circle[0]], [*circle, circle[0]]
         text = f"in a cycle, so none of them could begin: {' → '.join(way)}; remove one dependency"
-        line = next(line for need, line in entry.needs if need == way[1])
+        line = next(need.line for need in entry.needs if need.text == way[1])
         reading.note(line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
-
-
-def _entry(place: int, item: Node) -> _Entry | None:
-    name, needs = _value(item, "document_id"), _value(item, "depends_on")
-    if not isinstance(name, Scalar) or not DOCUMENT_ID.fullmatch(name.text):
-        return None
-    texts = needs.items if isinstance(needs, Items) else ()
-    wanted = [(text.text, text.line) for text in texts if isinstance(text, Scalar) and DOCUMENT_ID.fullmatch(text.text)]
-    return _Entry(name=name.text, place=place, line=name.line, needs=wanted)
-
-
-def _check_needs(entry: _Entry, by_name: dict[str, _Entry], reading: _Reading) -> None:
-    earlier_needs: set[str] = set()
-    for need, line in entry.needs:
-        text = ""
-        if need in earlier_needs:
-            text = f"{need} is duplicated: leave one out"
-        elif need not in by_name:
-            text = f"{need} is not in this queue: add it, or leave it out if it is already enacted"
-        earlier_needs.add(need)
-        if text:
-            reading.note(line, f"items[{entry.place}].depends_on", text, document_id=entry.name)
 
 
 # --- the values -------------------------------------------------------------------------------------------------------
@@ -240,37 +224,29 @@ def _typed(node: Node, reading: _Reading) -> QueueFile | None:
     try:
         return QueueFile.model_validate(values)
     except ValidationError as refused:
-        for error in refused.errors(include_url=False, include_context=False):
-            _note_error(error["type"], error["loc"], values, reading)
+        errors = refused.errors(include_url=False, include_context=False)
+    for error in errors:
+        loc = shown = error["loc"]
+        inner = len(loc) > 1 and loc[0] == "items"
+        model: type[Closed] = ItemFile if inner else QueueFile
+        name = next((str(part) for part in reversed(loc) if isinstance(part, str)), "")
+        if error["type"] == "missing":
+            text = f"is missing: it must be {model.model_fields[name].description}"
+        elif error["type"] == "extra_forbidden":
+            text = f"is not a field; the fields are {', '.join(model.model_fields)}"
+            # A problem repeats the name of an unknown field only if it has the form of one.
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,40}", name):
+                shown = (*loc[:-1], f"a field of another form{_unseen(name)}")
+        elif name in model.model_fields:
+            text = f"must be {model.model_fields[name].description}{_unseen(_at(values, loc))}"
+        else:
+            text = "must be a mapping of fields" if not inner else "must be a mapping with a document_id"
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in shown).removeprefix(".")
+        document_id = _at(values, (*loc[:2], "document_id")) if inner else ""
+        if not isinstance(document_id, str) or not DOCUMENT_ID.fullmatch(document_id):
+            document_id = ""
+        reading.note(reading.line_of(loc), path, text, document_id=document_id)
     return None
-
-
-def _note_error(kind: str, loc: Place, values: Any, reading: _Reading) -> None:
-    inner = len(loc) > 1 and loc[0] == "items"
-    model: type[Closed] = ItemFile if inner else QueueFile
-    name = next((str(part) for part in reversed(loc) if isinstance(part, str)), "")
-    document_id = _document_of(loc, values) if inner else ""
-    if kind == "missing":
-        text = f"is missing: it must be {model.model_fields[name].description}"
-    elif kind == "extra_forbidden":
-        text = f"is not a field; the fields are {', '.join(model.model_fields)}"
-        loc_shown = (*loc[:-1], _field_name(name))
-        reading.note(reading.line_of(loc), _path(loc_shown), text, document_id=document_id)
-        return
-    elif name in model.model_fields:
-        text = f"must be {model.model_fields[name].description}{_unseen(_at(values, loc))}"
-    else:
-        text = "must be a mapping of fields" if not inner else "must be a mapping with a document_id"
-    reading.note(reading.line_of(loc), _path(loc), text, document_id=document_id)
-
-
-def _path(loc: Place) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
-
-
-def _field_name(name: str) -> str:
-    """The name of an unknown field, in a form that an error may repeat."""
-    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,40}", name) else "a field of another form" + _unseen(name)
 
 
 def _unseen(value: Any) -> str:
@@ -287,24 +263,3 @@ def _at(values: Any, loc: Place) -> Any:
         except (KeyError, IndexError, TypeError):
             return None
     return values
-
-
-def _document_of(loc: Place, values: Any) -> str:
-    name = _at(values, (*loc[:2], "document_id"))
-    return name if isinstance(name, str) and DOCUMENT_ID.fullmatch(name) else ""
-
-
-def _queue(file: QueueFile, lines: dict[Place, int], data: bytes) -> Queue:
-    items = tuple(
-        QueueItem(position=place + 1, line=lines[("items", place)], **item.model_dump())
-        for place, item in enumerate(file.items)
-    )
-    return Queue(
-        batch_id=file.batch_id,
-        created_by=file.created_by,
-        created_utc=file.created_utc,
-        default_scope=file.default_scope,
-        default_actor=file.default_actor,
-        items=items,
-        sha256=sha256_hex(data),
-    )

@@ -6,7 +6,6 @@ The YAML reader returns every value as text. Only this model decides what a text
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -24,11 +23,13 @@ _INSTANT = re.compile(
 )
 
 
-def _text(form: str) -> BeforeValidator:
+def _text(form: str, *, or_null: bool = False) -> BeforeValidator:
     """A text that fully matches the pattern."""
     pattern = re.compile(form)
 
-    def check(value: Any) -> str:
+    def check(value: Any) -> str | None:
+        if value is None and or_null:
+            return None
         if not isinstance(value, str) or not pattern.fullmatch(value):
             raise ValueError("of another form")
         return value
@@ -59,11 +60,6 @@ def _instant(value: Any) -> datetime:
     return datetime.fromisoformat(value.upper()).astimezone(UTC)
 
 
-def _or_null(check: BeforeValidator) -> BeforeValidator:
-    inner: Callable[[Any], Any] = check.func  # type: ignore[assignment]
-    return BeforeValidator(lambda value: None if value is None else inner(value))
-
-
 def _at_least_one(items: tuple[ItemFile, ...]) -> tuple[ItemFile, ...]:
     if not items:
         raise ValueError("empty")
@@ -74,7 +70,7 @@ _UUID7 = _text(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 _ID = _text(DOCUMENT_ID.pattern)
 _NAME = _text(NAME_FORM)
 _PROFILE = _text(r"[a-z][a-z0-9_-]{0,47}")
-_URI = _text(rf"(?=.{{3,{limits.SOURCE_URI_CHARACTERS_MAX}}}$)[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+_URI = _text(rf"(?=.{{3,{limits.SOURCE_URI_CHARACTERS_MAX}}}$)[A-Za-z][A-Za-z0-9+.-]*:[!-~]+", or_null=True)
 
 _SCOPE = _chosen({scope: scope for scope in SCOPES})
 _SCOPE_WORDS = " or ".join(SCOPES)
@@ -91,7 +87,7 @@ class Closed(BaseModel):
 
 class ItemFile(Closed):
     document_id: Annotated[str, _ID] = Field(description=_ID_WORDS)
-    source_uri: Annotated[str | None, _or_null(_URI)] = Field(
+    source_uri: Annotated[str | None, _URI] = Field(
         None, description="null for the registered source, or its address: a URI in ASCII without a password"
     )
     priority: Annotated[int, BeforeValidator(_priority)] = Field(

@@ -31,7 +31,9 @@ class UnsignedFailure:
 
 def moves(view: BatchView) -> bool:
     """True if a resume would change anything: start or adopt an item, lift a halt, or change the batch's state."""
-    if view.batch.state not in ENDS or any(_open(item) for item in view.items) or interrupted(view):
+    # A run that has not stopped can continue without people after its workflow is open.
+    opened = any(item.run_id and not item.ended and not item.stopped for item in view.items)
+    if view.batch.state not in ENDS or opened or interrupted(view):
         return True
     asked = asked_again(view)
     orders = batch_step.decide(asked, window=limits.BATCH_WINDOW)
@@ -67,11 +69,6 @@ def unsigned_failures(view: BatchView) -> list[UnsignedFailure]:
 def include_command(batch_id: str, document_id: str) -> str:
     """The command that an approver types so that a failed document runs again in its batch."""
     return f"cutter approve --batch {batch_id} --decision include_failed --only {document_id} --reason TEXT"
-
-
-def _open(item: ItemRecord) -> bool:
-    """True for a run that can continue without people after its workflow is open. A stopped run waits for people."""
-    return bool(item.run_id) and not item.ended and not item.stopped
 
 
 def asked_again(view: BatchView) -> BatchView:

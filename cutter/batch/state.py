@@ -39,19 +39,11 @@ def batch_state(
     for stage, state in _MOVING:
         if stage in stages:
             return state
-    return _awaited(items) or _end(items)
-
-
-def _awaited(items: Sequence[Item]) -> BatchState | None:
     asked, in_review = ({item.stage for item in items if item.in_review is review} for review in (False, True))
-    for stages in (asked, in_review, {item.held_at for item in items}):
+    for waiting in (asked, in_review, {item.held_at for item in items}):
         for stage, state in _WAITING:
-            if stage in stages:
+            if stage in waiting:
                 return state
-    return None
-
-
-def _end(items: Sequence[Item]) -> BatchState:
     if all(item.good for item in items):
         return BatchState.CLOSEOUT
     if all(item.outcome is Outcome.VOIDED for item in items):

@@ -55,34 +55,24 @@ class Triage:
 
 def sections(case: Triage) -> str:
     """The fields as Markdown that a program can parse: `name: value`, with commands and JSON in code blocks."""
-    return "\n".join([*_fields(case), *_commands(case), *_evidence(case)])
-
-
-def _fields(case: Triage) -> Iterator[str]:
-    yield f"run_id: {case.run_id or 'none'}  "
-    yield f"document_id: {case.document_id}  "
-    yield f"state_at_failure: {case.state}  "
-    yield f"failed_gate: {prose(case.gate or 'none')}  "
-    yield f"code: {prose(case.code)}  "
-    yield f"recommended_disposition: {case.advice.disposition.value} ({prose(case.advice.why)})"
-    yield ""
-
-
-def _commands(case: Triage) -> Iterator[str]:
-    yield from ("## reproduction_command", "", *fenced([case.reproduction]))
-    yield from ("## remedy", "")
-    if case.remedy.first:
-        yield from (f"First: {case.remedy.first}. Then:", "")
-    yield from fenced(case.remedy.commands)
-
-
-def _evidence(case: Triage) -> Iterator[str]:
-    drifted = RunState(case.state).drifted
+    first = [f"First: {case.remedy.first}. Then:", ""] if case.remedy.first else []
     report = case.error.get("report") or {}
-    yield from ("## invariant_diff", "", *fenced(invariant_diff(case.error), "diff"))
-    drift = json.dumps(report if drifted else None, indent=2, sort_keys=True, ensure_ascii=True)
-    yield from ("## drift_evidence", "", *_json(drift))
-    yield from ("## sidecar_snapshot_truncated", "", *_json(case.sidecar))
+    drift = report if RunState(case.state).drifted else None
+    lines = [
+        f"run_id: {case.run_id or 'none'}  ",
+        f"document_id: {case.document_id}  ",
+        f"state_at_failure: {case.state}  ",
+        f"failed_gate: {prose(case.gate or 'none')}  ",
+        f"code: {prose(case.code)}  ",
+        f"recommended_disposition: {case.advice.disposition.value} ({prose(case.advice.why)})",
+        "",
+        *("## reproduction_command", "", *fenced([case.reproduction])),
+        *("## remedy", "", *first, *fenced(case.remedy.commands)),
+        *("## invariant_diff", "", *fenced(invariant_diff(case.error), "diff")),
+        *("## drift_evidence", "", *_json(json.dumps(drift, indent=2, sort_keys=True, ensure_ascii=True))),
+        *("## sidecar_snapshot_truncated", "", *_json(case.sidecar)),
+    ]
+    return "\n".join(lines)
 
 
 def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:

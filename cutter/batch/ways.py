@@ -34,9 +34,12 @@ def next_command(view: BatchView, summary: batch_step.Summary) -> str:
     if batch.halted == "cancel":
         stopped = tuple(item for item in view.items if item.stopped)
         return _first(replace(view, items=stopped))
-    cause = _cause(view)
-    if cause is not None:
-        return cause.command
+    halt = batch_step.decide(resume_plan.asked_again(view), window=limits.BATCH_WINDOW).halt
+    if halt is not None:
+        # This document would halt the batch again at once.
+        step = item_step(batch_id, next(item for item in view.items if item.document_id == halt.document_id))
+        if step is not None:
+            return step.command
     if resume_plan.moves(view):
         return f"cutter orchestrate resume-batch --batch-id {batch_id}"
     return _first(view)
@@ -57,29 +60,29 @@ def needing_people(view: BatchView) -> Iterator[Step]:
 
 def item_step(batch_id: str, item: ItemRecord) -> Step | None:
     """The step that continues one document of a batch. None if it waits for other documents, or for nothing."""
-    return run_step(batch_id, item.step_facts, included=item.included) if item.run_id else _without_run(item)
+    if item.run_id:
+        return run_step(batch_id, item.step_facts, included=item.included)
+    document_id, before = item.document_id, item.failed_run
+    if item.kept_out and before:
+        again = f"cutter run {document_id} --amends {before.run_id}"
+        if before.batch_id:
+            again = include_command(before.batch_id, document_id)
+        return Step(needs=Needs.CORRECTION, commands=(again,))
+    if item.decided == "busy" and item.open_run:
+        return Step(needs=Needs.NOTHING, commands=(f"cutter status {item.open_run}",))
+    return None
 
 
 def run_step(batch_id: str, run: StepFacts, *, included: bool = False) -> Step:
     """The step that continues one document that has a run in the batch. `included` says that a signature includes the
-    failed document again.
+    failed document again. Otherwise a failed document runs again in its batch, after a void of its drafts.
     """
     if not RunState(run.state).failed or run.enacted:
         return next_step(run)
     if included:
         again = f"cutter orchestrate resume-batch --batch-id {batch_id}"
         return Step(needs=Needs.NOTHING, commands=(again,))
-    return _failed(batch_id, run, next_step(run).first)
-
-
-def command_of(batch_id: str, item: ItemRecord) -> str:
-    """The document's commands on one line. Empty if the document waits for other documents, or for nothing."""
-    step = item_step(batch_id, item)
-    return step.command if step else ""
-
-
-def _failed(batch_id: str, run: StepFacts, first: str) -> Step:
-    """The step for a failed document: it runs again in its batch. If it has drafts, a void withdraws them first."""
+    first = next_step(run).first
     if run.wrote:
         void = f"cutter void {run.run_id} --reason TEXT"
         queue = "cutter orchestrate batch --queue QUEUE --skip-completed --resume"
@@ -91,21 +94,7 @@ def _failed(batch_id: str, run: StepFacts, first: str) -> Step:
     return Step(needs=Needs.CORRECTION, commands=(add, sign), first=first)
 
 
-def _without_run(item: ItemRecord) -> Step | None:
-    document_id, before = item.document_id, item.failed_run
-    if item.kept_out and before:
-        batch_id, run_id = before.batch_id, before.run_id
-        again = include_command(batch_id, document_id) if batch_id else f"cutter run {document_id} --amends {run_id}"
-        return Step(needs=Needs.CORRECTION, commands=(again,))
-    if item.decided == "busy" and item.open_run:
-        return Step(needs=Needs.NOTHING, commands=(f"cutter status {item.open_run}",))
-    return None
-
-
-def _cause(view: BatchView) -> Step | None:
-    """The step for the document that would halt the batch again at once. None if no document would."""
-    halt = batch_step.decide(resume_plan.asked_again(view), window=limits.BATCH_WINDOW).halt
-    if halt is None:
-        return None
-    item = next(item for item in view.items if item.document_id == halt.document_id)
-    return item_step(view.batch.batch_id, item)
+def command_of(batch_id: str, item: ItemRecord) -> str:
+    """The document's commands on one line. Empty if the document waits for other documents, or for nothing."""
+    step = item_step(batch_id, item)
+    return step.command if step else ""

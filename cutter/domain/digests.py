@@ -99,12 +99,8 @@ def writer_digest(lines: Iterable[str]) -> str:
     """The digest over writer lines. They are ordered by their bytes (address first), so every writer gets the same
     value.
     """
-    ordered = sorted(lines, key=_address_bytes)
+    ordered = sorted(lines, key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
     return sha256_hex("\n".join([WRITER_VERSION_LINE, *ordered]))
-
-
-def _address_bytes(line: str) -> bytes:
-    return line.split(UNIT_SEPARATOR, 1)[0].encode()
 
 
 def chain(previous: str, body: str) -> str:

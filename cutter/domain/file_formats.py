@@ -31,22 +31,17 @@ _BEGINNING = 4_096
 
 def conversion_of(data: bytes) -> str | None:
     """The format of bytes that are no plain text, with what a person does. None for other bytes."""
-    known = _of_archive(data) if data.startswith(b"PK\x03\x04") else _of_beginning(data)
-    if known is None:
-        return None
-    name, cure = known
-    return f"this is {name}, and cutter reads plain text; {cure}, and use the new file"
-
-
-def _of_archive(data: bytes) -> tuple[str, str]:
-    return next(((name, cure) for mark, name, cure in _ARCHIVES if mark in data), ("a ZIP archive", "unpack it"))
-
-
-def _of_beginning(data: bytes) -> tuple[str, str] | None:
-    binary = next(((name, cure) for mark, name, cure in _BINARY if data.startswith(mark)), None)
     text = data[:_BEGINNING].removeprefix(b"\xef\xbb\xbf")
-    if binary is None and _HTML.match(text):
-        return "a web page (HTML)", _PANDOC
-    if binary is None and _MARKUP.match(text):
-        return "an XML file", _XML
-    return binary
+    binary = next(((name, cure) for mark, name, cure in _BINARY if data.startswith(mark)), None)
+    if data.startswith(b"PK\x03\x04"):
+        archives = ((name, cure) for mark, name, cure in _ARCHIVES if mark in data)
+        name, cure = next(archives, ("a ZIP archive", "unpack it"))
+    elif binary is not None:
+        name, cure = binary
+    elif _HTML.match(text):
+        name, cure = "a web page (HTML)", _PANDOC
+    elif _MARKUP.match(text):
+        name, cure = "an XML file", _XML
+    else:
+        return None
+    return f"this is {name}, and cutter reads plain text; {cure}, and use the new file"

@@ -180,18 +180,17 @@ def _pins(value: Any) -> Json:
 
 
 def _caps(value: Any) -> Json:
-    caps = {name: cap for name, cap in mapping(value).items() if _is_cap(name, cap)}
-    if "soft_seconds" in caps:
-        caps["soft_seconds"] = {name: cap for name, cap in caps["soft_seconds"].items() if _is_number(cap)}
+    caps: Json = {}
+    for name, cap in mapping(value).items():
+        if name == "soft_seconds":
+            if isinstance(cap, dict):
+                caps[name] = {gate: seconds for gate, seconds in cap.items() if _is_number(seconds)}
+        elif name == "retry_delays_seconds":
+            if isinstance(cap, Sequence) and not isinstance(cap, str) and all(map(_is_number, cap)):
+                caps[name] = cap
+        elif cap is None or _is_number(cap):
+            caps[name] = cap
     return caps
-
-
-def _is_cap(name: str, value: Any) -> bool:
-    if name == "soft_seconds":
-        return isinstance(value, dict)
-    if name == "retry_delays_seconds":
-        return isinstance(value, Sequence) and not isinstance(value, str) and all(map(_is_number, value))
-    return value is None or _is_number(value)
 
 
 def _is_number(value: Any) -> bool:

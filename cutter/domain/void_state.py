@@ -25,14 +25,9 @@ def void_state(reason: str) -> str:
     """`voided_` and the reason's first whole words, at most VOID_WORDS_CHARACTERS_MAX characters of `[a-z0-9_]`."""
     bare = unicodedata.normalize("NFKD", reason.lower().translate(_SPELLED))
     kept = "".join(character for character in bare if not unicodedata.combining(character))
-    words = _cut(_NOT_WORD.sub("_", kept).strip("_"))
+    words, most = _NOT_WORD.sub("_", kept).strip("_"), limits.VOID_WORDS_CHARACTERS_MAX
+    if len(words) > most:
+        words = words[: most + 1].rpartition("_")[0] or words[:most]
     if words == CANCELLED:
         return f"voided_{CANCELLED}_by_order"
     return f"voided_{words or 'by_order'}"
-
-
-def _cut(words: str) -> str:
-    most = limits.VOID_WORDS_CHARACTERS_MAX
-    if len(words) <= most:
-        return words
-    return words[: most + 1].rpartition("_")[0] or words[:most]

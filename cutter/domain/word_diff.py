@@ -38,8 +38,22 @@ def word_diff(before: str, after: str, *, pairs: int | None = None) -> tuple[Pie
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     left, right = old[head : len(old) - tail], new[head : len(new) - tail]
-    rest = old[len(old) - tail :]
-    return _joined([("same", "".join(old[:head])), *_between(left, right, pairs), ("same", "".join(rest))])
+    parts: list[tuple[Kind, Sequence[str]]] = [("same", old[:head])]
+    if len(left) * len(right) > (limits.WORD_PAIRS_COMPARED_MAX if pairs is None else pairs):
+        parts += [("removed", left), ("added", right)]
+    else:
+        for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+            parts += [("same", left[a:b])] if tag == "equal" else [("removed", left[a:b]), ("added", right[c:d])]
+    parts.append(("same", old[len(old) - tail :]))
+    # Without empty pieces; neighbours of one kind become one piece.
+    made: list[Piece] = []
+    for kind, words in parts:
+        text = "".join(words)
+        if text and made and made[-1].kind == kind:
+            made[-1] = Piece(kind=kind, text=made[-1].text + text)
+        elif text:
+            made.append(Piece(kind=kind, text=text))
+    return tuple(made)
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
@@ -50,30 +64,6 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
             break
         count += 1
     return count
-
-
-def _between(old: list[str], new: list[str], pairs: int | None) -> list[tuple[Kind, str]]:
-    """The middle of both texts; too many words to compare are shown as replaced."""
-    if len(old) * len(new) > (limits.WORD_PAIRS_COMPARED_MAX if pairs is None else pairs):
-        return [("removed", "".join(old)), ("added", "".join(new))]
-    parts: list[tuple[Kind, str]] = []
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            parts.append(("same", "".join(old[a:b])))
-        else:
-            parts += [("removed", "".join(old[a:b])), ("added", "".join(new[c:d]))]
-    return parts
-
-
-def _joined(pieces: Sequence[tuple[Kind, str]]) -> tuple[Piece, ...]:
-    """Without empty pieces; neighbours of one kind become one piece."""
-    made: list[Piece] = []
-    for kind, text in pieces:
-        if text and made and made[-1].kind == kind:
-            made[-1] = Piece(kind=kind, text=made[-1].text + text)
-        elif text:
-            made.append(Piece(kind=kind, text=text))
-    return tuple(made)
 
 
 SIGNS: Final[dict[Kind, tuple[str, str]]] = {"removed": ("[-", "-]"), "added": ("{+", "+}"), "same": ("", "")}
@@ -87,15 +77,11 @@ def marked(pieces: Sequence[Piece]) -> str:
 
 def brief(pieces: Sequence[Piece], around: int) -> tuple[Piece, ...]:
     """The pieces with so many characters of each unchanged text next to a change, and `…` for the rest."""
-    last = len(pieces) - 1
-    return tuple(
-        Piece(kind=piece.kind, text=_near(piece.text, 0 if place == 0 else around, 0 if place == last else around))
-        if piece.kind == "same"
-        else piece
-        for place, piece in enumerate(pieces)
-    )
-
-
-def _near(text: str, first: int, last: int) -> str:
-    """The first and the last characters of an unchanged text."""
-    return text if len(text) <= first + last else f"{text[:first]}…{text[len(text) - last :]}"
+    shown = []
+    for place, piece in enumerate(pieces):
+        text = piece.text
+        first, last = 0 if place == 0 else around, 0 if place == len(pieces) - 1 else around
+        if piece.kind == "same" and len(text) > first + last:
+            text = f"{text[:first]}…{text[len(text) - last :]}"
+        shown.append(Piece(kind=piece.kind, text=text))
+    return tuple(shown)

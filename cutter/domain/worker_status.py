@@ -188,12 +188,15 @@ def _worker(heartbeat: Heartbeat, pollers: Pollers) -> ShownWorker:
     silent = heartbeat.state == "initializing" and heartbeat.silent
     state = "unresponsive" if silent else heartbeat.state
     ended = state == "shutdown"
+    polled = None if ended or pollers is None else pollers
+    name = identity(heartbeat.worker_id)
     return ShownWorker(
         worker_id=heartbeat.worker_id,
         role=heartbeat.role,
         state=state,
         queues=tuple(
-            replace(its, polls=None if ended else _polls(heartbeat, its.queue, pollers)) for its in heartbeat.queues
+            replace(its, polls=None if polled is None else name in polled.get(its.queue, ()))
+            for its in heartbeat.queues
         ),
         slots=sum(its.slots or 0 for its in heartbeat.queues),
         used=0 if ended else sum(its.used or 0 for its in heartbeat.queues),
@@ -202,10 +205,6 @@ def _worker(heartbeat: Heartbeat, pollers: Pollers) -> ShownWorker:
         seen_utc=utc(heartbeat.seen_at),
         age_seconds=heartbeat.age_seconds,
     )
-
-
-def _polls(heartbeat: Heartbeat, queue: str, pollers: Pollers) -> bool | None:
-    return None if pollers is None else identity(heartbeat.worker_id) in pollers.get(queue, ())
 
 
 def _strangers(heartbeats: Sequence[Heartbeat], pollers: Pollers) -> list[ShownWorker]:

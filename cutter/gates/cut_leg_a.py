@@ -10,6 +10,9 @@ from cutter.gates.report import GateReport, Invariant, equal, holds
 
 GATE = "IG_cut_leg_a_execute"
 
+_STATUS = {"keep": ("kept",), "revise": ("revised",), "create": ("created", "revived"), "repeal": ("repealed",)}
+"""The statuses that fn_iu_revise returns for each operation."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorization:
@@ -65,13 +68,18 @@ def evaluate(evidence: Evidence) -> GateReport:
     """
     created = Counter(evidence.statuses)
     planned = evidence.planned_writer_digest
+    statuses, expected = dict(created), {"created": evidence.planned}
+    if evidence.revised is not None:
+        statuses = {operation: sum(created[status] for status in names) for operation, names in _STATUS.items()}
+        statuses["refused"] = created.total() - sum(statuses.values())
+        expected = {**evidence.revised, "refused": 0}
     return GateReport(
         gate=GATE,
         invariants=(
             *_approved(evidence),
             equal("plan_reproduced", planned, evidence.pinned_writer_digest),
             equal("g_cut_once", evidence.rows_before, 0),
-            _as_planned(evidence, created),
+            equal("exactly_n_created", statuses, expected),
             equal("zero_units_not_draft", evidence.not_draft, 0),
             equal("stored_writer_digest", evidence.stored_writer_digest, planned),
             holds(
@@ -85,18 +93,6 @@ def evaluate(evidence: Evidence) -> GateReport:
     )
 
 
-_STATUS = {"keep": ("kept",), "revise": ("revised",), "create": ("created", "revived"), "repeal": ("repealed",)}
-"""The statuses that fn_iu_revise returns for each operation."""
-
-
-def _as_planned(evidence: Evidence, answered: Counter[str]) -> Invariant:
-    if evidence.revised is None:
-        return equal("exactly_n_created", dict(answered), {"created": evidence.planned})
-    known = {operation: sum(answered[status] for status in names) for operation, names in _STATUS.items()}
-    others = sum(answered.values()) - sum(known.values())
-    return equal("exactly_n_created", {**known, "refused": others}, {**evidence.revised, "refused": 0})
-
-
 def _approved(evidence: Evidence) -> tuple[Invariant, Invariant]:
     if evidence.rehearsal:
         # The database never commits a rehearsal; there is nobody yet who could have approved it.
@@ -107,7 +103,13 @@ def _approved(evidence: Evidence) -> tuple[Invariant, Invariant]:
     documents = {
         authorization.approval_sha256 for authorization in evidence.authorizations if authorization.approval_sha256
     }
-    others = [authorization for authorization in evidence.authorizations if not _authorizes(authorization, evidence)]
+    others = [
+        authorization
+        for authorization in evidence.authorizations
+        if authorization.document_id != evidence.document_id
+        or authorization.writer_digest != evidence.planned_writer_digest
+        or authorization.change_set_id not in (None, evidence.change_set_id)
+    ]
     return (
         holds(
             "approval_resolves_to_signed_document",
@@ -122,14 +124,6 @@ def _approved(evidence: Evidence) -> tuple[Invariant, Invariant]:
             or "this cut",
             f"{evidence.document_id} {evidence.planned_writer_digest} {evidence.change_set_id}",
         ),
-    )
-
-
-def _authorizes(authorization: Authorization, evidence: Evidence) -> bool:
-    return (
-        authorization.document_id == evidence.document_id
-        and authorization.writer_digest == evidence.planned_writer_digest
-        and authorization.change_set_id in (None, evidence.change_set_id)
     )
 
 

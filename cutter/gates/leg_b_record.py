@@ -48,7 +48,8 @@ def evaluate(evidence: Evidence) -> GateReport:
     - g_leg_b_once: count(rows for change_set_id) == expected, no duplicates; none existed before
     - lane_overlap_invariants: the executor signs the change set only, nobody has verified, the revisions differ
     """
-    after, expected = evidence.rows_after, _expected(evidence.units, evidence.changing)
+    changes = dict(zip(PER_UNIT, (evidence.units, evidence.changing), strict=True))
+    after, expected = evidence.rows_after, {**dict.fromkeys(SINGLE, 1), **changes}
     distinct = (evidence.units_in_blocks, evidence.units_affected)
     return GateReport(
         gate=GATE,
@@ -92,7 +93,3 @@ def evaluate(evidence: Evidence) -> GateReport:
             "leg_b_rows": sum(after.values()),
         },
     )
-
-
-def _expected(units: int, changing: int) -> dict[str, int]:
-    return {**dict.fromkeys(SINGLE, 1), **dict(zip(PER_UNIT, (units, changing), strict=True))}

@@ -60,6 +60,7 @@ def evaluate(evidence: Evidence) -> GateReport:
     enacted = Counter(evidence.statuses)
     decision = evidence.open_review_decision
     decisions = {*evidence.approved_review_decisions, evidence.consumed_review_decision}
+    statuses = {"enacted": evidence.units, "retired": evidence.retired}
     return GateReport(
         gate=GATE,
         invariants=(
@@ -77,7 +78,7 @@ def evaluate(evidence: Evidence) -> GateReport:
                 decision or "a review decision",
             ),
             equal("verify_result_passed", evidence.verdict, "pass"),
-            equal("exactly_n_enacted", dict(enacted), _expected(evidence)),
+            equal("exactly_n_enacted", dict(enacted), {name: count for name, count in statuses.items() if count}),
             holds(
                 "single_transaction",
                 bool(evidence.opened_in) and evidence.opened_in == evidence.written_in and not evidence.autocommit,
@@ -90,11 +91,6 @@ def evaluate(evidence: Evidence) -> GateReport:
         ),
         pins={"units_enacted": enacted["enacted"], "review_decision_id": decision},
     )
-
-
-def _expected(evidence: Evidence) -> dict[str, int]:
-    statuses = {"enacted": evidence.units, "retired": evidence.retired}
-    return {status: count for status, count in statuses.items() if count}
 
 
 def _triggers(states: Mapping[str, str]) -> Invariant:

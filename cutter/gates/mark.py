@@ -38,11 +38,16 @@ def evaluate(evidence: Evidence) -> GateReport:
     snapshot = equal("snapshot_matches_pin", sha256_hex(evidence.snapshot), evidence.content_sha256)
     marking = evidence.marking
     if isinstance(marking, MarkRefusal):
-        refused = holds(
-            "text_can_be_marked", False, _without_text(marking, evidence.preview), "a text its profile accepts"
-        )
+        # The code, the line and the counts. The sentence with its titles is in the report's notes.
+        line = [f"line {marking.line}"] if marking.line else []
+        counts = [f"{name} {value}" for name, value in marking.details if value.isdigit()]
+        observed = f"{', '.join((marking.code, *line, *counts))}: see `{evidence.preview}`"
+        refused = holds("text_can_be_marked", False, observed, "a text its profile accepts")
         return GateReport(gate=GATE, invariants=(snapshot, refused), notes=(marking.message,))
     count = len(marking.candidates)
+    waiting, observed = marking.unaccepted, "none waits"
+    if waiting:
+        observed = f"{waiting[0].code}, line {waiting[0].line}, red {len(waiting)}: see `{evidence.preview}`"
     rebuilt = sha256_hex(evidence.snapshot[marking.region_start : marking.region_end])
     return GateReport(
         gate=GATE,
@@ -57,7 +62,7 @@ def evaluate(evidence: Evidence) -> GateReport:
                 f"1 to {evidence.max_candidates}" if evidence.snapshot else "0, because the text is empty",
             ),
             _partition(marking, evidence.snapshot),
-            _accepted(marking, evidence.preview),
+            holds("red_findings_accepted", not waiting, observed, "every red finding accepted by name"),
         ),
         pins={
             "region_sha": marking.region_sha,
@@ -69,21 +74,6 @@ def evaluate(evidence: Evidence) -> GateReport:
             "red_findings": " ".join(sorted(marking.red)) or NO_FINDINGS,
         },
     )
-
-
-def _without_text(refusal: MarkRefusal, preview: str) -> str:
-    """The code, the line and the counts. The sentence with its titles stays in the report's notes."""
-    line = [f"line {refusal.line}"] if refusal.line else []
-    counts = [f"{name} {value}" for name, value in refusal.details if value.isdigit()]
-    return f"{', '.join((refusal.code, *line, *counts))}: see `{preview}`"
-
-
-def _accepted(marking: Marking, preview: str) -> Invariant:
-    waiting = marking.unaccepted
-    observed = (
-        f"{waiting[0].code}, line {waiting[0].line}, red {len(waiting)}: see `{preview}`" if waiting else "none waits"
-    )
-    return holds("red_findings_accepted", not waiting, observed, "every red finding accepted by name")
 
 
 def _partition(marking: Marking, snapshot: bytes) -> Invariant:

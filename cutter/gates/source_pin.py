@@ -123,7 +123,12 @@ def evaluate(evidence: Evidence) -> GateReport:
                 evidence.registered_uri or "none asked for",
             ),
             *_text(evidence.snapshot, command, empty=version.change_kind == REPEAL),
-            _base_there(version, evidence.base),
+            holds(
+                "change_has_its_base",
+                evidence.base is not None or version.change_kind == TEXT,
+                f"{version.change_kind} of {evidence.base.run_id if evidence.base else 'no enacted law'}",
+                "an enacted law, or a new text",
+            ),
             _in_order(version, evidence.base, evidence.today),
         ),
         pins={
@@ -186,15 +191,6 @@ def _base_pins(version: SourceVersion, base: Base | None) -> dict[str, str]:
         "base_source_version_id": base.source_version_id,
         "base_receipt_hash": base.receipt_hash,
     }
-
-
-def _base_there(version: SourceVersion, base: Base | None) -> Invariant:
-    return holds(
-        "change_has_its_base",
-        base is not None or version.change_kind == TEXT,
-        f"{version.change_kind} of {base.run_id if base else 'no enacted law'}",
-        "an enacted law, or a new text",
-    )
 
 
 def _in_order(version: SourceVersion, base: Base | None, today: date) -> Invariant:

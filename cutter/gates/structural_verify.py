@@ -81,7 +81,15 @@ def evaluate(evidence: Evidence) -> GateReport:
 
     The notes say which of them are the seed's OD-W2 to OD-W9.
     """
-    invariants = (*eleven(evidence), _parents(evidence), *_rows(evidence))
+    parents = {unit.address: unit.parent_address for unit in evidence.units}
+    right = sum(parents.get(row.address, "") == row.parent_address for row in evidence.plan.rows)
+    invariants = (*eleven(evidence), equal("parents_match_plan", right, len(evidence.plan.rows)))
+    if evidence.revision is not None:
+        planned = [(row.address, row.operation, row.continues) for row in evidence.revision.plan.rows]
+        stored = [(row.address, row.operation, row.continues) for row in evidence.revision.rows]
+        right = sum(row == other for row, other in zip(planned, stored, strict=False))
+        rows = equal("revision_rows_match_plan", (right, len(stored)), (len(planned), len(planned)))
+        invariants = (*invariants, rows)
     return GateReport(gate=GATE, invariants=invariants, notes=probe_lines())
 
 
@@ -137,21 +145,6 @@ def _waits(unit: StoredUnit, revision: StoredRevision | None) -> bool:
         return stored == ("enacted", "draft")
     # A repealed unit that comes back is retired until its new version is enacted.
     return stored == ("draft", "draft") or (revision is not None and stored == ("retired", "draft"))
-
-
-def _rows(evidence: Evidence) -> tuple[Invariant, ...]:
-    if evidence.revision is None:
-        return ()
-    planned = [(row.address, row.operation, row.continues) for row in evidence.revision.plan.rows]
-    stored = [(row.address, row.operation, row.continues) for row in evidence.revision.rows]
-    right = sum(row == other for row, other in zip(planned, stored, strict=False))
-    return (equal("revision_rows_match_plan", (right, len(stored)), (len(planned), len(planned))),)
-
-
-def _parents(evidence: Evidence) -> Invariant:
-    stored = {unit.address: unit.parent_address for unit in evidence.units}
-    right = sum(stored.get(row.address, "") == row.parent_address for row in evidence.plan.rows)
-    return equal("parents_match_plan", right, len(evidence.plan.rows))
 
 
 def intrudes(address: str, forbidden: tuple[str, ...]) -> bool:

@@ -17,7 +17,11 @@ SIGNATURE_SUFFIX = ".asc"
 
 def document_id_rule(text: str) -> str:
     """The rule for a document of the knowledge base (a KB id) and its detached signature (the KB id with `.asc`)."""
-    return kb_id(text.removesuffix(SIGNATURE_SUFFIX)) and _no_dot_parts(text)
+    kb_id(text.removesuffix(SIGNATURE_SUFFIX))
+    # The store itself uses names with a leading dot: an unfinished object has such a name.
+    if any(part == "" or part.startswith(".") for part in text.split("/")):
+        raise InvalidId(f"id {text!r}: no empty part, and no part that begins with a dot")
+    return text
 
 
 def artifact_id_rule(text: str) -> str:
@@ -37,10 +41,3 @@ def artifact_id_rule(text: str) -> str:
 def signature_of(document: str) -> str:
     """The id of a document's detached signature."""
     return document + SIGNATURE_SUFFIX
-
-
-def _no_dot_parts(text: str) -> str:
-    # The store itself uses names with a leading dot: an unfinished object has such a name.
-    if any(part == "" or part.startswith(".") for part in text.split("/")):
-        raise InvalidId(f"id {text!r}: no empty part, and no part that begins with a dot")
-    return text

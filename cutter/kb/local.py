@@ -79,8 +79,12 @@ class LocalFolder:
 
     def read(self, name: str, limit: int) -> bytes:
         """The bytes of a regular file, at most `limit` + 1. The one more byte shows the caller that it is too large."""
+        parts, left = [], limit + 1
         with self._open(name) as handle:
-            return b"".join(_parts(handle, limit + 1))
+            while left > 0 and (part := os.read(handle, min(left, _CHUNK))):
+                parts.append(part)
+                left -= len(part)
+        return b"".join(parts)
 
     def chunks(self, name: str) -> Iterator[bytes]:
         """The bytes of a regular file of any size, in parts."""
@@ -119,29 +123,16 @@ class LocalFolder:
         handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for part in parts:
-                inner = _enter(handle, part, make=self._folder_mode if make else None)
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, self._folder_mode, dir_fd=handle)
+                        os.fsync(handle)
+                inner = os.open(part, _FOLDER, dir_fd=handle)
                 os.close(handle)
                 handle = inner
             yield handle
         finally:
             os.close(handle)
-
-
-def _enter(parent: int, part: str, *, make: int | None) -> int:
-    if make is not None:
-        try:
-            os.mkdir(part, make, dir_fd=parent)
-        except FileExistsError:
-            pass
-        else:
-            os.fsync(parent)
-    return os.open(part, _FOLDER, dir_fd=parent)
-
-
-def _parts(handle: int, size: int) -> Iterator[bytes]:
-    while size > 0 and (part := os.read(handle, min(size, _CHUNK))):
-        yield part
-        size -= len(part)
 
 
 def _walk(folder: int, path: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -60,7 +60,12 @@ class Store:
         self.check = id_rule
         self._what = what
         try:
-            self.objects: _Objects = _open(url, private=private)
+            filesystem, path = url_to_fs(url, use_listings_cache=False) if "://" in url else url_to_fs(url)
+            protocol = filesystem.protocol
+            local = "file" in ((protocol,) if isinstance(protocol, str) else protocol)
+            self.objects: _Objects = (
+                LocalFolder(Path(path), private=private) if local else RemoteFolder(filesystem, path)
+            )
         except (OSError, ImportError, ValueError) as problem:
             raise self._away(problem) from problem
 
@@ -112,21 +117,18 @@ class Store:
 
     def list(self, prefix: str) -> list[str]:
         """The sorted names that begin with `prefix` (a folder's prefix ends with '/') and that the id rule accepts."""
+        names = []
         try:
-            return sorted(name for name in self.objects.names(prefix) if self._accepts(name))
+            for name in self.objects.names(prefix):
+                with suppress(InvalidInput):
+                    names.append(self.check(name))
         except OSError as problem:
             raise self.meaning(prefix, problem) from problem
-
-    def _accepts(self, name: str) -> bool:
-        try:
-            self.check(name)
-        except InvalidInput:
-            return False
-        return True
+        return sorted(names)
 
     def meaning(self, name: str, problem: OSError) -> Exception:
         """Translate a failure of the file system into an error of cutter."""
-        if self._root_is_gone():
+        if isinstance(self.objects, LocalFolder) and not self.objects.root.is_dir():
             return self._away(problem)
         if isinstance(problem, FileNotFoundError):
             return NotFound(f"no {name} in {self.url}", code="kb_not_found")
@@ -134,21 +136,7 @@ class Store:
             return InvalidInput(f"{name} passes a link, or is not a regular object", code=NOT_REGULAR)
         return self._away(problem)
 
-    def _root_is_gone(self) -> bool:
-        return isinstance(self.objects, LocalFolder) and not self.objects.root.is_dir()
-
     def _away(self, problem: BaseException) -> Unavailable:
         detail = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         remedy = "make room" if getattr(problem, "errno", None) in _FULL else "bring it back"
         return Unavailable(f"the {self._what} at {self.url} does not answer ({detail}); {remedy}", what=self._what)
-
-
-def _open(url: str, *, private: bool) -> _Objects:
-    filesystem, path = url_to_fs(url, use_listings_cache=False) if "://" in url else url_to_fs(url)
-    if "file" in _protocols(filesystem.protocol):
-        return LocalFolder(Path(path), private=private)
-    return RemoteFolder(filesystem, path)
-
-
-def _protocols(protocol: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (protocol,) if isinstance(protocol, str) else tuple(protocol)

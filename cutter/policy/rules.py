@@ -187,7 +187,9 @@ def explain(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tup
             return _no(rule.name, rule.line, f"{_at(rule)} asks how many candidates there are, which is not known at "
                                              f"{_place(action)}"), tuple(passed)  # fmt: skip
         else:
-            return _answer(rule, action), tuple(passed)
+            why = f"{_at(rule)} says {rule.says} to {_place(action)}"
+            decision = Decision(verdict=rule.verdict, rule=rule.name, line=rule.line, tier=rule.tier, why=why)
+            return decision, tuple(passed)
     return _no("", 0, f"{FILE}: no rule matches {_place(action)}"), tuple(passed)
 
 
@@ -199,11 +201,6 @@ def shadowed(policy: EffectPolicy) -> tuple[tuple[Rule, Rule], ...]:
         if earlier is not None:
             pairs.append((rule, earlier))
     return tuple(pairs)
-
-
-def _answer(rule: Rule, action: ProposedAction) -> Decision:
-    why = f"{_at(rule)} says {rule.says} to {_place(action)}"
-    return Decision(verdict=rule.verdict, rule=rule.name, line=rule.line, tier=rule.tier, why=why)
 
 
 def _no(rule: str, line: int, why: str) -> Decision:
@@ -230,16 +227,13 @@ def _misses(rule: Rule, action: ProposedAction) -> Iterator[str]:
     ):
         if allowed and value not in allowed:
             yield f"{name} is {value or 'none'}, not {' or '.join(allowed)}"
-    if rule.document and not any(_named(pattern, action.document_id) for pattern in rule.document):
-        yield f"document is {action.document_id or 'none'}, not {' or '.join(rule.document)}"
+    document = action.document_id
+    if rule.document and (document is None or not any(fnmatchcase(document, pattern) for pattern in rule.document)):
+        yield f"document is {document or 'none'}, not {' or '.join(rule.document)}"
     if rule.window is not None and not rule.window.holds(action.at):
         yield f"it is {action.at.astimezone(UTC):%H:%M} UTC, not within {rule.window}"
     if rule.candidates is not None and action.candidates is not None and action.candidates not in rule.candidates:
         yield f"candidates are {action.candidates}, not {rule.candidates}"
-
-
-def _named(pattern: str, document_id: str | None) -> bool:
-    return document_id is not None and fnmatchcase(document_id, pattern)
 
 
 def _covers(earlier: Rule, later: Rule) -> bool:

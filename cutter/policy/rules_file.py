@@ -16,7 +16,7 @@ from cutter.approvals.policy import Tier
 from cutter.approvals.schema import NAME_FORM
 from cutter.domain.digests import sha256_hex
 from cutter.plain_yaml import FieldReader, Fields, Items, Node, Scalar, Wrong
-from cutter.policy.command import OPERATIONS, PLACES, Connector, Operation
+from cutter.policy.command import OPERATIONS, PLACES, Connector
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, Problem, Rule, Span, Verdict, Window
 
 SCHEMA: Final = "cutter-policy/1"
@@ -35,14 +35,10 @@ _RULE_FIELDS = (
 Allowed = Callable[[str], Any]
 
 
+@lru_cache(maxsize=8)
 def parse_rules(data: bytes) -> EffectPolicy | InvalidPolicy:
     """The policy of these bytes, or all their problems, sorted by line. It never raises."""
     # A worker reads the file at every attempt, and the file rarely changes. So parsed files are cached.
-    return _parsed(data)
-
-
-@lru_cache(maxsize=8)
-def _parsed(data: bytes) -> EffectPolicy | InvalidPolicy:
     reading = _Reading()
     node, flaws = plain_yaml.read(data, bytes_max=limits.RULES_BYTES_MAX)
     for flaw in flaws:
@@ -80,7 +76,9 @@ class _Reading:
 
     def _rule(self, node: Node) -> Rule | None:
         # The name is read first, because each problem of the rule must name the rule.
-        self.rule = _name_in(node)
+        entries = node.entries if isinstance(node, Fields) else ()
+        names = (value.text for key, value in entries if key.text == "name" and isinstance(value, Scalar))
+        self.rule = next((text for text in names if _RULE_NAME.fullmatch(text)), "")
         try:
             return _rule(node)
         except Wrong as problem:
@@ -91,7 +89,15 @@ class _Reading:
 def _rule(node: Node) -> Rule:
     given = FieldReader(node, "a rule", _RULE_FIELDS)
     name = given.text("name", _RULE_NAME, "1 to 64 of a-z, 0-9 and '-'")
-    verdict, tier = _verdict(given)
+    text = given.text("verdict", _VERDICT, "`allow`, `deny` or `needs_approval(low|medium|high)`")
+    verdict, tier = Verdict.NEEDS_APPROVAL, None
+    if text in (Verdict.ALLOW, Verdict.DENY):
+        verdict = Verdict(text)
+    else:
+        named = text.removeprefix("needs_approval(").removesuffix(")")
+        if named not in tuple(Tier):
+            raise Wrong(given.node("verdict").line, f"there is no such tier: choose one of {', '.join(Tier)}")
+        tier = Tier(named)
     rule = Rule(
         name=name,
         line=node.line,
@@ -111,7 +117,13 @@ def _rule(node: Node) -> Rule:
 
 
 def _require_sense(rule: Rule) -> None:
-    matched = [operation for operation in OPERATIONS if _may_match(rule, operation)]
+    matched = [
+        operation
+        for operation in OPERATIONS
+        if (not rule.connector or operation.connector in rule.connector)
+        and (not rule.operation or operation.name in rule.operation)
+        and (not rule.gate or not operation.places or not set(rule.gate).isdisjoint(operation.places))
+    ]
     if not matched:
         raise Wrong(rule.line, "no command has this connector, operation and gate: the rule would never match")
     unasked = [operation for operation in matched if not operation.approvable]
@@ -122,16 +134,6 @@ def _require_sense(rule: Rule) -> None:
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
-
-
-def _verdict(given: FieldReader) -> tuple[Verdict, Tier | None]:
-    text = given.text("verdict", _VERDICT, "`allow`, `deny` or `needs_approval(low|medium|high)`")
-    if text in (Verdict.ALLOW, Verdict.DENY):
-        return Verdict(text), None
-    tier = text.removeprefix("needs_approval(").removesuffix(")")
-    if tier not in tuple(Tier):
-        raise Wrong(given.node("verdict").line, f"there is no such tier: choose one of {', '.join(Tier)}")
-    return Verdict.NEEDS_APPROVAL, Tier(tier)
 
 
 def _span(given: FieldReader) -> Span | None:
@@ -182,17 +184,3 @@ def _items(node: Node, name: str) -> tuple[Node, ...]:
     if not isinstance(node, Items) or len(node.items) > limits.RULES_MAX:
         raise Wrong(node.line, f"{name} must be a list of at most {limits.RULES_MAX} entries")
     return node.items
-
-
-def _name_in(node: Node) -> str:
-    entries = node.entries if isinstance(node, Fields) else ()
-    names = (value.text for key, value in entries if key.text == "name" and isinstance(value, Scalar))
-    return next((text for text in names if _RULE_NAME.fullmatch(text)), "")
-
-
-def _may_match(rule: Rule, operation: Operation) -> bool:
-    return (
-        (not rule.connector or operation.connector in rule.connector)
-        and (not rule.operation or operation.name in rule.operation)
-        and (not rule.gate or not operation.places or not set(rule.gate).isdisjoint(operation.places))
-    )

@@ -40,34 +40,22 @@ def probe(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
         for role in roles:
             check_direct(settings, role)
         with session(settings, roles[0]) as connection:
-            yield _reached(settings, connection, roles)
-            yield from _of_server(settings, connection, hosts)
+            if answer(connection, "select pg_is_in_recovery()"):
+                yield bad(checks.DATABASE, f"{place(settings)}: {READ_ONLY}", WRITABLE)
+            else:
+                yield ok(checks.DATABASE, f"{place(settings)} accepts {', '.join(roles)}")
+            yield version(connection)
+            yield encrypted(settings, connection)
+            if checks.MIGRATIONS.hosts & hosts:
+                yield migrations(connection)
+            yield clock(CLOCK.one(connection), datetime.now(UTC))
+            if checks.POLICY.hosts & hosts:
+                yield policy(connection)
     except (CutterError, psycopg.Error) as problem:
         yield bad(checks.DATABASE, first_line(problem), remedy_of(problem))
-        yield from _unseen(hosts)
-
-
-def _reached(settings: Settings, connection: Connection, roles: list[Role]) -> Check:
-    if answer(connection, "select pg_is_in_recovery()"):
-        return bad(checks.DATABASE, f"{place(settings)}: {READ_ONLY}", WRITABLE)
-    return ok(checks.DATABASE, f"{place(settings)} accepts {', '.join(roles)}")
-
-
-def _of_server(settings: Settings, connection: Connection, hosts: frozenset[Host]) -> Iterator[Check]:
-    yield version(connection)
-    yield encrypted(settings, connection)
-    if checks.MIGRATIONS.hosts & hosts:
-        yield migrations(connection)
-    yield clock(CLOCK.one(connection), datetime.now(UTC))
-    if checks.POLICY.hosts & hosts:
-        yield policy(connection)
-
-
-def _unseen(hosts: frozenset[Host]) -> Iterator[Check]:
-    of_server = (checks.DATABASE_VERSION, checks.DATABASE_TLS, checks.MIGRATIONS, checks.CLOCK, checks.POLICY)
-    yield from (
-        unseen(description, "the database does not answer") for description in of_server if description.hosts & hosts
-    )
+        for of_server in (checks.DATABASE_VERSION, checks.DATABASE_TLS, checks.MIGRATIONS, checks.CLOCK, checks.POLICY):
+            if of_server.hosts & hosts:
+                yield unseen(of_server, "the database does not answer")
 
 
 def passwords(settings: Settings, roles: list[Role]) -> Check:

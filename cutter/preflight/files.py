@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from cutter import limits
@@ -53,13 +53,13 @@ def keys(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     workers = [role for role, host in checks.OF_WORKER.items() if host in hosts]
     for worker in workers:
         others = key_homes.foreign(settings.keys, worker) if len(workers) == 1 else []
-        yield _crowded(settings, worker, others) if others else key(settings, worker)
-
-
-def _crowded(settings: Settings, worker: WorkerRole, others: Sequence[str]) -> Check:
-    step = _import(key_homes.HOMES[worker])
-    remedy = f"set CUTTER_KEYS_DIR to a folder of the {worker} worker alone, then `{step}`"
-    return bad(checks.KEY, f"{settings.keys} holds {', '.join(others)}, the key of another worker", remedy, then=step)
+        if others:
+            step = _import(key_homes.HOMES[worker])
+            remedy = f"set CUTTER_KEYS_DIR to a folder of the {worker} worker alone, then `{step}`"
+            text = f"{settings.keys} holds {', '.join(others)}, the key of another worker"
+            yield bad(checks.KEY, text, remedy, then=step)
+        else:
+            yield key(settings, worker)
 
 
 def _import(name: str) -> str:

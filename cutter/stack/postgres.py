@@ -114,9 +114,13 @@ def ensure_cluster(state_dir: Path, *, settings: Mapping[str, str] | None = None
         made = _make(state_dir, user)
         before = cluster_status(state_dir)
         if before.process is not None:
-            cluster = _living(state_dir, before.process)
-            if cluster is not None:
-                return cluster
+            try:
+                _await_ready(state_dir, before.process)
+                return _connected(state_dir, before.process)
+            except Unavailable:
+                # It can have died during the check, because a kill takes a moment to become visible.
+                if alive(before.process):
+                    raise
             before = cluster_status(state_dir)
         chosen = {**SETTINGS, "shared_buffers": _shared_buffers(), **(settings or {})}
         process = _started(state_dir, chosen, user)
@@ -193,7 +197,13 @@ def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
     """
     data = _data(state_dir)
     if data.exists():
-        _refuse_other_version(data)
+        version = (data / "PG_VERSION").read_text(encoding="ascii").strip()
+        if version != MAJOR:
+            raise Unavailable(
+                f"the cluster at {data} is of PostgreSQL {version}, the installed one is {MAJOR}: "
+                "dump it with the old version, or use another CUTTER_STATE_DIR",
+                what="database",
+            )
         return False
     home = data.parent
     service_user.own(home, user)
@@ -266,17 +276,6 @@ def _await_ready(state_dir: Path, process: Process) -> None:
         raise Unavailable(f"PostgreSQL did not start: {last_line(log)} (whole log: {log})", what="database")
 
 
-def _living(state_dir: Path, process: Process) -> Cluster | None:
-    """The running cluster, or None if it died during the check, because a kill takes a moment to become visible."""
-    try:
-        _await_ready(state_dir, process)
-        return _connected(state_dir, process)
-    except Unavailable:
-        if alive(process):
-            raise
-        return None
-
-
 def _connected(state_dir: Path, process: Process) -> Cluster:
     """Check the port and the password with a connection, then write the address to its file."""
     noted = _noted(_data(state_dir))
@@ -327,13 +326,3 @@ def _noted(data: Path) -> list[str]:
     except FileNotFoundError:
         return []
     return lines if lines and lines[0].strip().isdigit() else []
-
-
-def _refuse_other_version(data: Path) -> None:
-    version = (data / "PG_VERSION").read_text(encoding="ascii").strip()
-    if version != MAJOR:
-        raise Unavailable(
-            f"the cluster at {data} is of PostgreSQL {version}, the installed one is {MAJOR}: "
-            "dump it with the old version, or use another CUTTER_STATE_DIR",
-            what="database",
-        )

@@ -36,14 +36,23 @@ class Process:
 
 
 def identify(pid: int) -> Process | None:
-    """The living process with that number, or None. A zombie does not count as living."""
+    """The living process with that number, or None. A zombie does not count as living.
+
+    Its birth is in ticks since boot with the id of the boot, if /proc has them. A start time of the wall clock would
+    change if a person or program sets the clock.
+    """
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE:
             return None
-        return Process(pid=pid, birth=_birth(process))
-    except psutil.NoSuchProcess:
+        if not _BOOT_ID.exists():
+            return Process(pid=pid, birth=f"{process.create_time():.2f}")
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
+        # If a process ends between opening and reading its file, the kernel gives ProcessLookupError.
         return None
+    boot = _BOOT_ID.read_text(encoding="ascii").strip()
+    return Process(pid=pid, birth=f"{boot}:{stat.rpartition(')')[2].split()[19]}")
 
 
 def version_text(program: Path | str) -> str:
@@ -112,21 +121,6 @@ def until(condition: Callable[[], bool], *, seconds: float) -> bool:
     return True
 
 
-def _birth(process: psutil.Process) -> str:
-    """The start of a process: ticks since boot and the id of the boot, if /proc has them.
-
-    A start time of the wall clock would change if a person or program sets the clock.
-    """
-    if not _BOOT_ID.exists():
-        return f"{process.create_time():.2f}"
-    try:
-        stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        # The process has just ended. If it ends between opening and reading, the kernel gives ProcessLookupError.
-        raise psutil.NoSuchProcess(process.pid) from None
-    return f"{_BOOT_ID.read_text(encoding='ascii').strip()}:{stat.rpartition(')')[2].split()[19]}"
-
-
 def spawn(
     command: Sequence[str], *, log: Path, environment: Mapping[str, str], folder: Path, user: ServiceUser | None = None
 ) -> Process:
@@ -186,21 +180,16 @@ def agents(state_dir: Path) -> list[tuple[Path, Process]]:
     """The agents whose key folder is below the state folder. Processes that we may not look at are left out."""
     pairs = []
     for pid in psutil.pids():
-        home = _home_of(pid)
-        if home is not None and home.is_relative_to(state_dir.resolve()) and (process := identify(pid)):
-            pairs.append((home, process))
+        try:
+            candidate = psutil.Process(pid)
+            given = candidate.cmdline() if candidate.name() in AGENTS else []
+        except psutil.Error:
+            continue
+        if "--homedir" in given[:-1]:
+            home = Path(given[given.index("--homedir") + 1]).resolve()
+            if home.is_relative_to(state_dir.resolve()) and (process := identify(pid)):
+                pairs.append((home, process))
     return pairs
-
-
-def _home_of(pid: int) -> Path | None:
-    try:
-        candidate = psutil.Process(pid)
-        if candidate.name() not in AGENTS:
-            return None
-        given = candidate.cmdline()
-    except psutil.Error:
-        return None
-    return Path(given[given.index("--homedir") + 1]).resolve() if "--homedir" in given[:-1] else None
 
 
 @contextmanager

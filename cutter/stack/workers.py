@@ -42,7 +42,10 @@ def ensure_workers(settings: Settings, *, given: str) -> list[Service]:
     All start at the same time, and then this function waits for each of them. Workers of another build are started
     again with this build.
     """
-    program, given = _program(), f"{given} {build_id(settings)}"
+    spec = importlib.util.find_spec("worker")
+    if spec is None or spec.origin is None:
+        raise Unavailable("worker.py is not installed: make the virtual environment again", what="worker")
+    program, given = Path(spec.origin), f"{given} {build_id(settings)}"
     started = {
         worker: supervisor.ensure(
             settings.state, service_name(worker), partial(_start, settings, worker, program), given=given
@@ -141,7 +144,17 @@ def log_file(settings: Settings, worker: WorkerRole) -> Path:
 
 
 def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
-    _hand_over(settings, worker)
+    # A worker's folders have only its own passwords and its own key. They hold links, so that a running worker sees a
+    # changed password.
+    key_homes.hand_over(settings.keys, handed_keys(settings, worker), worker)
+    folder = _secrets(settings, worker)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
+    for role in database_roles(worker):
+        source = settings.secrets / f"{role}.password"
+        if not source.is_file():
+            raise Unavailable(f"no password of {role} at {source}: put the file there", what="secrets")
+        (folder / source.name).symlink_to(source)
     ready_file(settings, worker).unlink(missing_ok=True)
     waiting_file(settings, worker).unlink(missing_ok=True)
     _given_file(settings, worker).write_text(json.dumps(_plain(settings), sort_keys=True), encoding="utf-8")
@@ -155,43 +168,17 @@ def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
     return Service(name=name, process=process, version=build_id(settings), how="worker.py")
 
 
-def _hand_over(settings: Settings, worker: WorkerRole) -> None:
-    """Make a worker's folder with only its own passwords, and a folder with only its own key.
-
-    The folders hold links, so that a running worker sees a changed password. Earlier files in both folders are removed.
-    """
-    key_homes.hand_over(settings.keys, handed_keys(settings, worker), worker)
-    folder = _secrets(settings, worker)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, mode=0o700)
-    for role in database_roles(worker):
-        source = settings.secrets / f"{role}.password"
-        if not source.is_file():
-            raise Unavailable(f"no password of {role} at {source}: put the file there", what="secrets")
-        (folder / source.name).symlink_to(source)
-
-
 def _await_ready(settings: Settings, worker: WorkerRole, service: Service) -> None:
     file, log = ready_file(settings, worker), log_file(settings, worker)
     if until(lambda: file.exists() or not service.alive, seconds=limits.WORKER_START_SECONDS) and service.alive:
         return
-    reason = f"{_reasons(settings, worker) or last_line(log)} (whole log: {log})"
+    try:
+        waits = waiting_file(settings, worker).read_text(encoding="utf-8")
+    except OSError:
+        waits = ""
+    reason = f"{waits or last_line(log)} (whole log: {log})"
     what = "is not ready" if service.alive else "ended"
     raise Unavailable(f"the {worker} worker {what}: {reason}", what=f"worker_{worker}")
-
-
-def _reasons(settings: Settings, worker: WorkerRole) -> str:
-    try:
-        return waiting_file(settings, worker).read_text(encoding="utf-8")
-    except OSError:
-        return ""
-
-
-def _program() -> Path:
-    spec = importlib.util.find_spec("worker")
-    if spec is None or spec.origin is None:
-        raise Unavailable("worker.py is not installed: make the virtual environment again", what="worker")
-    return Path(spec.origin)
 
 
 def _folder(settings: Settings, worker: WorkerRole) -> Path:

@@ -15,8 +15,7 @@ import pytest
 from cutter import limits
 from cutter.approvals import reader, statement
 from cutter.approvals.expectation import Expected
-from cutter.approvals.gpg_answers import Answers
-from cutter.approvals.reader import check, read_approval
+from cutter.approvals.reader import Answers, check, read_approval
 from cutter.approvals.request import parse_request, render_request
 from cutter.approvals.signed_list import head_and_places, render_signature
 from cutter.approvals.statement import Statement

@@ -215,7 +215,7 @@ def test_the_documentation_lists_every_reason_to_refuse() -> None:
     source = "\n".join(
         path.read_text(encoding="utf-8") for path in sorted((root / "cutter" / "approvals").glob("*.py"))
     )
-    codes = set(re.findall(r'_no\(\s*"([a-z_0-9]+)"', source)) | set(re.findall(r'code="(kb_[a-z_]+)"', source))
+    codes = set(re.findall(r'Refusal\(\s*"([a-z_0-9]+)"', source)) | set(re.findall(r'code="(kb_[a-z_]+)"', source))
     request_codes = {code for code in codes if code.startswith("request_") and code != "request_expired"}
     fields = {f"{name}_mismatch" for name in schema.FORMS} - {"approver_mismatch", "signed_utc_mismatch"}
     assert len(codes) > 40

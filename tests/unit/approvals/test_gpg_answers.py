@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cutter import limits
-from cutter.approvals.gpg_answers import Answers
+from cutter.approvals.reader import Answers
 from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
 
 GOOD = SignatureEvidence(records=(SignatureRecord(outcomes=(Outcome.GOOD,)),))
