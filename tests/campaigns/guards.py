@@ -1072,7 +1072,7 @@ BATCHES = (
     *_of(
         "starter/approver/signed_in_advance.py", _STORAGE,
         ("a session that believes what a statement says of its signer",
-         "statement.parse(document.body) if self._is_signed(document) else None", "statement.parse(document.body)",
+         "statement.parse(document.body) if is_signed else None", "statement.parse(document.body)",
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_offers_what_only_another_key_has_signed_in_advance"),
         ("a session that takes an approval of another document", "approval.document_id, approval.request_sha256,",
          "item.document_id, request,",
