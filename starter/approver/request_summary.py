@@ -30,7 +30,7 @@ def summary(document: RequestDocument, view: RequestView) -> Group:
         line(f"{asked.gate} of {asked.document_id}, open until {readable(document.expires_utc)}"),
         *change(document, view),
     ]
-    severities = [finding.severity for finding in findings]
+    severities: list[str] = [finding.severity for finding in findings]
     counts = ", ".join(f"{severities.count(severity)} {severity}" for severity in SEVERITY_STYLES)
     lines.append(line(f"{counted(len(findings), 'finding')} ({counts})", "bold"))
     for finding in findings[:FINDINGS_IN_PAGE]:
