@@ -55,7 +55,10 @@ def rules(port: int, *, hosts: Sequence[str], user_header: str | None, proxies: 
 
 
 def judge(access: Access, method: str, peer: str | None, headers: Sequence[Header]) -> Allowed | Denied:
-    """Whether a request may be answered. `peer` is the address of the program that connected, None if unknown."""
+    """Whether a request may be answered. `peer` is the address of the program that connected, None if unknown.
+
+    Without the setting of a user header there is no user, whatever the headers say.
+    """
     if method not in METHODS:
         return Denied(status=405, reason="this server only reads: ask with GET")
     if _values(headers, "content-length") and _values(headers, "transfer-encoding"):
@@ -69,11 +72,6 @@ def judge(access: Access, method: str, peer: str | None, headers: Sequence[Heade
     from_elsewhere = set(_values(headers, "sec-fetch-site")) & {"cross-site", "same-site"}
     if from_elsewhere and _values(headers, "sec-fetch-dest") != ["document"]:
         return Denied(status=403, reason="a page of another site asked for this")
-    return _user(access, peer, headers)
-
-
-def _user(access: Access, peer: str | None, headers: Sequence[Header]) -> Allowed | Denied:
-    """The user whom the header names. Without the setting there is no user, whatever the headers say."""
     if access.user_header is None:
         return Allowed(user=None)
     if not _is_trusted(access, peer):

@@ -142,11 +142,21 @@ def live(view: ShownBatch) -> RenderableType:
     room = max(out().size.height - LINES_BESIDE - bool(view.held), ROWS_MIN)
     ordered = by_need(view.documents)
     rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
-    listing = _lines_of_table([_cells(view, row) for row in rows])
+    # One line for each row on a terminal of any width. Text that does not fit is cut. Without --watch it is whole.
+    listing = Table(box=None, pad_edge=False, header_style="bold")
+    for column in COLUMNS:
+        listing.add_column(column, no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        listing.add_row(*map(line, _cells(view, row)))
     left = [row.shown for row in rest]
     counts = ", ".join(f"{left.count(word)} {word}" for word in dict.fromkeys(left))
     more = [line(f"… and {len(rest)} more: {counts}")] if rest else []
-    return Group(_head(view), _bar(view), "", listing, *more, "", _next(view))
+    done, gates = view.gates_done, max(view.gates, 1)
+    bar = Table.grid(padding=(0, 1), expand=True)
+    bar.add_column(ratio=1)
+    bar.add_column(no_wrap=True)
+    bar.add_row(ProgressBar(total=gates, completed=done), f"{100 * done // gates} %  {done} of {view.gates} gates")
+    return Group(_head(view), bar, "", listing, *more, "", _next(view))
 
 
 def lines(view: ShownBatch) -> list[str]:
@@ -181,15 +191,6 @@ def _head(view: ShownBatch) -> RenderableType:
     return Group(head, *halted, line(f"{counted(len(view.documents), 'document')}: {counts}"), *held)
 
 
-def _bar(view: ShownBatch) -> RenderableType:
-    done, gates = view.gates_done, max(view.gates, 1)
-    grid = Table.grid(padding=(0, 1), expand=True)
-    grid.add_column(ratio=1)
-    grid.add_column(no_wrap=True)
-    grid.add_row(ProgressBar(total=gates, completed=done), f"{100 * done // gates} %  {done} of {view.gates} gates")
-    return grid
-
-
 def _next(view: ShownBatch) -> Text:
     return line(f"next: {view.next}")
 
@@ -208,16 +209,6 @@ def _wanted(view: ShownBatch) -> list[Text]:
             trouble = _rejection(document) or f"{document.document_id} {document.state}{reason}"
             texts += [line(trouble), *(line(f"  {each}") for each in commands)]
     return texts
-
-
-def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
-    """One line for each row on a terminal of any width. Text that does not fit is cut. Without --watch it is whole."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for column in COLUMNS:
-        made.add_column(column, no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        made.add_row(*map(line, row))
-    return made
 
 
 def _cells(view: ShownBatch, document: BatchLine) -> tuple[object, ...]:

@@ -62,11 +62,7 @@ def resolve(settings: Settings, click: Click) -> Reply:
         return _told(settings, click, "unknown_card", "That is no card of ours: `cutter inbox` lists what waits.")
     if card.place not in BY_NAME:
         return _told(settings, click, "signature_needed", _by_signature(card))
-    return _decided(settings, click, card, name)
-
-
-def _decided(settings: Settings, click: Click, card: PostedCard, name: str) -> Reply:
-    """A stop by the policy, and the database's answer to this person's decision."""
+    # The policy stopped the run. The database answers this person's decision.
     why = _may_not(settings, card, name)
     if why is not None:
         return _told(settings, click, "may_not_decide", f"{why}. Nothing was changed.")
