@@ -55,13 +55,29 @@ class Waiting:
 
 
 def asked(waiting: Waiting) -> Card:
-    """The card of a question: the planned write, the policy's reason, and the command that decides."""
+    """The card of a question: the planned write in numbers, the policy's reason, and the command that decides."""
+    people = "person" if waiting.needed == 1 else "people"
+    facts = {
+        "Document": waiting.document_id, "Gate": waiting.place, "Run": waiting.run_id, "Mode": waiting.mode,
+        "Asks for": f"{waiting.needed} {people}, tier {waiting.tier}",
+    }  # fmt: skip
+    if waiting.expires is not None:
+        facts["Until"] = f"{waiting.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     sovereign = waiting.place in tuple(Sovereign)
+    enacts = waiting.place == Sovereign.LIFECYCLE
+    write = f"The policy stopped it there, of {waiting.units or 0} units"
+    if sovereign:
+        units = "units enacted" if enacts else "units"
+        write = f"{waiting.units} {units} at as many addresses below {waiting.docprefix}/"
+        if waiting.changes is not None and not enacts:
+            write += ": {} added, {} changed, {} removed".format(*waiting.changes)
+        if waiting.findings:
+            write += f"; {waiting.findings} findings"
     return Card(
         kind=Kind.APPROVAL if sovereign else Kind.POLICY_STOP, phase=Phase.ASKED, severity=Severity.ACTION,
         subject=waiting.subject, title=f"{waiting.document_id} waits at {waiting.place}", place=waiting.place,
-        run_id=waiting.run_id, document_id=waiting.document_id, mode=waiting.mode, facts=_facts(waiting),
-        text=one_line(f"{_writes(waiting)}. {waiting.reason}", limits.CARD_TEXT_MAX),
+        run_id=waiting.run_id, document_id=waiting.document_id, mode=waiting.mode, facts=_pairs(facts),
+        text=one_line(f"{write}. {waiting.reason}", limits.CARD_TEXT_MAX),
         commands=(one_line(waiting.command),), unsigned=waiting.unsigned,
     )  # fmt: skip
 
@@ -140,25 +156,3 @@ def test_card(channel: str, at: datetime) -> Card:
 
 def _pairs(facts: Mapping[str, str]) -> tuple[Fact, ...]:
     return tuple(Fact(name=name, value=one_line(value)) for name, value in facts.items())
-
-
-def _facts(waiting: Waiting) -> tuple[Fact, ...]:
-    people = "person" if waiting.needed == 1 else "people"
-    facts = {
-        "Document": waiting.document_id, "Gate": waiting.place, "Run": waiting.run_id, "Mode": waiting.mode,
-        "Asks for": f"{waiting.needed} {people}, tier {waiting.tier}",
-    }  # fmt: skip
-    if waiting.expires is not None:
-        facts["Until"] = f"{waiting.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return _pairs(facts)
-
-
-def _writes(waiting: Waiting) -> str:
-    """The planned write in numbers."""
-    if waiting.place not in tuple(Sovereign):
-        return f"The policy stopped it there, of {waiting.units or 0} units"
-    enacts = waiting.place == Sovereign.LIFECYCLE
-    text = f"{waiting.units} {'units enacted' if enacts else 'units'} at as many addresses below {waiting.docprefix}/"
-    if waiting.changes is not None and not enacts:
-        text += ": {} added, {} changed, {} removed".format(*waiting.changes)
-    return f"{text}; {waiting.findings} findings" if waiting.findings else text

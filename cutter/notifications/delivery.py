@@ -110,33 +110,23 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
 
     The pass ends early if a trouble would also meet the next message.
     """
-    done = Pass()
+    done, name, kinds = Pass(), channel.name, kinds_of(settings, channel.name)
     with session(settings, Role.OPERATOR) as connection:
         policy = effect_policy.in_force(connection)
-        _enter(connection, channel.name, kinds_of(settings, channel.name), policy)
+        span = record(_Span, answer(connection, _CHANNEL, (name, list(kinds), limits.NOTIFICATION_DAYS)))
+        entered = 0
+        for number, card in facts.new_cards(connection, name, kinds, policy, span.since):
+            connection.execute(_ENTER, (number, name, card and card.to_json()))
+            entered += 1
+        if entered < limits.NOTIFICATIONS_A_PASS:
+            # That is all there is, so the next pass looks only for what comes later.
+            connection.execute(_CAUGHT_UP, (name, span.until))
         for _ in range(limits.NOTIFICATIONS_A_PASS):
-            message = _take(connection, channel.name)
-            if message is None or not _send(connection, channel, policy, message, done):
+            taken = answer(connection, _TAKE, (name, limits.NOTIFICATION_LEASE_SECONDS))
+            if taken is None or not _send(connection, channel, policy, DueMessage.of(taken), done):
                 break
-        done.waiting = [message for message in undelivered(connection, channel.name) if message.outcome is None]
+        done.waiting = [message for message in undelivered(connection, name) if message.outcome is None]
     return done
-
-
-def _enter(connection: Connection, channel: str, kinds: tuple[str, ...], policy: EffectPolicy | InvalidPolicy) -> None:
-    """Put in line what is new for a channel; if that is all there is, the next pass looks only for what comes later."""
-    span = record(_Span, answer(connection, _CHANNEL, (channel, list(kinds), limits.NOTIFICATION_DAYS)))
-    entered = 0
-    for number, card in facts.new_cards(connection, channel, kinds, policy, span.since):
-        connection.execute(_ENTER, (number, channel, card and card.to_json()))
-        entered += 1
-    if entered < limits.NOTIFICATIONS_A_PASS:
-        connection.execute(_CAUGHT_UP, (channel, span.until))
-
-
-def _take(connection: Connection, channel: str) -> DueMessage | None:
-    """The next due message of a channel, or None."""
-    taken = answer(connection, _TAKE, (channel, limits.NOTIFICATION_LEASE_SECONDS))
-    return None if taken is None else DueMessage.of(taken)
 
 
 def denied(policy: EffectPolicy | InvalidPolicy, about: About, at: datetime, gate: str | None) -> str | None:
@@ -157,7 +147,10 @@ def _send(
     if denied(policy, message.about, message.now, gate) is not None:
         _note(connection, message, Trouble(code="policy_denied", in_doubt=message.in_doubt, everywhere=False))
         return True
-    receipt = channel.send(_to_send(message))
+    receipt = channel.send(Message(
+        key=f"{message.subject}/{message.phase}", card=from_json(message.card), created=message.created,
+        in_doubt=message.in_doubt, question=message.question if message.phase == "answered" else None,
+    ))  # fmt: skip
     if isinstance(receipt, Trouble):
         seconds = _note(connection, message, receipt)
         if receipt.everywhere:
@@ -169,13 +162,6 @@ def _send(
         place=message.place,
     ))  # fmt: skip
     return True
-
-
-def _to_send(message: DueMessage) -> Message:
-    return Message(
-        key=f"{message.subject}/{message.phase}", card=from_json(message.card), created=message.created,
-        in_doubt=message.in_doubt, question=message.question if message.phase == "answered" else None,
-    )  # fmt: skip
 
 
 def _note(connection: Connection, message: DueMessage, trouble: Trouble) -> float:

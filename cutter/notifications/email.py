@@ -58,8 +58,16 @@ class EmailChannel:
         sent = False
         try:
             with _deadline(self._server()) as server:
-                self._connect(server)
-                self._log_in(server)
+                code, _ = server.connect(self.host, self.port)
+                if code != _READY:
+                    raise smtplib.SMTPConnectError(code, b"")
+                server.ehlo()
+                if self.security == "starttls":
+                    # This raises if the server offers no encryption, so that nothing is sent in clear.
+                    server.starttls(context=ssl.create_default_context())
+                    server.ehlo()
+                if self.user is not None:
+                    server.login(self.user, self.password)
                 sent = True
                 refused = server.send_message(mail, self.sender, list(self.recipients))
                 for address, (code, _) in refused.items():
@@ -78,20 +86,6 @@ class EmailChannel:
         # smtplib verifies the certificate against this name. Its constructor sets the name only if it connects itself.
         server._host = self.host  # type: ignore[attr-defined]
         return server
-
-    def _connect(self, server: smtplib.SMTP) -> None:
-        code, _ = server.connect(self.host, self.port)
-        if code != _READY:
-            raise smtplib.SMTPConnectError(code, b"")
-
-    def _log_in(self, server: smtplib.SMTP) -> None:
-        server.ehlo()
-        if self.security == "starttls":
-            # This raises if the server offers no encryption, so that nothing is sent in clear.
-            server.starttls(context=ssl.create_default_context())
-            server.ehlo()
-        if self.user is not None:
-            server.login(self.user, self.password)
 
 
 def make(settings: Settings) -> EmailChannel | None:
@@ -151,7 +145,11 @@ def _deadline(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
         yield server
     finally:
         timer.cancel()
-        _say_goodbye(server)
+        # The server's answer does not matter, because it already has the message.
+        try:
+            server.quit()
+        except (smtplib.SMTPException, OSError):
+            server.close()
 
 
 def _hang_up(server: smtplib.SMTP) -> None:
@@ -160,14 +158,6 @@ def _hang_up(server: smtplib.SMTP) -> None:
             server.sock.shutdown(socket.SHUT_RDWR)
     except OSError:
         return
-
-
-def _say_goodbye(server: smtplib.SMTP) -> None:
-    """Close the connection. The server's answer to this does not matter, because it already has the message."""
-    try:
-        server.quit()
-    except (smtplib.SMTPException, OSError):
-        server.close()
 
 
 def _trouble(problem: smtplib.SMTPException | OSError, *, sent: bool) -> Trouble:

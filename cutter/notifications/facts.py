@@ -8,15 +8,15 @@ from datetime import datetime
 
 from cutter import limits
 from cutter.approvals.policy import Tier
-from cutter.approvals.request import RequestDocument, parse_request
+from cutter.approvals.request import parse_request
 from cutter.catalogue import GATES, Sovereign, stands_on
 from cutter.domain.next_step import StepFacts, next_step
 from cutter.errors import ProgrammingError
 from cutter.notifications import card_text
 from cutter.notifications.card import Card, Enactment, Kind, from_json
 from cutter.notifications.card_text import Outcome, Waiting
-from cutter.policy.command import Operation, write_of
-from cutter.policy.rules import Decision, EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
+from cutter.policy.command import write_of
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from cutter.types import Refusal
@@ -128,81 +128,56 @@ def new_cards(
     for request in REQUESTS.all(connection, asked):
         yield request.id, card_text.asked(_waiting(request, policy))
     for stop in STOPS.all(connection, asked):
-        yield stop.id, card_text.asked(_stopped(stop))
+        # The run continues after people agree.
+        yield stop.id, card_text.asked(Waiting(
+            subject=stop.subject, place=stop.place, run_id=stop.run_id, document_id=stop.document_id,
+            docprefix=stop.docprefix, mode=stop.mode, tier=Tier(stop.tier), needed=stop.needed,
+            reason=stop.reason or "", command=next_step(stop).command, units=stop.units, unsigned=stop.unsigned,
+        ))  # fmt: skip
     for overtaken in OVERTAKEN.all(connection, asked):
         yield overtaken, None
     for answer in ANSWERS.all(connection, asked):
-        yield answer.id, _answer(answer)
+        question = from_json(answer.card) if answer.card is not None else None
+        yield answer.id, question and card_text.answered(question, Outcome(answer.outcome), answer.people)
     for run in RUNS.all(connection, asked):
-        yield run.id, _run(run)
+        yield run.id, card_text.of_run(
+            Kind(run.kind), run.subject, state=run.place, run_id=run.run_id, document_id=run.document_id, mode=run.mode
+        )  # fmt: skip
     for enactment in ENACTMENTS.all(connection, asked):
         yield enactment.id, card_text.of_enactment(enactment.subject, mode=enactment.mode, made=enactment)
     for batch in BATCHES.all(connection, asked):
-        yield batch.id, _batch(batch)
-
-
-def _answer(answer: AnswerToTell) -> Card | None:
-    return (
-        None
-        if answer.card is None
-        else card_text.answered(from_json(answer.card), Outcome(answer.outcome), answer.people)
-    )
-
-
-def _run(run: RunToTell) -> Card:
-    return card_text.of_run(
-        Kind(run.kind), run.subject, state=run.place, run_id=run.run_id, document_id=run.document_id, mode=run.mode
-    )
-
-
-def _batch(batch: BatchToTell) -> Card:
-    counts = {"documents": batch.documents, "enacted": batch.enacted, "failed": batch.failed, "stopped": batch.stopped,
-              "voided": batch.voided}  # fmt: skip
-    return card_text.of_batch(batch.subject, state=batch.place, batch_id=batch.batch_id, mode=batch.mode, counts=counts)
+        counts = {"documents": batch.documents, "enacted": batch.enacted, "failed": batch.failed,
+                  "stopped": batch.stopped, "voided": batch.voided}  # fmt: skip
+        yield batch.id, card_text.of_batch(
+            batch.subject, state=batch.place, batch_id=batch.batch_id, mode=batch.mode, counts=counts
+        )  # fmt: skip
 
 
 def _waiting(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Waiting:
-    """The question of a request at a sovereign gate, from the request document and the policy's decisions."""
+    """The question of a request at a sovereign gate, from the request document and the policy's decision about each
+    write that the approval will authorise.
+    """
     document = parse_request(request.document.encode())
     if isinstance(document, Refusal):
         raise ProgrammingError(f"the request of {request.run_id} cannot be read back: {document.reason}")
-    decisions = list(_decisions(request, Sovereign(request.place), document, policy))
+    units, changes = document.request.candidate_count, document.changes
+    decisions = [
+        decide(policy, ProposedAction(
+            connector=write.connector.value, operation=write.name, at=request.now, gate=gate.name,
+            document_id=request.document_id, tenant=request.tenant, mode=request.mode, candidates=units,
+        ))
+        for gate in GATES
+        if stands_on(gate) is Sovereign(request.place) and (write := write_of(gate.name)) is not None
+    ]  # fmt: skip
     # Rules that only allow a write tell an approver nothing.
     reasons = dict.fromkeys(each.why for each in decisions if each.verdict is not Verdict.ALLOW)
     tiers = [Tier(document.tier), *(each.tier for each in decisions if each.tier)]
-    changes = document.changes
     # The card asks for a signature, even if enough people have signed since the request was made.
     return Waiting(
         subject=request.subject, place=request.place, run_id=request.run_id, document_id=request.document_id,
         docprefix=request.docprefix, mode=request.mode, tier=max(tiers, key=list(Tier).index),
         needed=document.approvers_needed, reason="; ".join(reasons),
         command=next_step(replace(request, approved=False, latched=False)).command, expires=request.expires_at,
-        units=document.request.candidate_count,
-        changes=(changes.added_count, changes.changed_count, changes.removed_count), findings=document.findings_count,
-    )  # fmt: skip
-
-
-def _stopped(stop: StopToAsk) -> Waiting:
-    """The question about a run that the policy stopped before a gate. The run continues after people agree."""
-    return Waiting(
-        subject=stop.subject, place=stop.place, run_id=stop.run_id, document_id=stop.document_id,
-        docprefix=stop.docprefix, mode=stop.mode, tier=Tier(stop.tier), needed=stop.needed,
-        reason=stop.reason or "", command=next_step(stop).command, units=stop.units, unsigned=stop.unsigned,
-    )  # fmt: skip
-
-
-def _decisions(
-    request: RequestToAsk, sovereign: Sovereign, document: RequestDocument, policy: EffectPolicy | InvalidPolicy
-) -> Iterator[Decision]:
-    """The policy's decision about each write that the approval will authorise."""
-    for gate in GATES:
-        write = write_of(gate.name)
-        if stands_on(gate) is sovereign and write is not None:
-            yield decide(policy, _proposed(request, gate.name, write, document.request.candidate_count))
-
-
-def _proposed(request: RequestToAsk, gate: str, operation: Operation, candidates: int | None) -> ProposedAction:
-    return ProposedAction(
-        connector=operation.connector.value, operation=operation.name, at=request.now, gate=gate,
-        document_id=request.document_id, tenant=request.tenant, mode=request.mode, candidates=candidates,
+        units=units, changes=(changes.added_count, changes.changed_count, changes.removed_count),
+        findings=document.findings_count,
     )  # fmt: skip

@@ -28,7 +28,13 @@ def exchange(request: Request, read: Callable[[IO[bytes]], T]) -> T | Trouble:
         with build_opener(_Stays).open(request, timeout=limits.CHANNEL_STEP_SECONDS) as response:
             return read(response)
     except HTTPError as refused:
-        return _refused(refused)
+        with refused:
+            too_many = refused.code == 429
+            seconds = limits.NOTIFICATION_RETRY_SECONDS[0] if too_many else None
+            if refused.code in (429, 503) and (asked := refused.headers.get("Retry-After")):
+                seconds = asked_seconds(asked)
+            code = "ratelimited" if too_many else f"http_{refused.code}"
+            return Trouble(code=code, retry_seconds=seconds, in_doubt=refused.code >= 500)
     except URLError as problem:
         never_sent = isinstance(problem.reason, ConnectionRefusedError | socket.gaierror)
         return Trouble(code="unreachable", in_doubt=not never_sent)
@@ -46,20 +52,7 @@ def bounded(response: IO[bytes]) -> bytes | None:
     return data
 
 
-def _refused(refused: HTTPError) -> Trouble:
-    with refused:
-        if refused.code in (429, 503) and (asked := refused.headers.get("Retry-After")):
-            return Trouble(code=_code(refused.code), retry_seconds=asked_seconds(asked), in_doubt=refused.code >= 500)
-        if refused.code == 429:
-            return Trouble(code=_code(429), retry_seconds=limits.NOTIFICATION_RETRY_SECONDS[0])
-        return Trouble(code=_code(refused.code), in_doubt=refused.code >= 500)
-
-
 def asked_seconds(text: str) -> float:
     """The seconds of a Retry-After header, but at most our longest delay."""
     seconds = float(text) if re.fullmatch("[0-9]{1,6}", text) else limits.NOTIFICATION_RETRY_SECONDS[0]
     return min(seconds, limits.NOTIFICATION_RETRY_SECONDS[-1])
-
-
-def _code(status: int) -> str:
-    return "ratelimited" if status == 429 else f"http_{status}"

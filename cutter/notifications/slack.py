@@ -53,18 +53,16 @@ class SlackChannel:
         """Post a message, or replace the question that it answers. The name of the message is `<channel>/<ts>`."""
         body = slack_blocks.render(message.card)
         if message.card.phase is Phase.ANSWERED:
-            return self._change(message.question or "", body)
+            question = message.question or ""
+            channel, _, ts = question.partition("/")
+            answer = self.call("chat.update", {**_QUIET, "channel": channel, "ts": ts, **body})
+            return answer if isinstance(answer, Trouble) else question
         if message.in_doubt:
             standing = self._find(message)
             if standing is not None:
                 return standing
         answer = self.call("chat.postMessage", {**_QUIET, "channel": self.channel, **body})
         return answer if isinstance(answer, Trouble) else f"{self.channel}/{answer.get('ts')}"
-
-    def _change(self, question: str, body: Json) -> str | Trouble:
-        channel, _, ts = question.partition("/")
-        answer = self.call("chat.update", {**_QUIET, "channel": channel, "ts": ts, **body})
-        return answer if isinstance(answer, Trouble) else question
 
     def _find(self, message: Message) -> str | Trouble | None:
         """The name of a message for which Slack's answer was lost, or None if the message is not in the channel.
@@ -95,7 +93,10 @@ class SlackChannel:
         except _Failed as problem:
             return problem.trouble
         except SlackApiError as refused:
-            return _trouble(refused.response.get("error"))
+            error = refused.response.get("error")
+            code = error if isinstance(error, str) and CODE.fullmatch(error) else "unknown_error"
+            doubt = code in _IN_DOUBT
+            return Trouble(code=code, in_doubt=doubt, everywhere=code in _OPERATOR or doubt, final=code in _FINAL)
         return dict(answer.data) if isinstance(answer.data, dict) else Trouble(code="not_slack", in_doubt=True)
 
 
@@ -130,24 +131,12 @@ class _Bounded(WebClient):
         answer = http_post.exchange(req, http_post.bounded)
         if isinstance(answer, Trouble):
             raise _Failed(answer)
-        return {"status": 200, "headers": {}, "body": _slack_s(answer)}
-
-
-def _slack_s(data: bytes | None) -> str:
-    """The text of an answer if it is a JSON object as from Slack. Otherwise a refusal with the error `not_slack`."""
-    try:
-        text = (data or b"").decode()
-        if isinstance(json.loads(text), dict):
-            return text
-    except (ValueError, RecursionError):
-        pass
-    return json.dumps({"ok": False, "error": "not_slack"})
-
-
-def _trouble(error: object) -> Trouble:
-    code = error if isinstance(error, str) and CODE.fullmatch(error) else "unknown_error"
-    doubt = code in _IN_DOUBT
-    return Trouble(code=code, in_doubt=doubt, everywhere=code in _OPERATOR or doubt, final=code in _FINAL)
+        try:
+            body = (answer or b"").decode()
+            is_slack_s = isinstance(json.loads(body), dict)
+        except (ValueError, RecursionError):
+            is_slack_s = False
+        return {"status": 200, "headers": {}, "body": body if is_slack_s else '{"ok": false, "error": "not_slack"}'}
 
 
 def _subject(message: Json) -> object:

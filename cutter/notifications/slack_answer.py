@@ -18,7 +18,9 @@ def answer(api_url: str, address: str, text: str) -> Trouble | None:
 
     Only Slack's own host for such answers is called. An address on another host is refused.
     """
-    if not address.startswith(_answers_at(api_url)):
+    api = urlsplit(api_url)
+    host = api.netloc if api.scheme == "http" else f"hooks.{api.netloc}"
+    if not address.startswith(f"{api.scheme}://{host}/"):
         return Trouble(code="foreign_address")
     body = json.dumps(private(text)).encode()
     request = Request(address, data=body, headers={"Content-Type": "application/json; charset=utf-8"})
@@ -28,9 +30,3 @@ def answer(api_url: str, address: str, text: str) -> Trouble | None:
 def private(text: str) -> Json:
     """A message that only its reader sees. It does not replace the card."""
     return {"response_type": "ephemeral", "replace_original": False, "text": text}
-
-
-def _answers_at(api_url: str) -> str:
-    parts = urlsplit(api_url)
-    host = parts.netloc if parts.scheme == "http" else f"hooks.{parts.netloc}"
-    return f"{parts.scheme}://{host}/"

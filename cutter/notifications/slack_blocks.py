@@ -11,7 +11,7 @@ from typing import Final
 
 from cutter import limits
 from cutter.domain.visible import is_hidden
-from cutter.notifications.card import Card, Fact, Phase
+from cutter.notifications.card import Card, Phase
 from cutter.types import Json
 
 APPROVE: Final = "cutter_approve"
@@ -26,14 +26,27 @@ _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 def render(card: Card) -> Json:
     """The message of a card. Slack shows its `text` in notifications. A later try finds the message by its metadata."""
-    blocks = [_header(card.title), _fields(card.facts)] if card.facts else [_header(card.title)]
-    blocks.append(_plain(card.text or card.title))
+    blocks: list[Json] = [{"type": "header", "text": _text(card.title)}]
+    if card.facts:
+        # Slack formats these texts, so only values of a fixed form may be in them.
+        texts = [f"*{fact.name}*\n{escaped(fact.value, limits.CARD_LINE_MAX)}" for fact in card.facts]
+        blocks.append({"type": "section", "fields": [_formatted(text) for text in texts]})
+    blocks.append({"type": "section", "text": _text(card.text or card.title, limits.CARD_TEXT_MAX)})
     if card.commands:
-        blocks.append(_formatted(f"{_invitation(card)}\n```{_lines(card.commands)}```"))
+        verb = "To decide, type" if card.phase is Phase.ASKED else "Type"
+        # A backquote would end the block of code.
+        lines = "\n".join(escaped(command, limits.CARD_LINE_MAX).replace("`", "'") for command in card.commands)
+        block = _formatted(f"{verb} on your own machine:\n```{lines}```")
+        blocks.append({"type": "section", "text": block})
     if card.unsigned:
-        blocks.append(_buttons(card.subject))
+        buttons = [
+            _button(APPROVE, "Approve", "primary", card.subject, "The run continues, under your name."),
+            _button(REJECT, "Reject", "danger", card.subject, "cutter cancels the run, under your name."),
+        ]
+        blocks.append({"type": "actions", "elements": buttons})
     elif card.phase is Phase.ASKED:
-        blocks.append(_context("Only signatures decide this. Nothing in Slack can decide it."))
+        context = _text("Only signatures decide this. Nothing in Slack can decide it.")
+        blocks.append({"type": "context", "elements": [context]})
     about = {"subject": card.subject, "document": card.document_id or "", "gate": card.place}
     return {
         "text": escaped(card.title, limits.CARD_LINE_MAX),
@@ -59,32 +72,6 @@ def escaped(text: str, most: int) -> str:
     return "".join(pieces)
 
 
-def _invitation(card: Card) -> str:
-    verb = "To decide, type" if card.phase is Phase.ASKED else "Type"
-    return f"{verb} on your own machine:"
-
-
-def _lines(commands: tuple[str, ...]) -> str:
-    """The commands, one a line. They contain no backquote, so they cannot end the block of code around them."""
-    return "\n".join(escaped(command, limits.CARD_LINE_MAX).replace("`", "'") for command in commands)
-
-
-def _fields(facts: tuple[Fact, ...]) -> Json:
-    """The facts of a card. Slack formats these objects, so only values of a fixed form may be in them."""
-    texts = [f"*{fact.name}*\n{escaped(fact.value, limits.CARD_LINE_MAX)}" for fact in facts]
-    return {"type": "section", "fields": [{"type": "mrkdwn", "text": text, "verbatim": True} for text in texts]}
-
-
-def _buttons(subject: str) -> Json:
-    return {
-        "type": "actions",
-        "elements": [
-            _button(APPROVE, "Approve", "primary", subject, "The run continues, under your name."),
-            _button(REJECT, "Reject", "danger", subject, "cutter cancels the run, under your name."),
-        ],
-    }
-
-
 def _button(action: str, word: str, style: str, subject: str, what: str) -> Json:
     confirm = {"title": _text(f"{word}?"), "text": _text(what), "confirm": _text(word), "deny": _text("Back")}
     return {
@@ -93,20 +80,8 @@ def _button(action: str, word: str, style: str, subject: str, what: str) -> Json
     }  # fmt: skip
 
 
-def _header(text: str) -> Json:
-    return {"type": "header", "text": _text(text, limits.CARD_TITLE_MAX)}
-
-
-def _plain(text: str) -> Json:
-    return {"type": "section", "text": _text(text, limits.CARD_TEXT_MAX)}
-
-
 def _formatted(text: str) -> Json:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
-
-
-def _context(text: str) -> Json:
-    return {"type": "context", "elements": [_text(text)]}
+    return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
 def _text(text: str, most: int = limits.CARD_TITLE_MAX) -> Json:

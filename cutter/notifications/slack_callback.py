@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl
 
 from cutter import limits
@@ -64,26 +64,20 @@ def click(body: bytes) -> Click | None:
     try:
         ((name, payload),) = parse_qsl(body.decode(), strict_parsing=True, max_num_fields=1)
         interaction = json.loads(payload) if name == "payload" else None
-        return (
-            _click(interaction)
-            if isinstance(interaction, Mapping) and interaction.get("type") == "block_actions"
-            else None
+        if not isinstance(interaction, Mapping) or interaction.get("type") != "block_actions":
+            return None
+        (action,) = interaction["actions"]
+        answer_to = interaction.get("response_url")
+        return Click(
+            user=_of_form(_USER, interaction["user"]["id"]),
+            approve={APPROVE: True, REJECT: False}[action["action_id"]],
+            subject=_of_form(_SUBJECT, action["value"]),
+            channel=_of_form(_CHANNEL, interaction["container"]["channel_id"]),
+            message=_of_form(_MESSAGE, interaction["container"]["message_ts"]),
+            answer_to=_of_form(_ANSWER_TO, answer_to) if answer_to is not None else "",
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-
-
-def _click(interaction: Mapping[str, Any]) -> Click:
-    (action,) = interaction["actions"]
-    answer_to = interaction.get("response_url")
-    return Click(
-        user=_of_form(_USER, interaction["user"]["id"]),
-        approve={APPROVE: True, REJECT: False}[action["action_id"]],
-        subject=_of_form(_SUBJECT, action["value"]),
-        channel=_of_form(_CHANNEL, interaction["container"]["channel_id"]),
-        message=_of_form(_MESSAGE, interaction["container"]["message_ts"]),
-        answer_to=_of_form(_ANSWER_TO, answer_to) if answer_to is not None else "",
-    )
 
 
 def _of_form(form: re.Pattern[str], value: object) -> str:

@@ -74,7 +74,16 @@ def _prepared(
     ready, left_out = [], []
     for failure in failed:
         try:
-            order = _order(settings, failure, keys, reason)
+            sidecar = run_rows.sidecar(settings, failure.run_id)
+            if sidecar.step_facts.wrote:
+                raise Refused(
+                    "its drafts exist: type",
+                    then=f"cutter void {failure.run_id} --reason TEXT",
+                    rest=", then resume the queue with --skip-completed",
+                    code="drafts_stand",
+                )
+            gate = Sovereign.CUT.value
+            order = orders.prepare(settings, sidecar.run, schema.INCLUDE_FAILED, reason, keys, gate=gate)
             require_yes(f"sign include_failed of {failure.document_id} as {order.signer.approver}?", yes=yes)
             ready.append(order)
         except Refused as problem:
@@ -84,15 +93,3 @@ def _prepared(
     if not ready:
         raise Refused("; ".join(["nothing was signed", *left_out]), code="not_confirmed")
     return ready, left_out
-
-
-def _order(settings: Settings, failure: UnsignedFailure, keys: orders.Keys, reason: str) -> orders.Order:
-    sidecar = run_rows.sidecar(settings, failure.run_id)
-    if sidecar.step_facts.wrote:
-        raise Refused(
-            "its drafts exist: type",
-            then=f"cutter void {failure.run_id} --reason TEXT",
-            rest=", then resume the queue with --skip-completed",
-            code="drafts_stand",
-        )
-    return orders.prepare(settings, sidecar.run, schema.INCLUDE_FAILED, reason, keys, gate=Sovereign.CUT.value)

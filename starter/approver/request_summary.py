@@ -24,19 +24,35 @@ def summary(document: RequestDocument, view: RequestView) -> Group:
     """A short page: the title first, then the difference to the law in force, the findings, the tree, and the digests
     last. This machine built all of it. A change of law has the difference instead of the tree.
     """
-    tree = (line(_units(document, view)),) if view.revision else _tree(document, view)
-    return Group(*_head(document, view), *change(document, view), *_findings(document, view), *tree, *_digests(view))
+    asked, findings = document.request, worst_first(view)
+    lines = [
+        heading(document, view),
+        line(f"{asked.gate} of {asked.document_id}, open until {readable(document.expires_utc)}"),
+        *change(document, view),
+    ]
+    severities: list[str] = [finding.severity for finding in findings]
+    counts = ", ".join(f"{severities.count(severity)} {severity}" for severity in SEVERITY_STYLES)
+    lines.append(line(f"{counted(len(findings), 'finding')} ({counts})", "bold"))
+    for finding in findings[:FINDINGS_IN_PAGE]:
+        accepted = f". {view.accepted_when}: {finding.because}" if finding.because is not None else ""
+        text = f"  {finding.severity} line {finding.line}, {finding.name}: {finding.message}{accepted}"
+        lines.append(line(text, SEVERITY_STYLES[finding.severity]))
+    if len(findings) > FINDINGS_IN_PAGE:
+        lines.append(_more(document, len(findings) - FINDINGS_IN_PAGE, "finding"))
+    lines.append(line(_units(document, view), "" if view.revision else "bold"))
+    if not view.revision:
+        lines += [line(tree_line(unit)) for unit in view.units[:UNITS_IN_PAGE]]
+        if len(view.units) > UNITS_IN_PAGE:
+            lines.append(_more(document, len(view.units) - UNITS_IN_PAGE, "unit"))
+    lines.append(line("digests, recomputed here", "bold"))
+    lines.append(line(f"writer_digest {view.digests.writer_digest}"))
+    lines.append(line(f"view_digest   {view_digest(view)}"))
+    return Group(*lines)
 
 
 def heading(document: RequestDocument, view: RequestView) -> Text:
     """The title of the law, in bold. A law without a title has the id of its document."""
     return line(view.title or document.request.document_id, "bold")
-
-
-def _head(document: RequestDocument, view: RequestView) -> Iterator[Text]:
-    yield heading(document, view)
-    asked = document.request
-    yield line(f"{asked.gate} of {asked.document_id}, open until {readable(document.expires_utc)}")
 
 
 def change(document: RequestDocument, view: RequestView, room: int = DIFFERENCE_IN_PAGE_CHARACTERS) -> Iterator[Text]:
@@ -73,48 +89,20 @@ def _on(view: RequestView) -> str:
     return f" on {view.effective_from}" if view.effective_from else " on the day of enactment"
 
 
-def _findings(document: RequestDocument, view: RequestView) -> Iterator[Text]:
-    counts = ", ".join(f"{_count(view, severity)} {severity}" for severity in SEVERITY_STYLES)
-    yield line(f"{counted(len(view.findings), 'finding')} ({counts})", "bold")
-    ordered = worst_first(view)
-    for finding in ordered[:FINDINGS_IN_PAGE]:
-        accepted = f". {view.accepted_when}: {finding.because}" if finding.because is not None else ""
-        text = f"  {finding.severity} line {finding.line}, {finding.name}: {finding.message}{accepted}"
-        yield line(text, SEVERITY_STYLES[finding.severity])
-    if len(ordered) > FINDINGS_IN_PAGE:
-        yield _more(document, len(ordered) - FINDINGS_IN_PAGE, "finding")
-
-
 def worst_first(view: RequestView) -> list[ShownFinding]:
     """The findings of a view, red ones first."""
     return sorted(view.findings, key=lambda finding: list(SEVERITY_STYLES).index(finding.severity))
 
 
-def _count(view: RequestView, severity: str) -> int:
-    return sum(finding.severity == severity for finding in view.findings)
-
-
-def _tree(document: RequestDocument, view: RequestView) -> Iterator[Text]:
-    yield line(_units(document, view), "bold")
-    for unit in view.units[:UNITS_IN_PAGE]:
-        yield line(tree_line(unit))
-    if len(view.units) > UNITS_IN_PAGE:
-        yield _more(document, len(view.units) - UNITS_IN_PAGE, "unit")
-
-
 def _units(document: RequestDocument, view: RequestView) -> str:
-    counts = document.changes
-    stored = f"; {counted(_drafts(view), 'draft')} stored as planned" if view.sealed else ""
+    counts, revision = document.changes, view.revision
+    # A revision writes no kept unit.
+    drafts = revision.counts["create"] + revision.counts["revise"] if revision else len(view.units)
+    stored = f"; {counted(drafts, 'draft')} stored as planned" if view.sealed else ""
     return (
         f"{counted(document.request.candidate_count, 'unit')}: {counts.added_count} added, {counts.changed_count} "
         f"changed, {counts.removed_count} removed{stored}"
     )
-
-
-def _digests(view: RequestView) -> Iterator[Text]:
-    yield line("digests, recomputed here", "bold")
-    yield line(f"writer_digest {view.digests.writer_digest}")
-    yield line(f"view_digest   {view_digest(view)}")
 
 
 def tree_line(unit: ShownUnit) -> str:
@@ -132,11 +120,6 @@ def unit_at_its_place(view: RequestView, unit: ShownUnit) -> Iterator[Text]:
         yield line(f"{number:>6}  {view.lines[number - 1]}")
     if last < unit.last_line:
         yield line(f"        … and {counted(unit.last_line - last, 'line')} more")
-
-
-def _drafts(view: RequestView) -> int:
-    """The units that leg A wrote: a revision writes no kept unit."""
-    return view.revision.counts["create"] + view.revision.counts["revise"] if view.revision else len(view.units)
 
 
 def _more(document: RequestDocument, count: int, noun: str) -> Text:

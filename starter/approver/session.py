@@ -15,10 +15,6 @@ from starter.approver.session_journal import Decisions
 from starter.approver.session_requests import Asked
 
 
-def _none() -> Mapping[str, str]:
-    return {}
-
-
 @dataclass(kw_only=True)
 class Session:
     """`build` makes the view of a request on this machine, or raises CutterError. `look` says which requests no longer
@@ -31,7 +27,7 @@ class Session:
     before: bool
     journal: Decisions
     build: Callable[[Asked], RequestView]
-    look: Callable[[], Mapping[str, str]] = _none
+    look: Callable[[], Mapping[str, str]] = dict
     again: str = ""
     kept: Ledger = field(default_factory=Ledger)
     """The decisions that the approver kept in a session on the screen, if this session is not on the screen itself."""
@@ -127,21 +123,20 @@ class Session:
 
     def left_out(self) -> list[str]:
         """Each request that this session did not sign, with the reason."""
-        return [
-            f"{request.name} ({self._reason(request)})"
-            for request in self.requests
-            if request.key not in self.journal.ledger.signed
-        ]
-
-    def _reason(self, asked: Asked) -> str:
-        key, decision = asked.key, self.decision(asked)
-        if key in self.gone:
-            return self.gone[key]
-        if key in self.refused:
-            return str(self.refused[key])
-        if decision and decision.choice is Choice.SKIP:
-            return f"skipped: {decision.text}"
-        return self.passed_over.get(key, "undecided")
+        left = []
+        for request in self.requests:
+            key, decision = request.key, self.decision(request)
+            if key in self.journal.ledger.signed:
+                continue
+            reason = self.passed_over.get(key, "undecided")
+            if key in self.gone:
+                reason = self.gone[key]
+            elif key in self.refused:
+                reason = str(self.refused[key])
+            elif decision and decision.choice is Choice.SKIP:
+                reason = f"skipped: {decision.text}"
+            left.append(f"{request.name} ({reason})")
+        return left
 
     def progress(self) -> str:
         return self.journal.ledger.progress(len(self.requests))

@@ -89,7 +89,15 @@ def open_journal(settings: Settings, subject: str, approver: str, waiting: Colle
     except OSError as problem:
         raise _unreadable(path, problem) from None
     try:
-        _lock(descriptor, approver)
+        try:
+            # If the process is killed, the kernel unlocks the file.
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused(
+                f"{approver} has another signing session of these requests open: finish that one, or leave it with "
+                "Ctrl-C",
+                code="session_open",
+            ) from None
         with open(descriptor, "rb", closefd=False) as file:
             ledger, size = read_lines(file, where=str(path))
         os.ftruncate(descriptor, size)
@@ -103,14 +111,3 @@ def _unreadable(path: Path, problem: OSError) -> Unavailable:
         f"{path}: {problem.strerror}: a signing session keeps its decisions there; make the folder writable",
         what="state folder",
     )
-
-
-def _lock(descriptor: int, approver: str) -> None:
-    """Lock the file for the life of this process. If the process is killed, the kernel unlocks the file."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise Refused(
-            f"{approver} has another signing session of these requests open: finish that one, or leave it with Ctrl-C",
-            code="session_open",
-        ) from None

@@ -21,7 +21,7 @@ from cutter.storage.pools import session
 from cutter.types import Json
 from starter.approver import orders, signing_desk
 from starter.approver.session_requests import Asked
-from starter.approver.signing_desk import SignedStatement, Signing
+from starter.approver.signing_desk import Signing
 from starter.operator import batch_resume
 from temporal import batches
 from temporal.batches import SetReply
@@ -116,15 +116,14 @@ class Signatures:
                 yield part[0], problem
                 continue
             files = iter(signed)
-            yield from ((answer, self._kept(answer, [next(files) for _ in answer.statements])) for answer in part)
-
-    def _kept(self, answer: Answer, files: Sequence[SignedStatement]) -> list[str] | CutterError:
-        """Upload the signed statements of an answer. Returns their KB ids, or the problem."""
-        wanted = [kb_id for _, kb_id in answer.statements]
-        try:
-            return [signing_desk.upload(self.settings, file, name) for file, name in zip(files, wanted, strict=True)]
-        except CutterError as problem:
-            return problem
+            for answer in part:
+                own = [(next(files), kb_id) for _, kb_id in answer.statements]
+                try:
+                    kb_ids = [signing_desk.upload(self.settings, file, kb_id) for file, kb_id in own]
+                except CutterError as problem:
+                    yield answer, problem
+                else:
+                    yield answer, kb_ids
 
     def _in_advance(self, asked: Asked, note: str) -> Iterator[tuple[Statement, str]]:
         """The statements for both gates of a document, with the KB ids where the batch looks for them."""

@@ -15,7 +15,6 @@ from cutter import limits
 from cutter.approvals import reader, schema, statement
 from cutter.approvals.request import request_sha256
 from cutter.approvals.statement import Statement
-from cutter.approvals.verdict import ApprovalDocument
 from cutter.batch import documents
 from cutter.batch.view import ItemRecord
 from cutter.errors import InvalidInput, NotFound, Unavailable
@@ -76,7 +75,11 @@ class Look:
         """Whether a statement has a good signature of the signer's key and approves the newest request of an item."""
         try:
             document = reader.read_approval(self.store, kb_id)
-            approval = statement.parse(document.body) if self._is_signed(document) else None
+            is_signed = any(
+                record.outcomes == (Outcome.GOOD,) and record.primary_fingerprint == self.signer.fingerprint
+                for record in reader.evidence_of(document, self.gpg).records
+            )
+            approval = statement.parse(document.body) if is_signed else None
             if not isinstance(approval, Statement) or item.request_kb_id is None:
                 return False
             request = request_sha256(self.store.get(item.request_kb_id))
@@ -87,9 +90,3 @@ class Look:
         )  # fmt: skip
         wanted = (schema.APPROVE, GATE, self.batch_id, item.document_id, request)
         return about == wanted and approval.not_after > datetime.now(UTC)
-
-    def _is_signed(self, document: ApprovalDocument) -> bool:
-        return any(
-            record.outcomes == (Outcome.GOOD,) and record.primary_fingerprint == self.signer.fingerprint
-            for record in reader.evidence_of(document, self.gpg).records
-        )

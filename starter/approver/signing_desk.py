@@ -113,7 +113,28 @@ def recompute(settings: Settings, document: RequestDocument, *, role: Role = Rol
     The approver sees only this value, and each digest of the statement is compared with it.
     """
     view = build_of(settings, document, role=role)
-    _require_same(view, document)
+    asked, own = document.request, view.digests
+    compared = (
+        ("writer_digest", own.writer_digest, asked.writer_digest),
+        ("region_sha", own.region_sha, asked.region_sha),
+        ("candidate_count", len(view.units), asked.candidate_count),
+        ("findings_digest", own.findings_digest, asked.findings_digest),
+        ("accepted_findings", " ".join(view.accepted_findings) or schema.NO_FINDINGS, asked.accepted_findings),
+        ("view_digest", view_digest(view), document.view_digest),
+        ("request_text", sha256_hex(markdown(view)), sha256_hex(document.shown)),
+    )
+    look = "cutter workers"
+    instead = f"`{look}` shows other builds; to halt the run, type `cutter stop {asked.run_id} --reason TEXT`"
+    for name, here, there in compared:
+        if here != there:
+            raise Refused(
+                f"recomputed here the {name} is {here}, not {there}: do not sign; {instead}", code=f"{name}_differs"
+            ).leads_to(look)
+    if view.stored_differences:
+        first = view.stored_differences[0]
+        raise Refused(
+            f"PostgreSQL holds {first} in another form than the plan: do not sign; {instead}", code="stored_differs"
+        ).leads_to(look)
     return view
 
 
@@ -141,32 +162,6 @@ def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role
         sealed=map(sealed_gate, sealed), law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
         registered=terms.registration, newer=newer.get(document.request.run_id),
     )  # fmt: skip
-
-
-def _require_same(view: RequestView, document: RequestDocument) -> None:
-    """Refuse a request that shows or asks to sign anything other than the view that was built here."""
-    asked, own = document.request, view.digests
-    compared = (
-        ("writer_digest", own.writer_digest, asked.writer_digest),
-        ("region_sha", own.region_sha, asked.region_sha),
-        ("candidate_count", len(view.units), asked.candidate_count),
-        ("findings_digest", own.findings_digest, asked.findings_digest),
-        ("accepted_findings", " ".join(view.accepted_findings) or schema.NO_FINDINGS, asked.accepted_findings),
-        ("view_digest", view_digest(view), document.view_digest),
-        ("request_text", sha256_hex(markdown(view)), sha256_hex(document.shown)),
-    )
-    look = "cutter workers"
-    instead = f"`{look}` shows other builds; to halt the run, type `cutter stop {asked.run_id} --reason TEXT`"
-    for name, here, there in compared:
-        if here != there:
-            raise Refused(
-                f"recomputed here the {name} is {here}, not {there}: do not sign; {instead}", code=f"{name}_differs"
-            ).leads_to(look)
-    if view.stored_differences:
-        first = view.stored_differences[0]
-        raise Refused(
-            f"PostgreSQL holds {first} in another form than the plan: do not sign; {instead}", code="stored_differs"
-        ).leads_to(look)
 
 
 def read_newest(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> tuple[RequestDocument, bytes, bool]:

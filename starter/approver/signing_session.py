@@ -283,22 +283,12 @@ def sign(signatures: Signatures, shown: Session, *, checked: bool) -> None:
     # The statements name the time at which they are made, so they are made after the checks, which take longer.
     answers: list[Answer] = []
     for request in ready:
+        decision = shown.journal.ledger.decisions[request.key]
+        answer_to = signatures.approval if decision.choice is Choice.APPROVE else signatures.rejection
         try:
-            answers.append(_answer(signatures, shown, request))
+            answers.append(answer_to(request, decision.text))
         except CutterError as problem:
             shown.refused[request.key] = problem
-    _sign(signatures, shown, answers)
-
-
-def _answer(signatures: Signatures, shown: Session, asked: Asked) -> Answer:
-    decision = shown.journal.ledger.decisions[asked.key]
-    if decision.choice is Choice.APPROVE:
-        return signatures.approval(asked, decision.text)
-    return signatures.rejection(asked, decision.text)
-
-
-def _sign(signatures: Signatures, shown: Session, answers: Sequence[Answer]) -> None:
-    """Sign the answers and record each uploaded one in the journal."""
     if not answers:
         return
     with _bar("signing", answers) as advance:

@@ -36,9 +36,14 @@ def failure(problem: CutterError, *, message: str) -> Failure:
 
 def tell(failed: Failure, arguments: Sequence[str]) -> int:
     """Print a failure in the form that the command line asks for. Returns its exit code."""
-    say(f"{failed.message}{_code_of(failed)}")
+    # Every mistake on a command line has the general code of bad input, which says nothing more.
+    says_more = failed.code.startswith(NAMED) and failed.code != InvalidInput.code
+    say(f"{failed.message} [{failed.code}]" if says_more else failed.message)
     if AS_JSON in arguments:
-        answer = {"code": failed.code, "message": failed.message, "next": failed.next or _general(failed, arguments)}
+        general = "cutter doctor" if failed.exit_code is ExitCode.UNAVAILABLE else None
+        if failed.exit_code is ExitCode.USAGE:
+            general = f"{' '.join(['cutter', *_command(arguments)])} --help"
+        answer = {"code": failed.code, "message": failed.message, "next": failed.next or general}
         write(json_text(answer, indent=2))
     return int(failed.exit_code)
 
@@ -57,18 +62,6 @@ def as_failure(answer: dict[str, Any], *, code: str, message: str, next_command:
     stays.
     """
     return {**answer, "code": code, "message": message, "next": answer.get("next") or next_command or None}
-
-
-def _code_of(failed: Failure) -> str:
-    # Every mistake on a command line has the general code of bad input, which says nothing more.
-    return f" [{failed.code}]" if failed.code.startswith(NAMED) and failed.code != InvalidInput.code else ""
-
-
-def _general(failed: Failure, arguments: Sequence[str]) -> str | None:
-    """The next command of a failure that has none."""
-    if failed.exit_code is ExitCode.USAGE:
-        return f"{' '.join(['cutter', *_command(arguments)])} --help"
-    return "cutter doctor" if failed.exit_code is ExitCode.UNAVAILABLE else None
 
 
 def _command(arguments: Sequence[str]) -> list[str]:

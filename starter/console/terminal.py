@@ -180,21 +180,18 @@ class Listing:
             yield from [line(f"  {command}")] if command else []
 
     def _table(self, *, copied: bool) -> tuple[Table, list[str]]:
-        """The table, and the lines below it."""
+        """The table, and the lines below it: each command once, with the numbers of its rows."""
         if not self.commands:
             return table(self.columns, self.rows, title=self.title), []
         if not copied:
             rows = [(*row, command) for row, command in zip(self.rows, self.commands, strict=True)]
             return table((*self.columns, "next"), rows, title=self.title), []
         numbered = [(number, *row) for number, row in enumerate(self.rows, start=1)]
-        return table(("#", *self.columns), numbered, title=self.title), self._below()
-
-    def _below(self) -> list[str]:
-        """Each command once, with the numbers of its rows."""
-        rows: dict[str, list[str]] = {}
+        of_command: dict[str, list[str]] = {}
         for number, command in enumerate(self.commands, start=1):
-            rows.setdefault(command, []).append(str(number))
-        return [f"{', '.join(numbers)}  {command}" for command, numbers in rows.items()]
+            of_command.setdefault(command, []).append(str(number))
+        below = [f"{', '.join(numbers)}  {command}" for command, numbers in of_command.items()]
+        return table(("#", *self.columns), numbered, title=self.title), below
 
 
 def block(columns: Sequence[str], row: Sequence[object], width: int) -> list[str]:

@@ -55,33 +55,23 @@ def rules(port: int, *, hosts: Sequence[str], user_header: str | None, proxies: 
 
 
 def judge(access: Access, method: str, peer: str | None, headers: Sequence[Header]) -> Allowed | Denied:
-    """Whether a request may be answered. `peer` is the address of the program that connected, None if unknown."""
+    """Whether a request may be answered. `peer` is the address of the program that connected, None if unknown.
+
+    Without the setting of a user header there is no user, whatever the headers say.
+    """
     if method not in METHODS:
         return Denied(status=405, reason="this server only reads: ask with GET")
     if _values(headers, "content-length") and _values(headers, "transfer-encoding"):
         return Denied(status=400, reason="the request gives its length twice: send Content-Length or Transfer-Encoding")
-    return _foreign(access, headers) or _user(access, peer, headers)
-
-
-def _foreign(access: Access, headers: Sequence[Header]) -> Denied | None:
-    """The refusal of a request that a page of another site made; None for every other request."""
     host = _values(headers, "host")
     if len(host) != 1 or host[0].lower() not in access.hosts:
         return Denied(status=421, reason="this server has another name: set CUTTER_DESK_HOSTS, see docs/guides/desk.md")
-    if any(origin not in _origins(access) for origin in _values(headers, "origin")):
+    own = {f"{scheme}://{name}" for scheme in DEFAULT_PORTS for name in access.hosts}
+    if any(origin not in own for origin in _values(headers, "origin")):
         return Denied(status=403, reason="a page of another site asked for this")
     from_elsewhere = set(_values(headers, "sec-fetch-site")) & {"cross-site", "same-site"}
     if from_elsewhere and _values(headers, "sec-fetch-dest") != ["document"]:
         return Denied(status=403, reason="a page of another site asked for this")
-    return None
-
-
-def _origins(access: Access) -> set[str]:
-    return {f"{scheme}://{host}" for scheme in DEFAULT_PORTS for host in access.hosts}
-
-
-def _user(access: Access, peer: str | None, headers: Sequence[Header]) -> Allowed | Denied:
-    """The user whom the header names. Without the setting there is no user, whatever the headers say."""
     if access.user_header is None:
         return Allowed(user=None)
     if not _is_trusted(access, peer):

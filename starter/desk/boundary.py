@@ -5,8 +5,6 @@ It also makes `/laws.json` the JSON form of `/laws`, and HEAD a GET without its 
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -49,35 +47,26 @@ class Boundary:
             )
             await answer(scope, receive, _with_headers(send))
             return
-        await self.app(_asked(scope, verdict.user), receive, _with_headers(send))
-
-
-def _asked(scope: Scope, user: str | None) -> dict[str, Any]:
-    """The request without its suffix, as a GET. The server itself leaves out the body of a HEAD."""
-    path: str = scope["path"]
-    is_json = path.endswith(JSON_SUFFIX)
-    accept = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
-    state: dict[str, Any] = {**(scope.get("state") or {}), "user": user, "json": is_json or _prefers_json(accept)}
-    path = path.removesuffix(JSON_SUFFIX) if is_json else path
-    return {**scope, "method": "GET", "path": path, "raw_path": path.encode(), "state": state}
+        # The server itself leaves out the body of a HEAD.
+        accept = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
+        is_json = scope["path"].endswith(JSON_SUFFIX) or _prefers_json(accept)
+        state = {**(scope.get("state") or {}), "user": verdict.user, "json": is_json}
+        path = scope["path"].removesuffix(JSON_SUFFIX)
+        asked = {**scope, "method": "GET", "path": path, "raw_path": path.encode(), "state": state}
+        await self.app(asked, receive, _with_headers(send))
 
 
 def _prefers_json(accept: str) -> bool:
     """Whether a caller prefers JSON to HTML. A caller that takes both equally, or everything, gets HTML."""
-    wanted = dict(map(_accepted, accept.split(",")))
-    named = wanted.get("application/json", 0.0)
-    if "text/html" not in wanted:
-        return named > 0
-    return named > wanted["text/html"]
-
-
-def _accepted(item: str) -> tuple[str, float]:
-    kind, _, rest = item.partition(";")
-    quality = next((part.strip()[2:] for part in rest.split(";") if part.strip().startswith("q=")), "1")
-    try:
-        return kind.strip().lower(), float(quality)
-    except ValueError:
-        return kind.strip().lower(), 0.0
+    wanted: dict[str, float] = {}
+    for item in accept.split(","):
+        kind, _, rest = item.partition(";")
+        quality = next((part.strip()[2:] for part in rest.split(";") if part.strip().startswith("q=")), "1")
+        try:
+            wanted[kind.strip().lower()] = float(quality)
+        except ValueError:
+            wanted[kind.strip().lower()] = 0.0
+    return wanted.get("application/json", 0.0) > wanted.get("text/html", 0.0)
 
 
 def _with_headers(send: Send) -> Send:

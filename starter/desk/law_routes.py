@@ -12,13 +12,13 @@ from pydantic import BeforeValidator
 
 from cutter import limits
 from cutter.law import views
-from cutter.law.comparison import UnitChange, compare
+from cutter.law.comparison import compare
 from cutter.law.law_text import LawVersion, OutlineUnit, Signer, Unit, UnitTree
 from cutter.projections import desk_pages
 from cutter.projections.desk_pages import address, unit_address
 from cutter.projections.desk_parts import Part, part_of
 from cutter.storage import enacted_law
-from cutter.storage.enacted_law import Law, UnitVersion
+from cutter.storage.enacted_law import Law
 from cutter.storage.pools import Connection
 from starter.desk.answers import answer, forms, place_of
 from starter.desk.reader import reader_of
@@ -62,7 +62,8 @@ def law(request: Request, document: str, at: Day = None, version: Version = None
     return answer(
         request,
         lambda: {
-            **views.plain(meant), "signers": [views.plain(signer) for signer in signers], "tree": _outline_view(tree),
+            **views.plain(meant), "signers": [views.plain(signer) for signer in signers],
+            "tree": [{"depth": depth, **views.plain(outlined)} for depth, outlined in tree.outline()],
         },
         lambda: _law_page(request, known, tree, signers, part),
     )  # fmt: skip
@@ -111,7 +112,7 @@ def unit(
 ) -> Response:
     """A unit with everything below it, its versions, and who signed each. With `version` the address is permanent."""
     with reader_of(request).moment() as connection:
-        _, meant = _versions(connection, document, at, version)
+        known, meant = _versions(connection, document, at, version)
         tree = enacted_law.outline_of(connection, meant)
         head = enacted_law.unit_named(connection, tree, unit)
         branch = tree.branch(head.address)
@@ -123,16 +124,17 @@ def unit(
             for unit_version in enacted_law.unit_versions(connection, document, head.address)
             if unit_version.address == head.address
         ]
-        signers = _signers_of(connection, document, past)
+        began = {unit_version.enacted_by_version for unit_version in past}
+        signers = {of.version: enacted_law.signers(connection, of) for of in known if of.version in began}
+    past_views = [
+        {**views.plain(unit_version), "signers": [views.plain(s) for s in signers[unit_version.enacted_by_version]]}
+        for unit_version in past
+    ]
+    for past_view in past_views:
+        del past_view["body"]
     value = {
         **views.plain(meant), **_part_view(shown), "text": [views.plain(text_unit) for text_unit in units],
-        "unit_versions": [
-            {
-                **_without_body(unit_version),
-                "signers": [views.plain(s) for s in signers[unit_version.enacted_by_version]],
-            }
-            for unit_version in past
-        ],
+        "unit_versions": past_views,
     }  # fmt: skip
     return answer(request, lambda: value, lambda: desk_pages.page(
         "text", place_of(request), title=head.title, law=meant, units=units, part=shown, unit=head,
@@ -180,9 +182,11 @@ def diff(
         old, new = (enacted_law.text_of(connection, law_version) for law_version in (before, after))
     comparison = compare(old.units, new.units)
     link = partial(address, "laws", document, "diff", **{"from": before.version}, version=after.version)
-    shown = part_of(
-        [_size(change) for change in comparison.different], part, limits.DESK_TEXT_BYTES, lambda n: link(part=n)
-    )
+    sizes = [
+        sum(len(text_unit.body.encode()) for text_unit in (change.before, change.after) if isinstance(text_unit, Unit))
+        for change in comparison.different
+    ]
+    shown = part_of(sizes, part, limits.DESK_TEXT_BYTES, lambda n: link(part=n))
     changes = [views.change_view(change) for change in shown.of(comparison.different)]
     value = {
         "document": document, "from": views.plain(before), "to": views.plain(after), "counts": comparison.counts,
@@ -224,21 +228,8 @@ def _versions(
     return known, enacted_law.version_meant(known, at=at, version=version)
 
 
-def _signers_of(connection: Connection, document: str, past: Sequence[UnitVersion]) -> dict[int, list[Signer]]:
-    """For each version of the law that began one of these texts, who signed it."""
-    known = {version.version: version for version in enacted_law.versions(connection, document)}
-    return {
-        number: enacted_law.signers(connection, known[number])
-        for number in {unit_version.enacted_by_version for unit_version in past}
-    }
-
-
 def _unit_link(version: LawVersion) -> Any:
     return lambda unit: unit_address(version.document, version.version, unit.address)
-
-
-def _outline_view(tree: UnitTree[OutlineUnit]) -> list[views.View]:
-    return [{"depth": depth, **views.plain(unit)} for depth, unit in tree.outline()]
 
 
 def _text_part(units: Sequence[OutlineUnit], number: int, link: Any) -> Part:
@@ -250,14 +241,3 @@ def _part_view(part: Part) -> views.View:
     """Which part an answer is, and where the next one is."""
     following = part.link(part.number + 1) if part.number < part.count else None
     return {"part": part.number, "parts": part.count, "next_part": following}
-
-
-def _without_body(unit_version: UnitVersion) -> views.View:
-    return {name: value for name, value in views.plain(unit_version).items() if name != "body"}
-
-
-def _size(change: UnitChange) -> int:
-    """The bytes of both texts of a change."""
-    return sum(
-        len(text_unit.body.encode()) for text_unit in (change.before, change.after) if isinstance(text_unit, Unit)
-    )

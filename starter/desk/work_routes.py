@@ -22,13 +22,12 @@ from cutter.request_view import request_record
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import Connection
 from starter.approver import signing_desk
 from starter.desk.answers import answer, forms, place_of
 from starter.desk.reader import reader_of
 from starter.operator import inbox_entries, queue_entries, request_state, run_status
 from starter.operator.batch_status import newest_batches
-from starter.operator.inbox_entries import HostRepair, InboxEntry, Person
+from starter.operator.inbox_entries import HostRepair, InboxEntry
 from starter.operator.pinned_law import read_pinned_law
 
 router = APIRouter(tags=["work"])
@@ -129,18 +128,15 @@ def one_entry(request: Request, run: str) -> Response:
 
 
 def _inbox(request: Request) -> list[InboxEntry]:
+    """The entries, as the approver of the user's name sees them if the policy in force has one."""
+    user, person = request.state.user, None
     with reader_of(request).moment() as connection:
-        return inbox_entries.entries(connection, _person(connection, request.state.user))
-
-
-def _person(connection: Connection, user: str | None) -> Person | None:
-    """The approver of the user's name, if the policy in force has one."""
-    epoch = IN_FORCE.first(connection) if user else None
-    if epoch is None:
-        return None
-    policy = parse_policy(epoch.body.encode())
-    approver = next((approver for approver in policy.approvers if approver.name == user), None)
-    return (policy, approver) if approver else None
+        epoch = IN_FORCE.first(connection) if user else None
+        if epoch is not None:
+            policy = parse_policy(epoch.body.encode())
+            approver = next((approver for approver in policy.approvers if approver.name == user), None)
+            person = (policy, approver) if approver else None
+        return inbox_entries.entries(connection, person)
 
 
 def _waiting(

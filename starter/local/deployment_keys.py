@@ -61,7 +61,14 @@ def make(role: KeyRole, folder: Path, *, expire: str) -> MadeKey:
     with TemporaryDirectory(prefix="ck-") as place:
         gpg = Gpg(Path(place))
         try:
-            return _written(gpg, role, folder, expire)
+            fingerprint = gpg.generate_key(f"cutter {role}", expire=expire)
+            public = [folder / f"{role}.asc"]
+            if role is KeyRole.BACKUP:
+                gpg.add_encryption_key(fingerprint)
+                public.append(_new(folder / PIN, fingerprint.encode("ascii") + b"\n"))
+            _new(public[0], gpg.export_public(fingerprint))
+            file = _new(folder / f"{role}.key", gpg.export_secret(fingerprint))
+            return MadeKey(role=role, fingerprint=fingerprint, private=file, public=tuple(public))
         finally:
             gpg.stop_agent()
 
@@ -100,9 +107,15 @@ def install(role: KeyRole, folder: Path, homes: Path, passwords: Path) -> str:
     gpg = Gpg(homes / role)
     there = gpg.primary_fingerprints(secret=True)
     if role is KeyRole.BACKUP:
-        fingerprint = _pinned(others[PIN], {*given, *there})
+        fingerprint = others[PIN].decode("ascii", "replace").strip()
+        if fingerprint not in {*given, *there}:
+            raise Refused(
+                f"{PIN} names {fingerprint or 'nothing'}, and this private key is not there", code="wrong_pin"
+            )
     else:
-        fingerprint = _only(given)
+        if len(given) != 1:
+            raise Refused("a key file holds one private key, and this one holds several", code="several_keys")
+        (fingerprint,) = given
         if set(there) - {fingerprint}:
             raise Refused(f"{homes / role} holds another private key: move this folder away first", code="key_exists")
     gpg.import_secret(key)
@@ -133,30 +146,6 @@ def _fingerprints(key: bytes) -> tuple[str, ...]:
             return gpg.import_secret(key)
         finally:
             gpg.stop_agent()
-
-
-def _only(fingerprints: tuple[str, ...]) -> str:
-    if len(fingerprints) != 1:
-        raise Refused("a key file holds one private key, and this one holds several", code="several_keys")
-    return fingerprints[0]
-
-
-def _pinned(pin: bytes, fingerprints: set[str]) -> str:
-    pinned = pin.decode("ascii", "replace").strip()
-    if pinned not in fingerprints:
-        raise Refused(f"{PIN} names {pinned or 'nothing'}, and this private key is not there", code="wrong_pin")
-    return pinned
-
-
-def _written(gpg: Gpg, role: KeyRole, folder: Path, expire: str) -> MadeKey:
-    fingerprint = gpg.generate_key(f"cutter {role}", expire=expire)
-    public = [folder / f"{role}.asc"]
-    if role is KeyRole.BACKUP:
-        gpg.add_encryption_key(fingerprint)
-        public.append(_new(folder / PIN, fingerprint.encode("ascii") + b"\n"))
-    _new(public[0], gpg.export_public(fingerprint))
-    file = _new(folder / f"{role}.key", gpg.export_secret(fingerprint))
-    return MadeKey(role=role, fingerprint=fingerprint, private=file, public=tuple(public))
 
 
 def _new(path: Path, data: bytes) -> Path:

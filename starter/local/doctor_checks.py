@@ -60,18 +60,7 @@ def all_checks(settings: Settings, hosts: frozenset[Host] | None = None) -> list
     from temporal.preflight import hosts_of, preflight
 
     hosts = hosts or hosts_of(settings)
-    own = checks.made(_of_machine(settings), hosts)
-    down = {SERVERS[check.name] for check in own if check.name in SERVERS and check.verdict is not Verdict.OK}
-    shared = preflight(settings, hosts, down)
-    named = {check.name for check in own}
-    own += [check for check in shared if check.failed or check.name not in named]
-    if checks.DATABASE in down or any(check.name == checks.DATABASE.name and check.failed for check in shared):
-        return own
-    return own + checks.made([(each, partial(_looked, settings, each)) for each in OF_DATABASE], hosts)
-
-
-def _of_machine(settings: Settings) -> tuple[tuple[Description, Probe], ...]:
-    return (
+    of_machine: tuple[tuple[Description, Probe], ...] = (
         (checks.PYTHON, lambda: [python()]),
         (checks.GIT, lambda: [tool(checks.GIT)]),
         (checks.MAKE, lambda: [tool(checks.MAKE)]),
@@ -79,6 +68,14 @@ def _of_machine(settings: Settings) -> tuple[tuple[Description, Probe], ...]:
         (checks.PROCESSES, lambda: processes(settings)),
         (checks.HOMES, lambda: [keys(settings)]),
     )
+    own = checks.made(of_machine, hosts)
+    down = {SERVERS[check.name] for check in own if check.name in SERVERS and check.verdict is not Verdict.OK}
+    shared = preflight(settings, hosts, down)
+    named = {check.name for check in own}
+    own += [check for check in shared if check.failed or check.name not in named]
+    if checks.DATABASE in down or any(check.name == checks.DATABASE.name and check.failed for check in shared):
+        return own
+    return own + checks.made([(each, partial(_looked, settings, each)) for each in OF_DATABASE], hosts)
 
 
 def look(settings: Settings, description: Description) -> Check:

@@ -29,7 +29,11 @@ def ensure_throwaway_keys(settings: Settings) -> None:
     keys.mkdir(mode=0o700, parents=True, exist_ok=True)
     executor, _ = _ensure(settings, "executor")
     verifier, _ = _ensure(settings, "verifier")
-    backup = _ensure_backup(settings)
+    home = Gpg(keys / "backup")
+    secret = home.primary_fingerprints(secret=True)
+    backup = secret[0] if secret else home.generate_key("cutter backup (throw-away)")
+    if not secret:
+        home.add_encryption_key(backup)
     signer = executor.primary_fingerprints(secret=True)[0]
     if signer not in verifier.primary_fingerprints():
         verifier.import_public(executor.export_public(signer))
@@ -42,13 +46,3 @@ def _ensure(settings: Settings, name: str) -> tuple[Gpg, str]:
     gpg = Gpg(settings.keys / name)
     secret = gpg.primary_fingerprints(secret=True)
     return gpg, secret[0] if secret else gpg.generate_key(f"cutter {name} (throw-away)")
-
-
-def _ensure_backup(settings: Settings) -> str:
-    home = Gpg(settings.keys / "backup")
-    secret = home.primary_fingerprints(secret=True)
-    if secret:
-        return secret[0]
-    fingerprint = home.generate_key("cutter backup (throw-away)")
-    home.add_encryption_key(fingerprint)
-    return fingerprint

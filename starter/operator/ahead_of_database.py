@@ -112,14 +112,20 @@ def known_runs(settings: Settings) -> list[KnownRun]:
 def runs_ahead(settings: Settings) -> list[RunAhead]:
     """The runs with objects ahead of the database, each with its objects. Raises Unavailable."""
     known = {run.run_id: run for run in known_runs(settings)}
-    recorded = _recorded(settings, [run.run_id for run in known.values() if run.rests])
+    # For each run that waits, the recorded objects with their digests.
+    recorded: dict[str, dict[str, str | None]] = defaultdict(dict)
+    with session(settings, Role.READ) as connection:
+        for row in RECORDED.all(connection, {"run_ids": [run.run_id for run in known.values() if run.rests]}):
+            recorded[row.run_id][row.name] = row.sha256
     stores = _stores(settings)
     by_run: dict[str, RunAhead] = {}
     for store, run_id, document, names in _by_run(stores, known):
         run = known.get(run_id)
         if run is not None and not run.rests:
             continue
-        ahead = _unknown(store, names) if run is None else _of_known(stores, store, names, recorded[run_id])
+        ahead = [Ahead(store=store, name=name, why=UNKNOWN) for name in names]
+        if run is not None:
+            ahead = _of_known(stores, store, names, recorded[run_id])
         if ahead:
             title = run.document_id if run else document
             run_ahead = by_run.setdefault(
@@ -156,15 +162,6 @@ def set_aside(settings: Settings, run_id: str) -> tuple[RunAhead, list[str]]:
 
 def _stores(settings: Settings) -> Mapping[str, Store]:
     return {KB: Store(settings.kb), ARTIFACTS: open_store(settings.artifacts)}
-
-
-def _recorded(settings: Settings, run_ids: list[str]) -> Mapping[str, Mapping[str, str | None]]:
-    """For each run, the recorded objects with their digests."""
-    digests: dict[str, dict[str, str | None]] = defaultdict(dict)
-    with session(settings, Role.READ) as connection:
-        for row in RECORDED.all(connection, {"run_ids": run_ids}):
-            digests[row.run_id][row.name] = row.sha256
-    return digests
 
 
 def _by_run(stores: Mapping[str, Store], known: Iterable[str]) -> Iterator[tuple[str, str, str, list[str]]]:
@@ -204,10 +201,6 @@ def _owner(kb: Store, name: str, marks: dict[str, str]) -> tuple[str, str]:
 def _mark(run_id: str) -> str:
     """What the name of a run's folder has of the run id."""
     return f"{run_id.split('-')[1][9:13]}-{run_id[-12:]}"
-
-
-def _unknown(store: str, names: list[str]) -> list[Ahead]:
-    return [Ahead(store=store, name=name, why=UNKNOWN) for name in names]
 
 
 def _of_known(

@@ -25,17 +25,13 @@ def outcome(settings: Settings, answer: dict[str, Any], *, wait: bool, watch: bo
     }  # fmt: skip
     code = exit_code(answer, waited=waited, asked=wait or bool(watch))
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
-        answer = as_failure(answer, code=str(answer.get("code") or answer["state"]), message=_why(answer))
+        why = f"the batch is {answer['state']}: {_text(answer['totals'])}"
+        if answer.get("status") == "refused":
+            why = str(answer.get("reason") or "the set was refused")
+        answer = as_failure(answer, code=str(answer.get("code") or answer["state"]), message=why)
     shown = {name: _text(value) for name, value in answer.items() if value not in (False, None, "", {}, [])}
     show(answer, as_json=as_json, render=lambda out: out.print(fields(shown), soft_wrap=True))
     end(code)
-
-
-def _why(answer: dict[str, Any]) -> str:
-    """One sentence with the reason why the command failed: the set was refused, or documents failed."""
-    if answer.get("status") == "refused":
-        return str(answer.get("reason") or "the set was refused")
-    return f"the batch is {answer['state']}: {_text(answer['totals'])}"
 
 
 def exit_code(answer: dict[str, Any], *, waited: bool, asked: bool) -> ExitCode:

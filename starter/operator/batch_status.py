@@ -142,30 +142,35 @@ def live(view: ShownBatch) -> RenderableType:
     room = max(out().size.height - LINES_BESIDE - bool(view.held), ROWS_MIN)
     ordered = by_need(view.documents)
     rows, rest = (ordered, []) if len(ordered) <= room else (ordered[: room - 1], ordered[room - 1 :])
-    listing = _lines_of_table([_cells(view, row) for row in rows])
-    more = [line(f"… and {len(rest)} more: {_counted(rest)}")] if rest else []
-    return Group(_head(view), _bar(view), "", listing, *more, "", _next(view))
+    # One line for each row on a terminal of any width. Text that does not fit is cut. Without --watch it is whole.
+    listing = Table(box=None, pad_edge=False, header_style="bold")
+    for column in COLUMNS:
+        listing.add_column(column, no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        listing.add_row(*map(line, _cells(view, row)))
+    left = [row.shown for row in rest]
+    counts = ", ".join(f"{left.count(word)} {word}" for word in dict.fromkeys(left))
+    more = [line(f"… and {len(rest)} more: {counts}")] if rest else []
+    done, gates = view.gates_done, max(view.gates, 1)
+    bar = Table.grid(padding=(0, 1), expand=True)
+    bar.add_column(ratio=1)
+    bar.add_column(no_wrap=True)
+    bar.add_row(ProgressBar(total=gates, completed=done), f"{100 * done // gates} %  {done} of {view.gates} gates")
+    return Group(_head(view), bar, "", listing, *more, "", _next(view))
 
 
 def lines(view: ShownBatch) -> list[str]:
     """A line for the state of the batch and one for each document. The printer leaves out lines that it has printed."""
-    moved = f"{short_time(view.state_utc)} batch {view.batch_id} {_state(view)}"
-    return [
-        *(_line(view, document) for document in view.documents if document.since_utc or document.shown != "pending"),
-        moved,
-    ]
-
-
-def _line(view: ShownBatch, document: BatchLine) -> str:
-    queue = f" ({document.queue})" if document.queue else ""
-    ended = (
-        f" ({document.shown})"
-        if document.shown in ("rehearsed", "skipped") and document.state != document.shown
-        else ""
-    )
-    moment = short_time(document.since_utc or view.state_utc)
-    text = _rejection(document) or f"{document.document_id} {document.state}"
-    return f"{moment} {text}{ended}{queue}"
+    texts = []
+    for document in view.documents:
+        if not document.since_utc and document.shown == "pending":
+            continue
+        text = _rejection(document) or f"{document.document_id} {document.state}"
+        if document.shown in ("rehearsed", "skipped") and document.state != document.shown:
+            text += f" ({document.shown})"
+        queue = f" ({document.queue})" if document.queue else ""
+        texts.append(f"{short_time(document.since_utc or view.state_utc)} {text}{queue}")
+    return [*texts, f"{short_time(view.state_utc)} batch {view.batch_id} {_state(view)}"]
 
 
 def _rejection(document: BatchLine) -> str:
@@ -186,15 +191,6 @@ def _head(view: ShownBatch) -> RenderableType:
     return Group(head, *halted, line(f"{counted(len(view.documents), 'document')}: {counts}"), *held)
 
 
-def _bar(view: ShownBatch) -> RenderableType:
-    done, gates = view.gates_done, max(view.gates, 1)
-    grid = Table.grid(padding=(0, 1), expand=True)
-    grid.add_column(ratio=1)
-    grid.add_column(no_wrap=True)
-    grid.add_row(ProgressBar(total=gates, completed=done), f"{100 * done // gates} %  {done} of {view.gates} gates")
-    return grid
-
-
 def _next(view: ShownBatch) -> Text:
     return line(f"next: {view.next}")
 
@@ -209,23 +205,10 @@ def _wanted(view: ShownBatch) -> list[Text]:
     for document in view.documents:
         commands = document.commands if document.needs not in by_session else []
         if commands or document.reason:
-            texts += [line(_trouble(document)), *(line(f"  {each}") for each in commands)]
+            reason = f": {document.reason}" if document.reason else ""
+            trouble = _rejection(document) or f"{document.document_id} {document.state}{reason}"
+            texts += [line(trouble), *(line(f"  {each}") for each in commands)]
     return texts
-
-
-def _trouble(document: BatchLine) -> str:
-    reason = f": {document.reason}" if document.reason else ""
-    return _rejection(document) or f"{document.document_id} {document.state}{reason}"
-
-
-def _lines_of_table(rows: Sequence[Sequence[object]]) -> Table:
-    """One line for each row on a terminal of any width. Text that does not fit is cut. Without --watch it is whole."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for column in COLUMNS:
-        made.add_column(column, no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        made.add_row(*map(line, row))
-    return made
 
 
 def _cells(view: ShownBatch, document: BatchLine) -> tuple[object, ...]:
@@ -246,11 +229,6 @@ def age_text(since: str, now: str) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min" if minutes else f"{seconds} s"
-
-
-def _counted(rows: Sequence[BatchLine]) -> str:
-    shown = [row.shown for row in rows]
-    return ", ".join(f"{shown.count(word)} {word}" for word in dict.fromkeys(shown))
 
 
 # --- all batches ------------------------------------------------------------------------------------------------------

@@ -14,19 +14,13 @@ from starter.operator import batch_status
 
 def until_people_or_end(settings: Settings, batch_id: str, *, watch: bool = False) -> ShownBatch:
     """Wait until the batch's workflow has nothing to do or needs signatures. Returns the batch as people see it."""
-    with _watched() if watch else _said(batch_id) as tell:
+    with following(batch_status.live, batch_status.lines) if watch else _said(batch_id) as tell:
         return until(lambda: batch_status.look(settings, batch_id), tell, rests)
 
 
 def rests(view: ShownBatch) -> bool:
     """True if the batch is over, or if only people can continue it. A rehearsal passes SG_1 and waits for nobody."""
     return view.over or (bool(view.awaits) and view.mode == "live")
-
-
-@contextmanager
-def _watched() -> Iterator[Callable[[ShownBatch], None]]:
-    with following(batch_status.live, batch_status.lines) as tell:
-        yield tell
 
 
 @contextmanager

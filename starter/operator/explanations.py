@@ -14,6 +14,8 @@ from cutter.marking.explain import Explanation, explainer
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, end, line, say, show
 
+_KINDS = {"unit": "a unit", "title": "a title", "group": "a group header"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
@@ -62,21 +64,12 @@ def _show(explanations: list[Explanation], *, as_json: bool) -> None:
 
     def render(out: Console) -> None:
         for explanation in explanations:
-            out.print(line(_sentence(explanation)), soft_wrap=True)
+            what = _KINDS.get(explanation.verdict, explanation.verdict)
+            where = f" · {explanation.address}" if explanation.address else ""
+            head = f"line {explanation.line} is {what} ({explanation.rule})"
+            out.print(line(f"{head}: {explanation.sentence}{where} · {explanation.text[:80]}"), soft_wrap=True)
 
     show(answer, as_json=as_json, render=render)
-
-
-def _sentence(explanation: Explanation) -> str:
-    """`line 12 is a unit (word): … · LAW/ARTICLE-5`, then the line itself."""
-    what = {"unit": "a unit", "title": "a title", "group": "a group header", "blank": "blank"}.get(
-        explanation.verdict, explanation.verdict
-    )
-    where = f" · {explanation.address}" if explanation.address else ""
-    return (
-        f"line {explanation.line} is {what} ({explanation.rule}): "
-        f"{explanation.sentence}{where} · {explanation.text[:80]}"
-    )
 
 
 def _end(refused: MarkRefusal, explanations: list[Explanation], *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -34,21 +35,13 @@ def with_holds(settings: Settings, connection: Connection, runs: Sequence[Shown]
     suspects = [
         run.document_id for run in runs if not run.ended_utc and (run.needs in BY_WORKFLOW or run.run_id in still)
     ]
-    held = _holds(settings, suspects)
+    held: dict[str, tuple[str, str]] = {}
+    if suspects:
+        # Temporal's client is imported only here, because the import is slow and most answers need none.
+        holds = importlib.import_module("temporal.executions").holds(settings, suspects)
+        with suppress(CutterError, TimeoutError):
+            held = asyncio.run(asyncio.wait_for(holds, limits.CONNECT_SECONDS))
     return [
         replace(run, needs=held[run.document_id][0], next=held[run.document_id][1]) if run.document_id in held else run
         for run in runs
     ]
-
-
-def _holds(settings: Settings, document_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """For each paused document, the reason and the command."""
-    if not document_ids:
-        return {}
-    # Temporal's client is imported only here, because the import is slow and most answers need none.
-    asked = importlib.import_module("temporal.executions").holds(settings, document_ids)
-    try:
-        held: dict[str, tuple[str, str]] = asyncio.run(asyncio.wait_for(asked, limits.CONNECT_SECONDS))
-        return held
-    except (CutterError, TimeoutError):
-        return {}

@@ -82,33 +82,22 @@ def entries(connection: Connection, person: Person | None = None) -> list[InboxE
     rows = INBOX.all(connection)
     held = LANES.one(connection)
     newer = newer_versions(connection, [row.run_id for row in rows])
-    return [_entry(row, person, lanes.of_run(held, row.run_id), newer.get(row.run_id)) for row in rows]
-
-
-def _entry(row: Waiting, person: Person | None, lane: str | None, newer: str | None) -> InboxEntry:
-    step = next_step(row)
-    of_batch = row.batch_id is not None and step.needs is Needs.APPROVAL
-    command = f"cutter approve --batch {row.batch_id}" if of_batch else step.command
-    return InboxEntry(
-        run_id=row.run_id,
-        document_id=row.document_id,
-        batch_id=row.batch_id,
-        state=row.state,
-        gate=row.gate,
-        needs="expired" if row.expired else step.needs.value,
-        reason=row.reason if row.gate is None else None,
-        since_utc=utc(row.since),
-        expires_utc=utc(row.expires_at),
-        approvers_needed=row.needed,
-        approvers_accepted=row.accepted,
-        request_kb_id=row.kb_id,
-        you_may_not=_why_not(row, step.needs, person),
-        stop_latched=row.latched,
-        # A running workflow ends an expired request by itself.
-        command="cutter reconcile" if row.expired else command,
-        lane=lane,
-        newer=newer,
-    )
+    listed = []
+    for row in rows:
+        step = next_step(row)
+        of_batch = row.batch_id is not None and step.needs is Needs.APPROVAL
+        command = f"cutter approve --batch {row.batch_id}" if of_batch else step.command
+        if row.expired:
+            # A running workflow ends an expired request by itself.
+            command = "cutter reconcile"
+        listed.append(InboxEntry(
+            run_id=row.run_id, document_id=row.document_id, batch_id=row.batch_id, state=row.state, gate=row.gate,
+            needs="expired" if row.expired else step.needs.value, reason=row.reason if row.gate is None else None,
+            since_utc=utc(row.since), expires_utc=utc(row.expires_at), approvers_needed=row.needed,
+            approvers_accepted=row.accepted, request_kb_id=row.kb_id, you_may_not=_why_not(row, step.needs, person),
+            stop_latched=row.latched, command=command, lane=lanes.of_run(held, row.run_id), newer=newer.get(row.run_id),
+        ))  # fmt: skip
+    return listed
 
 
 SIGNED = (Needs.APPROVAL, Needs.SIGNED_RESUME, Needs.SIGNED_VOID, Needs.SIGNED_ACKNOWLEDGEMENT)

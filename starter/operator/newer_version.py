@@ -26,10 +26,9 @@ NEWER = records("newer_versions", NewerVersion)
 
 def newer_versions(connection: Connection, run_ids: Sequence[str]) -> dict[str, str]:
     """A sentence for each of these runs whose document has a newer version."""
-    return {row.run_id: _sentence(row) for row in NEWER.all(connection, {"run_ids": list(run_ids)})}
-
-
-def _sentence(row: NewerVersion) -> str:
-    by = f" by {row.registered_by}" if row.registered_by else ""
-    day = f"{row.registered_at.astimezone(UTC):%Y-%m-%d}"
-    return f"version {row.newest} was registered{by} on {day}, and this run has version {row.pinned}"
+    sentences = {}
+    for row in NEWER.all(connection, {"run_ids": list(run_ids)}):
+        by = f" by {row.registered_by}" if row.registered_by else ""
+        registered = f"registered{by} on {row.registered_at.astimezone(UTC):%Y-%m-%d}"
+        sentences[row.run_id] = f"version {row.newest} was {registered}, and this run has version {row.pinned}"
+    return sentences

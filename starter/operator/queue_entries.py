@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cutter.batch import ways
-from cutter.domain.next_step import Step
 from cutter.domain.timestamps import utc
-from cutter.projections.run_view import ShownRejection
 from cutter.settings import Settings
 from cutter.storage import batch_views
 from cutter.storage.pools import Connection
@@ -73,25 +71,18 @@ def entries(
         for name, documents in named.items()
         for item in batch_views.view(connection, name, documents).items
     }
-    return [_entry(row, steps[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")) for row in rows]
+    listed = []
+    for row in rows:
+        step, rejection = steps[(row.batch_id, row.document_id)], rejected.get(row.run_id or "")
+        listed.append(QueueEntry(
+            queue=row.queue, document_id=row.document_id, run_id=row.run_id, batch_id=row.batch_id, state=row.state,
+            code=row.code, reason=rejections.sentence(rejection) if rejection else row.reason,
+            since_utc=utc(row.entered_at), age=age_text(row.entered_at.isoformat(), row.now.isoformat()),
+            kb_id=row.kb_id, commands=list(step.commands) if step else [f"cutter status {row.document_id}"],
+        ))  # fmt: skip
+    return listed
 
 
 def document(connection: Connection, kb_id: str) -> str:
     """The text of the document about an entry; empty if there is none."""
     return DOCUMENT.first(connection, {"kb_id": kb_id}) or ""
-
-
-def _entry(row: OpenEntry, step: Step | None, rejected: ShownRejection | None) -> QueueEntry:
-    return QueueEntry(
-        queue=row.queue,
-        document_id=row.document_id,
-        run_id=row.run_id,
-        batch_id=row.batch_id,
-        state=row.state,
-        code=row.code,
-        reason=rejections.sentence(rejected) if rejected else row.reason,
-        since_utc=utc(row.entered_at),
-        age=age_text(row.entered_at.isoformat(), row.now.isoformat()),
-        kb_id=row.kb_id,
-        commands=list(step.commands) if step else [f"cutter status {row.document_id}"],
-    )

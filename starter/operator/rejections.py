@@ -55,17 +55,14 @@ def sentence(rejection: ShownRejection) -> str:
 
 def with_reasons(settings: Settings, recorded: Mapping[str, Rejected]) -> dict[str, ShownRejection]:
     """Each recorded rejection with the reason from its statement, by run."""
-    return {
-        run_id: ShownRejection(gate=rejection.gate, approver=rejection.approver, reason=_reason(settings.kb, rejection))
-        for run_id, rejection in recorded.items()
-    }
-
-
-def _reason(kb: str, rejection: Rejected) -> str:
-    try:
-        return _signed_reason(kb, rejection.kb_id, rejection.approval_sha256) or "no reason was given"
-    except (NotFound, InvalidInput, Unavailable):
-        return f"the reason cannot be read; the signed statement was {rejection.kb_id}"
+    shown = {}
+    for run_id, rejection in recorded.items():
+        try:
+            reason = _signed_reason(settings.kb, rejection.kb_id, rejection.approval_sha256) or "no reason was given"
+        except (NotFound, InvalidInput, Unavailable):
+            reason = f"the reason cannot be read; the signed statement was {rejection.kb_id}"
+        shown[run_id] = ShownRejection(gate=rejection.gate, approver=rejection.approver, reason=reason)
+    return shown
 
 
 @lru_cache(maxsize=1000)

@@ -54,7 +54,16 @@ def over(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> str:
         rejected = rejections.read(settings, connection, [run_id]).get(run_id)
     if asked is None or asked.is_open or asked.mode != "live":
         return ""
-    why = rejections.sentence(rejected).rstrip(".") if rejected else _why(asked)
+    if rejected:
+        why = rejections.sentence(rejected).rstrip(".")
+    elif RunState(asked.state).voided:
+        why = "the run was voided"
+    elif asked.status == "expired":
+        why = f"nobody answered it before {readable(asked.expires_at)}"
+    elif asked.status == "approved":
+        why = "it was approved"
+    else:
+        why = f"the run has ended as {asked.state}"
     return f"This request is over: {why}. Nothing waits for an answer."
 
 
@@ -77,13 +86,3 @@ def gone(settings: Settings, requests: Sequence[tuple[str, str]], approver: str)
 
 
 _ENDS = {"approved": "it has all its signatures", "expired": "it has expired"}
-
-
-def _why(asked: RequestState) -> str:
-    if RunState(asked.state).voided:
-        return "the run was voided"
-    if asked.status == "expired":
-        return f"nobody answered it before {readable(asked.expires_at)}"
-    if asked.status == "approved":
-        return "it was approved"
-    return f"the run has ended as {asked.state}"

@@ -18,7 +18,7 @@ from cutter.domain.run_state import RunState
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
-from cutter.projections.run_view import ShownRefusal, ShownRejection, ShownRun, run_view
+from cutter.projections.run_view import ShownRefusal, ShownRun, run_view
 from cutter.settings import Settings
 from cutter.storage import batch_views, blocked_workers
 from cutter.storage import runs as run_rows
@@ -108,24 +108,20 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun
     flaw = request_flaw(settings, sidecar)
     newer = newer_versions(connection, [run_id])
     rejected = rejections.read(settings, connection, [run_id]).get(run_id)
-    view = _with_rejection(run_view(sidecar, refused, step), rejected)
+    view = run_view(sidecar, refused, step)
+    if rejected is not None:
+        # The signed reason is shown wherever the view says that an approver rejected the run.
+        why = rejections.sentence(rejected)
+        timeline = [replace(entry, reason=why) if entry.to == view.state else entry for entry in view.timeline]
+        approvals = [
+            replace(approval, reason=rejected.reason) if approval.decision == schema.REJECT else approval
+            for approval in view.approvals
+        ]
+        view = replace(view, rejected=rejected, reason=why, timeline=timeline, approvals=approvals)
     view = replace(view, lane=lanes.of_run(held, run_id), request_flaw=flaw, newer=newer.get(run_id))
     if flaw:
         view = replace(view, next=f"cutter rebuild {run_id}")
     return _held_up(view, None if flaw else still.get(run_id), blocked_workers.blocked(connection))
-
-
-def _with_rejection(view: ShownRun, rejected: ShownRejection | None) -> ShownRun:
-    """The view with the signed reason of the rejection, wherever it says that an approver rejected the run."""
-    if rejected is None:
-        return view
-    sentence = rejections.sentence(rejected)
-    timeline = [replace(entry, reason=sentence) if entry.to == view.state else entry for entry in view.timeline]
-    signed = [
-        replace(approval, reason=rejected.reason) if approval.decision == schema.REJECT else approval
-        for approval in view.approvals
-    ]
-    return replace(view, rejected=rejected, reason=sentence, timeline=timeline, approvals=signed)
 
 
 def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:

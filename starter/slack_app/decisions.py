@@ -54,24 +54,15 @@ def resolve(settings: Settings, click: Click) -> Reply:
     name = settings.slack_people.get(click.user)
     if name is None:
         return _told(settings, click, "unknown_user", "You are not known here: CUTTER_SLACK_PEOPLE names who is.")
-    card = _card(settings, click)
+    # The pressed card is in that channel, at that place, and about that subject.
+    pressed = {"channel": "slack", "subject": click.subject, "reference": f"{click.channel}/{click.message}"}
+    with session(settings, Role.OPERATOR) as connection:
+        card = CARD.first(connection, pressed)
     if card is None:
         return _told(settings, click, "unknown_card", "That is no card of ours: `cutter inbox` lists what waits.")
     if card.place not in BY_NAME:
         return _told(settings, click, "signature_needed", _by_signature(card))
-    return _decided(settings, click, card, name)
-
-
-def _card(settings: Settings, click: Click) -> PostedCard | None:
-    """The pressed card as it was posted: in that channel, at that place, about that subject."""
-    reference = f"{click.channel}/{click.message}"
-    pressed = {"channel": "slack", "subject": click.subject, "reference": reference}
-    with session(settings, Role.OPERATOR) as connection:
-        return CARD.first(connection, pressed)
-
-
-def _decided(settings: Settings, click: Click, card: PostedCard, name: str) -> Reply:
-    """A stop by the policy, and the database's answer to this person's decision."""
+    # The policy stopped the run. The database answers this person's decision.
     why = _may_not(settings, card, name)
     if why is not None:
         return _told(settings, click, "may_not_decide", f"{why}. Nothing was changed.")
@@ -81,7 +72,13 @@ def _decided(settings: Settings, click: Click, card: PostedCard, name: str) -> R
             connection, UnsignedDecision.of, _DECIDE, (card.run_id, click.subject, word, name, f"slack:{click.user}")
         )
     if answer.status != "recorded":
-        return _told(settings, click, answer.code, _refusals(card)[answer.code])
+        refusals = {
+            "signature_needed": _by_signature(card),
+            "decided_already": f"It was decided already: `cutter status {card.run_id}`.",
+            "approver_is_starter": "Who started the run does not decide about it: another person must.",
+            "same_person": "You have decided this already, and the first answer counts: another person must.",
+        }
+        return _told(settings, click, answer.code, refusals[answer.code])
     if not click.approve:
         text = f"{name} rejects it: the run is cancelled."
     elif answer.have < answer.needed:
@@ -102,15 +99,6 @@ def _may_not(settings: Settings, card: PostedCard, name: str) -> str | None:
     return ineligibility_reason(policy, person, gate, schema.RESUME, starter=card.starter, now=datetime.now(UTC))
 
 
-def _refusals(card: PostedCard) -> dict[str, str]:
-    return {
-        "signature_needed": _by_signature(card),
-        "decided_already": f"It was decided already: `cutter status {card.run_id}`.",
-        "approver_is_starter": "Who started the run does not decide about it: another person must.",
-        "same_person": "You have decided this already, and the first answer counts: another person must.",
-    }
-
-
 def _by_signature(card: PostedCard) -> str:
     # The card asked for a signature, even if enough people have signed since.
     step = next_step(replace(card, approved=False, latched=False))
@@ -124,33 +112,24 @@ def _told(settings: Settings, click: Click, code: str, text: str, deliver_to: Po
     log.info("slack.pressed", code=code, user=click.user, subject=click.subject, approve=click.approve)
 
     def afterwards() -> None:
-        _tell(settings, click, text)
+        if click.answer_to:
+            # This person alone gets it. A person who is not reached sees it when the card changes.
+            trouble = slack_answer.answer(settings.slack_url, click.answer_to, text)
+            if trouble is not None:
+                log.warning("slack.not_told", code=trouble.code)
         if deliver_to is not None:
-            _deliver(settings, deliver_to, click, text)
+            try:
+                asyncio.run(_deliver(settings, deliver_to, click, text))
+            except CutterError as problem:
+                log.warning("slack.not_delivered", run_id=deliver_to.run_id, code=problem.code)
 
     return Reply(text=text, afterwards=afterwards)
 
 
-def _deliver(settings: Settings, card: PostedCard, click: Click, reason: str) -> None:
+async def _deliver(settings: Settings, card: PostedCard, click: Click, reason: str) -> None:
     """Wake the run's workflow. If that fails, `cutter reconcile` does it."""
-    try:
-        asyncio.run(_say(settings, card, click, reason))
-    except CutterError as problem:
-        log.warning("slack.not_delivered", run_id=card.run_id, code=problem.code)
-
-
-async def _say(settings: Settings, card: PostedCard, click: Click, reason: str) -> None:
     client = await connect_temporal(settings)
     if click.approve:
         await runs.resume(client, card.document_id, None)
     else:
         await tell(client, card, "cancel", reason)
-
-
-def _tell(settings: Settings, click: Click, text: str) -> None:
-    """Tell it to this person alone, in Slack. A person who is not reached sees it when the card changes."""
-    if not click.answer_to:
-        return
-    trouble = slack_answer.answer(settings.slack_url, click.answer_to, text)
-    if trouble is not None:
-        log.warning("slack.not_told", code=trouble.code)

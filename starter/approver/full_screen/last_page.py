@@ -48,26 +48,24 @@ class LastPage(Screen[None]):
 
     def draw(self) -> None:
         """Show the statements again."""
-        self.query_one("#statements", Static).update(Group(*self._lines()))
-
-    def _lines(self) -> Iterator[Text]:
-        session, ledger = self.session, self.session.journal.ledger
+        session, signed = self.session, len(self.session.journal.ledger.to_hand_over)
         approved, rejected = session.with_choice(Choice.APPROVE), session.with_choice(Choice.REJECT)
         both = " for both gates" if session.before else ""
-        yield from self._part(f"{counted(len(approved), 'approval')}{both} to sign", approved, "bold green")
-        yield from self._part(f"{counted(len(rejected), 'rejection')} to sign", rejected, "bold red")
-        if ledger.to_hand_over:
-            yield line(f"{counted(len(ledger.to_hand_over), 'request')} signed before, to hand over", "bold")
-        yield from self._part("skipped, these keep waiting", session.with_choice(Choice.SKIP), "bold yellow")
-        yield from self._part("undecided, these keep waiting", session.undecided(), "bold")
-        yield from self._part("no longer waiting, these are not signed", session.gone_requests(), "bold red")
-        yield line("")
-        yield line(
-            "Press y to sign, Escape to go back." if self._has_work() else "Nothing to sign yet: Escape goes back."
-        )
+        how = "Press y to sign, Escape to go back." if self._has_work() else "Nothing to sign yet: Escape goes back."
+        lines = [
+            *self._part(f"{counted(len(approved), 'approval')}{both} to sign", approved, "bold green"),
+            *self._part(f"{counted(len(rejected), 'rejection')} to sign", rejected, "bold red"),
+            *([line(f"{counted(signed, 'request')} signed before, to hand over", "bold")] if signed else []),
+            *self._part("skipped, these keep waiting", session.with_choice(Choice.SKIP), "bold yellow"),
+            *self._part("undecided, these keep waiting", session.undecided(), "bold"),
+            *self._part("no longer waiting, these are not signed", session.gone_requests(), "bold red"),
+            line(""),
+            line(how),
+        ]
         if any(map(session.may_undo, session.requests)):
             where = "In the list, u" if len(session.requests) > 1 else "Escape goes back to the request, where u"
-            yield line(f"{where} takes a decision back.")
+            lines.append(line(f"{where} takes a decision back."))
+        self.query_one("#statements", Static).update(Group(*lines))
 
     def _part(self, heading: str, requests: Sequence[Asked], style: str) -> Iterator[Text]:
         if not requests:

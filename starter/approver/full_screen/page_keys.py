@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from rich.table import Table
@@ -56,7 +55,7 @@ def rows(page: Screen[Any]) -> list[tuple[str, str]]:
         groups.setdefault(own_key.binding.tooltip, []).append(own_key)
     if moves:
         groups[MOVES] = moves
-    return [(_shown(page, same), does) for does, same in groups.items()]
+    return [(" ".join(page.app.get_key_display(key.binding) for key in same), does) for does, same in groups.items()]
 
 
 def _moves(page: Screen[Any], active_binding: ActiveBinding) -> bool:
@@ -66,7 +65,3 @@ def _moves(page: Screen[Any], active_binding: ActiveBinding) -> bool:
         and not isinstance(active_binding.node, TextArea)
         and "+" not in active_binding.binding.key
     )
-
-
-def _shown(page: Screen[Any], same: Iterable[ActiveBinding]) -> str:
-    return " ".join(page.app.get_key_display(key.binding) for key in same)

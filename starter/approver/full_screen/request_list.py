@@ -119,18 +119,16 @@ class RequestList(Deciding):
         self.app.push_screen(RequestReader(self.session, asked, view), self._next)
 
     def _next(self, wanted: Asked | None) -> None:
+        """Open the wanted request. After a decision about the only one open the last page, and leave without one."""
+        alone = self._alone
         if wanted is not None:
             self.read(wanted)
-        elif self._alone is not None:
-            self._after(self._alone)
-
-    def _after(self, alone: Asked) -> None:
-        """Open the last page after a decision about the only request, and leave without one."""
-        decision = self.session.decision(alone)
-        if decision is None or decision.choice is Choice.SKIP:
-            self.app.exit()
-        else:
-            self.app.push_screen(LastPage(self.session), lambda _: self.read(alone))
+        elif alone is not None:
+            decision = self.session.decision(alone)
+            if decision is None or decision.choice is Choice.SKIP:
+                self.app.exit()
+            else:
+                self.app.push_screen(LastPage(self.session), lambda _: self.read(alone))
 
     def action_row(self, place: int) -> None:
         rows = self.query_one(DataTable)

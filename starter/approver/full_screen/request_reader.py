@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rich.console import Group
+from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,18 +19,18 @@ from textual.widgets.tree import TreeNode
 from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.visible import visible
-from cutter.request_view import LeftOut, RequestView, ShownFinding, ShownUnit
+from cutter.request_view import LeftOut, RequestView, ShownUnit
 from cutter.request_view.markdown import UNREAD, line_span
 from starter.approver.full_screen.choices import Deciding
 from starter.approver.full_screen.notice import Notice
 from starter.approver.full_screen.page_keys import ALL_KEYS
 from starter.approver.full_screen.prompts import Question
-from starter.approver.full_screen.unit_tree import Piece, UnitTree
 from starter.approver.request_summary import SEVERITY_STYLES, change, facts, heading, worst_first
 from starter.approver.session import Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 
+Piece = ShownUnit | LeftOut
 Match = tuple[TreeNode[Piece], int]
 """A piece in the tree, and the number of one of its lines."""
 
@@ -39,10 +40,27 @@ PAGED = {
 }  # fmt: skip
 """The widget that the keys for pages scroll in each tab."""
 
-FIRST_CUT = "A first cut: no law in force changes."
-
 SHOWS = "Show findings, change, unit, source or facts"
 NEXT_PAGE = "Show the next page of the text"
+
+
+class UnitTree(Tree[Piece]):
+    """The tree of a request's units. It shortens the title of a unit, and never the number of its words: a swallowed
+    article makes that number large.
+    """
+
+    def render_label(self, node: TreeNode[Piece], base_style: Style, style: Style) -> Text:
+        label = super().render_label(node, base_style, style)
+        if not isinstance(node.data, ShownUnit):
+            return label
+        words = line(f"{counted(node.data.words, 'word')}", "dim")
+        # The root is not shown, so no guide leads from it.
+        guides, above = -1, node.parent
+        while above is not None:
+            guides, above = guides + 1, above.parent
+        room = self.scrollable_content_region.width - self.guide_depth * max(guides, 0) - words.cell_len - 1
+        label.truncate(max(room, limits.TREE_TITLE_CELLS_MIN), overflow="ellipsis", pad=True)
+        return label.append(" ").append_text(words)
 
 
 class RequestReader(Deciding):
@@ -78,21 +96,21 @@ class RequestReader(Deciding):
         """The first and the last selected line of the source."""
         self._word = ""
 
-    def _change(self) -> list[Text]:
-        room = limits.REQUEST_DIFFERENCE_CHARACTERS_MAX
-        return list(change(self.asked.document, self.view, room)) or [line(FIRST_CUT)]
-
     def compose(self) -> ComposeResult:
+        first_tab = "findings" if self.view.findings else self.session.tab
+        if self.view.revision is not None:
+            first_tab = "change"
+        difference = list(change(self.asked.document, self.view, limits.REQUEST_DIFFERENCE_CHARACTERS_MAX))
         yield Static(id="heading")
         with Horizontal():
             yield UnitTree(line(self.asked.name), id="tree")
             with Vertical():
                 yield Static(id="about")
-                with TabbedContent(initial=self._first_tab()):
+                with TabbedContent(initial=first_tab):
                     with TabPane(f"1 Findings {len(self.view.findings)}", id="findings"):
                         yield OptionList(*self._findings(), markup=False, id="finding-list")
                     with TabPane("2 Change", id="change"), VerticalScroll(id="change-list"):
-                        yield Static(Group(*self._change()))
+                        yield Static(Group(*difference or [line("A first cut: no law in force changes.")]))
                     with TabPane("3 Unit", id="unit"):
                         yield _text_area("body")
                     with TabPane("4 Source", id="source"):
@@ -114,7 +132,7 @@ class RequestReader(Deciding):
         for unit in self.view.units:
             below = unit.address in self.view.children
             add = nodes[unit.parent_address].add if below else nodes[unit.parent_address].add_leaf
-            nodes[unit.address] = add(_label(unit), data=unit)
+            nodes[unit.address] = add(line(unit.title, "bold" if unit.findings else ""), data=unit)
             nodes[unit.address].expand()
         for piece in self.view.left_out:
             if piece.reason not in UNREAD:
@@ -128,11 +146,6 @@ class RequestReader(Deciding):
 
     def _tree(self) -> UnitTree:
         return self.query_one(UnitTree)
-
-    def _first_tab(self) -> str:
-        if self.view.revision is not None:
-            return "change"
-        return "findings" if self.view.findings else self.session.tab
 
     def draw(self) -> None:
         """Show the title of the law, and below it the request with its state."""
@@ -152,7 +165,11 @@ class RequestReader(Deciding):
         for place, finding in enumerate(worst_first(self.view)):
             if place:
                 yield None
-            yield Option(_finding(finding, self.view.accepted_when), id=str(self.view.findings.index(finding)))
+            text = f"{finding.severity} line {finding.line}, {finding.name}: {finding.message}"
+            shown = line(text, SEVERITY_STYLES[finding.severity])
+            if finding.because is not None:
+                shown.append("\n").append(line(f"{self.view.accepted_when}: {finding.because}"))
+            yield Option(shown, id=str(self.view.findings.index(finding)))
 
     def on_tree_node_highlighted(self, event: Tree.NodeHighlighted[Piece]) -> None:
         if event.node.data is not None:
@@ -173,15 +190,15 @@ class RequestReader(Deciding):
         body.text = visible(self.view.body(piece)).rstrip("\n")
         body.scroll_home(animate=False)
         self._mark(piece.first_line, piece.last_line)
-        self.query_one("#about", Static).update(line(self._about(piece)))
-
-    def _about(self, piece: Piece) -> str:
         where = f"{line_span(piece.first_line, piece.last_line)}, {piece.size} bytes"
         if isinstance(piece, LeftOut):
-            return f"becomes no unit: {piece.reason}; {where}"
-        stored = "; stored as planned" if piece.stored and piece.address not in self.view.stored_differences else ""
-        noticed = f"; {counted(len(piece.findings), 'finding')}" if piece.findings else ""
-        return f"{piece.address}: {piece.section_type}, {where}, {counted(piece.words, 'word')}{noticed}{stored}"
+            about = f"becomes no unit: {piece.reason}; {where}"
+        else:
+            stored = piece.stored and piece.address not in self.view.stored_differences
+            about = f"{piece.address}: {piece.section_type}, {where}, {counted(piece.words, 'word')}"
+            about += f"; {counted(len(piece.findings), 'finding')}" if piece.findings else ""
+            about += "; stored as planned" if stored else ""
+        self.query_one("#about", Static).update(line(about))
 
     def on_tabbed_content_tab_activated(self) -> None:
         """A hidden source has no width, so the places of its lines are known only after it is shown."""
@@ -194,11 +211,13 @@ class RequestReader(Deciding):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter on a finding shows its line in the source, with its unit in the tree."""
-        finding = self.view.findings[int(event.option.id or 0)]
-        unit = next((node for node in self._placed() if self._has(node, finding)), None)
+        place = int(event.option.id or 0)
+        units = (node for node in self._placed() if isinstance(node.data, ShownUnit) and place in node.data.findings)
+        unit = next(units, None)
         if unit is not None:
             self._go_to(unit)
-        self._mark(finding.line, finding.line)
+        line_number = self.view.findings[place].line
+        self._mark(line_number, line_number)
         self.action_tab("source")
 
     def _go_to(self, node: TreeNode[Piece]) -> None:
@@ -206,10 +225,6 @@ class RequestReader(Deciding):
         self._tree().move_cursor(node)
         if node.data is not None:
             self._show(node.data)
-
-    def _has(self, node: TreeNode[Piece], finding: ShownFinding) -> bool:
-        unit = node.data
-        return isinstance(unit, ShownUnit) and any(self.view.findings[place] is finding for place in unit.findings)
 
     def _placed(self) -> Iterator[TreeNode[Piece]]:
         """The nodes in the order of the tree."""
@@ -310,17 +325,3 @@ def _text_area(name: str) -> TextArea:
     area = TextArea(read_only=True, show_line_numbers=True, soft_wrap=True, id=name)
     area.highlight_cursor_line = False
     return area
-
-
-def _label(unit: ShownUnit) -> Text:
-    """A title, bold if the unit has a finding. The tree adds the number of words."""
-    return line(unit.title, "bold" if unit.findings else "")
-
-
-def _finding(finding: ShownFinding, when: str) -> Text:
-    text = line(
-        f"{finding.severity} line {finding.line}, {finding.name}: {finding.message}", SEVERITY_STYLES[finding.severity]
-    )
-    if finding.because is not None:
-        text.append("\n").append(line(f"{when}: {finding.because}"))
-    return text
