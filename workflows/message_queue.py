@@ -78,7 +78,7 @@ def reduce(queue: MessageQueue, name: str, arguments: Sequence[Any]) -> MessageQ
         return _refused(queue, name, "wrong_arguments", f"one argument, not {len(arguments)}")
     kb_id = _kb_id(arguments[0] if arguments else None)
     if kb_id is None:
-        if name in ("resume", "resume_stopped") and _is_empty(arguments):
+        if name in ("resume", "resume_stopped") and (not arguments or arguments[0] in (None, "", {})):
             return replace(queue, messages=(*queue.messages, Message(ticket=ticket, name=name)))
         return _refused(queue, name, "malformed", 'the argument is a KB id, or {"approval_kb_id": "…"}')
     if (name, kb_id) in queue.known:
@@ -131,10 +131,13 @@ def _is_full(queue: MessageQueue, name: str) -> bool:
 
 
 def _stopped(queue: MessageQueue, kind: str, arguments: Sequence[Any]) -> MessageQueue:
-    reason = _reason(arguments[0] if arguments else None)
+    argument = arguments[0] if arguments else None
+    reason = argument.get("reason") if isinstance(argument, dict) else argument
+    text = " ".join(reason.split()) if isinstance(reason, str) else ""
     if queue.stop is not None and queue.stop.kind == "cancel":
         kind = "cancel"
-    return replace(queue, stop=StopOrder(kind=kind, reason=reason))
+    short_reason = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
+    return replace(queue, stop=StopOrder(kind=kind, reason=short_reason))
 
 
 def _refused(queue: MessageQueue, name: str, code: str, reason: str) -> MessageQueue:
@@ -156,14 +159,3 @@ def _kb_id(argument: Any) -> str | None:
         return ids.kb_id(argument)
     except ids.InvalidId:
         return None
-
-
-def _is_empty(arguments: Sequence[Any]) -> bool:
-    return not arguments or arguments[0] is None or arguments[0] == "" or arguments[0] == {}
-
-
-def _reason(argument: Any) -> str:
-    if isinstance(argument, dict):
-        argument = argument.get("reason")
-    text = argument if isinstance(argument, str) else "no reason given"
-    return " ".join(text.split())[: limits.REASON_CHARACTERS_MAX] or "no reason given"
