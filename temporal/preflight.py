@@ -53,33 +53,19 @@ async def _of_temporal(settings: Settings, hosts: frozenset[Host]) -> list[Check
     try:
         client = await asyncio.wait_for(connect(settings), limits.PREFLIGHT_CONNECT_SECONDS)
     except (CutterError, TimeoutError) as problem:
-        results = [bad(checks.TEMPORAL, _reason(problem), _way_in(settings))]
-    else:
-        return await _of_server(settings, client, hosts)
-    return results + [
-        unseen(description, "Temporal does not answer") for description in OF_SERVER if description.hosts & hosts
-    ]
-
-
-def _reason(problem: BaseException) -> str:
-    return str(problem) or f"no answer within {limits.PREFLIGHT_CONNECT_SECONDS} seconds"
-
-
-def _way_in(settings: Settings) -> str:
-    """The settings that a person corrects if Temporal does not answer."""
-    if settings.temporal_address is None and not os.environ.get("TEMPORAL_ADDRESS"):
-        return "cutter up"
-    return f"start the server, or correct {ADDRESS}; for TLS, set {TLS_SETTINGS}"
-
-
-async def _of_server(settings: Settings, client: Client, hosts: frozenset[Host]) -> list[Check]:
+        found = str(problem) or f"no answer within {limits.PREFLIGHT_CONNECT_SECONDS} seconds"
+        local = settings.temporal_address is None and not os.environ.get("TEMPORAL_ADDRESS")
+        remedy = "cutter up" if local else f"start the server, or correct {ADDRESS}; for TLS, set {TLS_SETTINGS}"
+        hidden = [description for description in OF_SERVER if description.hosts & hosts]
+        unknown = [unseen(description, "Temporal does not answer") for description in hidden]
+        return [bad(checks.TEMPORAL, found, remedy), *unknown]
     address = client.service_client.config.target_host
     results = [ok(checks.TEMPORAL, address), _encrypted(client), await _version(client)]
     named = await _namespace(settings, client)
     results.append(named)
     if checks.SEARCH_ATTRIBUTES.hosts & hosts:
-        unknown = unseen(checks.SEARCH_ATTRIBUTES, "the namespace is not there")
-        results.append(unknown if named.failed else await _search_attributes(client))
+        lacking = unseen(checks.SEARCH_ATTRIBUTES, "the namespace is not there")
+        results.append(lacking if named.failed else await _search_attributes(client))
     return results
 
 
