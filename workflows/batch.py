@@ -67,7 +67,13 @@ class Batch:
     @workflow.run
     async def run(self, *inputs: Any) -> BatchResult:
         """Start with one BatchInput, as JSON: {"batch_id": "0199…"}."""
-        start = _parse(inputs)
+        try:
+            start: BatchInput = adapter(BatchInput).validate_python(inputs[0] if len(inputs) == 1 else None)
+            ids.batch_id(start.batch_id)
+        except (ValidationError, ids.InvalidId):
+            example = '{"batch_id": "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"}'
+            message = f"start with one argument such as {example}, a UUID of version 7"
+            raise ApplicationError(message, non_retryable=True) from None
         self.display.batch_id = start.batch_id
         main = asyncio.create_task(self._main(start))
         orders = asyncio.create_task(self._carry_out_orders())
@@ -299,15 +305,3 @@ class Batch:
 
 def _no(code: str, reason: str) -> Answer:
     return {"status": "refused", "code": code, "reason": reason, "accepted": [], "refused": [], "missing": []}
-
-
-def _parse(inputs: Sequence[Any]) -> BatchInput:
-    try:
-        start: BatchInput = adapter(BatchInput).validate_python(inputs[0] if len(inputs) == 1 else None)
-        ids.batch_id(start.batch_id)
-    except (ValidationError, ids.InvalidId):
-        raise ApplicationError(
-            'start with one argument such as {"batch_id": "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"}, a UUID of version 7',
-            non_retryable=True,
-        ) from None
-    return start

@@ -47,7 +47,15 @@ class DocumentRun:
     @workflow.run
     async def run(self, *inputs: Any) -> RunResult:
         """Start with one RunInput, as JSON: {"document_id": "ICX-LAW-2026-001"}."""
-        start = _parse(inputs)
+        try:
+            start: RunInput = adapter(RunInput).validate_python(inputs[0] if len(inputs) == 1 else None)
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            field = ".".join(str(part) for part in first["loc"]) or "input"
+            raise ApplicationError(
+                f'{field}: {first["msg"]}; start with one argument such as {{"document_id": "ICX-LAW-2026-001"}}',
+                non_retryable=True,
+            ) from None
         main = asyncio.create_task(self._main(start))
         while not main.done():
             try:
@@ -199,16 +207,3 @@ class DocumentRun:
     @workflow.query(name="sidecar", description="The run in the words of seed 000 §5")
     def sidecar(self, *_: Any) -> dict[str, Any]:
         return run_sidecar.sidecar(self.progress.display)
-
-
-def _parse(inputs: Sequence[Any]) -> RunInput:
-    try:
-        start: RunInput = adapter(RunInput).validate_python(inputs[0] if len(inputs) == 1 else None)
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "input"
-        raise ApplicationError(
-            f'{field}: {first["msg"]}; start with one argument such as {{"document_id": "ICX-LAW-2026-001"}}',
-            non_retryable=True,
-        ) from None
-    return start
