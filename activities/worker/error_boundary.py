@@ -41,7 +41,12 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
             if lacking is not None:
                 raise _refused(name, lacking) from None
             _count("unexpected")
-            log.error("activity.unexpected", activity=name, kind=type(problem).__name__, where=_where(problem))
+            trace = problem.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            file = trace.tb_frame.f_code.co_filename.rsplit("/", 1)[-1] if trace else ""
+            where = f"{file}:{trace.tb_lineno}" if trace else "?"
+            log.error("activity.unexpected", activity=name, kind=type(problem).__name__, where=where)
             raise ApplicationError(
                 f"unexpected {type(problem).__name__} in {name}: see the worker's log",
                 type=f"Unexpected:{type(problem).__name__}",
@@ -108,10 +113,3 @@ def failure_of(problem: CutterError) -> ApplicationError:
     else:
         kind = f"Refused:{problem.code}"
     return ApplicationError(str(problem)[:500], type=kind, non_retryable=True)
-
-
-def _where(problem: BaseException) -> str:
-    trace = problem.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}" if trace else "?"
