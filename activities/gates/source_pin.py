@@ -81,17 +81,14 @@ def _evidence(document_id: str, source: Registered | None, requested_uri: str | 
             manifest_digest=source.manifest_digest, change_kind=source.change_kind, change_reason=source.change_reason,
             effective_from=source.effective_from,
         )  # fmt: skip
+    base = None
+    if source.base_run_id is not None:
+        base = gate.Base(
+            run_id=source.base_run_id, source_version_id=source.base_source_version_id,
+            receipt_hash=source.base_receipt_hash, effective_from=source.base_effective_from,
+        )  # fmt: skip
     return gate.Evidence(
         document_id=document_id, source_document_id=source.source_document_id, docprefix=source.docprefix,
         registered_uri=source.registered_uri, requested_uri=requested_uri, version=version, snapshot=source.snapshot,
-        base=_base(source), today=source.today,
-    )  # fmt: skip
-
-
-def _base(source: Registered) -> gate.Base | None:
-    if source.base_run_id is None:
-        return None
-    return gate.Base(
-        run_id=source.base_run_id, source_version_id=source.base_source_version_id,
-        receipt_hash=source.base_receipt_hash, effective_from=source.base_effective_from,
+        base=base, today=source.today,
     )  # fmt: skip
