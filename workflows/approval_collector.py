@@ -158,7 +158,14 @@ class ApprovalCollector:
                 timeout_summary=f"{request.gate} expires",
             )
         except TimeoutError:
-            await self._expire(request)
+            ended = EndRequestInput(run_id=self.progress.run_id, gate=request.gate, status="expired")
+            for _ in range(limits.CLOCK_CHECKS_MAX):
+                done = await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: expired")
+                if not done.not_so:
+                    reason = f"{request.gate} expired at {request.expires_utc}"
+                    await self.control.hold("stopped_expired", reason, request.gate)
+                await self.control.pause(limits.CLOCKS_APART_SECONDS, "the database's clock is slower than ours")
+            raise RestartFromReceipts from None
         await self.control.boundary()
         message, self.progress.queue = message_queue.take(self.progress.queue)
         return message
@@ -188,14 +195,3 @@ class ApprovalCollector:
             await self.control.call("resume_run", order, Resumed, "resume the run")
             raise RestartFromReceipts
         return verdict
-
-    async def _expire(self, request: OpenedRequest) -> None:
-        ended = EndRequestInput(run_id=self.progress.run_id, gate=request.gate, status="expired")
-        for _ in range(limits.CLOCK_CHECKS_MAX):
-            done = await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: expired")
-            if not done.not_so:
-                await self.control.hold(
-                    "stopped_expired", f"{request.gate} expired at {request.expires_utc}", request.gate
-                )
-            await self.control.pause(limits.CLOCKS_APART_SECONDS, "the database's clock is slower than ours")
-        raise RestartFromReceipts

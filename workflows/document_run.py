@@ -107,7 +107,16 @@ class DocumentRun:
         """Register the run or find it. A gate with a sealed receipt is not run again, even in a new execution."""
         self.progress.display.document_id, self.progress.display.run_id = start.document_id, start.run_id or ""
         first = BeginInput(run=start, first_execution_id=workflow.info().first_execution_run_id)
-        view: RunView = await self._registered(first)
+        asks = "ask the database for the run"
+        view: RunView | None = None
+        while view is None:
+            try:
+                # The run's caps are unknown until the answer, so an outage is shown after two tries.
+                view = await call_activity("begin_run", first, RunView, self.progress.caps, summary=asks, tries=2)
+            except DependencyUnavailable as problem:
+                await self.control.outage(f"stopped_unavailable_{problem.dependency}", str(problem), registered=False)
+            except ActivityFailed as problem:
+                raise ApplicationError(f"the run could not be registered: {problem}", non_retryable=True) from None
         self.progress.caps, self.progress.sealed = view.caps, set(view.sealed)
         display = self.progress.display
         self.progress.display = replace(
@@ -131,19 +140,6 @@ class DocumentRun:
         if view.outcome is not None or RunState(view.state).terminal:
             outcome = view.outcome or ("success" if view.state == State.CLOSEOUT_REPORTED else "")
             raise RunEnded(await self.control.close(view.state, outcome=outcome))
-
-    async def _registered(self, first: BeginInput) -> RunView:
-        """Read the run from the database. The run's caps are unknown until then, so an outage is shown after two
-        tries.
-        """
-        asks = "ask the database for the run"
-        while True:
-            try:
-                return await call_activity("begin_run", first, RunView, self.progress.caps, summary=asks, tries=2)
-            except DependencyUnavailable as problem:
-                await self.control.outage(f"stopped_unavailable_{problem.dependency}", str(problem), registered=False)
-            except ActivityFailed as problem:
-                raise ApplicationError(f"the run could not be registered: {problem}", non_retryable=True) from None
 
     async def _look_again(self, start: RunInput) -> None:
         """Go back to the first gate that is not sealed. If the run goes back too often, it stops, because people must

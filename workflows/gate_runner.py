@@ -55,7 +55,14 @@ class GateRunner:
             self.progress.display.gate = gate.name
             began = workflow.now()
             self.progress.display.began.setdefault(gate.name, began.isoformat())
-            again = self._should_it_fail(tries)
+            # The wait after an outage is drawn before the attempt, so that the attempt's row can show it.
+            budget = RetryBudget(
+                max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,
+                delays_seconds=self.progress.caps.retry_delays_seconds,
+                left_seconds=self.progress.caps.hard_seconds - self.progress.active.total_seconds(),
+            )  # fmt: skip
+            decision = decide(attempts=tries.failures + 1, failures=self.progress.failures + 1, budget=budget)
+            again = decision if isinstance(decision, Denied) else decision.seconds(workflow.random().random())
             try:
                 outcome = await self._execute(gate, approvals, again)
             except ActivityError as error:
@@ -73,18 +80,6 @@ class GateRunner:
                 self.progress.display.refuse(outcome.said)
                 return outcome.code or "approval_refused"
             await self._not_passed(gate, outcome, tries)
-
-    def _should_it_fail(self, tries: Tries) -> float | Denied:
-        """The seconds to wait if the attempt meets an outage, or the reason why the attempt would be the last. The wait
-        is drawn before the attempt, so that the attempt's row can show it.
-        """
-        left = self.progress.caps.hard_seconds - self.progress.active.total_seconds()
-        budget = RetryBudget(
-            max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,
-            delays_seconds=self.progress.caps.retry_delays_seconds, left_seconds=left,
-        )  # fmt: skip
-        decision = decide(attempts=tries.failures + 1, failures=self.progress.failures + 1, budget=budget)
-        return decision if isinstance(decision, Denied) else decision.seconds(workflow.random().random())
 
     async def _execute(self, gate: Gate, approvals: Sequence[str], again: float | Denied) -> GateOutcome | None:
         """Run the gate's activity. Returns None for an answer of another type. If a stop arrives meanwhile, it sets the
@@ -135,7 +130,15 @@ class GateRunner:
                 seconds = self.progress.caps.lane_wait_seconds * (0.2 + 0.8 * workflow.random().random())
                 await self.control.pause(seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
             case "backup_stale":
-                await self._refresh_backup(gate, outcome, tries)
+                tries.stale += 1
+                if tries.stale > limits.BACKUPS_A_GATE:
+                    await self.control.hold("stopped_unavailable_backup", outcome.reason, gate.name)
+                order, why = GateInput(run_id=self.progress.run_id), "a new backup, because the old one is stale"
+                fresh = await self.control.call("refresh_backup", order, BackupRefreshed, why)
+                if fresh.status in ("failed", "needs_approval") and fresh.state:
+                    await self._not_passed(gate, fresh, tries)
+                if fresh.status != "passed":
+                    await self.control.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
             case "failed":
                 await self.control.fail(outcome.state, outcome.said, gate.name)
             case "ended" if outcome.code == "stale_attempt":
@@ -189,19 +192,6 @@ class GateRunner:
         self.progress.display.retry(f"{gate.name}: {why}, tried again")
         seconds = decision.seconds(workflow.random().random())
         await self.control.pause(seconds, f"{gate.name}: {why}, try {tries.lost + 1}")
-
-    async def _refresh_backup(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
-        tries.stale += 1
-        if tries.stale > limits.BACKUPS_A_GATE:
-            await self.control.hold("stopped_unavailable_backup", outcome.reason, gate.name)
-        order = GateInput(run_id=self.progress.run_id)
-        fresh = await self.control.call(
-            "refresh_backup", order, BackupRefreshed, "a new backup, because the old one is stale"
-        )
-        if fresh.status in ("failed", "needs_approval") and fresh.state:
-            await self._not_passed(gate, fresh, tries)
-        if fresh.status != "passed":
-            await self.control.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
 
     def _sealed(self, gate: Gate, outcome: GateOutcome) -> None:
         display = self.progress.display

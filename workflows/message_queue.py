@@ -69,7 +69,14 @@ def reduce(queue: MessageQueue, name: str, arguments: Sequence[Any]) -> MessageQ
     queue = replace(queue, tickets=ticket)
     if name in STOP_MESSAGES:
         # A stop is checked first, because a queue that somebody has filled must not keep it out.
-        return _stopped(queue, name, arguments)
+        reason = arguments[0] if arguments else None
+        if isinstance(reason, dict):
+            reason = reason.get("reason")
+        text = " ".join(reason.split()) if isinstance(reason, str) else ""
+        if queue.stop is not None and queue.stop.kind == "cancel":
+            name = "cancel"
+        stop = StopOrder(kind=name, reason=text[: limits.REASON_CHARACTERS_MAX] or "no reason given")
+        return replace(queue, stop=stop)
     if _is_full(queue, name):
         return replace(queue, dropped=queue.dropped + 1)
     if name not in KNOWN:
@@ -128,16 +135,6 @@ def _is_full(queue: MessageQueue, name: str) -> bool:
     # Approvals and orders have separate limits. A stopped run lets approvals wait, but must still receive its resume.
     same = sum((message.name == EARLY) == (name == EARLY) for message in queue.messages)
     return same >= limits.INBOX_MESSAGES_MAX
-
-
-def _stopped(queue: MessageQueue, kind: str, arguments: Sequence[Any]) -> MessageQueue:
-    argument = arguments[0] if arguments else None
-    reason = argument.get("reason") if isinstance(argument, dict) else argument
-    text = " ".join(reason.split()) if isinstance(reason, str) else ""
-    if queue.stop is not None and queue.stop.kind == "cancel":
-        kind = "cancel"
-    short_reason = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
-    return replace(queue, stop=StopOrder(kind=kind, reason=short_reason))
 
 
 def _refused(queue: MessageQueue, name: str, code: str, reason: str) -> MessageQueue:
