@@ -157,7 +157,15 @@ async def serving(
         wake_batch=waking(client, loop, deps.worker),
     )  # fmt: skip
     async with AsyncExitStack() as exits:
-        presence = _presence(client, deps, exits)
+        # Heartbeats and gauges have a connection of their own, so that they never wait for a gate.
+        role = ROLES_OF[deps.worker_role][0]
+        pool = exits.enter_context(open_pool(deps.settings, role, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS))
+        runtime = client.service_client.config.runtime
+        metered = deps.settings.metrics_port is not None and deps.worker_role is WorkerRole.CUTTER
+        presence = Presence(
+            pool, gauges=Gauges(runtime.metric_meter, pool) if runtime and metered else None, identity=deps.worker,
+            build_id=deps.build_id, slots=slots_of(deps.worker_role), seconds=deps.settings.worker_beat_seconds,
+        )  # fmt: skip
         exits.push_async_callback(presence.say, SHUTDOWN)  # Also for a worker that never begins to serve.
         await presence.say(INITIALIZING)
         workers = []
@@ -196,19 +204,6 @@ def slots_of(role: WorkerRole) -> dict[str, int]:
     return {names.TASK_QUEUES[role]: SLOTS, **batches}
 
 
-def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:
-    """The worker's heartbeats and gauges. They have a connection of their own, so that they never wait for a gate."""
-    role = ROLES_OF[deps.worker_role][0]
-    pool = exits.enter_context(open_pool(deps.settings, role, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS))
-    runtime = client.service_client.config.runtime
-    metered = deps.settings.metrics_port is not None and deps.worker_role is WorkerRole.CUTTER
-    gauges = Gauges(runtime.metric_meter, pool) if runtime and metered else None
-    return Presence(
-        pool, gauges=gauges, identity=deps.worker, build_id=deps.build_id, slots=slots_of(deps.worker_role),
-        seconds=deps.settings.worker_beat_seconds,
-    )  # fmt: skip
-
-
 async def run(config: settings.Settings, role: WorkerRole) -> None:
     """Serve the role's task queues until SIGTERM or SIGINT, then finish the running work.
 
@@ -230,8 +225,26 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     probe = partial(preflight, config, frozenset({OF_WORKER[role]}))
     readiness = Readiness(probe, stopping, partial(_say_waiting, config, role))
     async with health_server.serving(config, role, readiness) as probes:
-        if await _passed(config, role, readiness, identity):
-            await _serve(config, role, readiness, identity, probes)
+        if not await _passed(config, role, readiness, identity):
+            return
+        deps = build_deps(config, role, identity)
+        runtime, metrics = telemetry.runtime(config, role, deps.build_id)
+        client = await connect(config, identity=deps.worker, runtime=runtime)
+        async with serving(client, deps) as presence:
+            address = client.service_client.config.target_host
+            leave_out_of_collections()
+            log.info("worker.ready", pid=os.getpid(), address=address, metrics=metrics, probes=probes)
+            ready = ready_file(config, role)
+            ready.parent.mkdir(parents=True, exist_ok=True)
+            ready.write_text(str(os.getpid()), encoding="ascii")
+            await readiness.keep(presence)
+            _on_signals(partial(_end_at_once, "told twice"))
+            asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
+            log.info("worker.draining")
+        log.info("worker.drained")
+        deps.watches.close()
+        for pool in deps.pools.values():
+            pool.close()
 
 
 async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str) -> bool:
@@ -249,27 +262,6 @@ async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readin
             return True
         await presence.say(SHUTDOWN)
     return False
-
-
-async def _serve(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str, probes: str) -> None:
-    deps = build_deps(config, role, identity)
-    runtime, metrics = telemetry.runtime(config, role, deps.build_id)
-    client = await connect(config, identity=deps.worker, runtime=runtime)
-    async with serving(client, deps) as presence:
-        address = client.service_client.config.target_host
-        leave_out_of_collections()
-        log.info("worker.ready", pid=os.getpid(), address=address, metrics=metrics, probes=probes)
-        ready = ready_file(config, role)
-        ready.parent.mkdir(parents=True, exist_ok=True)
-        ready.write_text(str(os.getpid()), encoding="ascii")
-        await readiness.keep(presence)
-        _on_signals(partial(_end_at_once, "told twice"))
-        asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
-        log.info("worker.draining")
-    log.info("worker.drained")
-    deps.watches.close()
-    for pool in deps.pools.values():
-        pool.close()
 
 
 async def _give_memory_back() -> NoReturn:

@@ -59,24 +59,21 @@ async def _of_temporal(settings: Settings, hosts: frozenset[Host]) -> list[Check
         hidden = [description for description in OF_SERVER if description.hosts & hosts]
         unknown = [unseen(description, "Temporal does not answer") for description in hidden]
         return [bad(checks.TEMPORAL, found, remedy), *unknown]
-    address = client.service_client.config.target_host
-    results = [ok(checks.TEMPORAL, address), _encrypted(client), await _version(client)]
+    config = client.service_client.config
+    host = config.target_host.rpartition(":")[0].strip("[]")
+    if config.tls:
+        wire = ok(checks.TEMPORAL_TLS, "encrypted, and the server's certificate is verified")
+    elif host in database.LOOPBACK:
+        wire = ok(checks.TEMPORAL_TLS, "the server is on this machine")
+    else:
+        wire = warned(checks.TEMPORAL_TLS, f"the connection to {host} is not encrypted", f"set {TLS_SETTINGS}")
+    results = [ok(checks.TEMPORAL, config.target_host), wire, await _version(client)]
     named = await _namespace(settings, client)
     results.append(named)
     if checks.SEARCH_ATTRIBUTES.hosts & hosts:
         lacking = unseen(checks.SEARCH_ATTRIBUTES, "the namespace is not there")
         results.append(lacking if named.failed else await _search_attributes(client))
     return results
-
-
-def _encrypted(client: Client) -> Check:
-    config = client.service_client.config
-    host = config.target_host.rpartition(":")[0].strip("[]")
-    if config.tls:
-        return ok(checks.TEMPORAL_TLS, "encrypted, and the server's certificate is verified")
-    if host in database.LOOPBACK:
-        return ok(checks.TEMPORAL_TLS, "the server is on this machine")
-    return warned(checks.TEMPORAL_TLS, f"the connection to {host} is not encrypted", f"set {TLS_SETTINGS}")
 
 
 async def _version(client: Client) -> Check:
