@@ -53,12 +53,12 @@ async def _of_temporal(settings: Settings, hosts: frozenset[Host]) -> list[Check
     try:
         client = await asyncio.wait_for(connect(settings), limits.PREFLIGHT_CONNECT_SECONDS)
     except (CutterError, TimeoutError) as problem:
-        found = str(problem) or f"no answer within {limits.PREFLIGHT_CONNECT_SECONDS} seconds"
+        reason = str(problem) or f"no answer within {limits.PREFLIGHT_CONNECT_SECONDS} seconds"
         local = settings.temporal_address is None and not os.environ.get("TEMPORAL_ADDRESS")
         remedy = "cutter up" if local else f"start the server, or correct {ADDRESS}; for TLS, set {TLS_SETTINGS}"
         hidden = [description for description in OF_SERVER if description.hosts & hosts]
         unknown = [unseen(description, "Temporal does not answer") for description in hidden]
-        return [bad(checks.TEMPORAL, found, remedy), *unknown]
+        return [bad(checks.TEMPORAL, reason, remedy), *unknown]
     config = client.service_client.config
     host = config.target_host.rpartition(":")[0].strip("[]")
     if config.tls:
