@@ -73,27 +73,20 @@ def new_identity(role: WorkerRole) -> str:
 
 def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None = None) -> Deps:
     """The composition root: make everything that the activities of this role need."""
+    # The revision that signs has the build only if builds are pinned. The verifier must show the revision that leg B
+    # recorded, and the worker of the next unpinned build could not.
+    build = f"/{build_id(config)}" if config.versioning == "pinned" else ""
     return Deps(
         settings=config,
         worker_role=role,
         worker=identity or new_identity(role),
-        tool_revision=_revision(config, role),
+        tool_revision=f"cutter/{__version__}{build}+{role.value}",
         pools=open_pools(config, role),
         kb=Store(config.kb),
         signer=signer_of(config, key_homes.HOMES[role]),
         watches=Watches(),
         build_id=build_id(config),
     )
-
-
-def _revision(config: settings.Settings, role: WorkerRole) -> str:
-    """The revision that signs: the version, and also the build if builds are pinned.
-
-    The verifier must show the revision that leg B recorded. If unpinned builds were part of the revision, the worker of
-    the next build could not verify a run that leg B has recorded.
-    """
-    build = f"/{build_id(config)}" if config.versioning == "pinned" else ""
-    return f"cutter/{__version__}{build}+{role.value}"
 
 
 def make_worker(
@@ -164,7 +157,15 @@ async def serving(
         wake_batch=waking(client, loop, deps.worker),
     )  # fmt: skip
     async with AsyncExitStack() as exits:
-        presence = _presence(client, deps, exits)
+        # Heartbeats and gauges have a connection of their own, so that they never wait for a gate.
+        role = ROLES_OF[deps.worker_role][0]
+        pool = exits.enter_context(open_pool(deps.settings, role, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS))
+        runtime = client.service_client.config.runtime
+        metered = deps.settings.metrics_port is not None and deps.worker_role is WorkerRole.CUTTER
+        presence = Presence(
+            pool, gauges=Gauges(runtime.metric_meter, pool) if runtime and metered else None, identity=deps.worker,
+            build_id=deps.build_id, slots=slots_of(deps.worker_role), seconds=deps.settings.worker_beat_seconds,
+        )  # fmt: skip
         exits.push_async_callback(presence.say, SHUTDOWN)  # Also for a worker that never begins to serve.
         await presence.say(INITIALIZING)
         workers = []
@@ -203,40 +204,47 @@ def slots_of(role: WorkerRole) -> dict[str, int]:
     return {names.TASK_QUEUES[role]: SLOTS, **batches}
 
 
-def _presence(client: Client, deps: Deps, exits: AsyncExitStack) -> Presence:
-    """The worker's heartbeats and gauges. They have a connection of their own, so that they never wait for a gate."""
-    role = ROLES_OF[deps.worker_role][0]
-    pool = exits.enter_context(open_pool(deps.settings, role, size=1, timeout=limits.WORKER_BEAT_WAIT_SECONDS))
-    runtime = client.service_client.config.runtime
-    metered = deps.settings.metrics_port is not None and deps.worker_role is WorkerRole.CUTTER
-    gauges = Gauges(runtime.metric_meter, pool) if runtime and metered else None
-    return Presence(
-        pool, gauges=gauges, identity=deps.worker, build_id=deps.build_id, slots=slots_of(deps.worker_role),
-        seconds=deps.settings.worker_beat_seconds,
-    )  # fmt: skip
-
-
 async def run(config: settings.Settings, role: WorkerRole) -> None:
     """Serve the role's task queues until SIGTERM or SIGINT, then finish the running work.
 
     The worker begins to serve only after its preflight has passed. A second signal ends the process at once. So does
     the end of the longest gate's cap.
     """
-    _require_own_key(config, role)
+    # A worker with another worker's key could sign for both, so two signatures would prove nothing more than one.
+    if others := key_homes.foreign(config.keys, role):
+        raise Refused(
+            f"{config.keys} holds the key of another worker ({', '.join(others)}): let `cutter up` start the workers, "
+            f"or set CUTTER_KEYS_DIR to a folder with {key_homes.HOMES[role]} alone",
+            code="foreign_key",
+        )
     for database_role in ROLES_OF[role]:
         check_direct(config, database_role)
     identity, stopping = new_identity(role), asyncio.Event()
     telemetry.configure_logs(role=role.value, worker=identity, build_id=build_id(config))
     _on_signals(stopping.set)
-    readiness = _readiness(config, role, stopping)
+    probe = partial(preflight, config, frozenset({OF_WORKER[role]}))
+    readiness = Readiness(probe, stopping, partial(_say_waiting, config, role))
     async with health_server.serving(config, role, readiness) as probes:
-        if await _passed(config, role, readiness, identity):
-            await _serve(config, role, readiness, identity, probes)
-
-
-def _readiness(config: settings.Settings, role: WorkerRole, stopping: asyncio.Event) -> Readiness:
-    hosts = frozenset({OF_WORKER[role]})
-    return Readiness(partial(preflight, config, hosts), stopping, partial(_say_waiting, config, role))
+        if not await _passed(config, role, readiness, identity):
+            return
+        deps = build_deps(config, role, identity)
+        runtime, metrics = telemetry.runtime(config, role, deps.build_id)
+        client = await connect(config, identity=deps.worker, runtime=runtime)
+        async with serving(client, deps) as presence:
+            address = client.service_client.config.target_host
+            leave_out_of_collections()
+            log.info("worker.ready", pid=os.getpid(), address=address, metrics=metrics, probes=probes)
+            ready = ready_file(config, role)
+            ready.parent.mkdir(parents=True, exist_ok=True)
+            ready.write_text(str(os.getpid()), encoding="ascii")
+            await readiness.keep(presence)
+            _on_signals(partial(_end_at_once, "told twice"))
+            asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
+            log.info("worker.draining")
+        log.info("worker.drained")
+        deps.watches.close()
+        for pool in deps.pools.values():
+            pool.close()
 
 
 async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str) -> bool:
@@ -254,25 +262,6 @@ async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readin
             return True
         await presence.say(SHUTDOWN)
     return False
-
-
-async def _serve(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str, probes: str) -> None:
-    deps = build_deps(config, role, identity)
-    runtime, metrics = telemetry.runtime(config, role, deps.build_id)
-    client = await connect(config, identity=deps.worker, runtime=runtime)
-    async with serving(client, deps) as presence:
-        address = client.service_client.config.target_host
-        leave_out_of_collections()
-        log.info("worker.ready", pid=os.getpid(), address=address, metrics=metrics, probes=probes)
-        _say_ready(config, role)
-        await readiness.keep(presence)
-        _on_signals(partial(_end_at_once, "told twice"))
-        asyncio.get_running_loop().call_later(LONGEST_CAP_SECONDS, _end_at_once, "over the longest cap")
-        log.info("worker.draining")
-    log.info("worker.drained")
-    deps.watches.close()
-    for pool in deps.pools.values():
-        pool.close()
 
 
 async def _give_memory_back() -> NoReturn:
@@ -299,25 +288,6 @@ def _end_at_once(why: str) -> None:
     """End the process without finishing its work. Another worker tries this work again, as after a crash."""
     log.warning("worker.ended", why=why)
     _leave(Refused.exit_code)
-
-
-def _require_own_key(config: settings.Settings, role: WorkerRole) -> None:
-    """Refuse to start if the worker has another worker's key. It could sign for both, so two signatures would prove
-    nothing more than one.
-    """
-    others = key_homes.foreign(config.keys, role)
-    if others:
-        raise Refused(
-            f"{config.keys} holds the key of another worker ({', '.join(others)}): let `cutter up` start the workers, "
-            f"or set CUTTER_KEYS_DIR to a folder with {key_homes.HOMES[role]} alone",
-            code="foreign_key",
-        )
-
-
-def _say_ready(config: settings.Settings, role: WorkerRole) -> None:
-    file = ready_file(config, role)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(str(os.getpid()), encoding="ascii")
 
 
 def _say_waiting(config: settings.Settings, role: WorkerRole, failed: tuple[str, ...]) -> None:

@@ -107,18 +107,15 @@ def require(context: Context, permit: Permit) -> None:
     for action, decision in permit.decisions:
         if decision.verdict is Verdict.DENY:
             raise PolicyDenied(decision.why).leads_to("cutter policy check --current")
-        if decision.tier is not None and not _asked_there(action):
+        # A sovereign gate asks for people itself, in its own request.
+        asked_there = action.gate in BY_NAME and BY_NAME[action.gate].sovereign is not None
+        if decision.tier is not None and not asked_there:
             needed, have = context.needed.get(decision.tier.value), context.approvers.get(decision.tier.value, 0)
             if needed is None or have < needed:
                 raise ApprovalNeeded(
                     f"{decision.why}: {have} of {needed or 'as many as it asks for'} have approved",
                     tier=decision.tier.value,
                 )
-
-
-def _asked_there(action: ProposedAction) -> bool:
-    """A sovereign gate asks for people itself, in its own request."""
-    return action.gate in BY_NAME and BY_NAME[action.gate].sovereign is not None
 
 
 def put(

@@ -31,7 +31,7 @@ from cutter.projections import phase_report, run_folder
 from cutter.projections.state_file import phase_reports
 from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import Attempt, Sealed
-from cutter.storage.outbox import STATE, WAITING, WaitingOfRun
+from cutter.storage.outbox import STATE, WAITING
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import the_row
 from cutter.storage.run_evidence import SIDECAR
@@ -97,7 +97,11 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
     run_id, name = sealed.receipt.run_id, sealed.receipt.gate
     if sealed.kb_id is None:
         put = publish(deps, role, run_id).get(name)
-        return (put.kb_id, put.sha256) if put else _put_before(deps, role, run_id, name)
+        if put is not None:
+            return put.kb_id, put.sha256
+        with single(deps.pool(role)) as connection:
+            recorded = SIDECAR.first(connection, {"run_id": run_id})
+        return (_report_of(recorded, name) if recorded else None) or ("", "")
     context = effects.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
     report = (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt))
     sidecar = publish_now(deps, role, context, report, sealed.policy)
@@ -121,7 +125,12 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, Put], RunSi
             continue
         context = effects.of_run(sidecar.run, sidecar.pins, recorded.now, entry.subject)
         try:
-            done = effects.put_free(deps, context, entry.kb_id, _render(entry, sidecar), policy)
+            if entry.body is not None:
+                data = entry.body.encode()
+            else:
+                receipt = next(receipt for receipt in sidecar.receipts if receipt.gate == entry.subject)
+                data = phase_report.render(sidecar.run, receipt)
+            done = effects.put_free(deps, context, entry.kb_id, data, policy)
         except PolicyDenied as problem:
             log.warning("outbox.denied", run_id=run_id, kb_id=entry.kb_id, reason=str(problem))
             continue
@@ -197,22 +206,9 @@ def done(connection: Connection, wanted: str, put: Put) -> Cursor[RunSidecar]:
     )
 
 
-def _put_before(deps: Deps, role: Role, run_id: str, name: str) -> tuple[str, str]:
-    with single(deps.pool(role)) as connection:
-        sidecar = SIDECAR.first(connection, {"run_id": run_id})
-    return (_report_of(sidecar, name) if sidecar else None) or ("", "")
-
-
 def _report_of(sidecar: RunSidecar, name: str) -> tuple[str, str] | None:
     """(KB id, sha256) of a gate's report that was put."""
     reports = (
         document for document in sidecar.documents if document.kind == "gate_report" and document.subject == name
     )
     return next(((report.kb_id, report.sha256) for report in reports if report.sha256), None)
-
-
-def _render(entry: WaitingOfRun, sidecar: RunSidecar) -> bytes:
-    if entry.body is not None:
-        return entry.body.encode()
-    receipt = next(receipt for receipt in sidecar.receipts if receipt.gate == entry.subject)
-    return phase_report.render(sidecar.run, receipt)

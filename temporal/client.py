@@ -37,18 +37,15 @@ async def connect(settings: Settings, *, identity: str | None = None, runtime: R
             interceptors=tracing.interceptors(at_once=identity is None),
         )
     except (RPCError, RuntimeError) as problem:
+        # The operating system's words in the transport's nested error, or the beginning of that error.
+        words = re.findall(r'message: "([^"]+)"', str(problem))
+        cause = words[-1] if words else str(problem).partition("\n")[0][:120]
         raise Unavailable(
             f"Temporal at {given['target_host']} does not answer: type",
             then="cutter up",
-            rest=f" or see `cutter doctor` ({_cause(problem)})",
+            rest=f" or see `cutter doctor` ({cause})",
             what="temporal",
         ) from None
-
-
-def _cause(problem: Exception) -> str:
-    """The operating system's words in the transport's nested error, or the beginning of that error."""
-    words = re.findall(r'message: "([^"]+)"', str(problem))
-    return words[-1] if words else str(problem).partition("\n")[0][:120]
 
 
 def profile(settings: Settings) -> dict[str, Any]:

@@ -76,11 +76,14 @@ async def open_execution(client: Client, document_id: str) -> Execution | None:
         async for event in handle.fetch_history_events(page_size=1):
             if event.event_type is EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
                 started = event.workflow_execution_started_event_attributes
+                payloads: Any = started.input.payloads
+                values = await client.data_converter.decode(payloads) if payloads else []
+                run = values[0] if values else None
                 return Execution(
                     workflow_id=workflow_id,
                     execution_id=started.original_execution_run_id,
                     first_execution_id=started.first_execution_run_id,
-                    run_id=await _run_id(client, started.input.payloads),
+                    run_id=run.get("run_id") if isinstance(run, dict) else None,
                     shown=description.shown,
                     hold=description.hold,
                 )
@@ -151,9 +154,3 @@ async def tell(client: Client, run: Driven, kind: str, reason: str) -> tuple[boo
             return False, "the workflow closed meanwhile: the latch alone is set", None
         raise unanswered(problem) from None
     return True, execution.hold.sentence if execution.hold else "", execution.hold
-
-
-async def _run_id(client: Client, payloads: Any) -> str | None:
-    values = await client.data_converter.decode(payloads) if payloads else []
-    first = values[0] if values else None
-    return first.get("run_id") if isinstance(first, dict) else None

@@ -10,7 +10,6 @@ import shlex
 from dataclasses import dataclass
 
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
-from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
 from temporalio.client import Client
 
@@ -41,19 +40,16 @@ def of(client: Client, description: DescribeWorkflowExecutionResponse) -> Hold |
     if info.status == PAUSED:
         words = ("workflow", "unpause"), "--workflow-id", workflow_id
         return Hold(reason=f"somebody paused {workflow_id} in Temporal", command=command(client, *words))
-    return next(filter(None, (_of(client, workflow_id, activity) for activity in description.pending_activities)), None)
-
-
-def _of(client: Client, workflow_id: str, activity: PendingActivityInfo) -> Hold | None:
-    name, words = activity.activity_type.name, ("--activity-id", activity.activity_id, "--workflow-id", workflow_id)
-    if activity.paused:
-        reason = f"somebody paused the activity {name} of {workflow_id} in Temporal"
-        return Hold(reason=reason, command=command(client, ("activity", "unpause"), *words))
-    queue = activity.activity_options.task_queue.name
-    if queue and queue not in _QUEUES:
-        reason = f"somebody moved the activity {name} of {workflow_id} to a task queue that no worker serves"
-        restore = command(client, ("activity", "update-options"), *words, "--restore-original-options")
-        return Hold(reason=reason, command=restore)
+    for activity in description.pending_activities:
+        name, ids = activity.activity_type.name, ("--activity-id", activity.activity_id, "--workflow-id", workflow_id)
+        if activity.paused:
+            reason = f"somebody paused the activity {name} of {workflow_id} in Temporal"
+            return Hold(reason=reason, command=command(client, ("activity", "unpause"), *ids))
+        queue = activity.activity_options.task_queue.name
+        if queue and queue not in _QUEUES:
+            reason = f"somebody moved the activity {name} of {workflow_id} to a task queue that no worker serves"
+            restore = command(client, ("activity", "update-options"), *ids, "--restore-original-options")
+            return Hold(reason=reason, command=restore)
     return None
 
 

@@ -53,44 +53,27 @@ async def _of_temporal(settings: Settings, hosts: frozenset[Host]) -> list[Check
     try:
         client = await asyncio.wait_for(connect(settings), limits.PREFLIGHT_CONNECT_SECONDS)
     except (CutterError, TimeoutError) as problem:
-        results = [bad(checks.TEMPORAL, _reason(problem), _way_in(settings))]
-    else:
-        return await _of_server(settings, client, hosts)
-    return results + [
-        unseen(description, "Temporal does not answer") for description in OF_SERVER if description.hosts & hosts
-    ]
-
-
-def _reason(problem: BaseException) -> str:
-    return str(problem) or f"no answer within {limits.PREFLIGHT_CONNECT_SECONDS} seconds"
-
-
-def _way_in(settings: Settings) -> str:
-    """The settings that a person corrects if Temporal does not answer."""
-    if settings.temporal_address is None and not os.environ.get("TEMPORAL_ADDRESS"):
-        return "cutter up"
-    return f"start the server, or correct {ADDRESS}; for TLS, set {TLS_SETTINGS}"
-
-
-async def _of_server(settings: Settings, client: Client, hosts: frozenset[Host]) -> list[Check]:
-    address = client.service_client.config.target_host
-    results = [ok(checks.TEMPORAL, address), _encrypted(client), await _version(client)]
-    named = await _namespace(settings, client)
-    results.append(named)
-    if checks.SEARCH_ATTRIBUTES.hosts & hosts:
-        unknown = unseen(checks.SEARCH_ATTRIBUTES, "the namespace is not there")
-        results.append(unknown if named.failed else await _search_attributes(client))
-    return results
-
-
-def _encrypted(client: Client) -> Check:
+        reason = str(problem) or f"no answer within {limits.PREFLIGHT_CONNECT_SECONDS} seconds"
+        local = settings.temporal_address is None and not os.environ.get("TEMPORAL_ADDRESS")
+        remedy = "cutter up" if local else f"start the server, or correct {ADDRESS}; for TLS, set {TLS_SETTINGS}"
+        hidden = [description for description in OF_SERVER if description.hosts & hosts]
+        unknown = [unseen(description, "Temporal does not answer") for description in hidden]
+        return [bad(checks.TEMPORAL, reason, remedy), *unknown]
     config = client.service_client.config
     host = config.target_host.rpartition(":")[0].strip("[]")
     if config.tls:
-        return ok(checks.TEMPORAL_TLS, "encrypted, and the server's certificate is verified")
-    if host in database.LOOPBACK:
-        return ok(checks.TEMPORAL_TLS, "the server is on this machine")
-    return warned(checks.TEMPORAL_TLS, f"the connection to {host} is not encrypted", f"set {TLS_SETTINGS}")
+        wire = ok(checks.TEMPORAL_TLS, "encrypted, and the server's certificate is verified")
+    elif host in database.LOOPBACK:
+        wire = ok(checks.TEMPORAL_TLS, "the server is on this machine")
+    else:
+        wire = warned(checks.TEMPORAL_TLS, f"the connection to {host} is not encrypted", f"set {TLS_SETTINGS}")
+    results = [ok(checks.TEMPORAL, config.target_host), wire, await _version(client)]
+    named = await _namespace(settings, client)
+    results.append(named)
+    if checks.SEARCH_ATTRIBUTES.hosts & hosts:
+        lacking = unseen(checks.SEARCH_ATTRIBUTES, "the namespace is not there")
+        results.append(lacking if named.failed else await _search_attributes(client))
+    return results
 
 
 async def _version(client: Client) -> Check:

@@ -114,22 +114,18 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
     until = time.monotonic() + limits.CLOSING_SECONDS
     while await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
         run_id = open_run_of_document(settings, document_id)
-        if run_id is not None or time.monotonic() >= until:
-            raise _busy(document_id, run_id)
+        if run_id is not None:
+            message = f"{document_id} has the open run {run_id}: see"
+            raise Refused(message, then=f"cutter status {run_id}", code="STOP_RUN_BUSY")
+        if time.monotonic() >= until:
+            again = f"cutter orchestrate resume --document-id {document_id}"
+            raise Refused(
+                f"the workflow of the last run of {document_id} is still open: see",
+                then=f"cutter status {document_id}",
+                rest=f", or type `{again}`, which makes it check the run again",
+                code="STOP_RUN_BUSY",
+            )
         await asyncio.sleep(limits.CLOSING_LOOK_SECONDS)
-
-
-def _busy(document_id: str, run_id: str | None) -> Refused:
-    """The document can have no new run. Without an open run in PostgreSQL, the workflow of the last one is open."""
-    if run_id is not None:
-        message = f"{document_id} has the open run {run_id}: see"
-        return Refused(message, then=f"cutter status {run_id}", code="STOP_RUN_BUSY")
-    return Refused(
-        f"the workflow of the last run of {document_id} is still open: see",
-        then=f"cutter status {document_id}",
-        rest=f", or type `cutter orchestrate resume --document-id {document_id}`, which makes it check the run again",
-        code="STOP_RUN_BUSY",
-    )
 
 
 async def resume(client: Client, document_id: str, kb_id: str | None) -> OrderReply:

@@ -44,21 +44,15 @@ def runtime(settings: Settings, role: WorkerRole, build_id: str) -> tuple[Runtim
     for turn in range(PORTS_A_ROLE):
         address = f"{settings.metrics_host}:{settings.metrics_port + roles.index(role) + turn * len(roles)}"
         try:
-            return Runtime(telemetry=_telemetry(address, role, build_id)), address
+            metrics = PrometheusConfig(
+                bind_address=address, counters_total_suffix=True, unit_suffix=True, durations_as_seconds=True
+            )
+            tags = {"worker_role": role.value, "build_id": build_id}
+            config = TelemetryConfig(logging=_logging(), metrics=metrics, global_tags=tags, attach_service_name=False)
+            return Runtime(telemetry=config), address
         except ValueError as refused:
             problem = str(refused)
     raise Unavailable(f"no metrics at {address}, nor below: {problem}; set CUTTER_METRICS_PORT", what="port")
-
-
-def _telemetry(address: str, role: WorkerRole, build_id: str) -> TelemetryConfig:
-    return TelemetryConfig(
-        logging=_logging(),
-        metrics=PrometheusConfig(
-            bind_address=address, counters_total_suffix=True, unit_suffix=True, durations_as_seconds=True
-        ),
-        global_tags={"worker_role": role.value, "build_id": build_id},
-        attach_service_name=False,
-    )
 
 
 def _logging() -> LoggingConfig:

@@ -118,15 +118,14 @@ async def call_activity(
             answer = decode_result(payload, result)
             if answer is not None:
                 return answer
-            kind, what, reason = (
-                "lost",
-                f"worker_{role.value}",
-                f"the answer of {name} was not a {result.__name__}",
-            )
+            kind, what = "lost", f"worker_{role.value}"
+            reason = f"the answer of {name} was not a {result.__name__}"
         if kind == "worker":
             raise DependencyUnavailable(what, reason)
         failures += 1
-        budget = _budget(caps, tries, lost=kind == "lost")
+        # Only its own number of tries bounds a control activity.
+        delays = lost_worker_delays(caps) if kind == "lost" else caps.retry_delays_seconds
+        budget = RetryBudget(max_attempts=tries, max_failures=tries, delays_seconds=delays)
         again = decide(attempts=failures, failures=failures, budget=budget, terminal=kind == "broken")
         if isinstance(again, Denied):
             if again.code is Denial.TERMINAL:
@@ -154,9 +153,3 @@ def lost_worker_delays(caps: Caps) -> tuple[float, ...]:
     """The pauses after attempts that died with their worker. None is longer than the pause of a retry."""
     longest = max(caps.retry_delays_seconds)
     return tuple(min(seconds, longest) for seconds in limits.LOST_WORKER_DELAYS_SECONDS)
-
-
-def _budget(caps: Caps, tries: int, *, lost: bool) -> RetryBudget:
-    """Only its own number of tries bounds a control activity."""
-    delays = lost_worker_delays(caps) if lost else caps.retry_delays_seconds
-    return RetryBudget(max_attempts=tries, max_failures=tries, delays_seconds=delays)

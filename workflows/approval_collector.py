@@ -107,7 +107,9 @@ class ApprovalCollector:
                 # The database says whether the other approvals still count.
                 if code in NO_REQUEST or len(used) > 1:
                     await self._ask_again(gate, code)
-                used, refused = self._offer_again(used), refused + 1
+                for kb_id in used.values():
+                    self.progress.queue = message_queue.forget(self.progress.queue, kb_id)
+                used, refused = {}, refused + 1
                 self.progress.display.accepted, self.progress.display.gate = {}, ""
             self.ui.show()
             message = await self._next_message(request)
@@ -143,11 +145,6 @@ class ApprovalCollector:
         if late and mine.priority_key == Urgency.OVERNIGHT:
             self.progress.priority = names.sooner(mine, Urgency.LATE_APPROVAL)
 
-    def _offer_again(self, used: dict[str, str]) -> dict[str, str]:
-        for kb_id in used.values():
-            self.progress.queue = message_queue.forget(self.progress.queue, kb_id)
-        return {}
-
     async def _next_message(self, request: OpenedRequest) -> message_queue.Message | None:
         """The oldest message, or None if only refusals have come. A stop always comes first."""
         # The server accepts 10,000 signals in one execution, and a flood of signals must not keep out a good approval.
@@ -161,7 +158,14 @@ class ApprovalCollector:
                 timeout_summary=f"{request.gate} expires",
             )
         except TimeoutError:
-            await self._expire(request)
+            ended = EndRequestInput(run_id=self.progress.run_id, gate=request.gate, status="expired")
+            for _ in range(limits.CLOCK_CHECKS_MAX):
+                done = await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: expired")
+                if not done.not_so:
+                    reason = f"{request.gate} expired at {request.expires_utc}"
+                    await self.control.hold("stopped_expired", reason, request.gate)
+                await self.control.pause(limits.CLOCKS_APART_SECONDS, "the database's clock is slower than ours")
+            raise RestartFromReceipts from None
         await self.control.boundary()
         message, self.progress.queue = message_queue.take(self.progress.queue)
         return message
@@ -174,38 +178,20 @@ class ApprovalCollector:
             return None
         verdict = await self.control.judge(request.gate, message, message.kb_id)
         if verdict.accepted and verdict.decision == "reject":
-            await self._reject(request, verdict)
+            ended = EndRequestInput(
+                run_id=self.progress.run_id,
+                gate=request.gate,
+                status="rejected",
+                approval_sha256=verdict.approval_sha256,
+            )
+            rejected = f"rejected by {verdict.approver}"
+            await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: {rejected}")
+            await self.control.fail("failed_rejected", rejected, request.gate)
         if verdict.accepted and verdict.decision == "void":
             await self.control.void_run(message.kb_id)
         if verdict.accepted and verdict.decision in ("resume", "acknowledge_drift"):
-            await self._go_on(verdict)
+            # The database stopped the run without this workflow, and now a person resumes it.
+            order = ResumeInput(run_id=self.progress.run_id, statement_sha256=verdict.approval_sha256)
+            await self.control.call("resume_run", order, Resumed, "resume the run")
+            raise RestartFromReceipts
         return verdict
-
-    async def _go_on(self, verdict: JudgeResult) -> None:
-        """The database stopped the run without this workflow, and now a person resumes it. Apply the resume, then ask
-        again.
-        """
-        order = ResumeInput(run_id=self.progress.run_id, statement_sha256=verdict.approval_sha256)
-        await self.control.call("resume_run", order, Resumed, "resume the run")
-        raise RestartFromReceipts
-
-    async def _expire(self, request: OpenedRequest) -> None:
-        ended = EndRequestInput(run_id=self.progress.run_id, gate=request.gate, status="expired")
-        for _ in range(limits.CLOCK_CHECKS_MAX):
-            done = await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: expired")
-            if not done.not_so:
-                await self.control.hold(
-                    "stopped_expired", f"{request.gate} expired at {request.expires_utc}", request.gate
-                )
-            await self.control.pause(limits.CLOCKS_APART_SECONDS, "the database's clock is slower than ours")
-        raise RestartFromReceipts
-
-    async def _reject(self, request: OpenedRequest, verdict: JudgeResult) -> None:
-        ended = EndRequestInput(
-            run_id=self.progress.run_id,
-            gate=request.gate,
-            status="rejected",
-            approval_sha256=verdict.approval_sha256,
-        )
-        await self.control.call("end_request", ended, RequestEnded, f"{request.gate}: rejected by {verdict.approver}")
-        await self.control.fail("failed_rejected", f"rejected by {verdict.approver}", request.gate)

@@ -28,7 +28,6 @@ with workflow.unsafe.imports_passed_through():
         BatchResult,
         BatchStart,
         BatchStep,
-        BatchStop,
         Caps,
         HaltInput,
         RunInput,
@@ -68,7 +67,13 @@ class Batch:
     @workflow.run
     async def run(self, *inputs: Any) -> BatchResult:
         """Start with one BatchInput, as JSON: {"batch_id": "0199…"}."""
-        start = _parse(inputs)
+        try:
+            start: BatchInput = adapter(BatchInput).validate_python(inputs[0] if len(inputs) == 1 else None)
+            ids.batch_id(start.batch_id)
+        except (ValidationError, ids.InvalidId):
+            example = '{"batch_id": "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"}'
+            message = f"start with one argument such as {example}, a UUID of version 7"
+            raise ApplicationError(message, non_retryable=True) from None
         self.display.batch_id = start.batch_id
         main = asyncio.create_task(self._main(start))
         orders = asyncio.create_task(self._carry_out_orders())
@@ -83,7 +88,16 @@ class Batch:
         return closed(main.result(), f"cutter status {start.batch_id}")
 
     async def _main(self, start: BatchInput) -> BatchResult:
-        await self._begin(start)
+        # Find the batch, or register it from the queue in its folder.
+        step: BatchStep | None = None
+        while step is None:
+            try:
+                step = await self._ask("begin_batch", start, BatchStep, "read the queue")
+            except DependencyUnavailable as problem:
+                await self._outage(str(problem))
+            except ActivityFailed as problem:
+                raise ApplicationError(f"the batch was not started: {problem}", non_retryable=True) from None
+        self._show(step)
         # After continue-as-new, the batch does not start its open items again, except those that the execution before
         # has not named. Naming them all would fill the new history and make another continue-as-new necessary at once.
         adopt = start.adopt and (workflow.info().continued_run_id is None or start.adopt_after > 0)
@@ -94,12 +108,16 @@ class Batch:
             adopt = step.adopted > 0
             self._show(step)
             await asyncio.gather(*(self._start_document(start) for start in step.starts))
-            await asyncio.gather(*(self._stop_document(stop) for stop in step.stops))
+            await asyncio.gather(
+                *(self._tell(stop.document_id, stop.kind, {"reason": stop.reason}) for stop in step.stops)
+            )
             if step.over and not await self._goes_on():
                 return BatchResult(
                     batch_id=start.batch_id, state=step.state, totals=step.totals, report=step.report, reason=step.note
                 )
-            self._continue_when_long(start)
+            long = workflow.info().is_continue_as_new_suggested() or self.started >= limits.BATCH_STARTS
+            if long and not self.orders and workflow.all_handlers_finished():
+                workflow.continue_as_new(start)
 
     async def _goes_on(self) -> bool:
         """True if the batch was changed after the look that found it over.
@@ -110,36 +128,21 @@ class Batch:
         await workflow.wait_condition(workflow.all_handlers_finished)
         return bool(self.orders) or self.look_again
 
-    async def _begin(self, start: BatchInput) -> None:
-        """Find the batch, or register it from the queue in its folder."""
-        while True:
-            try:
-                self._show(await self._ask("begin_batch", start, BatchStep, "read the queue"))
-                return
-            except DependencyUnavailable as problem:
-                await self._outage(str(problem))
-            except ActivityFailed as problem:
-                raise ApplicationError(f"the batch was not started: {problem}", non_retryable=True) from None
-
     async def _steer(self, *, adopt: bool, adopt_after: int, fresh: bool) -> BatchStep:
         """Ask the database for the next step. With `fresh` the activity answers at once, else it waits for a change."""
         while True:
             fingerprint = "" if adopt or fresh else self.display.steering.seen
             asked = SteerInput(batch_id=self.display.batch_id, seen=fingerprint, adopt=adopt, adopt_after=adopt_after)
+            last = self.display.steering
+            items = sum(last.totals.get(name, 0) for name in view.STAGES)
+            summary = f"{last.state.removeprefix('batch_')}: {last.totals.get('settled', 0)} of {items} settled"
             try:
-                step = await self._ask(
-                    "steer_batch", asked, BatchStep, self._summary(), seconds=limits.STEER_SECONDS * 2
-                )
+                step = await self._ask("steer_batch", asked, BatchStep, summary, seconds=limits.STEER_SECONDS * 2)
             except (DependencyUnavailable, ActivityFailed) as problem:
                 await self._outage(str(problem))
                 continue
             self.display.outage = ""
             return step
-
-    def _summary(self) -> str:
-        step = self.display.steering
-        settled, items = step.totals.get("settled", 0), sum(step.totals.get(name, 0) for name in view.STAGES)
-        return f"{step.state.removeprefix('batch_')}: {settled} of {items} settled"
 
     async def _ask(
         self,
@@ -183,15 +186,10 @@ class Batch:
             # failure out of the log.
             document.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
-    async def _stop_document(self, stop: BatchStop) -> None:
-        handle = workflow.get_external_workflow_handle(names.document_workflow_id(stop.document_id))
+    async def _tell(self, document_id: str, message: str, argument: Any) -> None:
+        document = workflow.get_external_workflow_handle(names.document_workflow_id(document_id))
         with suppress(ApplicationError):
-            await handle.signal(stop.kind, {"reason": stop.reason})
-
-    def _continue_when_long(self, start: BatchInput) -> None:
-        long = workflow.info().is_continue_as_new_suggested() or self.started >= limits.BATCH_STARTS
-        if long and not self.orders and workflow.all_handlers_finished():
-            workflow.continue_as_new(start)
+            await document.signal(message, argument)
 
     # --- what people see and say ----------------------------------------------------------------------------------
 
@@ -275,7 +273,7 @@ class Batch:
         accepted = [entry for entry in answer.entries if entry.accepted]
         for first in range(0, len(accepted), limits.BATCH_ORDERS_AT_ONCE):
             some = accepted[first : first + limits.BATCH_ORDERS_AT_ONCE]
-            await asyncio.gather(*(self._hand_over(entry.document_id, entry.kb_id) for entry in some))
+            await asyncio.gather(*(self._tell(entry.document_id, "submit_approval", entry.kb_id) for entry in some))
         self.look_again = True
         self.display.say(f"a set: {len(accepted)} accepted, {len(answer.entries) - len(accepted)} refused")
         workflow.set_current_details(view.details(self.display))
@@ -300,11 +298,6 @@ class Batch:
             return None
         return SetInput(batch_id=self.display.batch_id, folder=folder.rstrip("/"), listing_sha256=listing[:64])
 
-    async def _hand_over(self, document_id: str, kb_id: str) -> None:
-        handle = workflow.get_external_workflow_handle(names.document_workflow_id(document_id))
-        with suppress(ApplicationError):
-            await handle.signal("submit_approval", kb_id)
-
     @workflow.query(name="status", description="Where the batch is and what moves it")
     def status(self, *_: Any) -> dict[str, Any]:
         return view.status(self.display)
@@ -312,15 +305,3 @@ class Batch:
 
 def _no(code: str, reason: str) -> Answer:
     return {"status": "refused", "code": code, "reason": reason, "accepted": [], "refused": [], "missing": []}
-
-
-def _parse(inputs: Sequence[Any]) -> BatchInput:
-    try:
-        start: BatchInput = adapter(BatchInput).validate_python(inputs[0] if len(inputs) == 1 else None)
-        ids.batch_id(start.batch_id)
-    except (ValidationError, ids.InvalidId):
-        raise ApplicationError(
-            'start with one argument such as {"batch_id": "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"}, a UUID of version 7',
-            non_retryable=True,
-        ) from None
-    return start

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from cutter import limits
-    from cutter.catalogue import GATES, Gate, State
+    from cutter.catalogue import GATES, State
     from cutter.domain.run_state import RunState
     from cutter.messages import BeginInput, RunInput, RunResult, RunView
     from temporal import names
@@ -47,7 +47,15 @@ class DocumentRun:
     @workflow.run
     async def run(self, *inputs: Any) -> RunResult:
         """Start with one RunInput, as JSON: {"document_id": "ICX-LAW-2026-001"}."""
-        start = _parse(inputs)
+        try:
+            start: RunInput = adapter(RunInput).validate_python(inputs[0] if len(inputs) == 1 else None)
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            field = ".".join(str(part) for part in first["loc"]) or "input"
+            raise ApplicationError(
+                f'{field}: {first["msg"]}; start with one argument such as {{"document_id": "ICX-LAW-2026-001"}}',
+                non_retryable=True,
+            ) from None
         main = asyncio.create_task(self._main(start))
         while not main.done():
             try:
@@ -84,7 +92,10 @@ class DocumentRun:
     async def _through_gates(self) -> None:
         for gate in GATES:
             if gate.sovereign is not None and self.progress.display.mode == "dryrun":
-                await self._rehearse(gate)
+                # Leg A runs in a transaction that is rolled back. Its digests are in the request, which ends the run.
+                await self.gates.attempt(gate, ())
+                await self.approvals.open_request(gate)
+                await self.control.finish("rehearsed")
             elif gate.name in self.progress.sealed:
                 continue
             elif gate.sovereign is None:
@@ -96,7 +107,16 @@ class DocumentRun:
         """Register the run or find it. A gate with a sealed receipt is not run again, even in a new execution."""
         self.progress.display.document_id, self.progress.display.run_id = start.document_id, start.run_id or ""
         first = BeginInput(run=start, first_execution_id=workflow.info().first_execution_run_id)
-        view: RunView = await self._registered(first)
+        asks = "ask the database for the run"
+        view: RunView | None = None
+        while view is None:
+            try:
+                # The run's caps are unknown until the answer, so an outage is shown after two tries.
+                view = await call_activity("begin_run", first, RunView, self.progress.caps, summary=asks, tries=2)
+            except DependencyUnavailable as problem:
+                await self.control.outage(f"stopped_unavailable_{problem.dependency}", str(problem), registered=False)
+            except ActivityFailed as problem:
+                raise ApplicationError(f"the run could not be registered: {problem}", non_retryable=True) from None
         self.progress.caps, self.progress.sealed = view.caps, set(view.sealed)
         display = self.progress.display
         self.progress.display = replace(
@@ -121,19 +141,6 @@ class DocumentRun:
             outcome = view.outcome or ("success" if view.state == State.CLOSEOUT_REPORTED else "")
             raise RunEnded(await self.control.close(view.state, outcome=outcome))
 
-    async def _registered(self, first: BeginInput) -> RunView:
-        """Read the run from the database. The run's caps are unknown until then, so an outage is shown after two
-        tries.
-        """
-        asks = "ask the database for the run"
-        while True:
-            try:
-                return await call_activity("begin_run", first, RunView, self.progress.caps, summary=asks, tries=2)
-            except DependencyUnavailable as problem:
-                await self.control.outage(f"stopped_unavailable_{problem.dependency}", str(problem), registered=False)
-            except ActivityFailed as problem:
-                raise ApplicationError(f"the run could not be registered: {problem}", non_retryable=True) from None
-
     async def _look_again(self, start: RunInput) -> None:
         """Go back to the first gate that is not sealed. If the run goes back too often, it stops, because people must
         find the cause.
@@ -145,14 +152,6 @@ class DocumentRun:
                 await self.control.hold(
                     "stopped_unavailable_receipts", "gates that were reported as passed are not sealed", ""
                 )
-
-    async def _rehearse(self, gate: Gate) -> None:
-        """Rehearse leg A in a transaction that is rolled back. Then write the request with its digests, and end the
-        run.
-        """
-        await self.gates.attempt(gate, ())
-        await self.approvals.open_request(gate)
-        await self.control.finish("rehearsed")
 
     # --- messages and queries -------------------------------------------------------------------------------------
 
@@ -204,16 +203,3 @@ class DocumentRun:
     @workflow.query(name="sidecar", description="The run in the words of seed 000 §5")
     def sidecar(self, *_: Any) -> dict[str, Any]:
         return run_sidecar.sidecar(self.progress.display)
-
-
-def _parse(inputs: Sequence[Any]) -> RunInput:
-    try:
-        start: RunInput = adapter(RunInput).validate_python(inputs[0] if len(inputs) == 1 else None)
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "input"
-        raise ApplicationError(
-            f'{field}: {first["msg"]}; start with one argument such as {{"document_id": "ICX-LAW-2026-001"}}',
-            non_retryable=True,
-        ) from None
-    return start

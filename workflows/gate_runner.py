@@ -48,11 +48,21 @@ class GateRunner:
         tries = Tries()
         while True:
             await self.control.boundary()
-            await self._within_hard_cap(gate)
+            if self.progress.active.total_seconds() > self.progress.caps.hard_seconds:
+                self.progress.active = timedelta()
+                minutes = self.progress.caps.hard_seconds / 60
+                await self.control.hold("stopped_hard_cap", f"more than {minutes:.0f} min of active time", gate.name)
             self.progress.display.gate = gate.name
             began = workflow.now()
             self.progress.display.began.setdefault(gate.name, began.isoformat())
-            again = self._should_it_fail(tries)
+            # The wait after an outage is drawn before the attempt, so that the attempt's row can show it.
+            budget = RetryBudget(
+                max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,
+                delays_seconds=self.progress.caps.retry_delays_seconds,
+                left_seconds=self.progress.caps.hard_seconds - self.progress.active.total_seconds(),
+            )  # fmt: skip
+            decision = decide(attempts=tries.failures + 1, failures=self.progress.failures + 1, budget=budget)
+            again = decision if isinstance(decision, Denied) else decision.seconds(workflow.random().random())
             try:
                 outcome = await self._execute(gate, approvals, again)
             except ActivityError as error:
@@ -70,18 +80,6 @@ class GateRunner:
                 self.progress.display.refuse(outcome.said)
                 return outcome.code or "approval_refused"
             await self._not_passed(gate, outcome, tries)
-
-    def _should_it_fail(self, tries: Tries) -> float | Denied:
-        """The seconds to wait if the attempt meets an outage, or the reason why the attempt would be the last. The wait
-        is drawn before the attempt, so that the attempt's row can show it.
-        """
-        left = self.progress.caps.hard_seconds - self.progress.active.total_seconds()
-        budget = RetryBudget(
-            max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,
-            delays_seconds=self.progress.caps.retry_delays_seconds, left_seconds=left,
-        )  # fmt: skip
-        decision = decide(attempts=tries.failures + 1, failures=self.progress.failures + 1, budget=budget)
-        return decision if isinstance(decision, Denied) else decision.seconds(workflow.random().random())
 
     async def _execute(self, gate: Gate, approvals: Sequence[str], again: float | Denied) -> GateOutcome | None:
         """Run the gate's activity. Returns None for an answer of another type. If a stop arrives meanwhile, it sets the
@@ -125,9 +123,22 @@ class GateRunner:
                 await self.control.boundary()
                 await self.control.stop_here(StopOrder(kind=outcome.code, reason=outcome.reason))
             case "lane_busy":
-                await self._wait_for_lane(gate, outcome, tries)
+                tries.busy += 1
+                if tries.busy > limits.LANE_WAIT_TRIES:
+                    await self.control.hold("stopped_unavailable_write_lane", outcome.reason, gate.name)
+                # Without jitter, runs that were approved together would come back together to one lane.
+                seconds = self.progress.caps.lane_wait_seconds * (0.2 + 0.8 * workflow.random().random())
+                await self.control.pause(seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
             case "backup_stale":
-                await self._refresh_backup(gate, outcome, tries)
+                tries.stale += 1
+                if tries.stale > limits.BACKUPS_A_GATE:
+                    await self.control.hold("stopped_unavailable_backup", outcome.reason, gate.name)
+                order, why = GateInput(run_id=self.progress.run_id), "a new backup, because the old one is stale"
+                fresh = await self.control.call("refresh_backup", order, BackupRefreshed, why)
+                if fresh.status in ("failed", "needs_approval") and fresh.state:
+                    await self._not_passed(gate, fresh, tries)
+                if fresh.status != "passed":
+                    await self.control.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
             case "failed":
                 await self.control.fail(outcome.state, outcome.said, gate.name)
             case "ended" if outcome.code == "stale_attempt":
@@ -154,58 +165,33 @@ class GateRunner:
             case "lost":
                 await self._lost(gate, "its worker was lost", what, tries)
             case "unavailable":
-                await self._unavailable(gate, what, reason, tries, again)
+                tries.failures += 1
+                self.progress.failures += 1
+                if isinstance(again, Denied):
+                    await self.control.hold(f"stopped_unavailable_{what}", f"{again.code}: {reason}", gate.name)
+                next_try = f"{gate.name}: {what} is unavailable, try {tries.failures + 1}"
+                self.progress.display.retry(f"{next_try} in {again:.0f} s ({reason})")
+                self.ui.show()
+                await self.control.pause(again, next_try)
+                self.progress.active += timedelta(seconds=again)
             case _:
                 await self.control.hold(
                     f"stopped_error_{gate.phase}", f"{Denial.TERMINAL}: {what}: {reason}", gate.name
                 )
 
     async def _lost(self, gate: Gate, why: str, what: str, tries: Tries) -> None:
+        """Let another worker take the next attempt, because this one has no usable outcome."""
         tries.lost += 1
-        decision = decide(attempts=tries.lost, failures=tries.lost, budget=self._lost_workers())
+        most = limits.LOST_WORKERS_A_GATE + 1
+        delays = lost_worker_delays(self.progress.caps)
+        budget = RetryBudget(max_attempts=most, max_failures=most, delays_seconds=delays)
+        decision = decide(attempts=tries.lost, failures=tries.lost, budget=budget)
         if isinstance(decision, Denied):
             reason = f"{decision.code}: {gate.name}: {why}, {tries.lost} times"
             await self.control.hold(f"stopped_unavailable_{what}", reason, gate.name)
         self.progress.display.retry(f"{gate.name}: {why}, tried again")
         seconds = decision.seconds(workflow.random().random())
         await self.control.pause(seconds, f"{gate.name}: {why}, try {tries.lost + 1}")
-
-    def _lost_workers(self) -> RetryBudget:
-        """Handle an attempt that died with its worker. Another worker takes the next attempt."""
-        most = limits.LOST_WORKERS_A_GATE + 1
-        return RetryBudget(max_attempts=most, max_failures=most, delays_seconds=lost_worker_delays(self.progress.caps))
-
-    async def _unavailable(self, gate: Gate, what: str, reason: str, tries: Tries, again: float | Denied) -> None:
-        tries.failures += 1
-        self.progress.failures += 1
-        if isinstance(again, Denied):
-            await self.control.hold(f"stopped_unavailable_{what}", f"{again.code}: {reason}", gate.name)
-        next_try = f"{gate.name}: {what} is unavailable, try {tries.failures + 1}"
-        self.progress.display.retry(f"{next_try} in {again:.0f} s ({reason})")
-        self.ui.show()
-        await self.control.pause(again, next_try)
-        self.progress.active += timedelta(seconds=again)
-
-    async def _wait_for_lane(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
-        tries.busy += 1
-        if tries.busy > limits.LANE_WAIT_TRIES:
-            await self.control.hold("stopped_unavailable_write_lane", outcome.reason, gate.name)
-        # The pause has jitter, because runs that were approved together would otherwise come back together to one lane.
-        seconds = self.progress.caps.lane_wait_seconds * (0.2 + 0.8 * workflow.random().random())
-        await self.control.pause(seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
-
-    async def _refresh_backup(self, gate: Gate, outcome: GateOutcome, tries: Tries) -> None:
-        tries.stale += 1
-        if tries.stale > limits.BACKUPS_A_GATE:
-            await self.control.hold("stopped_unavailable_backup", outcome.reason, gate.name)
-        order = GateInput(run_id=self.progress.run_id)
-        fresh = await self.control.call(
-            "refresh_backup", order, BackupRefreshed, "a new backup, because the old one is stale"
-        )
-        if fresh.status in ("failed", "needs_approval") and fresh.state:
-            await self._not_passed(gate, fresh, tries)
-        if fresh.status != "passed":
-            await self.control.hold("stopped_unavailable_backup", f"{fresh.code}: {fresh.reason}", gate.name)
 
     def _sealed(self, gate: Gate, outcome: GateOutcome) -> None:
         display = self.progress.display
@@ -221,9 +207,3 @@ class GateRunner:
         if outcome.sha256:
             display.digests[gate.name] = outcome.sha256
         self.ui.show()
-
-    async def _within_hard_cap(self, gate: Gate) -> None:
-        if self.progress.active.total_seconds() > self.progress.caps.hard_seconds:
-            self.progress.active = timedelta()
-            minutes = self.progress.caps.hard_seconds / 60
-            await self.control.hold("stopped_hard_cap", f"more than {minutes:.0f} min of active time", gate.name)

@@ -55,9 +55,6 @@ class MessageHandlers:
         if refused is not None:
             status = "duplicate" if refused.code == "duplicate" else "refused"
             return {"status": status, "code": refused.code, "reason": refused.reason}
-        return await self._answer_to(ticket)
-
-    async def _answer_to(self, ticket: int) -> Answer:
         self.waiting.add(ticket)
         try:
             await workflow.wait_condition(

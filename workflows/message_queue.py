@@ -69,7 +69,14 @@ def reduce(queue: MessageQueue, name: str, arguments: Sequence[Any]) -> MessageQ
     queue = replace(queue, tickets=ticket)
     if name in STOP_MESSAGES:
         # A stop is checked first, because a queue that somebody has filled must not keep it out.
-        return _stopped(queue, name, arguments)
+        reason = arguments[0] if arguments else None
+        if isinstance(reason, dict):
+            reason = reason.get("reason")
+        text = " ".join(reason.split()) if isinstance(reason, str) else ""
+        if queue.stop is not None and queue.stop.kind == "cancel":
+            name = "cancel"
+        stop = StopOrder(kind=name, reason=text[: limits.REASON_CHARACTERS_MAX] or "no reason given")
+        return replace(queue, stop=stop)
     if _is_full(queue, name):
         return replace(queue, dropped=queue.dropped + 1)
     if name not in KNOWN:
@@ -78,7 +85,7 @@ def reduce(queue: MessageQueue, name: str, arguments: Sequence[Any]) -> MessageQ
         return _refused(queue, name, "wrong_arguments", f"one argument, not {len(arguments)}")
     kb_id = _kb_id(arguments[0] if arguments else None)
     if kb_id is None:
-        if name in ("resume", "resume_stopped") and _is_empty(arguments):
+        if name in ("resume", "resume_stopped") and (not arguments or arguments[0] in (None, "", {})):
             return replace(queue, messages=(*queue.messages, Message(ticket=ticket, name=name)))
         return _refused(queue, name, "malformed", 'the argument is a KB id, or {"approval_kb_id": "…"}')
     if (name, kb_id) in queue.known:
@@ -130,13 +137,6 @@ def _is_full(queue: MessageQueue, name: str) -> bool:
     return same >= limits.INBOX_MESSAGES_MAX
 
 
-def _stopped(queue: MessageQueue, kind: str, arguments: Sequence[Any]) -> MessageQueue:
-    reason = _reason(arguments[0] if arguments else None)
-    if queue.stop is not None and queue.stop.kind == "cancel":
-        kind = "cancel"
-    return replace(queue, stop=StopOrder(kind=kind, reason=reason))
-
-
 def _refused(queue: MessageQueue, name: str, code: str, reason: str) -> MessageQueue:
     if len(queue.refused) >= limits.INBOX_MESSAGES_MAX:
         # Each refusal copies the others. Thousands of messages can arrive in one workflow task, and the SDK fails a
@@ -156,14 +156,3 @@ def _kb_id(argument: Any) -> str | None:
         return ids.kb_id(argument)
     except ids.InvalidId:
         return None
-
-
-def _is_empty(arguments: Sequence[Any]) -> bool:
-    return not arguments or arguments[0] is None or arguments[0] == "" or arguments[0] == {}
-
-
-def _reason(argument: Any) -> str:
-    if isinstance(argument, dict):
-        argument = argument.get("reason")
-    text = argument if isinstance(argument, str) else "no reason given"
-    return " ".join(text.split())[: limits.REASON_CHARACTERS_MAX] or "no reason given"

@@ -253,18 +253,15 @@ class RunControl:
             self.progress.display.refuse(f"{entry.name}: {entry.code}: {entry.reason}")
             if self.progress.refusals_recorded < limits.REFUSALS_A_GATE:
                 self.progress.refusals_recorded += 1
-                await self._record_refusal(entry)
+                record = RefusalInput(
+                    run_id=self.progress.run_id,
+                    gate=self.progress.display.gate,
+                    message=entry.name,
+                    code=entry.code,
+                    reason=entry.reason,
+                )
+                await self.call("record_refusal", record, RefusalRecorded, f"refused: {entry.name[:40]} {entry.code}")
         return len(counted)
-
-    async def _record_refusal(self, entry: message_queue.RefusedMessage) -> None:
-        record = RefusalInput(
-            run_id=self.progress.run_id,
-            gate=self.progress.display.gate,
-            message=entry.name,
-            code=entry.code,
-            reason=entry.reason,
-        )
-        await self.call("record_refusal", record, RefusalRecorded, f"refused: {entry.name[:40]} {entry.code}")
 
     # --- outages, escalation, the end -----------------------------------------------------------------------------
 
@@ -310,13 +307,19 @@ class RunControl:
                 break
             await self._record_outage(state, reason)
         if registered and self._asked_to_resume():
-            await self._resume_if_recorded(state)
+            # PostgreSQL may have recorded the stop although its answer was lost.
+            order, summary = ResumeInput(run_id=self.progress.run_id), f"resume from {state}"
+            with suppress(DependencyUnavailable, ActivityFailed):
+                await call_activity("resume_run", order, Resumed, self.progress.caps, summary=summary, tries=1)
         display.state, display.note = before, ""
         looks = self._told_to_look(registered)
         if registered and not looks and not self._asked_to_resume() and self.progress.stop is not None:
             await self.stop_here(self.progress.stop)
         self.progress.tickets_seen = self.progress.queue.tickets
-        self._answer_resume()
+        message = next((message for message in self.progress.queue.messages if message.kb_id is None), None)
+        if message is not None:
+            self.progress.discard(message)
+            self.messages.reply(message.ticket, "accepted", "resumed", "tried again")
         if registered and looks:
             raise StaleRunState
         self.ui.show()
@@ -327,7 +330,7 @@ class RunControl:
         after = max(self.progress.caps.outage_look_seconds, lasted.total_seconds() / limits.OUTAGE_LOOK_PART)
 
         def told() -> bool:
-            stop = registered and self._told_to_stop()
+            stop = registered and self.progress.stop is not None and not self.progress.latched
             return self._asked_to_resume() or self._told_to_look(registered) or stop
 
         with suppress(TimeoutError):
@@ -349,26 +352,6 @@ class RunControl:
             return
         self._note(done, order)
         await self._wait_as_recorded(done, reason)
-
-    async def _resume_if_recorded(self, state: str) -> None:
-        """Lift the stop that PostgreSQL may have recorded although its answer was lost. If the outage continues, the
-        step itself meets it again.
-        """
-        order = ResumeInput(run_id=self.progress.run_id)
-        with suppress(DependencyUnavailable, ActivityFailed):
-            await call_activity(
-                "resume_run", order, Resumed, self.progress.caps, summary=f"resume from {state}", tries=1
-            )
-
-    def _answer_resume(self) -> None:
-        message = next((message for message in self.progress.queue.messages if message.kb_id is None), None)
-        if message is not None:
-            self.progress.discard(message)
-            self.messages.reply(message.ticket, "accepted", "resumed", "tried again")
-
-    def _told_to_stop(self) -> bool:
-        """True if a stop has arrived that the run has not begun to carry out."""
-        return self.progress.stop is not None and not self.progress.latched
 
     def _told_to_look(self, registered: bool) -> bool:
         """True for an order about which the database may know more: a void, or any stop before the run is

@@ -66,7 +66,21 @@ def details(display: RunDisplay) -> str:
         tail = f" · {plain(display.passed[gate.name])}" if display.passed.get(gate.name) else ""
         lines.append(f"- {mark} {gate.number} {gate.name}{tail}")
     if display.request is not None:
-        lines += ["", *_waiting(display, display.request)]
+        request = display.request
+        lines += [
+            "",
+            f"#### {request.gate} waits for {request.approvers_needed} signed approval(s) until {request.expires_utc}",
+            "",
+            f"- request: `{request.kb_id}`",
+            f"- challenge: `{request.challenge}`",
+            f"- accepted so far: {', '.join(plain(name) for name in display.accepted) or 'none'}",
+            "",
+            "```",
+            f"cutter approve {display.document_id}",
+            f"temporal workflow signal --workflow-id document/{display.document_id} --name submit_approval "
+            f"--input '\"{request.approval_kb_id}\"'",
+            "```",
+        ]
     if display.note:
         lines += ["", "#### What to do", "", "```", visible(display.note.replace("`", "'")), "```"]
     for title, entries in (("Digests", [f"{k} {v}" for k, v in display.facts.items()]), ("Retries", display.retries),
@@ -74,22 +88,6 @@ def details(display: RunDisplay) -> str:
         if entries:
             lines += ["", f"#### {title}", "", *(f"- {entry(text)}" for text in entries)]
     return "\n".join(lines)
-
-
-def _waiting(display: RunDisplay, request: OpenedRequest) -> list[str]:
-    return [
-        f"#### {request.gate} waits for {request.approvers_needed} signed approval(s) until {request.expires_utc}",
-        "",
-        f"- request: `{request.kb_id}`",
-        f"- challenge: `{request.challenge}`",
-        f"- accepted so far: {', '.join(plain(name) for name in display.accepted) or 'none'}",
-        "",
-        "```",
-        f"cutter approve {display.document_id}",
-        f"temporal workflow signal --workflow-id document/{display.document_id} --name submit_approval "
-        f"--input '\"{request.approval_kb_id}\"'",
-        "```",
-    ]
 
 
 def status(display: RunDisplay, next_command: str) -> dict[str, Any]:

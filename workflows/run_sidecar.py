@@ -20,10 +20,14 @@ def sidecar(display: RunDisplay) -> Json:
     pins: Json = dict(display.facts)
     if display.request is not None and display.request.review_decision_id:
         pins["review_decision_id"] = display.request.review_decision_id
+    # A run's id has its time: `ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`.
+    stamp = display.run_id.split("-")[1] if display.run_id.count("-") > 1 else ""
+    created = f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:11]}:{stamp[11:13]}:{stamp[13:]}"
+    reached = {*display.passed, *display.began}
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": display.run_id,
-        "created_utc": _created(display.run_id),
+        "created_utc": created if len(stamp) == len("20261121T090000Z") else None,
         "created_by": display.created_by,
         "document_id": display.document_id,
         "source_document_id": display.facts.get("source_document_id"),
@@ -31,7 +35,7 @@ def sidecar(display: RunDisplay) -> Json:
         "mode": display.mode,
         "state": display.state,
         "status": display.outcome or None,
-        "phases": {gate.phase: _phase(display, gate.name) for gate in GATES if gate.name in _reached(display)},
+        "phases": {gate.phase: _phase(display, gate.name) for gate in GATES if gate.name in reached},
         "sovereign_approvals": [*display.used, *waiting(display)],
         "idempotency_keys": {},
         "context_pins": pins,
@@ -53,10 +57,6 @@ def waiting(display: RunDisplay) -> list[Json]:
     ]
 
 
-def _reached(display: RunDisplay) -> set[str]:
-    return {*display.passed, *display.began}
-
-
 def _phase(display: RunDisplay, gate: str) -> Json:
     passed = gate in display.passed
     failed = not passed and (RunState(display.state).halted or bool(display.ended.get(gate)))
@@ -72,11 +72,3 @@ def _phase(display: RunDisplay, gate: str) -> Json:
         "artifacts": [{"path": phase_report.file_name(gate), "sha256": digest}] if digest else [],
         "additional": {"gate_invariants": {}, "probe_names": {}},
     }
-
-
-def _created(run_id: str) -> str | None:
-    """The time in a run's id: `ictr-<YYYYMMDDTHHMMSSZ>-<uuid7>`."""
-    stamp = run_id.split("-")[1] if run_id.count("-") > 1 else ""
-    if len(stamp) != len("20261121T090000Z"):
-        return None
-    return f"{stamp[:4]}-{stamp[4:6]}-{stamp[6:11]}:{stamp[11:13]}:{stamp[13:]}"

@@ -34,10 +34,7 @@ class VoidRun:
             raise ApplicationError(f"the run could not be voided: {problem}", non_retryable=True) from None
         # An earlier try whose answer was lost may have voided the run, and has not told the open workflow.
         if done.voided and order.document_id:
-            await self._tell(names.document_workflow_id(order.document_id), order.kb_id)
+            document = workflow.get_external_workflow_handle(names.document_workflow_id(order.document_id))
+            with contextlib.suppress(ApplicationError):  # A run without an open workflow needs no message.
+                await document.signal("void", order.kb_id)
         return done
-
-    async def _tell(self, workflow_id: str, kb_id: str) -> None:
-        """Tell an open run that it was voided. A run without an open workflow needs no message."""
-        with contextlib.suppress(ApplicationError):
-            await workflow.get_external_workflow_handle(workflow_id).signal("void", kb_id)

@@ -311,17 +311,22 @@ def _uncovered(deps: Deps, connection: Connection, view: BatchView, gate: str, i
 def _enter(deps: Deps, connection: Connection, view: BatchView, entry: Entry) -> None:
     batch_id = view.batch_id
     record = next(item for item in view.items if item.document_id == entry.document_id)
-    own = _stop_document(connection, record) if entry.queue == batch_step.QUARANTINE else None
-    if own is not None:
-        kb_id, body = own, None
-    else:
+    kb_id = _stop_document(connection, record) if entry.queue == batch_step.QUARANTINE else None
+    body: str | None = None
+    if kb_id is None:
         before = ENTRIES_BEFORE.one(connection, {"batch_id": batch_id, "document_id": entry.document_id})
         kb_id = documents.entry_id(batch_id, entry.queue, record.run_id or entry.document_id, before + 1)
-        body = (
-            _review_body(connection, view, record, entry)
-            if entry.queue == REVIEW and not record.held
-            else _error_body(deps, connection, record, entry)
-        )
+        if entry.queue == REVIEW and not record.held:
+            payload = PAYLOAD.first(connection, {"run_id": record.run_id, "gate": record.gate}) or {}
+            request = record.request_kb_id or ""
+            body = documents.review_entry(
+                batch_id=batch_id, run_id=record.run_id or "", document_id=record.document_id, state=entry.state,
+                gate=record.gate or "", reason=entry.reason, payload=payload, request_kb_id=request,
+                approval_kb_id=request.replace("-request-", "-approval-"),
+            )  # fmt: skip
+        else:
+            sidecar, allowed = sidecar_now(connection, record.run_id or ""), deps.settings.max_candidates
+            body = documents.error_entry(case_of(connection, sidecar, max_candidates=allowed, code=entry.code))
     connection.execute(
         "select cutter_governance.fn_queue_enter(%s, %s, %s, %s, %s, %s, %s, %s)",
         (batch_id, entry.document_id, entry.queue, entry.state, entry.code, entry.reason, kb_id, body),
@@ -346,22 +351,6 @@ def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) 
         or _stop_document(connection, by_id[entry.document_id]) is not None
         or batch_step.longer_ago(view, by_id[entry.document_id].state_at, limits.STEER_UNHEARD_SECONDS)
     ]
-
-
-def _error_body(deps: Deps, connection: Connection, item: ItemRecord, entry: Entry) -> str:
-    sidecar = sidecar_now(connection, item.run_id or "")
-    allowed = deps.settings.max_candidates
-    return documents.error_entry(case_of(connection, sidecar, max_candidates=allowed, code=entry.code))
-
-
-def _review_body(connection: Connection, view: BatchView, item: ItemRecord, entry: Entry) -> str:
-    payload = PAYLOAD.first(connection, {"run_id": item.run_id, "gate": item.gate}) or {}
-    request = item.request_kb_id or ""
-    return documents.review_entry(
-        batch_id=view.batch_id, run_id=item.run_id or "", document_id=item.document_id, state=entry.state,
-        gate=item.gate or "", reason=entry.reason, payload=payload, request_kb_id=request,
-        approval_kb_id=request.replace("-request-", "-approval-"),
-    )  # fmt: skip
 
 
 # --- documents --------------------------------------------------------------------------------------------------------

@@ -52,8 +52,16 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     if len(names) > limits.SET_STATEMENTS_MAX:
         most = f"{input.folder} has {len(names)} statements: hand over at most {limits.SET_STATEMENTS_MAX} in a folder"
         return SetAnswer(status="refused", code="set_too_large", reason=most)
-    documents = {name: _read(deps, name) for name in names}
-    if input.listing_sha256 and input.listing_sha256 != _listing(documents):
+    documents: dict[str, ApprovalDocument | CutterError] = {}
+    for name in names:
+        try:
+            documents[name] = read_approval(deps.kb, name)
+        except (NotFound, InvalidInput) as problem:
+            documents[name] = problem
+    # An unreadable document has no digest, so that the set matches no listing.
+    read = {name: file.approval_sha256 for name, file in documents.items() if isinstance(file, ApprovalDocument)}
+    listing = canonical_digest(read) if len(read) == len(documents) else ""
+    if input.listing_sha256 and input.listing_sha256 != listing:
         return SetAnswer(status="refused", code="set_changed", reason="the folder is not what was handed over")
     desk = _Desk(deps=deps, policy=policy, ring=ring, waiting={**failed, **waiting})
     entries = [_judged(desk, name, document) for name, document in documents.items()]
@@ -87,23 +95,6 @@ class _Desk:
         """The run of the document that a file is named after."""
         stem = kb_id.rpartition("/")[2].partition(".")[0]
         return next((run_id for run_id, run in self.waiting.items() if run.document_id == stem), None)
-
-
-def _read(deps: Deps, name: str) -> ApprovalDocument | CutterError:
-    try:
-        return read_approval(deps.kb, name)
-    except (NotFound, InvalidInput) as problem:
-        return problem
-
-
-def _listing(documents: dict[str, ApprovalDocument | CutterError]) -> str:
-    """The digest of the set as it was read. An unreadable document has no digest, so that the set matches no
-    listing.
-    """
-    read = {
-        name: document.approval_sha256 for name, document in documents.items() if isinstance(document, ApprovalDocument)
-    }
-    return canonical_digest(read) if len(read) == len(documents) else ""
 
 
 def _judged(desk: _Desk, kb_id: str, document: ApprovalDocument | CutterError) -> SetEntry:

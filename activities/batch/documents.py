@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -12,7 +12,7 @@ from cutter.approvals.request import parse_request
 from cutter.batch import batch_step, documents, ways
 from cutter.batch.batch_step import Summary
 from cutter.batch.documents import QueueLine, ReportLine, Waiting
-from cutter.batch.view import BatchView, ItemRecord
+from cutter.batch.view import BatchView
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
 from cutter.types import Refusal
@@ -58,9 +58,24 @@ def overview_of(connection: Connection, view: BatchView, gate: str) -> str:
     """Write the overview of all requests of a gate, and return its KB id."""
     batch_id = view.batch_id
     items = batch_step.waiting_at(view, gate)
-    firsts = range(0, len(items), limits.REQUESTS_AT_ONCE)
-    parts = (items[first : first + limits.REQUESTS_AT_ONCE] for first in firsts)
-    waiting = [request for part in parts for request in _waiting_at(connection, gate, part)]
+    waiting: list[Waiting] = []
+    for first in range(0, len(items), limits.REQUESTS_AT_ONCE):
+        part = items[first : first + limits.REQUESTS_AT_ONCE]
+        rows = REQUESTS.all(connection, {"run_ids": [item.run_id for item in part], "gate": gate})
+        bodies = {row.run_id: row.body for row in rows}
+        for item in part:
+            document = parse_request(bodies.get(item.run_id or "", "").encode())
+            if isinstance(document, Refusal):
+                continue
+            shown = Waiting(
+                document_id=item.document_id, run_id=item.run_id or "", request_kb_id=document.kb_id,
+                approval_kb_id=document.approval_kb_id, candidates=document.request.candidate_count,
+                writer_digest=document.request.writer_digest, added=document.changes.added_count,
+                changed=document.changes.changed_count, removed=document.changes.removed_count,
+                findings=document.findings_count,
+                expires_utc=document.expires_utc.strftime("%Y-%m-%d %H:%M:%SZ"), actor=item.actor,
+            )  # fmt: skip
+            waiting.append(shown)
     others = batch_step.totals_of(batch_step.items_of(view), view)
     body = documents.overview(batch_id, gate, waiting, others)
     return _put(connection, batch_id, "batch_overview", gate, body, partial(documents.overview_id, batch_id, gate))
@@ -94,26 +109,6 @@ def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
         batch, listed, summary.totals, batch.halted_reason or "", ways.next_command(view, summary)
     )
     return _put(connection, batch_id, "batch_report", "report", body, partial(documents.report_id, batch_id))
-
-
-def _waiting_at(connection: Connection, gate: str, items: Sequence[ItemRecord]) -> list[Waiting]:
-    rows = REQUESTS.all(connection, {"run_ids": [item.run_id for item in items], "gate": gate})
-    bodies = {row.run_id: row.body for row in rows}
-    return [shown for item in items if (shown := _waiting(item, bodies.get(item.run_id or "", ""))) is not None]
-
-
-def _waiting(item: ItemRecord, body: str) -> Waiting | None:
-    document = parse_request(body.encode())
-    if isinstance(document, Refusal):
-        return None
-    return Waiting(
-        document_id=item.document_id, run_id=item.run_id or "", request_kb_id=document.kb_id,
-        approval_kb_id=document.approval_kb_id, candidates=document.request.candidate_count,
-        writer_digest=document.request.writer_digest, added=document.changes.added_count,
-        changed=document.changes.changed_count, removed=document.changes.removed_count,
-        findings=document.findings_count,
-        expires_utc=document.expires_utc.strftime("%Y-%m-%d %H:%M:%SZ"), actor=item.actor,
-    )  # fmt: skip
 
 
 def _put(connection: Connection, batch_id: str, kind: str, subject: str, body: str, named: Callable[[int], str]) -> str:

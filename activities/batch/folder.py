@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -28,8 +29,11 @@ def project_batch(deps: Deps, batch_id: str, view: BatchView | None = None) -> t
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
         contents, queue_sha256 = batch_folder.read_contents(connection, batch_id, view)
-    there = batch_queue_file.has_queue(batch_queue_file.find(settings.batches, batch_id), queue_sha256)
-    queue = None if there else _queue(deps, batch_id, queue_sha256)
+    body = None
+    if not batch_queue_file.has_queue(batch_queue_file.find(settings.batches, batch_id), queue_sha256):
+        with suppress(CutterError):
+            body = deps.kb.get(queue_id(batch_id))
+    queue = batch_queue_file.queue_of(body, queue_sha256)
     folder = batch_folder.write(settings.batches, settings.runs, contents, queue=queue)
     _copy_approvals(deps, batch_id, folder)
     return folder, batch_queue_file.has_queue(folder, queue_sha256)
@@ -61,11 +65,3 @@ def _copy_approvals(deps: Deps, batch_id: str, folder: Path) -> None:
                 place = f"{name}/{file_id.rpartition('/')[2]}"
                 if not (folder / place).exists():
                     batch_folder.keep_beside(folder, place, deps.kb.get(file_id))
-
-
-def _queue(deps: Deps, batch_id: str, sha256: str) -> bytes | None:
-    try:
-        body = deps.kb.get(queue_id(batch_id))
-    except CutterError:
-        return None
-    return batch_queue_file.queue_of(body, sha256)

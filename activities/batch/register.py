@@ -31,30 +31,30 @@ def begin_batch(deps: Deps, input: BatchInput) -> BatchStep:
     batch_id = ids.batch_id(input.batch_id)
     with translated(), deps.pool(Role.READ).connection() as connection:
         there = batch_views.state_and_mode(connection, batch_id)
-        if there is None:
-            _register(deps, connection, batch_id, input)
-            there = batch_views.state_and_mode(connection, batch_id)
+        if there is not None:
+            return BatchStep(state=there.state, seen="", mode=there.mode)
+        path = batch_queue_file.find(deps.settings.batches, batch_id) / batch_queue_file.QUEUE
+        try:
+            data = batch_queue_file.read_queue(path)
+        except OSError:
+            raise NotFound(
+                f"no batch {batch_id}, and no {path}: put the queue there, or type",
+                then="cutter orchestrate batch --queue FILE",
+                code="STOP_BATCH_NOT_FOUND",
+            ) from None
+        options = options_of(input, batch_id, deps.settings.batch_items_max)
+        admission = batch_rows.admit(connection, data, options)
+        if batch_rows.name_of(admission.queue, options) != batch_id:
+            raise InvalidInput(f"{path} is of batch {admission.queue.batch_id}, not of {batch_id}")
+        caps = asdict(caps_of(deps.settings))
+        batch_rows.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
+        # A lost folder is restored from the queue.yaml in the knowledge base. Its receipt is in the open transaction.
+        context, policy = effects.of_batch(CLOCK.one(connection), batch_id), effect_policy.in_force(connection)
+        put = effects.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data), policy)
+        connection.execute(*effects.receipt_of_put(context, put, "queue"))
+        _put_approvals(deps, connection, batch_id, path.parent)
+        there = batch_views.state_and_mode(connection, batch_id)
     return BatchStep(state=there.state if there else "", seen="", mode=there.mode if there else "")
-
-
-def _register(deps: Deps, connection: Connection, batch_id: str, input: BatchInput) -> None:
-    path = batch_queue_file.find(deps.settings.batches, batch_id) / batch_queue_file.QUEUE
-    try:
-        data = batch_queue_file.read_queue(path)
-    except OSError:
-        raise NotFound(
-            f"no batch {batch_id}, and no {path}: put the queue there, or type",
-            then="cutter orchestrate batch --queue FILE",
-            code="STOP_BATCH_NOT_FOUND",
-        ) from None
-    options = options_of(input, batch_id, deps.settings.batch_items_max)
-    admission = batch_rows.admit(connection, data, options)
-    if batch_rows.name_of(admission.queue, options) != batch_id:
-        raise InvalidInput(f"{path} is of batch {admission.queue.batch_id}, not of {batch_id}")
-    caps = asdict(caps_of(deps.settings))
-    batch_rows.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
-    _put_queue(deps, connection, batch_id, data)
-    _put_approvals(deps, connection, batch_id, path.parent)
 
 
 def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Path) -> None:
@@ -72,16 +72,6 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
                 with file.open("rb") as opened:
                     put = effects.put(deps, context, put_as, opened.read(limits.STATEMENT_BYTES_MAX), policy)
                 connection.execute(*effects.receipt_of_put(context, put, "approval"))
-
-
-def _put_queue(deps: Deps, connection: Connection, batch_id: str, data: bytes) -> None:
-    """Put queue.yaml into the knowledge base, from which a lost folder is restored. Its receipt is written in the open
-    transaction.
-    """
-    context = effects.of_batch(CLOCK.one(connection), batch_id)
-    policy = effect_policy.in_force(connection)
-    put = effects.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data), policy)
-    connection.execute(*effects.receipt_of_put(context, put, "queue"))
 
 
 def options_of(input: BatchInput, batch_id: str, items_max: int) -> Options:

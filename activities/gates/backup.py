@@ -11,7 +11,7 @@ from datetime import datetime
 from psycopg.types.json import Jsonb
 
 from activities import backup_effects, effects
-from activities.effects import AllowingRule, Context
+from activities.effects import AllowingRule
 from activities.gates import recorded_backups
 from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.worker.dependencies import Deps
@@ -151,7 +151,13 @@ def refresh_backup(deps: Deps, input: GateInput) -> BackupRefreshed:
     young = _young(deps, input.run_id)
     if young is not None:
         return young
-    context, run = _context(deps, input.run_id)
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        facts = CONTEXT.first(connection, {"run_id": input.run_id, "gate": gate.GATE})
+        connection.rollback()
+    if facts is None:
+        raise NotFound(f"no run {input.run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
+    run, context = facts.run, effects.of_run(facts.run, facts.pins, facts.now, gate.GATE)
+    context = replace(context, approvers=facts.approvers, needed=facts.needed)
     try:
         rule = effects.required(deps, context, BACKUP_TAKE)
         answer = backup_effects.back_up(deps, run, _new_name(input.run_id), recipient(deps))
@@ -189,17 +195,6 @@ def _young(deps: Deps, run_id: str) -> BackupRefreshed | None:
     if newest is None:
         return None
     return BackupRefreshed(gate=gate.GATE, status="passed", facts={"backup_sha256": newest.sha256})
-
-
-def _context(deps: Deps, run_id: str) -> tuple[Context, RunRecord]:
-    """The context of the run's backup, and the run."""
-    with translated(), deps.pool(Role.READ).connection() as connection:
-        row = CONTEXT.first(connection, {"run_id": run_id, "gate": gate.GATE})
-        connection.rollback()
-    if row is None:
-        raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
-    context = effects.of_run(row.run, row.pins, row.now, gate.GATE)
-    return replace(context, approvers=row.approvers, needed=row.needed), row.run
 
 
 def _by_policy(deps: Deps, run: RunRecord, to_state: str, problem: PolicyDenied | ApprovalNeeded) -> BackupRefreshed:

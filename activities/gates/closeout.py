@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import LiteralString, TypeVar
 
@@ -37,7 +38,10 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
     read: list[_Fetched] = []
 
     def prepare(attempt: Attempt, _permit: Permit) -> tuple[()] | GateRefused:
-        _publish_all(deps, attempt.run_id)
+        try:
+            publish(deps, Role.READ, attempt.run_id)
+        except (Conflict, InvalidInput) as problem:
+            raise Unavailable(f"{problem}: move the other object away", what="kb") from None
         frozen = deps.history()
         if frozen is not None and frozen.workflow_id != f"document/{attempt.run.document_id}":
             # The database would let any workflow close a run that is due. But the evidence would then seal the history
@@ -80,11 +84,11 @@ class _Fetched:
     """The objects that were read from the stores before the transaction, because a slow store would exceed the
     transaction's idle timeout.
 
-    `found` maps a KB id to a sha256, or to None if nothing has that name. A document that was written only a moment ago
-    is missing here; the next attempt reads it.
+    `found` maps a KB id to a sha256, if something has that name. A document that was written only a moment ago is
+    missing here; the next attempt reads it.
     """
 
-    found: Mapping[str, str | None]
+    found: Mapping[str, str]
     facts: RunEvidence
     signed: Signed
 
@@ -92,7 +96,7 @@ class _Fetched:
         """The run's documents as the database lists them now. Raises Unavailable while a stored document differs from
         its record.
         """
-        rendered = _rendered(sidecar)
+        rendered = {receipt.gate: sha256_hex(phase_report.render(sidecar.run, receipt)) for receipt in sidecar.receipts}
         documents = tuple(
             gate.KbDocument(
                 kb_id=document.kb_id, kind=document.kind, subject=document.subject, recorded_sha256=document.sha256,
@@ -116,35 +120,16 @@ class _Fetched:
         return self.signed
 
 
-def _rendered(sidecar: RunSidecar) -> dict[str, str]:
-    """The sha256 of each gate's report according to the sealed receipt, by gate."""
-    return {receipt.gate: sha256_hex(phase_report.render(sidecar.run, receipt)) for receipt in sidecar.receipts}
-
-
-def _publish_all(deps: Deps, run_id: str) -> None:
-    try:
-        publish(deps, Role.READ, run_id)
-    except (Conflict, InvalidInput) as problem:
-        raise Unavailable(f"{problem}: move the other object away", what="kb") from None
-
-
 def _fetched(deps: Deps, run_id: str) -> _Fetched:
     with single(deps.pool(Role.READ)) as connection:
         read = BOTH.one(connection, {"run_id": run_id})
     facts, sidecar = _known(read.evidence, run_id), _known(read.sidecar, run_id)
-    digests = {
-        document.kb_id: _sha256_in_kb(deps, document.kb_id)
-        for document in sidecar.documents
-        if _can_be_put(document, sidecar)
-    }
+    digests = {}
+    for document in sidecar.documents:
+        if _can_be_put(document, sidecar):
+            with suppress(NotFound, InvalidInput):
+                digests[document.kb_id] = sha256_hex(deps.kb.get(document.kb_id))
     return _Fetched(found=digests, facts=facts, signed=bundles.gathered(deps, facts))
-
-
-def _sha256_in_kb(deps: Deps, kb_id: str) -> str | None:
-    try:
-        return sha256_hex(deps.kb.get(kb_id))
-    except (NotFound, InvalidInput):
-        return None
 
 
 def _can_be_put(document: DocumentRecord, sidecar: RunSidecar) -> bool:

@@ -12,14 +12,13 @@ from activities.gates.pinned_source import pinned_read
 from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.gates.verified_approvals import Approved, orders_read, resumed_meanwhile, verified_approvals
 from activities.worker.dependencies import Deps
-from cutter.approvals.statement import Statement
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain import ids
 from cutter.domain.run_state import RunState
 from cutter.errors import Unavailable
 from cutter.gates import cut_leg_a as gate
 from cutter.marking.plan import CutPlan
-from cutter.marking.revision import RevisionPlan, RevisionRow
+from cutter.marking.revision import RevisionPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.backups import NEWEST, RecordedBackup
@@ -189,10 +188,15 @@ def _write(deps: Deps, opened: OpenGate, approved: Approved | None) -> GatePasse
     else:
         statuses = create_units(opened.connection, plan, actor=actor)
         written = WRITTEN.one(opened.connection, {"docprefix": pins["docprefix"]})
+    authorizations = tuple(
+        gate.Authorization(
+            approval_sha256=approval_sha256, document_id=statement.document_id,
+            writer_digest=statement.writer_digest, change_set_id=statement.change_set_id,
+        )
+        for approval_sha256, statement in (zip(approved.sha256s, approved.statements, strict=True) if approved else ())
+    )  # fmt: skip
     evidence = gate.Evidence(
-        authorizations=tuple(_authorization(*pair) for pair in zip(approved.sha256s, approved.statements, strict=True))
-        if approved
-        else (),
+        authorizations=authorizations,
         threshold=approved.threshold if approved else 0,
         document_id=opened.attempt.run.document_id,
         change_set_id=str(ids.derived(run_id, "change_set")),
@@ -211,15 +215,6 @@ def _write(deps: Deps, opened: OpenGate, approved: Approved | None) -> GatePasse
     )
     extra = {"approvals": list(approved.sha256s) if approved else []}
     return GatePassed(report=gate.evaluate(evidence), extra=extra)
-
-
-def _authorization(approval_sha256: str, statement: Statement) -> gate.Authorization:
-    return gate.Authorization(
-        approval_sha256=approval_sha256,
-        document_id=statement.document_id,
-        writer_digest=statement.writer_digest,
-        change_set_id=statement.change_set_id,
-    )
 
 
 def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[str, ...]:
@@ -261,26 +256,18 @@ def rows_of(plan: CutPlan, actor: str) -> list[Mapping[str, Any]]:
 
 def revision_calls(revision: RevisionPlan, run_id: str, actor: str) -> list[RevisionCall]:
     """The calls of fn_iu_revise in document order."""
-    return [_revision_call(row, place, run_id, actor) for place, row in enumerate(revision.rows, 1)]
-
-
-def _revision_call(row: RevisionRow, place: int, run_id: str, actor: str) -> RevisionCall:
-    new = row.new if row.operation in ("create", "revise") else None
-    return RevisionCall(
-        run_id=run_id,
-        actor=actor,
-        place=place,
-        operation=row.operation,
-        address=row.address,
-        continues=row.continues,
-        title=new.title if new else None,
-        body=new.body if new else None,
-        unit_kind=new.unit_kind if new else None,
-        section_type=new.section_type if new else None,
-        owner=new.owner if new else None,
-        publication_type=new.publication_type if new else None,
-        parent_address=new.parent_address if new else None,
-    )
+    calls = []
+    for place, row in enumerate(revision.rows, 1):
+        new = row.new if row.operation in ("create", "revise") else None
+        call = RevisionCall(
+            run_id=run_id, actor=actor, place=place, operation=row.operation, address=row.address,
+            continues=row.continues, title=new.title if new else None, body=new.body if new else None,
+            unit_kind=new.unit_kind if new else None, section_type=new.section_type if new else None,
+            owner=new.owner if new else None, publication_type=new.publication_type if new else None,
+            parent_address=new.parent_address if new else None,
+        )  # fmt: skip
+        calls.append(call)
+    return calls
 
 
 def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:

@@ -29,7 +29,6 @@ from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.law_in_force import LAW
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, together, values
-from cutter.storage.snapshots import Snapshot
 from cutter.types import Json
 
 
@@ -61,10 +60,17 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
         pins = opened.attempt.pins
         marking, plan = plan_of(deps, opened)
         revision = revision_of(opened, plan)
-        again, law = _read_again(deps, opened.attempt)
+        # The snapshot and the law in force are read once more, on a connection of their own.
+        with session(deps.settings, Role.READ) as fresh:
+            snapshots, units = together(fresh, [pinned_read(opened.attempt), law_read(opened.attempt)])
+        again = require_pinned(next(iter(snapshots), None), pins["source_version_id"])
+        law = base_of(pins, units)
         remarked = mark_pinned(again, pins["docprefix"], deps.settings.max_candidates, fresh=True)
         if isinstance(remarked, MarkRefusal):
             raise ProgrammingError("the first marking accepted the text, but the second one refuses it")
+        vocabulary: defaultdict[str, set[str]] = defaultdict(set)
+        for word in opened.rows(VOCABULARY):
+            vocabulary[word.family].add(word.code)
         evidence = gate.Evidence(
             plan=plan,
             rebuilt_writer_digest=rebuilt_digest(again.data, remarked, pins, law),
@@ -73,7 +79,7 @@ def cutplan(deps: Deps, input: GateInput) -> GateOutcome:
             region_sha=remarked.region_sha,
             pinned_region_sha=pins["region_sha"],
             candidate_count=pins["candidate_count"],
-            vocabulary=_vocabulary(opened),
+            vocabulary={family: frozenset(codes) for family, codes in vocabulary.items()},
             same_digest_runs=tuple(
                 row.run_id for row in opened.rows(SAME_DIGEST) if row.writer_digest == (revision or plan).writer_digest
             ),
@@ -90,14 +96,6 @@ def _reads(attempt: Attempt) -> list[Read]:
     same = {"run_id": attempt.run_id, "docprefix": attempt.pins.get("docprefix")}
     own = {"run_id": attempt.run_id}
     return [pinned_read(attempt), law_read(attempt), (VOCABULARY, {}), (SAME_DIGEST, same), (MAX_WRITES, own)]
-
-
-def _read_again(deps: Deps, attempt: Attempt) -> tuple[Snapshot, Base | None]:
-    """The pinned snapshot and the law in force, read once more on a connection of their own."""
-    with session(deps.settings, Role.READ) as fresh:
-        snapshots, units = together(fresh, [pinned_read(attempt), law_read(attempt)])
-    snapshot = require_pinned(next(iter(snapshots), None), attempt.pins["source_version_id"])
-    return snapshot, base_of(attempt.pins, units)
 
 
 def plan_of(deps: Deps, opened: OpenGate) -> tuple[Marking, CutPlan]:
@@ -143,10 +141,3 @@ def rebuilt_digest(data: bytes, marking: Marking, pins: Json, law: Base | None) 
     # The lines come last unit first, and equal bodies are paired in document order.
     lines = rebuild_lines_reversed(data, marking, docprefix=pins["docprefix"])
     return rebuild_revision_digest(reversed(lines), law)
-
-
-def _vocabulary(opened: OpenGate) -> dict[str, frozenset[str]]:
-    words: defaultdict[str, set[str]] = defaultdict(set)
-    for word in opened.rows(VOCABULARY):
-        words[word.family].add(word.code)
-    return {family: frozenset(codes) for family, codes in words.items()}

@@ -19,7 +19,6 @@ from cutter.domain.digests import canonical_json, sha256_hex
 from cutter.domain.pinned_counts import PinnedCounts
 from cutter.domain.run_record import RunRecord
 from cutter.gates import leg_b_record as gate
-from cutter.marking.plan import CutPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.queries import query
@@ -167,14 +166,37 @@ def _insert(deps: Deps, opened: OpenGate, own: RowIds) -> Counted:
     values = _values(deps, attempt.run, attempt.pins, own)
     marking, plan = plan_of(deps, opened)
     spans = {unit.address: f"{unit.start}-{unit.end}" for unit in marking.candidates}
-    rows = opened.rows(PLANNED) if is_revision(attempt.pins) else _first_rows(opened, plan)
+    if is_revision(attempt.pins):
+        rows = opened.rows(PLANNED)
+    else:
+        stored = {unit.address: unit for unit in opened.rows(UNITS)}
+        rows = [
+            PlannedRow(
+                address=row.address, operation="create", document_order=number, unit_id=stored[row.address].unit_id,
+                version_id=stored[row.address].version_id, base_version_id=None, content_hash=row.body_sha256,
+            )
+            for number, row in enumerate(plan.rows, 1)
+            if row.address in stored
+        ]  # fmt: skip
     with connection.pipeline():
         for name in ("leg_b_entry", "leg_b_history", "leg_b_envelope"):
             connection.execute(query(name), values)
         connection.execute(query("leg_b_blocks"), _blocks(own, rows, spans))
         for name in ("leg_b_decision", "leg_b_signature", "leg_b_change_set"):
             connection.execute(query(name), values)
-        changing = [_affected(own, row) for row in rows if row.operation != "keep"]
+        changing = [
+            {
+                "affected_row_id": str(ids.derived(own.run_id, f"affected/{row.address}")),
+                "change_set_id": own.change_set_id,
+                "unit_id": row.unit_id,
+                "version_id": row.version_id,
+                "content_hash": row.content_hash,
+                "operation": row.operation,
+                "ended_version_id": row.base_version_id,
+            }
+            for row in rows
+            if row.operation != "keep"
+        ]
         connection.cursor().executemany(query("leg_b_affected"), changing)
         counted = ROWS.sent(connection, values)
     return the_row(ROWS.name, counted)
@@ -195,29 +217,3 @@ def _blocks(own: RowIds, rows: Sequence[PlannedRow], spans: Mapping[str, str]) -
         "operations": [row.operation for row in rows],
         "version_ids": [row.version_id or row.base_version_id for row in rows],
     }
-
-
-def _affected(own: RowIds, row: PlannedRow) -> Mapping[str, Any]:
-    """The parameters of the query that writes the affected row of a unit that changes."""
-    return {
-        "affected_row_id": str(ids.derived(own.run_id, f"affected/{row.address}")),
-        "change_set_id": own.change_set_id,
-        "unit_id": row.unit_id,
-        "version_id": row.version_id,
-        "content_hash": row.content_hash,
-        "operation": row.operation,
-        "ended_version_id": row.base_version_id,
-    }
-
-
-def _first_rows(opened: OpenGate, plan: CutPlan) -> list[PlannedRow]:
-    """The rows of a first cut, with the stored versions of the planned units."""
-    stored = {unit.address: unit for unit in opened.rows(UNITS)}
-    return [
-        PlannedRow(
-            address=row.address, operation="create", document_order=number, unit_id=stored[row.address].unit_id,
-            version_id=stored[row.address].version_id, base_version_id=None, content_hash=row.body_sha256,
-        )
-        for number, row in enumerate(plan.rows, 1)
-        if row.address in stored
-    ]  # fmt: skip

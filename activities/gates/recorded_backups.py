@@ -32,7 +32,10 @@ def as_stored(artifacts_url: str, backups: Iterable[RecordedBackup]) -> dict[str
     digests: dict[str, str] = {}
     for backup in backups:
         if backup.artifact not in digests:
-            digests[backup.artifact] = _sha256(artifacts_url, backup.artifact)
+            try:
+                digests[backup.artifact] = digest(artifacts_url, backup.artifact)[0]
+            except (NotFound, InvalidInput):
+                digests[backup.artifact] = ""
         if digests[backup.artifact] == backup.sha256:
             break
     return digests
@@ -41,10 +44,3 @@ def as_stored(artifacts_url: str, backups: Iterable[RecordedBackup]) -> dict[str
 def usable(backups: Iterable[RecordedBackup], stored: Mapping[str, str]) -> RecordedBackup | None:
     """The newest backup whose artifact the store holds as recorded."""
     return next((backup for backup in backups if stored.get(backup.artifact) == backup.sha256), None)
-
-
-def _sha256(artifacts_url: str, artifact: str) -> str:
-    try:
-        return digest(artifacts_url, artifact)[0]
-    except (NotFound, InvalidInput):
-        return ""

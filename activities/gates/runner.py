@@ -134,7 +134,14 @@ def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | G
     if isinstance(result, GateRefused):
         return _refuse(deps, attempt, result, report=result.evidence)
     if result.passed:
-        return _rehearsed(deps, attempt, result)
+        tx.refuse(
+            deps.pool(attempt.gate.role), attempt, outcome="rehearsed", reason="rolled back", report=result.as_json(),
+            state=None,
+        )  # fmt: skip
+        return GateOutcome(
+            gate=attempt.gate.name, status="rehearsed", attempt=attempt.number, state=attempt.run.state,
+            facts=facts_of(result.pins),
+        )  # fmt: skip
     refusal = GateRefused(status="failed", code=result.violations[0].name if result.violations else "empty_report",
                       reason=result.reason())  # fmt: skip
     return _refuse(deps, attempt, refusal, report=result.as_json())
@@ -266,17 +273,6 @@ def _refuse(deps: Deps, attempt: tx.Attempt, refusal: GateRefused, *, report: di
     return GateOutcome(
         gate=gate.name, status=refusal.status, attempt=attempt.number, code=refusal.code, reason=refusal.reason[:500],
         state=state or attempt.run.state,
-    )  # fmt: skip
-
-
-def _rehearsed(deps: Deps, attempt: tx.Attempt, report: GateReport) -> GateOutcome:
-    tx.refuse(
-        deps.pool(attempt.gate.role), attempt, outcome="rehearsed", reason="rolled back", report=report.as_json(),
-        state=None,
-    )  # fmt: skip
-    return GateOutcome(
-        gate=attempt.gate.name, status="rehearsed", attempt=attempt.number, state=attempt.run.state,
-        facts=facts_of(report.pins),
     )  # fmt: skip
 
 

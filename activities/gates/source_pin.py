@@ -50,48 +50,39 @@ def source_pin(deps: Deps, input: GateInput) -> GateOutcome:
     def body(opened: OpenGate) -> GatePassed | GateRefused:
         document_id = opened.attempt.run.document_id
         source = opened.row(SOURCE)
-        evidence = _evidence(document_id, source, input.source_uri)
-        version = evidence.version
-        if version is not None and evidence.base and evidence.base.source_version_id == version.id:
-            return GateRefused(
-                status="skipped", code="already_enacted", reason=f"{document_id}: this version is already enacted"
-            )
         if source is None:
-            report = gate.evaluate(evidence)
-            return GateRefused(status="failed", code="STOP_DOCUMENT_UNKNOWN", reason=report.reason())
+            evidence = gate.Evidence(
+                document_id=document_id, source_document_id=None, docprefix=None, registered_uri=None,
+                requested_uri=input.source_uri, version=None, snapshot=b"", base=None, today=date.min,
+            )  # fmt: skip
+            reason = gate.evaluate(evidence).reason()
+            return GateRefused(status="failed", code="STOP_DOCUMENT_UNKNOWN", reason=reason)
+        version: gate.SourceVersion | None = None
+        if source.version_id is not None:
+            version = gate.SourceVersion(
+                id=source.version_id, content_checksum=source.content_checksum, size_bytes=source.size_bytes,
+                source_format=source.source_format, profile_id=source.profile_id,
+                profile_sha256=source.profile_sha256, manifest_digest=source.manifest_digest,
+                change_kind=source.change_kind, change_reason=source.change_reason,
+                effective_from=source.effective_from,
+            )  # fmt: skip
+        base: gate.Base | None = None
+        if source.base_run_id is not None:
+            base = gate.Base(
+                run_id=source.base_run_id, source_version_id=source.base_source_version_id,
+                receipt_hash=source.base_receipt_hash, effective_from=source.base_effective_from,
+            )  # fmt: skip
+        if version and base and base.source_version_id == version.id:
+            reason = f"{document_id}: this version is already enacted"
+            return GateRefused(status="skipped", code="already_enacted", reason=reason)
+        evidence = gate.Evidence(
+            document_id=document_id, source_document_id=source.source_document_id, docprefix=source.docprefix,
+            registered_uri=source.registered_uri, requested_uri=input.source_uri, version=version,
+            snapshot=source.snapshot, base=base, today=source.today,
+        )  # fmt: skip
         return GatePassed(report=gate.evaluate(evidence))
 
     return run_gate(
         deps, BY_NAME[gate.GATE], input, body,
         reads=lambda attempt: [(SOURCE, {"document_id": attempt.run.document_id})],
-    )  # fmt: skip
-
-
-def _evidence(document_id: str, source: Registered | None, requested_uri: str | None) -> gate.Evidence:
-    if source is None:
-        return gate.Evidence(
-            document_id=document_id, source_document_id=None, docprefix=None, registered_uri=None,
-            requested_uri=requested_uri, version=None, snapshot=b"", base=None, today=date.min,
-        )  # fmt: skip
-    version = None
-    if source.version_id is not None:
-        version = gate.SourceVersion(
-            id=source.version_id, content_checksum=source.content_checksum, size_bytes=source.size_bytes,
-            source_format=source.source_format, profile_id=source.profile_id, profile_sha256=source.profile_sha256,
-            manifest_digest=source.manifest_digest, change_kind=source.change_kind, change_reason=source.change_reason,
-            effective_from=source.effective_from,
-        )  # fmt: skip
-    return gate.Evidence(
-        document_id=document_id, source_document_id=source.source_document_id, docprefix=source.docprefix,
-        registered_uri=source.registered_uri, requested_uri=requested_uri, version=version, snapshot=source.snapshot,
-        base=_base(source), today=source.today,
-    )  # fmt: skip
-
-
-def _base(source: Registered) -> gate.Base | None:
-    if source.base_run_id is None:
-        return None
-    return gate.Base(
-        run_id=source.base_run_id, source_version_id=source.base_source_version_id,
-        receipt_hash=source.base_receipt_hash, effective_from=source.base_effective_from,
     )  # fmt: skip

@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
-from psycopg import Connection
 from temporalio.client import Client
 
 from activities.batch.advance import publish_batch
@@ -86,37 +84,27 @@ async def without_workflow(
         resume = f"cutter orchestrate resume-batch --batch-id {batch.batch_id}"
         command = workflow.hold.command if workflow is not None and workflow.hold is not None else resume
         row = LostBatch(batch_id=batch.batch_id, state=batch.state, next=command)
-        if workflow is None and batch.unseen and await _woken(client, batch):
-            woken.append(replace(row, next=f"cutter status {batch.batch_id}"))
-        else:
-            lost.append(row)
+        if workflow is None and batch.unseen:
+            with suppress(Refused):  # A foreign workflow has the batch's id.
+                await batches.start(client, batch.batch_id, "the reconciler", adopt=False)
+                woken.append(replace(row, next=f"cutter status {batch.batch_id}"))
+                continue
+        lost.append(row)
     return woken, lost
-
-
-async def _woken(client: Client, batch: OpenBatch) -> bool:
-    """False if a foreign workflow has the batch's id."""
-    with suppress(Refused):
-        await batches.start(client, batch.batch_id, "the reconciler", adopt=False)
-        return True
-    return False
 
 
 def _with_work(settings: Settings, grace_seconds: float) -> list[OpenBatch]:
     """The batches that have something left to do, except those that were registered a moment ago."""
+    with_work = []
     with session(settings, Role.READ) as connection:
-        return [
-            batch
-            for batch in NOT_ENDED.all(connection)
-            if batch.state != "batch_pending" or batch.age_seconds >= grace_seconds
-            if _has_work(connection, batch)
-        ]
-
-
-def _has_work(connection: Connection[Any], batch: OpenBatch) -> bool:
-    """False for an overnight batch whose documents all wait in human review, because its workflow has ended as
-    planned. A paused batch whose document has changed must enter it into its queue again.
-    """
-    view = batch_views.view(connection, batch.batch_id)
-    enters = batch_step.decide(view, window=limits.BATCH_WINDOW).enters
-    paused = batch.unseen and batch.state not in ENDS
-    return paused or bool(enters) or not batch_step.summarise(view, attended=view.attended).over
+        for batch in NOT_ENDED.all(connection):
+            if batch.state == "batch_pending" and batch.age_seconds < grace_seconds:
+                continue
+            view = batch_views.view(connection, batch.batch_id)
+            enters = batch_step.decide(view, window=limits.BATCH_WINDOW).enters
+            # A paused batch whose document has changed must enter it into its queue again.
+            paused = batch.unseen and batch.state not in ENDS
+            # If all documents of an overnight batch wait in human review, its workflow has ended as planned.
+            if paused or enters or not batch_step.summarise(view, attended=view.attended).over:
+                with_work.append(batch)
+    return with_work

@@ -175,7 +175,11 @@ async def _reconciled(client: Client, deps: Deps, run: OpenRun, grace_seconds: f
         return await _with_workflow(client, run, execution)
     if run.stopped:
         return Kind.WITHOUT_WORKFLOW, _examined(run)
-    if not run.attempted and (run.age_seconds < grace_seconds or await _batch_is_open(client, run)):
+    # A run of a batch with an open workflow may wait for its lane and have no workflow yet.
+    if not run.attempted and (
+        run.age_seconds < grace_seconds
+        or (run.batch_id is not None and await ours(client, f"batch/{run.batch_id}") is not None)
+    ):
         return Kind.LEFT_ALONE, _examined(run)
     cancelled = run.kind == "cancel" and run.latched and not run.wrote
     state = "voided_cancelled" if cancelled else "stopped_terminated"
@@ -227,13 +231,6 @@ async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> 
         return Kind.LEFT_ALONE, _examined(run)
     delivered, note, _ = await tell(client, run, run.kind or "stop", run.stop_reason or NO_REASON)
     return (Kind.TOLD if delivered else Kind.LEFT_ALONE), _told(run, run.kind, note)
-
-
-async def _batch_is_open(client: Client, run: OpenRun) -> bool:
-    """True if the run belongs to a batch with an open workflow. Such a run may wait for its lane and have no workflow
-    yet.
-    """
-    return run.batch_id is not None and await ours(client, f"batch/{run.batch_id}") is not None
 
 
 def _examined(run: OpenRun) -> ExaminedRun:

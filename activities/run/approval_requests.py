@@ -44,7 +44,6 @@ from cutter.policy.command import KB_PUT, operations_at
 from cutter.policy.rules import ProposedAction, permit
 from cutter.policy.times_of_day import never_allowed, restrictions
 from cutter.storage.answers import LatchSet, Noted, NotOpened, ResumeDecided
-from cutter.storage.approval_facts import ApprovalFacts
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, single
@@ -157,20 +156,13 @@ def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
     """Verify one signed document and record the verdict, so that people see the verdict at once.
 
     If the open request already counts an approval, a signing session has handed it over and it was judged. Then that
-    verdict is used.
-    """
-    return _counted(deps, input) or judge_read(deps, input, None)
-
-
-def _counted(deps: Deps, input: JudgeInput) -> JudgeResult | None:
-    """The recorded verdict on this document while it counts for the open request. The exec worker still judges the
-    document again.
+    verdict is used. The exec worker still judges the document again.
     """
     asked = {"run_id": input.run_id, "gate": input.gate, "kb_id": input.kb_id}
     with single(deps.pool(Role.READ)) as connection:
         counted = COUNTED.first(connection, asked)
     if counted is None:
-        return None
+        return judge_read(deps, input, None)
     return JudgeResult(
         accepted=True, code=ACCEPTED, reason=counted.reason, kb_id=input.kb_id, decision=schema.APPROVE,
         approver=counted.approver, approval_sha256=counted.approval_sha256, duplicate=True, state=counted.state,
@@ -206,17 +198,14 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
             # The person who revokes must learn that the revocation came too late, because the approval was already
             # used.
             verdict = replace(verdict, accepted=False, code=revoked, reason="it is used already: void the run")
-    if verdict.accepted and verdict.decision == schema.APPROVE and _takes_several(deps, facts, input.gate):
-        # The run waits for the others, and its folder already shows this approval.
-        with suppress(CutterError):
-            publish(deps, Role.READ, input.run_id)
+    if verdict.accepted and verdict.decision == schema.APPROVE:
+        policy, _ = approval_judge.policy_of(deps, facts.epoch_sha256)
+        tier = facts.request.tier if facts.request else None
+        if policy.needed(input.gate, Tier(tier) if tier else None) > 1:
+            # The run waits for the others, and its folder already shows this approval.
+            with suppress(CutterError):
+                publish(deps, Role.READ, input.run_id)
     return _result(verdict, input.kb_id, facts.run.state, duplicate=noted.status == "duplicate")
-
-
-def _takes_several(deps: Deps, facts: ApprovalFacts, gate: str) -> bool:
-    policy, _ = approval_judge.policy_of(deps, facts.epoch_sha256)
-    tier = facts.request.tier if facts.request else None
-    return policy.needed(gate, Tier(tier) if tier else None) > 1
 
 
 def _noted(connection: Connection, input: JudgeInput, verdict: Verdict) -> Noted:

@@ -5,7 +5,6 @@ lost.
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import Any
 
 from psycopg.types.json import Jsonb
 from temporalio import activity
@@ -54,29 +53,26 @@ def begin_run(deps: Deps, input: BeginInput) -> RunView:
 
 
 def view_of(sidecar: RunSidecar) -> RunView:
-    """A run as the workflow needs it."""
+    """A run as the workflow needs it.
+
+    Shipped limits replace missing ones. If a pinned limit is invalid, all limits are the shipped ones.
+    """
     run = sidecar.run
+    pinned = {field.name: run.caps[field.name] for field in fields(Caps) if run.caps.get(field.name) is not None}
+    if "retry_delays_seconds" in pinned:
+        pinned["retry_delays_seconds"] = tuple(pinned["retry_delays_seconds"])
+    try:
+        caps = Caps(**pinned)
+    except ValueError:
+        caps = Caps()
     return RunView(
         run_id=run.run_id,
         document_id=run.document_id,
         mode=run.mode,
         state=run.state,
-        caps=_caps(run.caps),
+        caps=caps,
         sealed=sidecar.sealed,
         outcome=run.outcome,
         facts=facts_of(sidecar.pins),
         next_command=command_of(sidecar),
     )
-
-
-def _caps(pinned: dict[str, Any]) -> Caps:
-    """The pinned limits of a run. Shipped limits replace missing ones. If a pinned limit is invalid, all limits are the
-    shipped ones.
-    """
-    known = {field.name: pinned[field.name] for field in fields(Caps) if pinned.get(field.name) is not None}
-    if "retry_delays_seconds" in known:
-        known["retry_delays_seconds"] = tuple(known["retry_delays_seconds"])
-    try:
-        return Caps(**known)
-    except ValueError:
-        return Caps()

@@ -38,7 +38,11 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
     """
     with translated(), deps.pool(Role.READ).connection() as connection:
         before = sidecar_now(connection, input.run_id)
-        if _impossible(before, input.state):
+        if input.state == "voided_cancelled":
+            possible = before.latch.stopped and before.latch.kind == "cancel" and not before.step_facts.wrote
+        else:
+            possible = _STOPPED.fullmatch(input.state) is not None
+        if before.run.state != input.state and not possible:
             return _view(before, code=NOT_SO)
         state = call(
             connection, Reached.of, "select cutter_governance.fn_run_stop(%s, %s, %s)",
@@ -73,14 +77,6 @@ def stops_of(sidecar: RunSidecar) -> int:
     """
     reached = [str(recorded_values.parsed(body).get("to_state")) for body in sidecar.transitions]
     return sum(RunState(state).halted for state in reached)
-
-
-def _impossible(sidecar: RunSidecar, state: str) -> bool:
-    if sidecar.run.state == state:
-        return False
-    if state == "voided_cancelled":
-        return sidecar.step_facts.wrote or not sidecar.latch.stopped or sidecar.latch.kind != "cancel"
-    return _STOPPED.fullmatch(state) is None
 
 
 def _view(sidecar: RunSidecar, *, code: str = "", kb_doc_id: str = "") -> Escalated:

@@ -19,11 +19,10 @@ from cutter.domain.run_record import RunRecord
 from cutter.errors import NotFound
 from cutter.kb import folder as kb_folder
 from cutter.marking import Marking
-from cutter.marking.revision import OPERATIONS, RevisionPlan
+from cutter.marking.revision import OPERATIONS
 from cutter.request_view import RequestView, build_view, view_digest
 from cutter.request_view.markdown import markdown
 from cutter.storage.request_transaction import Asked
-from cutter.types import Json
 
 
 def request_document(
@@ -51,7 +50,7 @@ def request_document(
     snapshot = effects.put_free(deps, context, wanted, pinned.data, asked.policy)
     gate = request.gate
     policy, _ = approval_judge.policy_of(deps, asked.facts.epoch_sha256)
-    caps = run.caps
+    own_tier = policy.tier_of(gate) or Tier.MEDIUM
     kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request.n), request.challenge)
     # An approval that is signed after a rehearsal is for the live batch.
     batch_id = run.batch_id.removesuffix("-dryrun") if run.batch_id else None
@@ -60,7 +59,7 @@ def request_document(
         mode=run.mode,
         created_utc=_seconds(request.requested_at),
         expires_utc=_seconds(request.expires_at),
-        ttl_seconds=_life(run, gate, caps),
+        ttl_seconds=_life(run, gate),
         kb_id=kb_id,
         approval_kb_id=documents.pre_batched(batch_id, gate, run.document_id)
         if batch_id and run.mode == "dryrun"
@@ -73,7 +72,7 @@ def request_document(
         restore_point=line_of_pins(pins),
         sidecar_path=str(deps.settings.runs / run.run_id / "state.json"),
         starter=run.starter,
-        tier=_highest(policy.tier_of(gate) or Tier.MEDIUM, tier),
+        tier=max(own_tier, tier or own_tier, key=list(Tier).index).value,
         approvers_needed=policy.needed(gate, tier),
         changes=_changes(asked, view),
         view_digest=view_digest(view),
@@ -93,18 +92,18 @@ def _free(deps: Deps, kb_id: str, challenge: str) -> str:
     return next((name for name in names if not deps.kb.taken(name)), kb_id)
 
 
-def _highest(own: Tier, asked: Tier | None) -> str:
-    return max(own, asked or own, key=list(Tier).index).value
-
-
-def _life(run: RunRecord, gate: str, caps: Json) -> int:
-    seconds = int(caps["ttl_cut_seconds"] if gate == Sovereign.CUT else caps["ttl_lifecycle_seconds"])
+def _life(run: RunRecord, gate: str) -> int:
+    seconds = int(run.caps["ttl_cut_seconds" if gate == Sovereign.CUT else "ttl_lifecycle_seconds"])
     return min(seconds, limits.PRE_BATCHED_HOURS * 3600) if run.mode == "dryrun" and run.batch_id else seconds
 
 
 def _changes(asked: Asked, view: RequestView) -> Changes:
     if view.revision is not None:
-        return _of_revision(view.revision)
+        lines: dict[str, list[UnitLine]] = {operation: [] for operation in OPERATIONS}
+        for row in view.revision.rows:
+            shown = row.new or row.old
+            lines[row.operation].append(UnitLine(address=row.address, title=shown.title if shown else ""))
+        return Changes.of(added=lines["create"], changed=lines["revise"], removed=lines["repeal"])
     enacted = {unit.address: unit for unit in asked.enacted}
     planned = {unit.address: unit for unit in view.units}
     return Changes.of(
@@ -116,14 +115,6 @@ def _changes(asked: Asked, view: RequestView) -> Changes:
         ),
         removed=(UnitLine(address=a, title=unit.title) for a, unit in enacted.items() if a not in planned),
     )
-
-
-def _of_revision(plan: RevisionPlan) -> Changes:
-    lines: dict[str, list[UnitLine]] = {operation: [] for operation in OPERATIONS}
-    for row in plan.rows:
-        shown = row.new or row.old
-        lines[row.operation].append(UnitLine(address=row.address, title=shown.title if shown else ""))
-    return Changes.of(added=lines["create"], changed=lines["revise"], removed=lines["repeal"])
 
 
 def _seconds(text: str) -> datetime:

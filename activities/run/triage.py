@@ -48,10 +48,18 @@ def case_of(connection: Connection, sidecar: RunSidecar, *, max_candidates: int,
     """
     run, error = sidecar.run, sidecar.run.error
     last = sidecar.attempts[-1].gate if sidecar.attempts else ""
-    reproduction = triage.reproduction(
-        run_id=run.run_id, document_id=run.document_id, state=run.state,
-        source=_source(connection, run.run_id, max_candidates),
-    )  # fmt: skip
+    # How the run's text was registered. Nobody can reproduce a profile that is not a shipped one.
+    marked = MARKED_BY.first(connection, {"run_id": run.run_id})
+    source: Source | None = None
+    if marked is not None and marked.profile in PROFILES:
+        options = marked.options or {}
+        if "max_candidates" in options:
+            options = {**options, "max_candidates": min(options["max_candidates"], max_candidates)}
+        source = Source(
+            profile=marked.profile, docprefix=marked.docprefix, options=options,
+            forbidden=tuple(marked.forbidden_ids or ()),
+        )  # fmt: skip
+    reproduction = triage.reproduction(run_id=run.run_id, document_id=run.document_id, state=run.state, source=source)
     return Triage(
         run_id=run.run_id, document_id=run.document_id, state=run.state,
         gate=error.get("gate") or last, code=code or stop_code(run.state) or run.state, error=error,
@@ -66,17 +74,3 @@ def code_of(error: Json) -> str:
     invariants = (error.get("report") or {}).get("invariants") or []
     violated = [invariant for invariant in invariants if not invariant.get("ok")]
     return str(violated[0]["name"]) if violated else str(error.get("reason") or "").partition(":")[0]
-
-
-def _source(connection: Connection, run_id: str, max_candidates: int) -> Source | None:
-    """How the run's text was registered. None if its profile is not a shipped one."""
-    marked = MARKED_BY.first(connection, {"run_id": run_id})
-    if marked is None or marked.profile not in PROFILES:
-        return None
-    options = marked.options or {}
-    if "max_candidates" in options:
-        options = {**options, "max_candidates": min(options["max_candidates"], max_candidates)}
-    return Source(
-        profile=marked.profile, docprefix=marked.docprefix, options=options,
-        forbidden=tuple(marked.forbidden_ids or ()),
-    )  # fmt: skip

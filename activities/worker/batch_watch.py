@@ -63,16 +63,7 @@ class Watch:
 
     def hear(self, seconds: float) -> bool:
         """Wait for a notification about the batch, at most this long. True if there was one."""
-        own = self._named(seconds)
-        self.changed |= own
-        if "" in own:
-            # The batch itself has changed, for example because people resumed it.
-            self.view = None
-        return bool(own)
-
-    def _named(self, seconds: float) -> set[str]:
-        """What the notifications name: documents of the batch, and an empty text for the batch itself."""
-        document_ids: set[str] = set()
+        own: set[str] = set()
         with translated():
             # Any role can notify without end. What is not read now is read later.
             for _ in range(limits.WATCH_READS):
@@ -80,9 +71,13 @@ class Watch:
                 if not some:
                     break
                 parts = (payload.partition(" ") for payload in some)
-                document_ids |= {document_id for batch_id, _, document_id in parts if batch_id == self.batch_id}
+                own |= {document_id for batch_id, _, document_id in parts if batch_id == self.batch_id}
                 seconds = 0
-        return document_ids
+        self.changed |= own
+        if "" in own:
+            # The batch itself has changed, for example because people resumed it.
+            self.view = None
+        return bool(own)
 
     def close(self) -> None:
         """Stop hearing of changes."""
@@ -107,13 +102,24 @@ class Watches:
     def watching(self, settings: Settings, batch_id: str) -> Iterator[Watch]:
         """The watch of a batch for the steps of a block. After a failure it is closed, since its view may be wrong."""
         with self._place(batch_id) as kept:
-            watch = kept if kept is not None and _is_usable(kept) else _opened(settings, batch_id)
+            if kept is not None and _is_usable(kept):
+                watch = kept
+            else:
+                connection = connect(settings, Role.READ)
+                connection.execute("listen cutter_batch")
+                watch = Watch(batch_id=batch_id, connection=connection)
             try:
                 yield watch
             except BaseException:
                 watch.close()
                 raise
-            self._keep(watch)
+            timer = threading.Timer(limits.WATCH_KEPT_SECONDS, self._expire, (watch,))
+            timer.daemon = True
+            with self._lock:
+                before = self._kept.pop(batch_id, None)
+                timer.start()
+                self._kept[batch_id] = watch, timer
+            _end([before] if before is not None else [])
 
     def close(self) -> None:
         """Close every watch."""
@@ -126,7 +132,9 @@ class Watches:
         """Count one more watch as used for a block. Gives the watch that was kept of this batch."""
         with self._lock:
             kept = self._kept.pop(batch_id, None)
-            others = [] if kept else self._surplus()
+            full = kept is None and self._used + len(self._kept) >= limits.BATCH_SLOTS
+            # The oldest watch makes room for another connection.
+            others = [self._kept.pop(next(iter(self._kept)))] if full and self._kept else []
             self._used += 1
         _end(others)
         if kept is not None:
@@ -136,21 +144,6 @@ class Watches:
         finally:
             with self._lock:
                 self._used -= 1
-
-    def _surplus(self) -> list[tuple[Watch, threading.Timer]]:
-        """Remove the oldest kept watch if there is no room for another connection."""
-        if not self._kept or self._used + len(self._kept) < limits.BATCH_SLOTS:
-            return []
-        return [self._kept.pop(next(iter(self._kept)))]
-
-    def _keep(self, watch: Watch) -> None:
-        timer = threading.Timer(limits.WATCH_KEPT_SECONDS, self._expire, (watch,))
-        timer.daemon = True
-        with self._lock:
-            before = self._kept.pop(watch.batch_id, None)
-            timer.start()
-            self._kept[watch.batch_id] = watch, timer
-        _end([before] if before is not None else [])
 
     def _expire(self, watch: Watch) -> None:
         with self._lock:
@@ -179,9 +172,3 @@ def _end(watches: Iterable[tuple[Watch, threading.Timer]]) -> None:
     for watch, timer in watches:
         timer.cancel()
         watch.close()
-
-
-def _opened(settings: Settings, batch_id: str) -> Watch:
-    connection = connect(settings, Role.READ)
-    connection.execute("listen cutter_batch")
-    return Watch(batch_id=batch_id, connection=connection)

@@ -1,4 +1,5 @@
-"""IO: the worker's boundary. It turns our errors into Temporal failures, and hides the text of all other exceptions.
+"""IO: the worker's boundary. It sends heartbeats, turns our errors into Temporal failures, and hides the text of all
+other exceptions.
 
 Only the class name of an unexpected exception crosses the boundary, because its text could hold a row, a path or law
 text. This is the only place that catches every exception.
@@ -6,8 +7,11 @@ text. This is the only place that catches every exception.
 
 from __future__ import annotations
 
+import contextvars
 import errno
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -15,10 +19,12 @@ import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, CancelledError
 
-from activities.worker.activity_heartbeat import beating
 from cutter.errors import Conflict, CutterError, InvalidInput, OverCap, ProgrammingError, Unavailable
 
 log = structlog.get_logger()
+
+BEATS_A_TIMEOUT = 4
+"""Heartbeats within one heartbeat timeout."""
 
 
 def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -41,7 +47,12 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
             if lacking is not None:
                 raise _refused(name, lacking) from None
             _count("unexpected")
-            log.error("activity.unexpected", activity=name, kind=type(problem).__name__, where=_where(problem))
+            trace = problem.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            file = trace.tb_frame.f_code.co_filename.rsplit("/", 1)[-1] if trace else ""
+            where = f"{file}:{trace.tb_lineno}" if trace else "?"
+            log.error("activity.unexpected", activity=name, kind=type(problem).__name__, where=where)
             raise ApplicationError(
                 f"unexpected {type(problem).__name__} in {name}: see the worker's log",
                 type=f"Unexpected:{type(problem).__name__}",
@@ -49,6 +60,34 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
             ) from None
 
     return run
+
+
+@contextmanager
+def beating() -> Iterator[None]:
+    """Send heartbeats from a separate thread until the block ends, also while a subprocess or a statement runs.
+
+    So Temporal notices a dead worker in seconds and not only at the cap.
+    """
+    timeout = activity.info().heartbeat_timeout
+    if timeout is None or timeout.total_seconds() <= 0:
+        yield
+        return
+    done = threading.Event()
+    context = contextvars.copy_context()
+
+    def beat() -> None:
+        while not done.wait(timeout.total_seconds() / BEATS_A_TIMEOUT):
+            # The event loop of a busy worker may be late with one heartbeat. The activity and its heartbeats continue.
+            with suppress(TimeoutError):
+                context.run(activity.heartbeat)
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 LACKING = {
@@ -108,10 +147,3 @@ def failure_of(problem: CutterError) -> ApplicationError:
     else:
         kind = f"Refused:{problem.code}"
     return ApplicationError(str(problem)[:500], type=kind, non_retryable=True)
-
-
-def _where(problem: BaseException) -> str:
-    trace = problem.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}" if trace else "?"

@@ -71,25 +71,20 @@ async def _request(reader: asyncio.StreamReader) -> tuple[str, str]:
 
 
 def _reply(method: str, path: str, readiness: Readiness) -> bytes:
-    status, answer = _answer(method, path, readiness)
+    answer: dict[str, object]
+    if method not in METHODS:
+        status, answer = HTTPStatus.METHOD_NOT_ALLOWED, {"error": "ask with GET"}
+    elif path == "/healthz":
+        status, answer = HTTPStatus.OK, {"alive": True}
+    elif path == "/readyz":
+        status = HTTPStatus.OK if readiness.ready else HTTPStatus.SERVICE_UNAVAILABLE
+        failed = [check.as_json() for check in readiness.failed]
+        answer = {"ready": readiness.ready, "polls": readiness.polls, "failed": failed}
+    else:
+        status, answer = HTTPStatus.NOT_FOUND, {"error": "ask /healthz or /readyz"}
     body = (json.dumps(answer, ensure_ascii=False) + "\n").encode()
     head = (
         f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
     )
     return head.encode("ascii") + (b"" if method == "HEAD" else body)
-
-
-def _answer(method: str, path: str, readiness: Readiness) -> tuple[HTTPStatus, dict[str, object]]:
-    if method not in METHODS:
-        return HTTPStatus.METHOD_NOT_ALLOWED, {"error": "ask with GET"}
-    if path == "/healthz":
-        return HTTPStatus.OK, {"alive": True}
-    if path != "/readyz":
-        return HTTPStatus.NOT_FOUND, {"error": "ask /healthz or /readyz"}
-    answer = {
-        "ready": readiness.ready,
-        "polls": readiness.polls,
-        "failed": [check.as_json() for check in readiness.failed],
-    }
-    return (HTTPStatus.OK if readiness.ready else HTTPStatus.SERVICE_UNAVAILABLE), answer

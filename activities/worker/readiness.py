@@ -77,7 +77,11 @@ class Readiness:
         except TimeoutError:
             failed = (HANGS,)
         if failed != self.failed or not self.checked:
-            self._tell(failed)
+            for check in failed:
+                log.error("worker.blocked", check=check.name, found=check.found, remedy=check.remedy)
+            if not failed and self.failed:
+                log.info("worker.unblocked")
+            self.waits(tuple(map(sentence, failed)))
         self.checked, self.failed = True, failed
 
     async def _look_unless_stopped(self) -> None:
@@ -90,15 +94,13 @@ class Readiness:
 
     @property
     def blocked(self) -> tuple[str, ...]:
-        """The failures as a heartbeat has room for them."""
-        return tuple(map(_short, self.failed))[: limits.BLOCKED_SHOWN_MAX]
-
-    def _tell(self, failed: tuple[Check, ...]) -> None:
-        for check in failed:
-            log.error("worker.blocked", check=check.name, found=check.found, remedy=check.remedy)
-        if not failed and self.failed:
-            log.info("worker.unblocked")
-        self.waits(tuple(map(sentence, failed)))
+        """The failures as a heartbeat has room for them. A long finding is cut, so that the remedy stays whole."""
+        shown = []
+        for check in self.failed[: limits.BLOCKED_SHOWN_MAX]:
+            room = max(FOUND_MIN, limits.BLOCKED_CHARACTERS_MAX - len(sentence(replace(check, found=""))))
+            finding = check.found if len(check.found) <= room else f"{check.found[: room - 1]}…"
+            shown.append(sentence(replace(check, found=finding))[: limits.BLOCKED_CHARACTERS_MAX])
+        return tuple(shown)
 
     async def _stops_within(self, seconds: float) -> bool:
         with suppress(TimeoutError):
@@ -122,10 +124,3 @@ def _in_thread(function: Preflight) -> asyncio.Future[list[Check]]:
 
     threading.Thread(target=run, name="preflight", daemon=True).start()
     return answer
-
-
-def _short(check: Check) -> str:
-    """The sentence of a check. Its finding is cut if it is long, so that the remedy stays whole."""
-    room = max(FOUND_MIN, limits.BLOCKED_CHARACTERS_MAX - len(sentence(replace(check, found=""))))
-    finding = check.found if len(check.found) <= room else f"{check.found[: room - 1]}…"
-    return sentence(replace(check, found=finding))[: limits.BLOCKED_CHARACTERS_MAX]

@@ -48,7 +48,13 @@ async def running(workers: Sequence[Worker], busy: Callable[[], bool]) -> AsyncI
         ending = True
         if not await ended(workers, busy):
             log.warning("worker.shutdown_abandoned", after_idle_seconds=limits.SHUTDOWN_IDLE_SECONDS)
-        await _cancelled(tasks)
+        for task in tasks:
+            if not task.done():
+                # A worker that was shut down ends by itself; this one is stuck in a poll.
+                await asyncio.wait([task], timeout=limits.SHUTDOWN_LOOK_SECONDS)
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
 
 async def ended(workers: Sequence[Worker], busy: Callable[[], bool]) -> bool:
@@ -62,13 +68,3 @@ async def ended(workers: Sequence[Worker], busy: Callable[[], bool]) -> bool:
         return True
     over.cancel()
     return False
-
-
-async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        if not task.done():
-            # A worker that was shut down ends by itself; this one is stuck in a poll.
-            await asyncio.wait([task], timeout=limits.SHUTDOWN_LOOK_SECONDS)
-            task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

@@ -1157,9 +1157,10 @@ BATCHES = (
          "::test_a_broken_connection_is_replaced"),
         ("a connection that was lost without an error", "if monotonic() - watch.opened > limits.STEER_SECONDS:",
          "if False:", "::test_an_old_connection_is_replaced"),
-        ("connections without end", "return [self._kept.pop(next(iter(self._kept)))]", "return []",
+        ("connections without end", "if full and self._kept else []", "if False else []",
          "::test_the_oldest_watch_makes_room"),
-        ("a watch that nobody takes", "            timer.start()\n", "", "::test_a_watch_that_no_step_takes_is_closed"),
+        ("a watch that nobody takes", "                timer.start()\n", "",
+         "::test_a_watch_that_no_step_takes_is_closed"),
     ),
     *_of(
         f"{_SQL}triggers/batch_item.sql", "integration/storage/test_batch_watch.py",
