@@ -2279,7 +2279,7 @@ SHOWN = _of(
     "cutter/request_view/difference.py",
     "unit/request_view/test_view_of_a_revision.py",
     (
-        "the difference shows a text in force that nobody signed", "sha256_hex(unit.body) != unit.body_sha256", "False",
+        "the difference shows a text in force that nobody signed", "sha256_hex(old.body) != old.body_sha256", "False",
         "::test_the_removed_and_the_added_words_are_in_every_form_and_in_the_digest",
     ),
 )  # fmt: skip
