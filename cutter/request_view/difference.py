@@ -41,9 +41,12 @@ def difference(plan: RevisionPlan) -> Iterator[UnitDifference]:
     for row in plan.rows:
         if row.operation != "keep" and not (row.new is None and row.address in left):
             old = units[row.continues] if row.continues is not None else row.old
-            if old and (not isinstance(old, UnitTextInForce) or sha256_hex(old.body) != old.body_sha256):
+            body = ""
+            if old is not None:
                 # The digest is signed, so a text with another digest is never shown.
-                raise ProgrammingError(f"{old.address}: the text in force is not the one that was enacted")
+                if not isinstance(old, UnitTextInForce) or sha256_hex(old.body) != old.body_sha256:
+                    raise ProgrammingError(f"{old.address}: the text in force is not the one that was enacted")
+                body = old.body
             shown = row.new or row.old
             assert shown is not None
             both = row.new is not None and old is not None
@@ -51,7 +54,7 @@ def difference(plan: RevisionPlan) -> Iterator[UnitDifference]:
             yield UnitDifference(
                 change=_OF_OPERATION[row.operation] if row.continues is None else "moved", address=row.address,
                 title=shown.title, before=row.continues, other_fields=tuple(others),
-                words=word_diff(old.body if old else "", row.new.body if row.new else "", pairs=pairs),
+                words=word_diff(body, row.new.body if row.new else "", pairs=pairs),
             )  # fmt: skip
 
 
