@@ -29,7 +29,8 @@ def unread_headings(nodes: list[Node], place: Place, not_judged: Collection[int]
     for index, line in enumerate(lines.lines):
         if not line or line[0] in NEVER or index in headings or index in not_judged or lines.opaque[index]:
             continue
-        if not _begins_paragraph(index, lines):
+        before = lines.lines[index - 1].strip() if index else b""
+        if before and not before.startswith(b"#") and not before.endswith(_ENDS):
             continue
         beginning = begins_like_heading(line)
         if beginning is not None:
@@ -73,8 +74,3 @@ def _announced(before: int, lines: Lines) -> bool:
     while before >= 0 and lines.is_blank(before):
         before -= 1
     return before >= 0 and lines.lines[before].rstrip().endswith(b":")
-
-
-def _begins_paragraph(index: int, lines: Lines) -> bool:
-    before = lines.lines[index - 1].strip() if index else b""
-    return not before or before.startswith(b"#") or before.endswith(_ENDS)

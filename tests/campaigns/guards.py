@@ -1287,7 +1287,7 @@ MARKING = _of(
     ("a forbidden unit", "if segments & forbidden:", "if False:", "::test_forbidden_ids_match_whole_segments"),
     ("a heading that reads otherwise", "if sign is not None:", "if False:",
      "unit/marking/test_headings.py::test_a_bidi_control_in_a_heading_refuses"),
-    ("an address twice", '*(_duplicates(nodes, lines) if options.duplicates == "refuse" else ()),', "",
+    ("an address twice", 'if again and options.duplicates == "refuse":', "if False:",
      "unit/marking/test_profiles.py::test_the_profiles_choices_count_unless_the_options_say_otherwise"),
 ) + _of(
     "cutter/marking/assessment.py", "unit/marking/test_red_findings.py",
@@ -1331,14 +1331,14 @@ MARKING = _of(
      "if quoted:", "::test_a_heading_that_continues_a_sentence_is_amber"),
     ("a quotation that a colon announces", "quoted = inserted and _announced(before, lines)", "quoted = False",
      "::test_an_inserted_heading_that_a_colon_announces_may_be_quoted"),
-    ("an inserted line below a sentence", " or before.endswith(_ENDS)\n", "\n",
+    ("an inserted line below a sentence", " and not before.endswith(_ENDS):\n", ":\n",
      "::test_an_inserted_line_below_a_sentence_is_amber"),
     ("a paragraph that begins like a heading", "if beginning is not None:", "if False:",
      "::test_a_paragraph_that_begins_like_a_heading_is_amber"),
 ) + _of(
     "cutter/marking/recognise.py", "unit/marking/test_numbers_first.py",
-    ("a title that begins like a number", "after = tuple(word for word in words if follows_number(word))",
-     "after = words", "::test_a_title_that_begins_with_a_letter_and_a_word_of_a_level_is_a_title"),
+    ("a title that begins like a number", "after = tuple(word for word in level.words if follows_number(word))",
+     "after = level.words", "::test_a_title_that_begins_with_a_letter_and_a_word_of_a_level_is_a_title"),
     ("thin blanks", "text = with_plain_blanks(beginning(line, PLAIN_CHARACTERS)).rstrip()",
      "text = _decode(line, _PLAIN_CHARACTERS).rstrip()", "::test_each_form_of_a_number_is_read"),
 ) + _of(
@@ -1645,7 +1645,7 @@ COMMANDS = (
     *_of(
         "cutter/marking/suggestion/draft.py", "unit/marking/test_suggestion.py",
         ("one line that takes the headings of its word with it",
-         "if all(heading.index == line.index for heading in headings):", "if True:",
+         "if any(heading.index != line.index for heading in headings):", "if False:",
          "::test_a_line_that_would_drop_the_other_headings_of_its_word_is_refused"),
     ),
     *_of(
