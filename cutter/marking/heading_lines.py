@@ -260,7 +260,9 @@ def likely_heading(index: int, lines: Lines) -> LikelyHeading | None:
     text = beginning(data[atx.end() if atx else 0 :], PLAIN_CHARACTERS)
     raw = without_closing_hashes(text) if atx else text.strip()
     form: Form = "atx" if atx else "bold" if _BOLD.match(text) else "plain"
-    if form == "plain" and not _may_begin(raw[:1]):
+    sign = raw[:1]
+    capital = sign.isupper() or (sign.isalpha() and not sign.islower())
+    if form == "plain" and not (capital or sign.isdigit() or sign in "§["):
         return None
     title = plain_title(raw)
     designation = _designation(title, form)
@@ -276,11 +278,6 @@ def likely_heading(index: int, lines: Lines) -> LikelyHeading | None:
     parted = parted or (first and follows_number(word) and title_may_follow(title[:end], rest))
     return replace(line, word=word, number=" ".join(number.split()), number_first=first, parted=parted,
                    bare=not rest.strip(".:–—-]*_ "))  # fmt: skip
-
-
-def _may_begin(sign: str) -> bool:
-    """A quick test: plain lines begin with a capital, a sign, a digit or a bracket when they are headings."""
-    return sign.isupper() or sign.isdigit() or sign in "§[" or (sign.isalpha() and not sign.islower())
 
 
 def _stands_out(title: str, raw: str, form: Form) -> bool:
