@@ -22,7 +22,21 @@ _FORM_ORDER = ("atx", "bold", "plain")
 def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
     """The confirmed headings, and a finding for each line that only looked like one."""
     findings: list[Finding] = []
-    kept = _one_form_a_level(headings, lines, findings)
+    # If a level is written with `#` anywhere, it is not also read from plain lines.
+    forms: dict[str, set[str]] = defaultdict(set)
+    for heading in headings:
+        if heading.level is not None:
+            forms[heading.level.name].add(heading.form)
+    best = {name: min(used, key=_FORM_ORDER.index) for name, used in forms.items()}
+    kept: list[Heading] = []
+    for heading in headings:
+        if heading.level is None or heading.form == best[heading.level.name]:
+            kept.append(heading)
+        else:
+            line, name = lines.number(heading.index), heading.level.name
+            message = f"line {line}: reads like a {name} but the others are written as {best[name]} headings; "
+            message += "it is text"
+            findings.append(Finding(code="other_form", line=line, message=message, severity="red"))
     kept = _within(_only_before(kept, profile), profile)
     unsure = {heading.level.name for heading in kept if heading.level is not None and heading.form != "atx"}
     for rank, level in enumerate(profile.levels):
@@ -33,29 +47,11 @@ def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[lis
         dropped = {id(heading) for group in groups for heading in _breaking(group)}
         for heading in kept:
             if id(heading) in dropped:
-                findings.append(_break_finding(lines.number(heading.index), heading))
+                line, number = lines.number(heading.index), heading.number.text if heading.number else ""
+                message = f"line {line}: {level.name} {number} breaks the numbering around it; it is text"
+                findings.append(Finding(code="numbering_break", line=line, message=message, severity="red"))
         kept = [heading for heading in kept if id(heading) not in dropped]
     return kept, findings
-
-
-def _one_form_a_level(headings: list[Heading], lines: Lines, findings: list[Finding]) -> list[Heading]:
-    """If a level is written with `#` anywhere, it is not also read from plain lines."""
-    forms: dict[str, set[str]] = defaultdict(set)
-    for heading in headings:
-        if heading.level is not None:
-            forms[heading.level.name].add(heading.form)
-    best = {name: min(used, key=_FORM_ORDER.index) for name, used in forms.items()}
-    kept = []
-    for heading in headings:
-        if heading.level is None or heading.form == best[heading.level.name]:
-            kept.append(heading)
-        else:
-            line = lines.number(heading.index)
-            message = f"line {line}: reads like a {heading.level.name} but the others are written as " + (
-                f"{best[heading.level.name]} headings; it is text"
-            )
-            findings.append(Finding(code="other_form", line=line, message=message, severity="red"))
-    return kept
 
 
 def _only_before(headings: list[Heading], profile: Profile) -> list[Heading]:
@@ -136,10 +132,3 @@ def longest_increasing(values: list[tuple[int, ...]]) -> list[int]:
         chain.append(position)
         position = previous[position]
     return chain[::-1]
-
-
-def _break_finding(line: int, heading: Heading) -> Finding:
-    name = heading.level.name if heading.level else "heading"
-    number = heading.number.text if heading.number else ""
-    message = f"line {line}: {name} {number} breaks the numbering around it; it is text"
-    return Finding(code="numbering_break", line=line, message=message, severity="red")

@@ -98,34 +98,29 @@ def uncut_findings(
             continue
         if line.index in headings:
             cut[line.kind, line.series].append(line)
-        elif line.index not in known and not _is_closed_note(lines.lines[line.index]):
-            text[line.kind, line.series].append(line)
-    yield from _in_lines(lines, place)
+        elif line.index not in known:
+            # A note in brackets that headings were repealed is no heading, and explains their missing numbers.
+            note = repeal_note(lines.lines[line.index])
+            if note is None or not note.closed:
+                text[line.kind, line.series].append(line)
+    yield from _in_lines(place)
     fenced = [line for group in text.values() for line in group if line.opaque == FENCE and line.strong]
     if fenced:
         yield _finding("heading_in_fence", sorted(fenced, key=lambda line: line.index), place, "inside a code fence, "
                        "where nothing is cut; remove the fence marks (``` or ~~~) around them")  # fmt: skip
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
     yield from _runs(text, cut, place, numbered=numbered)
-    if not any(kind in ("article", "section") for kind, _ in cut) and not any(map(_numbers_a_smallest_part, nodes)):
+    levels = [node.heading.level for node in nodes if node.heading.number is not None]
+    smallest = any(level is None or level.section_type == "article" for level in levels)
+    if not smallest and not any(kind in ("article", "section") for kind, _ in cut):
         yield from _numbered_titles([i for i in range(len(lines.lines)) if i not in skipped | headings], place)
 
 
-def _numbers_a_smallest_part(node: Node) -> bool:
-    level = node.heading.level
-    return node.heading.number is not None and (level is None or level.section_type == "article")
-
-
-def _is_closed_note(line: bytes) -> bool:
-    """True for a note in brackets that headings were repealed. It is no heading, and explains their missing numbers."""
-    note = repeal_note(line)
-    return note is not None and note.closed
-
-
-def _in_lines(lines: Lines, place: Place) -> Iterator[Finding]:
+def _in_lines(place: Place) -> Iterator[Finding]:
     """Finds headings after a line break other than LF. Markdown readers show a heading there, but marking cuts
     nothing.
     """
+    lines = place.lines
     if not any(sign in lines.data for sign in _OTHER_BREAKS):
         return
     indexes = [i for i, line in enumerate(lines.lines) if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]
