@@ -114,28 +114,43 @@ def plan_revision(cut: CutPlan, base: Base) -> RevisionPlan:
     in_force = {unit.address: unit for unit in base.units}
     if len(in_force) != len(base.units):
         raise ProgrammingError("two units in force share an address")
-    continued = _moves(cut.rows, base.units)
-    begun = {row.address: _begun(row, in_force.get(row.address), continued) for row in cut.rows}
+    planned = {row.address for row in cut.rows}
+    repealed: defaultdict[str, deque[str]] = defaultdict(deque)
+    for unit in base.units:
+        if unit.address not in planned:
+            repealed[unit.body_sha256].append(unit.address)
+    begun: dict[str, RevisionRow] = {}
+    for row in cut.rows:
+        old = in_force.get(row.address)
+        if old is not None:
+            same = _FIELDS(row) == _FIELDS(old) or line_of(row) == line_of(old)
+            begun[row.address] = RevisionRow(
+                address=row.address, operation="keep" if same else "revise", new=row, old=old
+            )
+            continue
+        # A created unit continues a repealed one with the same body. They are paired in document order.
+        gone = repealed[row.body_sha256]
+        begun[row.address] = RevisionRow(
+            address=row.address, operation="create", new=row, old=None, continues=gone.popleft() if gone else None
+        )
     rows = tuple(_in_document_order(begun, base.units))
     return RevisionPlan(cut=cut, base=base, rows=rows, writer_digest=revision_digest(base, rows))
 
 
 def revision_digest(base: Base, rows: Iterable[RevisionRow]) -> str:
     """The digest over the operation, the base and every row, ordered by address; SQL computes the same value."""
-    lines = sorted((_line(row) for row in rows), key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
+    lines = []
+    for row in rows:
+        shown = row.new or row.old
+        if shown is None:
+            raise ProgrammingError(f"{row.address}: a row has a unit")
+        line, ended = line_of(shown), ""
+        if row.old is not None:
+            ended = sha256_hex(line if _FIELDS(shown) == _FIELDS(row.old) else line_of(row.old))
+        lines.append(UNIT_SEPARATOR.join((line, row.operation, ended, row.continues or "")))
+    lines.sort(key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
     head = UNIT_SEPARATOR.join((base.operation_kind, base.source_version_id, base.receipt_hash))
     return sha256_hex("\n".join((REVISION_VERSION_LINE, head, *lines)))
-
-
-def _line(row: RevisionRow) -> str:
-    shown = row.new or row.old
-    if shown is None:
-        raise ProgrammingError(f"{row.address}: a row has a unit")
-    line = line_of(shown)
-    ended = ""
-    if row.old is not None:
-        ended = sha256_hex(line if _FIELDS(shown) == _FIELDS(row.old) else line_of(row.old))
-    return UNIT_SEPARATOR.join((line, row.operation, ended, row.continues or ""))
 
 
 def line_of(unit: PlanRow | UnitInForce) -> str:
@@ -145,31 +160,6 @@ def line_of(unit: PlanRow | UnitInForce) -> str:
         publication_type=unit.publication_type, owner=unit.owner, title=unit.title, body_sha256=unit.body_sha256,
         parent_address=unit.parent_address,
     )  # fmt: skip
-
-
-def _begun(row: PlanRow, old: UnitInForce | None, continued: Mapping[str, str]) -> RevisionRow:
-    if old is None:
-        return RevisionRow(
-            address=row.address, operation="create", new=row, old=None, continues=continued.get(row.address)
-        )
-    same = _FIELDS(row) == _FIELDS(old) or line_of(row) == line_of(old)
-    operation: Operation = "keep" if same else "revise"
-    return RevisionRow(address=row.address, operation=operation, new=row, old=old)
-
-
-def _moves(rows: Sequence[PlanRow], units: Sequence[UnitInForce]) -> dict[str, str]:
-    """New address to old address. Units with the same body are paired in document order."""
-    planned = {row.address for row in rows}
-    in_force = {unit.address for unit in units}
-    repealed: defaultdict[str, deque[str]] = defaultdict(deque)
-    for unit in units:
-        if unit.address not in planned:
-            repealed[unit.body_sha256].append(unit.address)
-    return {
-        row.address: repealed[row.body_sha256].popleft()
-        for row in rows
-        if row.address not in in_force and repealed[row.body_sha256]
-    }
 
 
 def _in_document_order(begun: Mapping[str, RevisionRow], units: Sequence[UnitInForce]) -> Iterable[RevisionRow]:
@@ -194,7 +184,16 @@ def rebuild_revision_digest(new_lines: Iterable[str], base: Base) -> str:
     """
     fresh = {line.split(UNIT_SEPARATOR, 1)[0]: line for line in new_lines}
     stale = {unit.address: line_of(unit) for unit in base.units}
-    moved = _moved_lines(fresh, stale, [unit.address for unit in base.units])
+    body = 6  # the place of the body's digest in a line
+    gone: defaultdict[str, list[str]] = defaultdict(list)
+    for unit in base.units:
+        if unit.address not in fresh:
+            gone[stale[unit.address].split(UNIT_SEPARATOR)[body]].append(unit.address)
+    came: defaultdict[str, list[str]] = defaultdict(list)
+    for address, line in fresh.items():
+        if address not in stale:
+            came[line.split(UNIT_SEPARATOR)[body]].append(address)
+    moved = {new: old for digest, news in came.items() for new, old in zip(news, gone[digest], strict=False)}
     lines = []
     for address in sorted(fresh.keys() | stale.keys(), key=str.encode):
         new, old = fresh.get(address), stale.get(address)
@@ -203,17 +202,3 @@ def rebuild_revision_digest(new_lines: Iterable[str], base: Base) -> str:
         lines.append(UNIT_SEPARATOR.join((new or old or "", operation, ended, moved.get(address, ""))))
     head = UNIT_SEPARATOR.join((base.operation_kind, base.source_version_id, base.receipt_hash))
     return sha256_hex("\n".join((REVISION_VERSION_LINE, head, *lines)))
-
-
-def _moved_lines(fresh: Mapping[str, str], stale: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
-    """New address to old address, found from the last unit to the first."""
-    body = 6
-    gone: defaultdict[str, list[str]] = defaultdict(list)
-    for address in order:
-        if address not in fresh:
-            gone[stale[address].split(UNIT_SEPARATOR)[body]].append(address)
-    came: defaultdict[str, list[str]] = defaultdict(list)
-    for address, line in fresh.items():
-        if address not in stale:
-            came[line.split(UNIT_SEPARATOR)[body]].append(address)
-    return {new: old for digest, news in came.items() for new, old in zip(news, gone[digest], strict=False)}

@@ -22,7 +22,7 @@ from cutter.marking.profile import Profile
 from cutter.marking.recognise import Heading, find_headings
 from cutter.marking.result import Finding, Marking, MarkRefusal, mark_digest
 from cutter.marking.rows import Row, rows_of
-from cutter.marking.spans import Block, Pieces, lay_out
+from cutter.marking.spans import Block, lay_out
 from cutter.marking.title_merger import merge_titles
 
 
@@ -68,7 +68,16 @@ class _Cut:
 
 def _cut(data: bytes, profile: Profile, docprefix: str, options: Options) -> _Cut | MarkRefusal:
     prefix = checked_docprefix(docprefix)
-    options = _resolved(profile, options)
+    if options.deepest is not None and options.deepest not in profile.level_names():
+        raise InvalidInput(f"deepest {options.deepest!r}: profile {profile.id} has {', '.join(profile.level_names())}")
+    if options.scope == "enacted_only" and profile.status is None:
+        raise InvalidInput(f"scope enacted_only: profile {profile.id} knows no status markers")
+    options = replace(
+        options,
+        duplicates=options.duplicates or profile.duplicates,
+        empty=options.empty or profile.empty,
+        nesting=options.nesting or profile.nesting,
+    )
     unreadable = checks.unreadable(data)
     if unreadable is not None:
         return unreadable
@@ -91,22 +100,6 @@ class _Headings:
     findings: tuple[Finding, ...]
     left_out: frozenset[int]
     """Lines that the profile reads as headings but that are not units, by an option or because of a finding."""
-
-
-def _resolved(profile: Profile, options: Options) -> Options:
-    """The options, with the profile's choice for each option that is not given. Raises InvalidInput for an option that
-    the profile cannot follow.
-    """
-    if options.deepest is not None and options.deepest not in profile.level_names():
-        raise InvalidInput(f"deepest {options.deepest!r}: profile {profile.id} has {', '.join(profile.level_names())}")
-    if options.scope == "enacted_only" and profile.status is None:
-        raise InvalidInput(f"scope enacted_only: profile {profile.id} knows no status markers")
-    return replace(
-        options,
-        duplicates=options.duplicates or profile.duplicates,
-        empty=options.empty or profile.empty,
-        nesting=options.nesting or profile.nesting,
-    )
 
 
 def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | MarkRefusal:
@@ -173,31 +166,11 @@ def _marking(
         *checks.findings(data, nodes, childless, lines),
         *structure_findings(structure, profile, options.nesting),
     )
-    accepted = tuple(options.acceptances.items())
-    marking = _assemble(data, lines, pieces, profile, in_order(findings, prefix), accepted)
-    return _Cut(marking=marking, refused=checks.refuse_first(nodes, childless, lines, options))
-
-
-def _assemble(
-    data: bytes,
-    lines: Lines,
-    pieces: Pieces,
-    profile: Profile,
-    findings: tuple[Finding, ...],
-    accepted: tuple[tuple[str, str], ...],
-) -> Marking:
     marking = Marking(
-        region_sha=sha256_hex(data[lines.start : lines.end]),
-        region_start=lines.start,
-        region_end=lines.end,
-        profile_id=profile.id,
-        profile_sha256=profile.sha256,
-        candidates=pieces.candidates,
-        exclusions=pieces.exclusions,
-        non_content=pieces.non_content,
-        findings=findings,
-        mark_digest=mark_digest(pieces.candidates, pieces.exclusions),
-        accepted=accepted,
-    )
+        region_sha=sha256_hex(data[lines.start : lines.end]), region_start=lines.start, region_end=lines.end,
+        profile_id=profile.id, profile_sha256=profile.sha256, candidates=pieces.candidates,
+        exclusions=pieces.exclusions, non_content=pieces.non_content, findings=in_order(findings, prefix),
+        mark_digest=mark_digest(pieces.candidates, pieces.exclusions), accepted=tuple(options.acceptances.items()),
+    )  # fmt: skip
     marking.prove(data)
-    return marking
+    return _Cut(marking=marking, refused=checks.refuse_first(nodes, childless, lines, options))
