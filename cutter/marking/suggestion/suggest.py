@@ -259,7 +259,13 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
     """The confidence of the suggestion, and each reason for doubt."""
     if isinstance(trial.result, MarkRefusal):
         return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
-    grave = [*([_UNHEEDED] if desk.unheeded else []), *_red_reasons(trial), *_outside(trial.result)]
+    grave = [*([_UNHEEDED] if desk.unheeded else []), *_red_reasons(trial)]
+    # Most of the text is before or between the units, so that it would not be enacted.
+    grave += [
+        f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"
+        for finding in trial.result.findings
+        if finding.code == TEXT_OUTSIDE
+    ]
     light: list[str] = []
     giant = _giant(trial.result)
     if giant is not None:
@@ -279,7 +285,11 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
         )
     if trial.breaks:
         light.append(f"out of the order of the numbers: {counted(trial.breaks, 'line')}")
-        light.extend(_begun_again(desk, draft))
+        # a heading such as `Transitional provisions`, whose articles have numbers of their own
+        heading = heading_of_other_numbers(draft.levels, desk.evidence)
+        if heading is not None:
+            line = desk.first_line + heading.index
+            light.append(f"the numbers begin again below line {line}: perhaps give --refine 'line {line} is an annex'")
     if draft.duplicates == "ordinal":
         repeats = Counter(finding.code for finding in trial.result.findings)["duplicate_address"]
         light.append(f"repeated, with ~2, ~3 in the address: {counted(repeats, 'heading')}")
@@ -297,24 +307,6 @@ def _red_reasons(trial: Trial) -> list[str]:
     more = len(trial.red) - FINDINGS_OF_A_KIND_SHOWN
     rest = f" and {counted(more, 'other')}" if more > 0 else ""
     return [f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}"]
-
-
-def _outside(result: Marking) -> list[str]:
-    """Most of the text is before or between the units, so that it would not be enacted."""
-    return [
-        f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"
-        for finding in result.findings
-        if finding.code == TEXT_OUTSIDE
-    ]
-
-
-def _begun_again(desk: _Desk, draft: Draft) -> list[str]:
-    """A heading such as `Transitional provisions`, whose articles have numbers of their own."""
-    heading = heading_of_other_numbers(draft.levels, desk.evidence)
-    if heading is None:
-        return []
-    line = desk.first_line + heading.index
-    return [f"the numbers begin again below line {line}: perhaps give --refine 'line {line} is an annex'"]
 
 
 def _unusual_order(draft: Draft) -> list[str]:
