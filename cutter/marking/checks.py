@@ -84,8 +84,6 @@ def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
 
 def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: Options) -> MarkRefusal | None:
     """Refuse a cut with no unit, or with more units than allowed."""
-    if not units:
-        return _no_unit(lines, profile)
     if len(units) > options.max_candidates:
         line = lines.number(units[options.max_candidates].index)
         return refusal("too_many_candidates", line,
@@ -93,13 +91,9 @@ def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: O
                        f"--max-candidates, and the workers with CUTTER_MAX_CANDIDATES={len(units)} "
                        f"(at most {CANDIDATES_MAX}; `cutter down`, then `cutter up`), or cut less deeply",
                        then="cutter down", count=len(units), max_candidates=options.max_candidates)  # fmt: skip
-    return None
-
-
-def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
-    """Refuse a text with nothing to cut. The remedy depends on whether the profile's words occur in lines that the
-    profile does not read.
-    """
+    if units:
+        return None
+    # The remedy depends on whether the profile's words occur in lines that the profile does not read.
     suggest, then = "cutter profile suggest FILE", "cutter mark --help"
     own = f"(docs/reference/marking.md) and give it as --profile FILE.yaml; `{then}` lists the shipped ones"
     read, unread = readable_and_unread(lines, profile)

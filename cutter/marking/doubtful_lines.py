@@ -59,7 +59,8 @@ def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
         before = heading.index - 1
         if heading.form != "plain" or not (inserted or first) or before < 0 or before in bare:
             continue
-        quoted = inserted and _announced(before, lines)
+        last = next((index for index in range(before, -1, -1) if not lines.is_blank(index)), None)
+        quoted = inserted and last is not None and lines.lines[last].rstrip().endswith(b":")
         if quoted or not (lines.is_blank(before) or lines.lines[before].rstrip().endswith(_ENDS)):
             number = lines.number(heading.index)
             yield Finding(
@@ -67,10 +68,3 @@ def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
                 message=f"line {number}: {heading.title!r} begins a unit, and the line before it does not end a "
                 "sentence. If it is a reference, join it to that line. If it is quoted, put `> ` before it",
             )  # fmt: skip
-
-
-def _announced(before: int, lines: Lines) -> bool:
-    """Whether the last line with text up to this one ends with a colon."""
-    while before >= 0 and lines.is_blank(before):
-        before -= 1
-    return before >= 0 and lines.lines[before].rstrip().endswith(b":")

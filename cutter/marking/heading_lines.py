@@ -266,8 +266,12 @@ def likely_heading(index: int, lines: Lines) -> LikelyHeading | None:
         return None
     title = plain_title(raw)
     designation = _designation(title, form)
-    if designation is None and not (atx or _stands_out(title, raw, form)):
-        return None
+    if designation is None and not atx:
+        # only a short line that is entirely bold or in capitals
+        bold = form == "bold" and raw.rstrip(" .:").endswith(("**", "__"))
+        capitals = form != "bold" and title.isupper() and sum(map(str.isalpha, title)) >= 4
+        if len(title) > _OUTSTANDING_CHARACTERS_MAX or not (bold or capitals):
+            return None
     line = LikelyHeading(index=index, form=form, depth=len(atx.group(1)) if atx else 0, title=title,
                          hidden=bool(lines.opaque[index]))  # fmt: skip
     if designation is None:
@@ -278,15 +282,6 @@ def likely_heading(index: int, lines: Lines) -> LikelyHeading | None:
     parted = parted or (first and follows_number(word) and title_may_follow(title[:end], rest))
     return replace(line, word=word, number=" ".join(number.split()), number_first=first, parted=parted,
                    bare=not rest.strip(".:–—-]*_ "))  # fmt: skip
-
-
-def _stands_out(title: str, raw: str, form: Form) -> bool:
-    """A short line that is entirely bold or in capitals."""
-    if len(title) > _OUTSTANDING_CHARACTERS_MAX:
-        return False
-    if form == "bold":
-        return raw.rstrip(" .:").endswith(("**", "__"))
-    return title.isupper() and sum(map(str.isalpha, title)) >= 4
 
 
 def _designation(title: str, form: Form) -> tuple[str, str, int, bool] | None:

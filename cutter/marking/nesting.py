@@ -65,19 +65,31 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
     """
     if profile.flat:
         return
+    parents: list[int | None] = []  # for each unit the nearest unit above it that has #
+    written: list[tuple[int, int]] = []
+    for position, node in enumerate(nodes):
+        parent = node.parent
+        while parent is not None and nodes[parent].heading.form != "atx":
+            parent = parents[parent]
+        parents.append(parent)
+        if node.heading.form == "atx" and not node.is_document_title:
+            # a name that is joined to the heading may have another number of #
+            line = lines.lines[node.heading.index].lstrip()
+            written.append((len(line) - len(line.lstrip(b"#")), position))
     groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for position, actual, plain in _by_hashes_alone(nodes, lines):
+    for (_, position), plain in zip(written, last_shallower(written), strict=True):
+        actual = parents[position]
         if actual != plain and shape.by_hashes[position] == shape.by_words[position]:
             above = [None if place is None else nodes[place].heading for place in (plain, actual)]
             kinds = ["none" if heading is None else _kind(heading) for heading in above]
             groups[(_kind(nodes[position].heading), kinds[0], kinds[1])].append(position)
     for (kind, plain_kind, actual_kind), positions in groups.items():
         node = nodes[positions[0]]
-        line = lines.number(node.heading.index)
+        number = lines.number(node.heading.index)
         is_, it = ("are", "them") if len(positions) > 1 else ("is", "it")
         yield Finding(
-            code="hashes_overruled", line=line, address=node.address, severity="amber",
-            message=f"line {line}: {counted(len(positions), 'heading')} of the kind {kind} {is_} cut "
+            code="hashes_overruled", line=number, address=node.address, severity="amber",
+            message=f"line {number}: {counted(len(positions), 'heading')} of the kind {kind} {is_} cut "
             f"{_inside(actual_kind)}, although the number of # alone would put {it} {_inside(plain_kind)}. The words "
             "of the headings agree with the cut. If the # marks are right, correct the words or the profile",
         )  # fmt: skip
@@ -85,23 +97,6 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
 
 def _inside(kind: str) -> str:
     return "at the top level" if kind == "none" else f"inside the {kind} before"
-
-
-def _by_hashes_alone(nodes: list[Node], lines: Lines) -> Iterator[tuple[int, int | None, int | None]]:
-    """Each unit with `#`, the nearest unit above it that has `#`, and the last unit that has fewer `#`."""
-    above: list[int | None] = []
-    written: list[tuple[int, int]] = []
-    for position, node in enumerate(nodes):
-        parent = node.parent
-        while parent is not None and nodes[parent].heading.form != "atx":
-            parent = above[parent]
-        above.append(parent)
-        if node.heading.form == "atx" and not node.is_document_title:
-            # a name that is joined to the heading may have another number of #
-            line = lines.lines[node.heading.index].lstrip()
-            written.append((len(line) - len(line.lstrip(b"#")), position))
-    for (_, position), shallower in zip(written, last_shallower(written), strict=True):
-        yield position, above[position], shallower
 
 
 def _kind(heading: Heading) -> str:

@@ -89,17 +89,17 @@ def numbering_findings(
         count.nodes.append(node)
         count.last_at = position
     for (_, name, _), count in counts.items():
-        count.missing = [place for place in count.missing if not _is_explained(place, lines, explained)]
+        # no line of `explained` is between the two headings
+        count.missing = [
+            (node, text, before)
+            for node, text, before in count.missing
+            if bisect_left(explained, lines.number(max(before, 0)))
+            == bisect_left(explained, lines.number(node.heading.index))
+        ]
         dense = len(count.missing) <= max(2, _SPARSE * count.steps)
         yield from _told("number_missing", name, count.missing, lines, "red" if dense else "amber")
         yield from _told("number_repeated", name, count.repeated, lines, "red")
         yield from _told("number_backwards", name, count.backwards, lines, "red")
-
-
-def _is_explained(place: Place, lines: Lines, explained: Sequence[int]) -> bool:
-    node, _, before = place
-    at = bisect_left(explained, lines.number(max(before, 0)))
-    return at < len(explained) and explained[at] < lines.number(node.heading.index)
 
 
 def _levels_that_count_through(nodes: list[Node], profile: Profile) -> set[str]:
@@ -184,17 +184,12 @@ def _repealed_between(before: Node, node: Node, lines: Lines) -> set[int]:
     repealed: set[int] = set()
     for line in lines.lines[before.heading.last + 1 : node.heading.index]:
         note = repeal_note(line)
-        if note is not None and _is_word_of(note.word, node):
-            repealed |= _named(note.numbers)
+        if note is not None:
+            # the same word in another case or number: `Статтю` and `Стаття`, `§§` and `§`, `Art.` and `Artikel`
+            mine, other = (text.casefold().rstrip(".")[:_STEM] for text in (node.heading.word, note.word))
+            if mine and (mine.startswith(other) or other.startswith(mine)):
+                repealed |= _named(note.numbers)
     return repealed
-
-
-def _is_word_of(word: str, node: Node) -> bool:
-    """True for the word of a heading in another case or number: `Статтю` and `Стаття`, `§§` and `§`, `Art.` and
-    `Artikel`.
-    """
-    mine, other = (text.casefold().rstrip(".")[:_STEM] for text in (node.heading.word, word))
-    return bool(mine) and (mine.startswith(other) or other.startswith(mine))
 
 
 def _is_a_range(before: Node, node: Node, lines: Lines) -> bool:

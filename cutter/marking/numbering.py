@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from cutter.marking.lines import Lines
-from cutter.marking.profile import Profile
+from cutter.marking.profile import Level, Profile
 from cutter.marking.recognise import Heading
 from cutter.marking.result import Finding
 
@@ -43,8 +43,7 @@ def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[lis
         if level.name not in unsure:
             continue
         outer = {other.name for other in profile.levels[:rank]}
-        groups = _groups(kept, level.name, outer, whole_document=level.numbering == "document")
-        dropped = {id(heading) for group in groups for heading in _breaking(group)}
+        dropped = {id(heading) for heading in _breaking(kept, level, outer)}
         for heading in kept:
             if id(heading) in dropped:
                 line, number = lines.number(heading.index), heading.number.text if heading.number else ""
@@ -89,27 +88,25 @@ def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
     return kept
 
 
-def _groups(headings: list[Heading], name: str, outer: set[str], whole_document: bool) -> Iterable[list[Heading]]:
-    """Plain and bold headings of one level, grouped by series and by parent (unless the numbers continue through the
-    document).
+def _breaking(headings: list[Heading], level: Level, outer: set[str]) -> Iterator[Heading]:
+    """The plain and bold headings of a level outside the longest strictly increasing run of their series and parent.
+
+    If the numbers continue through the document, the parent does not count. A heading without a number (`PHẦN CHUNG`)
+    is never outside.
     """
     groups: dict[tuple[int, str], list[Heading]] = defaultdict(list)
     parent = -1
     for heading in headings:
-        if heading.level is not None and heading.level.name in outer and not whole_document:
+        name = heading.level.name if heading.level is not None else ""
+        if name in outer and level.numbering != "document":
             parent = heading.index
-        if heading.level is not None and heading.level.name == name and heading.form != "atx":
-            groups[parent, heading.number.series if heading.number else ""].append(heading)
-    return groups.values()
-
-
-def _breaking(group: list[Heading]) -> list[Heading]:
-    """The members outside the longest strictly increasing run. Unnumbered members (`PHẦN CHUNG`) are never outside."""
-    numbered = [heading for heading in group if heading.number is not None]
-    comparable = [heading for heading in numbered if heading.number is not None and heading.number.value is not None]
-    values = [heading.number.value for heading in comparable if heading.number and heading.number.value is not None]
-    standing = {id(comparable[position]) for position in longest_increasing(values)}
-    return [heading for heading in numbered if id(heading) not in standing]
+        if name == level.name and heading.form != "atx" and heading.number is not None:
+            groups[parent, heading.number.series].append(heading)
+    for group in groups.values():
+        comparable = [heading for heading in group if heading.number is not None and heading.number.value is not None]
+        values = [heading.number.value for heading in comparable if heading.number and heading.number.value is not None]
+        standing = {id(comparable[position]) for position in longest_increasing(values)}
+        yield from (heading for heading in group if id(heading) not in standing)
 
 
 def longest_increasing(values: list[tuple[int, ...]]) -> list[int]:
