@@ -8,7 +8,7 @@ continues it: people see a move. The plan writes nothing itself and holds no tim
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -116,25 +116,29 @@ def plan_revision(cut: CutPlan, base: Base) -> RevisionPlan:
         raise ProgrammingError("two units in force share an address")
     planned = {row.address for row in cut.rows}
     repealed: defaultdict[str, deque[str]] = defaultdict(deque)
+    followers: defaultdict[str | None, list[RevisionRow]] = defaultdict(list)
+    anchor = None
     for unit in base.units:
-        if unit.address not in planned:
+        if unit.address in planned:
+            anchor = unit.address
+        else:
             repealed[unit.body_sha256].append(unit.address)
-    begun: dict[str, RevisionRow] = {}
-    for row in cut.rows:
-        old = in_force.get(row.address)
-        if old is not None:
-            same = _FIELDS(row) == _FIELDS(old) or line_of(row) == line_of(old)
-            begun[row.address] = RevisionRow(
-                address=row.address, operation="keep" if same else "revise", new=row, old=old
-            )
-            continue
-        # A created unit continues a repealed one with the same body. They are paired in document order.
-        gone = repealed[row.body_sha256]
-        begun[row.address] = RevisionRow(
-            address=row.address, operation="create", new=row, old=None, continues=gone.popleft() if gone else None
-        )
-    rows = tuple(_in_document_order(begun, base.units))
-    return RevisionPlan(cut=cut, base=base, rows=rows, writer_digest=revision_digest(base, rows))
+            followers[anchor].append(RevisionRow(address=unit.address, operation="repeal", new=None, old=unit))
+    # The new cut in its order. A repealed unit follows the unit that it followed in the base.
+    rows = followers[None]
+    for new in cut.rows:
+        old = in_force.get(new.address)
+        if old is None:
+            # A created unit continues a repealed one with the same body. They are paired in document order.
+            gone = repealed[new.body_sha256]
+            continues = gone.popleft() if gone else None
+            row = RevisionRow(address=new.address, operation="create", new=new, old=None, continues=continues)
+        else:
+            same = _FIELDS(new) == _FIELDS(old) or line_of(new) == line_of(old)
+            row = RevisionRow(address=new.address, operation="keep" if same else "revise", new=new, old=old)
+        rows += [row, *followers[new.address]]
+    digest = revision_digest(base, rows)
+    return RevisionPlan(cut=cut, base=base, rows=tuple(rows), writer_digest=digest)
 
 
 def revision_digest(base: Base, rows: Iterable[RevisionRow]) -> str:
@@ -160,21 +164,6 @@ def line_of(unit: PlanRow | UnitInForce) -> str:
         publication_type=unit.publication_type, owner=unit.owner, title=unit.title, body_sha256=unit.body_sha256,
         parent_address=unit.parent_address,
     )  # fmt: skip
-
-
-def _in_document_order(begun: Mapping[str, RevisionRow], units: Sequence[UnitInForce]) -> Iterable[RevisionRow]:
-    """The new cut in its order. A repealed unit follows the unit that it followed in the base."""
-    followers: defaultdict[str | None, list[RevisionRow]] = defaultdict(list)
-    anchor = None
-    for unit in units:
-        if unit.address in begun:
-            anchor = unit.address
-        else:
-            followers[anchor].append(RevisionRow(address=unit.address, operation="repeal", new=None, old=unit))
-    yield from followers[None]
-    for row in begun.values():
-        yield row
-        yield from followers[row.address]
 
 
 def rebuild_revision_digest(new_lines: Iterable[str], base: Base) -> str:

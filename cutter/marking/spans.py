@@ -51,9 +51,13 @@ def lay_out(
     # the piece that begins at a line; None is text that belongs to no piece
     borders: dict[int, Row | Block | None] = {0: None}
     borders.update({row.heading.index: row for row in rows})
-    tail = _tail_begin(lines, rows, profile)
-    if tail is not None:
-        borders[tail] = Block(begin=tail, end=len(lines.lines), reason="closing_block")
+    if profile.tail and rows:
+        # the first line after the last heading that begins the closing block (signatures, notes of the edition)
+        signs = tuple(text.encode() for text in profile.tail)
+        after = range(rows[-1].heading.last + 1, len(lines.lines))
+        tail = next((index for index in after if lines.lines[index].lstrip(BLANK_BYTES).startswith(signs)), None)
+        if tail is not None:
+            borders[tail] = Block(begin=tail, end=len(lines.lines), reason="closing_block")
     for block in blocks:
         borders[block.begin] = block
         borders.setdefault(block.end, None)
@@ -88,17 +92,6 @@ def _not_a_unit(layout: _Layout, border: Row | Block | None, begin: int, end: in
             _exclude(layout, begin + 1, end, "outside_units", "structure")
     else:
         _exclude(layout, begin, end, border.reason, border.basis)
-
-
-def _tail_begin(lines: Lines, rows: tuple[Row, ...], profile: Profile) -> int | None:
-    """First line after the last heading that begins the closing block (signatures, notes of the edition)."""
-    if not profile.tail or not rows:
-        return None
-    starts = tuple(text.encode() for text in profile.tail)
-    for index in range(rows[-1].heading.last + 1, len(lines.lines)):
-        if lines.lines[index].lstrip(BLANK_BYTES).startswith(starts):
-            return index
-    return None
 
 
 def _trimmed(layout: _Layout, begin: int, end: int) -> tuple[int, int, int]:

@@ -88,7 +88,32 @@ def _cut(data: bytes, profile: Profile, docprefix: str, options: Options) -> _Cu
     headings = _headings(lines, profile, options)
     if isinstance(headings, MarkRefusal):
         return headings
-    return _marking(data, lines, headings, profile, prefix, options)
+    units = [row.heading for row in headings.rows if row.kind == "unit"]
+    counted = checks.wrong_count(units, lines, profile, options)
+    if counted is not None:
+        return counted
+    assert options.nesting is not None
+    shape = shape_of(units, lines, profile)
+    nodes = build_tree(units, shape, options.nesting, prefix)
+    pieces = lay_out(lines, headings.rows, nodes, headings.blocks, profile)
+    structure = Structure(
+        nodes=nodes, shape=shape, pieces=pieces, lines=lines, left_out=headings.left_out,
+        skipped=tuple((block.begin, block.end) for block in headings.blocks), noticed=headings.findings,
+    )  # fmt: skip
+    childless = checks.childless_nodes(nodes, pieces, lines)
+    findings = (
+        *headings.findings,
+        *checks.findings(data, nodes, childless, lines),
+        *structure_findings(structure, profile, options.nesting),
+    )
+    marking = Marking(
+        region_sha=sha256_hex(data[lines.start : lines.end]), region_start=lines.start, region_end=lines.end,
+        profile_id=profile.id, profile_sha256=profile.sha256, candidates=pieces.candidates,
+        exclusions=pieces.exclusions, non_content=pieces.non_content, findings=in_order(findings, prefix),
+        mark_digest=mark_digest(pieces.candidates, pieces.exclusions), accepted=tuple(options.acceptances.items()),
+    )  # fmt: skip
+    marking.prove(data)
+    return _Cut(marking=marking, refused=checks.refuse_first(nodes, childless, lines, options))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,34 +168,3 @@ def down_to(headings: list[Heading], profile: Profile, options: Options) -> list
     names = profile.level_names()
     wanted = set(names[: names.index(deepest) + 1])
     return [heading for heading in headings if heading.level is None or heading.level.name in wanted]
-
-
-def _marking(
-    data: bytes, lines: Lines, headings: _Headings, profile: Profile, prefix: str, options: Options
-) -> _Cut | MarkRefusal:
-    units = [row.heading for row in headings.rows if row.kind == "unit"]
-    counted = checks.wrong_count(units, lines, profile, options)
-    if counted is not None:
-        return counted
-    assert options.nesting is not None
-    shape = shape_of(units, lines, profile)
-    nodes = build_tree(units, shape, options.nesting, prefix)
-    pieces = lay_out(lines, headings.rows, nodes, headings.blocks, profile)
-    structure = Structure(
-        nodes=nodes, shape=shape, pieces=pieces, lines=lines, left_out=headings.left_out,
-        skipped=tuple((block.begin, block.end) for block in headings.blocks), noticed=headings.findings,
-    )  # fmt: skip
-    childless = checks.childless_nodes(nodes, pieces, lines)
-    findings = (
-        *headings.findings,
-        *checks.findings(data, nodes, childless, lines),
-        *structure_findings(structure, profile, options.nesting),
-    )
-    marking = Marking(
-        region_sha=sha256_hex(data[lines.start : lines.end]), region_start=lines.start, region_end=lines.end,
-        profile_id=profile.id, profile_sha256=profile.sha256, candidates=pieces.candidates,
-        exclusions=pieces.exclusions, non_content=pieces.non_content, findings=in_order(findings, prefix),
-        mark_digest=mark_digest(pieces.candidates, pieces.exclusions), accepted=tuple(options.acceptances.items()),
-    )  # fmt: skip
-    marking.prove(data)
-    return _Cut(marking=marking, refused=checks.refuse_first(nodes, childless, lines, options))
