@@ -12,7 +12,7 @@ from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.markdown import cell, code, escape
 from cutter.request_view.difference import fitting
-from cutter.request_view.view import OF_ROWS, RequestView, ShownUnit
+from cutter.request_view.view import OF_ROWS, RequestView
 
 UNREAD = frozenset({"blank", "byte_order_mark"})
 """Reasons of the left-out pieces that hold nothing to read."""
@@ -149,7 +149,17 @@ def units(view: RequestView) -> Iterator[str]:
     operations = view.revision.operations if view.revision else {}
     changed = [unit for unit in view.units if operations.get(unit.address) != "keep"]
     for place, unit in enumerate(changed):
-        line = _unit(unit)
+        facts = [
+            f"{'  ' * (unit.level - 1)}- **{escape(unit.title)}**",
+            *([f"number {code(unit.number)}"] if unit.number else []),
+            code(unit.address),
+            unit.section_type,
+            line_span(unit.first_line, unit.last_line),
+            f"{number(unit.size)} bytes",
+            counted(unit.words, "word"),
+            *([counted(len(unit.findings), "finding")] if unit.findings else []),
+        ]
+        line = " · ".join(facts) + (f": {escape(unit.excerpt)}" if unit.excerpt else "")
         room -= len(line.encode()) + 1
         if room < 0:
             yield f"- and {len(changed) - place} more; `cutter request` shows them all"
@@ -158,20 +168,6 @@ def units(view: RequestView) -> Iterator[str]:
     if len(changed) < len(view.units):
         yield f"- and {counted(len(view.units) - len(changed), 'kept unit')}; `cutter request` shows them all"
     yield ""
-
-
-def _unit(unit: ShownUnit) -> str:
-    facts = [
-        f"{'  ' * (unit.level - 1)}- **{escape(unit.title)}**",
-        *([f"number {code(unit.number)}"] if unit.number else []),
-        code(unit.address),
-        unit.section_type,
-        line_span(unit.first_line, unit.last_line),
-        f"{number(unit.size)} bytes",
-        counted(unit.words, "word"),
-        *([counted(len(unit.findings), "finding")] if unit.findings else []),
-    ]
-    return " · ".join(facts) + (f": {escape(unit.excerpt)}" if unit.excerpt else "")
 
 
 def _left_out(view: RequestView) -> Iterator[str]:

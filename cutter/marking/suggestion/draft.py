@@ -84,8 +84,19 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
         same = next((place for place, other in enumerate(merged) if _spelled_otherwise(other, level)), None)
         if same is None:
             merged.append(level)
-        else:
-            merged[same] = _joined(merged[same], level)
+            continue
+        # Merge two spellings into one level. The more frequent spelling names it.
+        large, small = merged[same], level
+        if len(large.lines) < len(small.lines):
+            large, small = small, large
+        sides = {large.number, small.number}
+        merged[same] = replace(
+            large, words=large.words + small.words,
+            numbers=large.numbers + tuple(style for style in small.numbers if style not in large.numbers),
+            number="either_side" if "either_side" in sides else "optional" if "optional" in sides else "required",
+            whole_document=large.whole_document and small.whole_document,
+            lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
+        )  # fmt: skip
     return _named(_ordered(merged))[:PROFILE_LEVELS_MAX]
 
 
@@ -172,19 +183,6 @@ def _spelled_otherwise(level: DraftLevel, other: DraftLevel) -> bool:
         and NUMBER not in level.words[0] + other.words[0]
         and ascii_upper(level.words[0])[:_SAME_WORD_CHARACTERS] == ascii_upper(other.words[0])[:_SAME_WORD_CHARACTERS]
     )
-
-
-def _joined(level: DraftLevel, other: DraftLevel) -> DraftLevel:
-    """Merge two spellings into one level. The more frequent spelling names it."""
-    large, small = (level, other) if len(level.lines) >= len(other.lines) else (other, level)
-    sides = {large.number, small.number}
-    return replace(
-        large, words=large.words + small.words,
-        numbers=large.numbers + tuple(style for style in small.numbers if style not in large.numbers),
-        number="either_side" if "either_side" in sides else "optional" if "optional" in sides else "required",
-        whole_document=large.whole_document and small.whole_document,
-        lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
-    )  # fmt: skip
 
 
 def _ordered(levels: list[DraftLevel]) -> list[DraftLevel]:

@@ -276,8 +276,7 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
         reasons.append(f"begin no unit, though they look like headings: {counted(trial.left_out, 'line')}")
     if trial.nested_otherwise:
         light.append(f"nested otherwise than the numbers of # say: {counted(trial.nested_otherwise, 'unit')}")
-    light.extend(_unusual_order(draft))
-    light.extend(_unusual_words(desk, draft))
+    light.extend(_unusual_levels(desk, draft))
     joined = len(_HEADING_AFTER_CR.findall(desk.data))
     if joined:
         grave.append(
@@ -309,20 +308,18 @@ def _red_reasons(trial: Trial) -> list[str]:
     return [f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}"]
 
 
-def _unusual_order(draft: Draft) -> list[str]:
-    """Levels whose `#` put them inside a level that is usually further in."""
-    return [
+def _unusual_levels(desk: _Desk, draft: Draft) -> list[str]:
+    """Levels whose `#` put them inside a level that is usually further in, levels of words that no table knows, and
+    articles in plain lines of a text that also numbers some with `#`.
+    """
+    warnings = [
         f"by its # {inner.name} is inside {outer.name}; else give --refine '{outer.name} is inside {inner.name}'"
         for outer, inner in pairwise(draft.levels)
         if outer.form == inner.form == "atx" and outer.depth < inner.depth and outer.rank > inner.rank
     ]
-
-
-def _unusual_words(desk: _Desk, draft: Draft) -> list[str]:
-    """Levels of words that no table knows, and articles in plain lines of a text that also numbers some with `#`."""
     plain = [level for level in draft.levels if level.form != "atx"]
     unknown = [level.words[0] for level in plain if level.words and role_of(level.words[0]) is None]
-    warnings = [f"no usual word for a heading: {word}; else give --refine 'word {word} is text'" for word in unknown]
+    warnings += [f"no usual word for a heading: {word}; else give --refine 'word {word} is text'" for word in unknown]
     if plain and articles_with_hashes(desk.evidence) > 1:
         warnings.append("some articles are written with #, others in plain lines: perhaps another text is annexed")
     return warnings
