@@ -136,9 +136,9 @@ def _step(count: _Count, node: Node, lines: Lines) -> None:
             same = any(_value(other) == value and other.parent == node.parent for other in count.nodes[-64:])
             (count.repeated if same else count.backwards).append((node, f"{_text(node)} after {_text(before)}", -1))
     elif _gap(last, value, node):
-        told = count.told | _repealed_between(before, node, lines)
+        explained = count.told | _repealed_between(before, node, lines)
         if (
-            not (len(value) == 1 and told.issuperset(range(last[0] + 1, min(value[0], last[0] + _NAMED_MAX))))
+            not (len(value) == 1 and explained.issuperset(range(last[0] + 1, min(value[0], last[0] + _NAMED_MAX))))
             and not _is_a_range(before, node, lines)
             and not (before.parent != node.parent and _begins_a_block(value[0]))
         ):

@@ -66,12 +66,12 @@ def read_evidence(lines: Lines) -> Evidence:
         if line.word and not line.hidden:
             groups[line.key, line.form].append(line)
     digits = Counter(line.depth for line in headings if line.form == "atx" and line.title[:1].isdigit())
-    found = [(form, _without_titles(group, digits)) for (_, form), group in groups.items()]
-    found = [(form, group) for form, group in found if group]
-    kinds = [kind for form, group in found if (kind := _kind(form, group)) is not None]
+    candidates = [(form, _without_titles(group, digits)) for (_, form), group in groups.items()]
+    candidates = [(form, group) for form, group in candidates if group]
+    kinds = [kind for form, group in candidates if (kind := _kind(form, group)) is not None]
     if not kinds and not digits:
         # the one article of a law that has no other numbered part
-        single = (_kind(form, group, fewest=1) for form, group in found)
+        single = (_kind(form, group, fewest=1) for form, group in candidates)
         kinds = [kind for kind in single if kind and kind.role and kind.role.name == "article"]
     of_a_kind = {line.index for kind in kinds for line in kind.lines}
     kept = tuple(line for line in headings if line.form == "atx" or not line.word or line.index in of_a_kind)
