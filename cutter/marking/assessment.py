@@ -7,7 +7,7 @@ The partition proves that no byte is lost. The assessment says where the units p
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cutter.limits import RED_FINDINGS_OF_A_KIND
@@ -82,7 +82,15 @@ def in_order(findings: Iterable[Finding], docprefix: str) -> tuple[Finding, ...]
     The other findings stay in the list as amber. So nothing is hidden, and a person needs only a bounded number of
     acceptances.
     """
-    ordered = sorted(_one_of_each_name(findings), key=lambda item: (item.line, item.code, item.message))
+    names: set[str] = set()
+    named: list[Finding] = []
+    for finding in findings:
+        # Two red findings of one kind at one unit would have the same name, so the second becomes amber.
+        again = finding.severity == "red" and finding.name in names
+        named.append(replace(finding, severity="amber") if again else finding)
+        if finding.severity == "red":
+            names.add(finding.name)
+    ordered = sorted(named, key=lambda item: (item.line, item.code, item.message))
     reds: dict[str, list[Finding]] = defaultdict(list)
     for finding in ordered:
         if finding.severity == "red":
@@ -92,33 +100,13 @@ def in_order(findings: Iterable[Finding], docprefix: str) -> tuple[Finding, ...]
         replace(finding, severity="amber") if finding.severity == "red" and finding.code in many else finding
         for finding in ordered
     ]
-    kept.extend(_of_the_whole_text(code, group, docprefix) for code, group in many.items())
+    for code, group in many.items():
+        first = group[0]
+        places = ", ".join(str(finding.line) for finding in group[:RED_FINDINGS_OF_A_KIND])
+        message = f"line {first.line}: {code} in {len(group)} places (lines {places} …), of which this is the first: "
+        message += first.message.removeprefix(f"line {first.line}: ")
+        kept.append(Finding(code=code, line=first.line, address=docprefix, severity="red", message=message))
     return tuple(sorted(kept, key=lambda item: (item.line, item.code, item.severity != "red", item.message)))
-
-
-def _one_of_each_name(findings: Iterable[Finding]) -> list[Finding]:
-    """Two red findings of one kind at one unit would have the same name, so the second becomes amber."""
-    names: set[str] = set()
-    kept = []
-    for finding in findings:
-        again = finding.severity == "red" and finding.name in names
-        kept.append(replace(finding, severity="amber") if again else finding)
-        if finding.severity == "red":
-            names.add(finding.name)
-    return kept
-
-
-def _of_the_whole_text(code: str, group: Sequence[Finding], docprefix: str) -> Finding:
-    first = group[0]
-    lines = ", ".join(str(finding.line) for finding in group[:RED_FINDINGS_OF_A_KIND])
-    message = f"line {first.line}: {code} in {len(group)} places (lines {lines} …), of which this is the first: "
-    return Finding(code=code, line=first.line, address=docprefix, severity="red",
-                   message=message + first.message.removeprefix(f"line {first.line}: "))  # fmt: skip
-
-
-def _acceptances(waiting: Sequence[Finding]) -> str:
-    """The options that accept all findings at once, so that nobody meets them one after the other."""
-    return " ".join(f"--accept {finding.name}" for finding in waiting)
 
 
 def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -> MarkRefusal | None:
@@ -142,8 +130,10 @@ def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -
     first = waiting[0]
     others = f" ({len(waiting)} red findings wait in all)" if len(waiting) > 1 else ""
     text = first.message.removeprefix(f"line {first.line}: ")
+    # the options that accept all findings at once, so that nobody meets them one after the other
+    accept = " ".join(f"--accept {finding.name}" for finding in waiting)
     refused = refusal(
         first.code, first.line, f"{text}{others}; correct the text or the profile, or accept "
-        f"{'each' if others else 'it'} with {_acceptances(waiting)} --because TEXT", red=len(waiting), name=first.name,
+        f"{'each' if others else 'it'} with {accept} --because TEXT", red=len(waiting), name=first.name,
     )  # fmt: skip
     return replace(refused, findings=waiting)

@@ -58,21 +58,13 @@ def unreadable(data: bytes) -> MarkRefusal | None:
         line = text.count("\n", 0, text.index("\x00")) + 1
         return refusal("nul_character", line, "holds U+0000, which no database text can; remove it from the source")
     if not unicodedata.is_normalized("NFC", text):
-        return _not_nfc(text)
+        bad = [number for number, line in enumerate(text.split("\n"), 1) if not unicodedata.is_normalized("NFC", line)]
+        add = "cutter source add FILE --document-id DOCUMENT --profile PROFILE --normalise nfc"
+        return refusal(
+            "not_nfc", bad[0] if bad else None, f"not in Unicode's composed form NFC ({counted(len(bad), 'line')}); "
+            f"register a normalised snapshot with `{add}`", then=add, lines=len(bad),
+        )  # fmt: skip
     return None
-
-
-def _not_nfc(text: str) -> MarkRefusal:
-    bad = [number for number, line in enumerate(text.split("\n"), 1) if not unicodedata.is_normalized("NFC", line)]
-    add = "cutter source add FILE --document-id DOCUMENT --profile PROFILE --normalise nfc"
-    return refusal(
-        "not_nfc",
-        bad[0] if bad else None,
-        f"not in Unicode's composed form NFC ({counted(len(bad), 'line')}); register a normalised snapshot with "
-        f"`{add}`",
-        then=add,
-        lines=len(bad),
-    )
 
 
 def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
@@ -92,8 +84,6 @@ def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
 
 def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: Options) -> MarkRefusal | None:
     """Refuse a cut with no unit, or with more units than allowed."""
-    if not units:
-        return _no_unit(lines, profile)
     if len(units) > options.max_candidates:
         line = lines.number(units[options.max_candidates].index)
         return refusal("too_many_candidates", line,
@@ -101,13 +91,9 @@ def wrong_count(units: list[Heading], lines: Lines, profile: Profile, options: O
                        f"--max-candidates, and the workers with CUTTER_MAX_CANDIDATES={len(units)} "
                        f"(at most {CANDIDATES_MAX}; `cutter down`, then `cutter up`), or cut less deeply",
                        then="cutter down", count=len(units), max_candidates=options.max_candidates)  # fmt: skip
-    return None
-
-
-def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
-    """Refuse a text with nothing to cut. The remedy depends on whether the profile's words occur in lines that the
-    profile does not read.
-    """
+    if units:
+        return None
+    # The remedy depends on whether the profile's words occur in lines that the profile does not read.
     suggest, then = "cutter profile suggest FILE", "cutter mark --help"
     own = f"(docs/reference/marking.md) and give it as --profile FILE.yaml; `{then}` lists the shipped ones"
     read, unread = readable_and_unread(lines, profile)
@@ -134,42 +120,29 @@ def _no_unit(lines: Lines, profile: Profile) -> MarkRefusal:
 
 def refuse_first(nodes: list[Node], childless: list[Node], lines: Lines, options: Options) -> MarkRefusal | None:
     """The refusal that comes first in the document."""
-    refusals = [
-        *_forbidden(nodes, lines, options),
-        *(_duplicates(nodes, lines) if options.duplicates == "refuse" else ()),
-        *(_childless_refusals(childless, lines) if options.empty == "refuse" else ()),
-    ]
-    return min(refusals, key=lambda refused: refused.line or 0, default=None)
-
-
-def _forbidden(nodes: list[Node], lines: Lines, options: Options) -> Iterator[MarkRefusal]:
+    refusals: list[MarkRefusal] = []
     forbidden = set(options.forbidden_ids)  # a repeat (`DIEU-44~2`) always comes after the unit that it repeats
     for node in nodes if forbidden else ():
         segments = set(node.address.split("/")[1:])
         if segments & forbidden:
-            yield refusal("forbidden_id", lines.number(node.heading.index),
-                          f"{node.address} must not be cut from this document; mark it as not enacted or correct the "
-                          "profile", address=node.address)  # fmt: skip
-            return
-
-
-def _duplicates(nodes: list[Node], lines: Lines) -> Iterator[MarkRefusal]:
+            refusals.append(refusal(
+                "forbidden_id", lines.number(node.heading.index), f"{node.address} must not be cut from this document; "
+                "mark it as not enacted or correct the profile", address=node.address))  # fmt: skip
+            break
     again = [node for node in nodes if node.ordinal > 1]
-    if again:
-        first = again[0]
-        address = first.address.rpartition("~")[0]
-        yield refusal("duplicate_address", lines.number(first.heading.index),
-                      f"{address} is here again ({len(again)} repeats in all); correct the source, or number the "
-                      "repeats with --duplicates ordinal", address=address, count=len(again))  # fmt: skip
-
-
-def _childless_refusals(empty: list[Node], lines: Lines) -> Iterator[MarkRefusal]:
-    if empty:
-        first = empty[0]
-        yield refusal("childless_heading", lines.number(first.heading.index),
-                      f"{first.address} is a heading with neither text nor parts ({len(empty)} in all); correct the "
-                      "source, or accept them with --empty heading_only", address=first.address,
-                      count=len(empty))  # fmt: skip
+    if again and options.duplicates == "refuse":
+        address = again[0].address.rpartition("~")[0]
+        refusals.append(refusal(
+            "duplicate_address", lines.number(again[0].heading.index), f"{address} is here again ({len(again)} repeats "
+            "in all); correct the source, or number the repeats with --duplicates ordinal", address=address,
+            count=len(again)))  # fmt: skip
+    if childless and options.empty == "refuse":
+        first = childless[0]
+        refusals.append(refusal(
+            "childless_heading", lines.number(first.heading.index), f"{first.address} is a heading with neither text "
+            f"nor parts ({len(childless)} in all); correct the source, or accept them with --empty heading_only",
+            address=first.address, count=len(childless)))  # fmt: skip
+    return min(refusals, key=lambda refused: refused.line or 0, default=None)
 
 
 def childless_nodes(nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Node]:
@@ -207,21 +180,17 @@ def findings(data: bytes, nodes: list[Node], childless: list[Node], lines: Lines
         line = lines.number(node.heading.index)
         notes.append(Finding(code="heading_only", line=line, address=node.address, severity="amber",
                              message=f"line {line}: {node.address} is a heading without text"))  # fmt: skip
-    notes.extend(_titles(nodes, lines))
-    notes.extend(_odd_characters(data, lines))
-    return notes
-
-
-def _titles(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
     for node in nodes:
         heading = node.heading
         line = lines.number(heading.index)
         if cut_title(heading.title) != heading.title:
-            yield Finding(code="title_cut", line=line, address=node.address,
-                          message=f"line {line}: the title is cut; the whole heading is in the body")  # fmt: skip
+            message = f"line {line}: the title is cut; the whole heading is in the body"
+            notes.append(Finding(code="title_cut", line=line, address=node.address, message=message))
         if not heading.raw.isascii() and ZERO_WIDTH.search(heading.raw):
-            yield Finding(code="zero_width_in_title", line=line, address=node.address,
-                          message=f"line {line}: invisible characters left out of the title")  # fmt: skip
+            message = f"line {line}: invisible characters left out of the title"
+            notes.append(Finding(code="zero_width_in_title", line=line, address=node.address, message=message))
+    notes.extend(_odd_characters(data, lines))
+    return notes
 
 
 def _odd_characters(data: bytes, lines: Lines) -> Iterator[Finding]:

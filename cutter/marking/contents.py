@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Profile
 from cutter.marking.recognise import Heading
@@ -17,7 +19,16 @@ def contents_block(lines: Lines, headings: list[Heading], profile: Profile) -> t
 
     The table ends where its first entry occurs again, or at the next ATX heading that is not one of its entries.
     """
-    begin = _title_line(lines, headings, profile)
+    # If only `#` makes a heading, the title of the table is a heading too.
+    words = {word.lower() for word in profile.contents}
+    titles: Iterable[tuple[int, str]] = ((heading.index, heading.title) for heading in headings)
+    if words and any(form != "atx" for level in profile.levels for form in level.forms):
+        titles = (
+            (index, plain_title(line.decode("utf-8", "ignore").strip(" #\r\t")))
+            for index, line in enumerate(lines.lines)
+            if 0 < len(line) <= _LONGEST_LINE and not lines.opaque[index]
+        )
+    begin = next((index for index, title in titles if title.lower().rstrip(" :.") in words), None)
     if begin is None:
         return None
     behind = [heading for heading in headings if heading.index > begin]
@@ -41,18 +52,3 @@ def contents_block(lines: Lines, headings: list[Heading], profile: Profile) -> t
 def _key(heading: Heading) -> tuple[str, str]:
     name = heading.level.name if heading.level else heading.title
     return name, heading.number.text.lower() if heading.number else heading.title.lower()
-
-
-def _title_line(lines: Lines, headings: list[Heading], profile: Profile) -> int | None:
-    words = {word.lower() for word in profile.contents}
-    if not words:
-        return None
-    plain = any(form != "atx" for level in profile.levels for form in level.forms)
-    if not plain:
-        return next((heading.index for heading in headings if heading.title.lower().rstrip(" :.") in words), None)
-    for index, line in enumerate(lines.lines):
-        if 0 < len(line) <= _LONGEST_LINE and not lines.opaque[index]:
-            text = plain_title(line.decode("utf-8", "ignore").strip(" #\r\t"))
-            if text.lower().rstrip(" :.") in words:
-                return index
-    return None

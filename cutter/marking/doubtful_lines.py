@@ -29,7 +29,8 @@ def unread_headings(nodes: list[Node], place: Place, not_judged: Collection[int]
     for index, line in enumerate(lines.lines):
         if not line or line[0] in NEVER or index in headings or index in not_judged or lines.opaque[index]:
             continue
-        if not _begins_paragraph(index, lines):
+        before = lines.lines[index - 1].strip() if index else b""
+        if before and not before.startswith(b"#") and not before.endswith(_ENDS):
             continue
         beginning = begins_like_heading(line)
         if beginning is not None:
@@ -58,7 +59,8 @@ def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
         before = heading.index - 1
         if heading.form != "plain" or not (inserted or first) or before < 0 or before in bare:
             continue
-        quoted = inserted and _announced(before, lines)
+        last = next((index for index in range(before, -1, -1) if not lines.is_blank(index)), None)
+        quoted = inserted and last is not None and lines.lines[last].rstrip().endswith(b":")
         if quoted or not (lines.is_blank(before) or lines.lines[before].rstrip().endswith(_ENDS)):
             number = lines.number(heading.index)
             yield Finding(
@@ -66,15 +68,3 @@ def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
                 message=f"line {number}: {heading.title!r} begins a unit, and the line before it does not end a "
                 "sentence. If it is a reference, join it to that line. If it is quoted, put `> ` before it",
             )  # fmt: skip
-
-
-def _announced(before: int, lines: Lines) -> bool:
-    """Whether the last line with text up to this one ends with a colon."""
-    while before >= 0 and lines.is_blank(before):
-        before -= 1
-    return before >= 0 and lines.lines[before].rstrip().endswith(b":")
-
-
-def _begins_paragraph(index: int, lines: Lines) -> bool:
-    before = lines.lines[index - 1].strip() if index else b""
-    return not before or before.startswith(b"#") or before.endswith(_ENDS)

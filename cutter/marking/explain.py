@@ -68,13 +68,38 @@ class Explainer:
     """The steps of the marking of one text, kept so that each of its lines can be explained."""
 
     def __init__(self, data: bytes, lines: Lines, profile: Profile, options: Options, result: Marking | MarkRefusal):
-        self._lines, self._profile, self._options = lines, profile, options
+        self._lines = lines
         self._count = data.count(b"\n") + (not data.endswith(b"\n"))
         self._parts = result.parts() if isinstance(result, Marking) else ()
         self._starts = [part.start for part in self._parts]
         self._rules: dict[int, tuple[str, Heading | None, str]] = {}
         self._wide = in_every_form(profile)
-        self._read()
+        # Note the rule for each line that a step of the marking decides.
+        headings, noticed = find_headings(lines, profile)
+        for finding in noticed:
+            self._note(finding.line - lines.first_line, "bare_heading")
+        contents = contents_block(lines, headings, profile)
+        if isinstance(contents, tuple):
+            headings = [heading for heading in headings if not contents[0] <= heading.index < contents[1]]
+        cut = down_to(headings, profile, options)
+        wanted = {heading.index for heading in cut}
+        for heading in headings:
+            if heading.index not in wanted:
+                self._note(heading.index, "below_deepest", heading=heading)
+        settled, breaks = settle(cut, lines, profile)
+        kept = {heading.index for heading in settled}
+        for heading in cut:
+            if heading.index not in kept and heading.level is not None:
+                self._note(heading.index, "within" if heading.level.within else "only_before", heading=heading)
+        for finding in breaks:
+            self._note(finding.line - lines.first_line, finding.code, finding.message)
+        merged = merge_titles(settled, lines, profile)
+        rows, _ = rows_of(merged, lines, profile, options)
+        self._headings(merged, {row.heading.index: row.kind for row in rows})
+        for index in range(lines.front_matter):
+            self._rules[index] = ("front_matter", None, "")
+        if isinstance(contents, tuple):
+            self._rules.update((index, ("table_of_contents", None, "")) for index in range(*contents))
 
     def line(self, number: int) -> Explanation:
         """The explanation of a line, counted from 1. Raises InvalidInput if the text has no such line."""
@@ -85,43 +110,13 @@ class Explainer:
             return _explanation(number, "", "outside_region", None, "", None)
         text = self._lines.lines[index].decode("utf-8", "ignore").strip()
         rule, heading, more = self._rules.get(index) or self._of_text(index)
-        return _explanation(number, text, rule, heading, more, self._address(index, rule))
-
-    def _read(self) -> None:
-        """Note the rule for each line that a step of the marking decides."""
-        lines, profile = self._lines, self._profile
-        headings, noticed = find_headings(lines, profile)
-        for finding in noticed:
-            self._note(finding.line - lines.first_line, "bare_heading")
-        contents = contents_block(lines, headings, profile)
-        if isinstance(contents, tuple):
-            headings = [heading for heading in headings if not contents[0] <= heading.index < contents[1]]
-        cut = down_to(headings, profile, self._options)
-        wanted = {heading.index for heading in cut}
-        for heading in headings:
-            if heading.index not in wanted:
-                self._note(heading.index, "below_deepest", heading=heading)
-        settled, breaks = settle(cut, lines, profile)
-        self._dropped(cut, settled)
-        for finding in breaks:
-            self._note(finding.line - lines.first_line, finding.code, finding.message)
-        merged = merge_titles(settled, lines, profile)
-        rows, _ = rows_of(merged, lines, profile, self._options)
-        self._headings(merged, {row.heading.index: row.kind for row in rows})
-        for index in range(lines.front_matter):
-            self._rules[index] = ("front_matter", None, "")
-        if isinstance(contents, tuple):
-            self._rules.update((index, ("table_of_contents", None, "")) for index in range(*contents))
+        part = self._part(index)
+        # A blank line belongs to no unit.
+        address = part.address if isinstance(part, Candidate) and rule != "blank" else None
+        return _explanation(number, text, rule, heading, more, address)
 
     def _note(self, index: int, rule: str, more: str = "", heading: Heading | None = None) -> None:
         self._rules[index] = (rule if rule in RULES else "numbering_break", heading, more)
-
-    def _dropped(self, cut: list[Heading], settled: list[Heading]) -> None:
-        kept = {heading.index for heading in settled}
-        for heading in cut:
-            if heading.index not in kept and heading.level is not None:
-                rule = "within" if heading.level.within else "only_before"
-                self._note(heading.index, rule, heading=heading)
 
     def _headings(self, merged: list[Heading], kinds: dict[int, str]) -> None:
         for position, heading in enumerate(merged):
@@ -165,11 +160,6 @@ class Explainer:
     def _part(self, index: int) -> object:
         place = bisect_right(self._starts, self._lines.offset(index)) - 1
         return self._parts[place] if place >= 0 else None
-
-    def _address(self, index: int, rule: str) -> str | None:
-        """The unit whose bytes contain the line. A blank line belongs to no unit."""
-        part = self._part(index)
-        return part.address if isinstance(part, Candidate) and rule != "blank" else None
 
 
 def explainer(

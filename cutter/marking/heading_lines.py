@@ -260,12 +260,18 @@ def likely_heading(index: int, lines: Lines) -> LikelyHeading | None:
     text = beginning(data[atx.end() if atx else 0 :], PLAIN_CHARACTERS)
     raw = without_closing_hashes(text) if atx else text.strip()
     form: Form = "atx" if atx else "bold" if _BOLD.match(text) else "plain"
-    if form == "plain" and not _may_begin(raw[:1]):
+    sign = raw[:1]
+    capital = sign.isupper() or (sign.isalpha() and not sign.islower())
+    if form == "plain" and not (capital or sign.isdigit() or sign in "§["):
         return None
     title = plain_title(raw)
     designation = _designation(title, form)
-    if designation is None and not (atx or _stands_out(title, raw, form)):
-        return None
+    if designation is None and not atx:
+        # only a short line that is entirely bold or in capitals
+        bold = form == "bold" and raw.rstrip(" .:").endswith(("**", "__"))
+        capitals = form != "bold" and title.isupper() and sum(map(str.isalpha, title)) >= 4
+        if len(title) > _OUTSTANDING_CHARACTERS_MAX or not (bold or capitals):
+            return None
     line = LikelyHeading(index=index, form=form, depth=len(atx.group(1)) if atx else 0, title=title,
                          hidden=bool(lines.opaque[index]))  # fmt: skip
     if designation is None:
@@ -276,20 +282,6 @@ def likely_heading(index: int, lines: Lines) -> LikelyHeading | None:
     parted = parted or (first and follows_number(word) and title_may_follow(title[:end], rest))
     return replace(line, word=word, number=" ".join(number.split()), number_first=first, parted=parted,
                    bare=not rest.strip(".:–—-]*_ "))  # fmt: skip
-
-
-def _may_begin(sign: str) -> bool:
-    """A quick test: plain lines begin with a capital, a sign, a digit or a bracket when they are headings."""
-    return sign.isupper() or sign.isdigit() or sign in "§[" or (sign.isalpha() and not sign.islower())
-
-
-def _stands_out(title: str, raw: str, form: Form) -> bool:
-    """A short line that is entirely bold or in capitals."""
-    if len(title) > _OUTSTANDING_CHARACTERS_MAX:
-        return False
-    if form == "bold":
-        return raw.rstrip(" .:").endswith(("**", "__"))
-    return title.isupper() and sum(map(str.isalpha, title)) >= 4
 
 
 def _designation(title: str, form: Form) -> tuple[str, str, int, bool] | None:

@@ -84,20 +84,14 @@ def segment_of(heading: Heading) -> str:
     word = heading.level.segment if heading.level else ""
     if heading.number is not None:
         return number_segment(word, heading.number.text)
-    rest = _behind_the_word(heading) if word else None
-    if rest is None:
-        return title_segment(heading.title)
-    return f"{word}-{title_segment(rest)}" if rest else word
-
-
-def _behind_the_word(heading: Heading) -> str | None:
-    """The text after the level's word in a heading without a number (`SCHEDULE Repeals`); None without that word.
-
-    It is cut off so that addresses have one name for one kind."""
-    assert heading.level is not None
-    title = heading.title.casefold()
-    word = max((word for word in heading.level.words if title.startswith(word.casefold())), key=len, default="")
-    return heading.title[len(word) :].strip(" \t\u00a0.:–—-") if word else None
+    if heading.level is not None and word:
+        # `SCHEDULE Repeals`: the segment replaces the level's word, so that addresses have one name for one kind
+        title = heading.title.casefold()
+        own = max((own for own in heading.level.words if title.startswith(own.casefold())), key=len, default="")
+        rest = heading.title[len(own) :].strip(" \t\u00a0.:–—-")
+        if own:
+            return f"{word}-{title_segment(rest)}" if rest else word
+    return title_segment(heading.title)
 
 
 def _parents(
@@ -107,28 +101,26 @@ def _parents(
     parents: Parents = []
     stack: list[int] = []
     annexes: dict[str, int] = {}
-    close = _close_by_hashes if hashes else _close_by_words
     for position, heading in enumerate(headings):
         if heading.index in titles:
             parents.append(None)
             continue
         annex = _is_annex(heading)
         if annex and position >= behind:
-            _close_the_law(stack, headings)
-        close(stack, headings, heading, ranks)
+            # Close every numbered division and everything inside it. A heading that only groups the annexes stays open.
+            divisions = (place for place, above in enumerate(stack) if headings[above].level is not None)
+            del stack[next(divisions, len(stack)) :]
+        if hashes:
+            # Close the first open heading that cannot contain this heading, and everything inside it.
+            closed = (place for place, above in enumerate(stack) if _closes(headings[above], heading, ranks))
+            del stack[next(closed, len(stack)) :]
+        else:
+            _close_by_words(stack, headings, heading, ranks)
         if annex:
             _leave_the_form_before(stack, headings, position, parents, annexes)
         parents.append(stack[-1] if stack else None)
         stack.append(position)
     return parents
-
-
-def _close_by_hashes(stack: list[int], headings: list[Heading], heading: Heading, ranks: dict[str, int]) -> None:
-    """Close the first open heading that cannot contain this heading, and everything inside it."""
-    for place, position in enumerate(stack):
-        if _closes(headings[position], heading, ranks):
-            del stack[place:]
-            return
 
 
 def _annexes_at_the_end(headings: list[Heading]) -> int:
@@ -153,14 +145,6 @@ def _is_annex(heading: Heading) -> bool:
     return heading.level is not None and heading.level.section_type == "appendix"
 
 
-def _close_the_law(stack: list[int], headings: list[Heading]) -> None:
-    """Close every numbered division and everything inside it. A heading that only groups the annexes stays open."""
-    for place, position in enumerate(stack):
-        if headings[position].level is not None:
-            del stack[place:]
-            return
-
-
 def _closes(above: Heading, heading: Heading, ranks: dict[str, int]) -> bool:
     explicit = above.form == heading.form == "atx"
     if explicit and above.depth != heading.depth:
@@ -171,7 +155,7 @@ def _closes(above: Heading, heading: Heading, ranks: dict[str, int]) -> bool:
 
 
 def _close_by_words(stack: list[int], headings: list[Heading], heading: Heading, ranks: dict[str, int]) -> None:
-    """The same by the words. A heading without a word is placed by its number of `#`."""
+    """Close what cannot contain this heading by its word. A heading without a word is placed by its number of `#`."""
     if heading.level is not None:
         rank = ranks[heading.level.name]
         for place, position in enumerate(stack):
@@ -197,7 +181,11 @@ def _leave_the_form_before(
         return
     before = annexes.get(heading.level.name)
     annexes[heading.level.name] = position
-    if before is None or not _counts_on(headings[before], heading):
+    earlier = None if before is None else headings[before].number
+    number = heading.number
+    if before is None or earlier is None or number is None or earlier.value is None or number.value is None:
+        return
+    if number.value <= earlier.value:
         return
     home = parents[before]
     while stack and stack[-1] != home and stack[-1] > before:
@@ -205,12 +193,6 @@ def _leave_the_form_before(
         if between.level is not None and not _is_annex(between):
             return
         stack.pop()
-
-
-def _counts_on(before: Heading, heading: Heading) -> bool:
-    if before.number is None or heading.number is None or before.number.value is None or heading.number.value is None:
-        return False
-    return heading.number.value > before.number.value
 
 
 def ranks_of(headings: list[Heading], lines: Lines, profile: Profile) -> dict[str, int]:

@@ -155,13 +155,17 @@ def _opaque(lines: list[bytes], front: int, first_line: int) -> tuple[bytes, tup
         if line[:4] == b"    " or line[:1] == b"\t":
             marks[index] = INDENTED
             continue
-        head = line.lstrip(b" ")[:1]
-        if head in (b"`", b"~", b"<"):
-            closer = _opens(line)
-            if closer is not None:
-                marks[index], opened_at = closer.kind, index
-                if closer.raw and closer.ends(line[line.index(b"<") + 1 :]):
-                    closer = None
+        if line.lstrip(b" ")[:1] not in (b"`", b"~", b"<"):
+            continue
+        fence, raw = _FENCE.match(line), _RAW_OPEN.match(line)
+        if fence is not None:
+            closer = _Closer(fence=fence.group(1))
+        elif raw is not None:
+            closer = _Closer(raw=b"-->" if raw.group().endswith(b"!--") else b"</")
+        if closer is not None:
+            marks[index], opened_at = closer.kind, index
+            if closer.raw and closer.ends(line[line.index(b"<") + 1 :]):
+                closer = None
     if closer is None:
         return bytes(marks), ()
     line_number = first_line + opened_at
@@ -188,13 +192,3 @@ class _Closer:
         bare = line.strip(BLANK_BYTES)
         indent = len(line) - len(line.lstrip(b" "))
         return indent < 4 and bare.startswith(self.fence) and not bare.strip(self.fence[:1])
-
-
-def _opens(line: bytes) -> _Closer | None:
-    fence = _FENCE.match(line)
-    if fence is not None:
-        return _Closer(fence=fence.group(1))
-    raw = _RAW_OPEN.match(line)
-    if raw is None:
-        return None
-    return _Closer(raw=b"-->" if raw.group().endswith(b"!--") else b"</")

@@ -65,19 +65,31 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
     """
     if profile.flat:
         return
+    parents: list[int | None] = []  # for each unit the nearest unit above it that has #
+    written: list[tuple[int, int]] = []
+    for position, node in enumerate(nodes):
+        parent = node.parent
+        while parent is not None and nodes[parent].heading.form != "atx":
+            parent = parents[parent]
+        parents.append(parent)
+        if node.heading.form == "atx" and not node.is_document_title:
+            # a name that is joined to the heading may have another number of #
+            line = lines.lines[node.heading.index].lstrip()
+            written.append((len(line) - len(line.lstrip(b"#")), position))
     groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for position, actual, plain in _by_hashes_alone(nodes, lines):
+    for (_, position), plain in zip(written, last_shallower(written), strict=True):
+        actual = parents[position]
         if actual != plain and shape.by_hashes[position] == shape.by_words[position]:
             above = [None if place is None else nodes[place].heading for place in (plain, actual)]
             kinds = ["none" if heading is None else _kind(heading) for heading in above]
             groups[(_kind(nodes[position].heading), kinds[0], kinds[1])].append(position)
     for (kind, plain_kind, actual_kind), positions in groups.items():
         node = nodes[positions[0]]
-        line = lines.number(node.heading.index)
+        number = lines.number(node.heading.index)
         is_, it = ("are", "them") if len(positions) > 1 else ("is", "it")
         yield Finding(
-            code="hashes_overruled", line=line, address=node.address, severity="amber",
-            message=f"line {line}: {counted(len(positions), 'heading')} of the kind {kind} {is_} cut "
+            code="hashes_overruled", line=number, address=node.address, severity="amber",
+            message=f"line {number}: {counted(len(positions), 'heading')} of the kind {kind} {is_} cut "
             f"{_inside(actual_kind)}, although the number of # alone would put {it} {_inside(plain_kind)}. The words "
             "of the headings agree with the cut. If the # marks are right, correct the words or the profile",
         )  # fmt: skip
@@ -85,23 +97,6 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
 
 def _inside(kind: str) -> str:
     return "at the top level" if kind == "none" else f"inside the {kind} before"
-
-
-def _by_hashes_alone(nodes: list[Node], lines: Lines) -> Iterator[tuple[int, int | None, int | None]]:
-    """Each unit with `#`, the nearest unit above it that has `#`, and the last unit that has fewer `#`."""
-    above: list[int | None] = []
-    written: list[tuple[int, int]] = []
-    for position, node in enumerate(nodes):
-        parent = node.parent
-        while parent is not None and nodes[parent].heading.form != "atx":
-            parent = above[parent]
-        above.append(parent)
-        if node.heading.form == "atx" and not node.is_document_title:
-            # a name that is joined to the heading may have another number of #
-            line = lines.lines[node.heading.index].lstrip()
-            written.append((len(line) - len(line.lstrip(b"#")), position))
-    for (_, position), shallower in zip(written, last_shallower(written), strict=True):
-        yield position, above[position], shallower
 
 
 def _kind(heading: Heading) -> str:
@@ -157,16 +152,12 @@ def mixed_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterator[F
         for place, (word, numbers) in enumerate(ordered[1:], 1):
             both = [node for value, node in numbers.items() if any(value in other for _, other in ordered[:place])]
             if both:
-                yield _mixed(both, ordered[0][0], word, lines)
-
-
-def _mixed(nodes: list[Node], first: str, second: str, lines: Lines) -> Finding:
-    line = lines.number(nodes[0].heading.index)
-    return Finding(
-        code="kinds_mixed", line=line, address=nodes[0].address, severity="red",
-        message=f"line {line}: {first!r} and {second!r} count apart and are read as one kind of heading "
-        f"({counted(len(nodes), 'number')} used twice); give each a level of its own in the profile",
-    )  # fmt: skip
+                line = lines.number(both[0].heading.index)
+                yield Finding(
+                    code="kinds_mixed", line=line, address=both[0].address, severity="red",
+                    message=f"line {line}: {ordered[0][0]!r} and {word!r} count apart and are read as one kind of "
+                    f"heading ({counted(len(both), 'number')} used twice); give each a level of its own in the profile",
+                )  # fmt: skip
 
 
 @lru_cache(maxsize=256)
@@ -216,22 +207,20 @@ def _inside_at_one_depth(nodes: list[Node], node: Node, pair: tuple[str, str]) -
 def names_of_the_heading_above(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
     """Finds a heading without a number that only names the numbered heading directly above it."""
     for position in range(1, len(nodes)):
-        above, node = nodes[position - 1], nodes[position]
-        if _only_names(above.heading, node.heading, lines) and not _has_twin(nodes, position):
-            line = lines.number(node.heading.index)
+        node, above, heading = nodes[position], nodes[position - 1].heading, nodes[position].heading
+        if (
+            (above.level is not None and above.number is not None)
+            and (heading.level is None and heading.number is None)
+            and not lines.has_text(above.last + 1, heading.index)
+            and (above.bare or above.title.casefold().endswith(heading.title.casefold()))
+            and not _has_twin(nodes, position)
+        ):
+            line = lines.number(heading.index)
             yield Finding(
                 code="heading_is_a_name", line=line, address=node.address, severity="red",
-                message=f"line {line}: the heading only names {above.address}, the heading above it, "
+                message=f"line {line}: the heading only names {nodes[position - 1].address}, the heading above it, "
                 "and became a unit; join the two headings, or set merge_titles in the profile",
             )  # fmt: skip
-
-
-def _only_names(above: Heading, heading: Heading, lines: Lines) -> bool:
-    if above.level is None or heading.level is not None or heading.number is not None:
-        return False
-    if lines.has_text(above.last + 1, heading.index) or above.number is None:
-        return False
-    return above.bare or above.title.casefold().endswith(heading.title.casefold())
 
 
 def _has_twin(nodes: list[Node], position: int) -> bool:

@@ -83,31 +83,23 @@ def numbering_findings(
             continue
         scope = None if level.name in through else node.parent
         count = counts[scope, level.name, number.series]
-        count.told = _since(named, count.last_at)
+        # Only a bounded number of headings is read, so that this is linear.
+        count.told = set[int]().union(*(given for at, given in named[-_NEAREST:] if at > count.last_at))
         _step(count, node, lines)
         count.nodes.append(node)
         count.last_at = position
     for (_, name, _), count in counts.items():
-        count.missing = [place for place in count.missing if not _is_explained(place, lines, explained)]
+        # no line of `explained` is between the two headings
+        count.missing = [
+            (node, text, before)
+            for node, text, before in count.missing
+            if bisect_left(explained, lines.number(max(before, 0)))
+            == bisect_left(explained, lines.number(node.heading.index))
+        ]
         dense = len(count.missing) <= max(2, _SPARSE * count.steps)
         yield from _told("number_missing", name, count.missing, lines, "red" if dense else "amber")
         yield from _told("number_repeated", name, count.repeated, lines, "red")
         yield from _told("number_backwards", name, count.backwards, lines, "red")
-
-
-def _since(named: list[tuple[int, set[int]]], position: int) -> set[int]:
-    """The numbers that the nearest headings after a position name. Only a bounded number of headings is read, so that
-    this is linear.
-    """
-    if not named or named[-1][0] <= position:
-        return set()
-    return set().union(*(given for at, given in named[-_NEAREST:] if at > position))
-
-
-def _is_explained(place: Place, lines: Lines, explained: Sequence[int]) -> bool:
-    node, _, before = place
-    at = bisect_left(explained, lines.number(max(before, 0)))
-    return at < len(explained) and explained[at] < lines.number(node.heading.index)
 
 
 def _levels_that_count_through(nodes: list[Node], profile: Profile) -> set[str]:
@@ -139,25 +131,19 @@ def _step(count: _Count, node: Node, lines: Lines) -> None:
     if value == _value(before):
         count.repeated.append((node, _text(node), -1))
     elif value < last:
-        _back(count, before, node, value)
-    else:
-        gap = _gap(last, value, node)
+        # A numbering that begins again under another parent (such as the articles of an annex) does not go back.
+        if value[0] > 1 or before.parent == node.parent:
+            same = any(_value(other) == value and other.parent == node.parent for other in count.nodes[-64:])
+            (count.repeated if same else count.backwards).append((node, f"{_text(node)} after {_text(before)}", -1))
+    elif _gap(last, value, node):
+        explained = count.told | _repealed_between(before, node, lines)
         if (
-            gap
-            and not _are_told(last, value, count.told | _repealed_between(before, node, lines))
+            not (len(value) == 1 and explained.issuperset(range(last[0] + 1, min(value[0], last[0] + _NAMED_MAX))))
             and not _is_a_range(before, node, lines)
             and not (before.parent != node.parent and _begins_a_block(value[0]))
         ):
             text = f"{numbers.named_gap(last, value, _text(node))} missing between {_text(before)} and {_text(node)}"
             count.missing.append((node, text, before.heading.index))
-
-
-def _back(count: _Count, before: Node, node: Node, value: tuple[int, ...]) -> None:
-    """A numbering that begins again under another parent (such as the articles of an annex) does not go back."""
-    if value[0] <= 1 and before.parent != node.parent:
-        return
-    same = any(_value(other) == value and other.parent == node.parent for other in count.nodes[-64:])
-    (count.repeated if same else count.backwards).append((node, f"{_text(node)} after {_text(before)}", -1))
 
 
 def _begins_a_block(first: int) -> bool:
@@ -179,14 +165,10 @@ def _gap(last: tuple[int, ...], value: tuple[int, ...], node: Node) -> bool:
     if _suffixed(node) and place == len(value) - 1:
         return False
     if _is_letter(node):
-        return _letters_between(last[place], value[place])
+        # A letter counts that all alphabets have. Many laws skip letters that look like others.
+        between = numbers.ALPHABET[last[place] + 1 : value[place]]
+        return any(sign.isascii() and sign not in _SKIPPED_LETTERS for sign in between)
     return value[place] - last[place] > 1
-
-
-def _letters_between(last: int, value: int) -> bool:
-    """True if a letter is missing that all alphabets have. Many laws skip letters that look like others."""
-    between = numbers.ALPHABET[last + 1 : value]
-    return any(sign.isascii() and sign not in _SKIPPED_LETTERS for sign in between)
 
 
 def _named(title: str) -> set[int]:
@@ -197,26 +179,17 @@ def _named(title: str) -> set[int]:
     return set(range(min(values), max(values) + 1))
 
 
-def _are_told(last: tuple[int, ...], value: tuple[int, ...], named: set[int]) -> bool:
-    return len(value) == 1 and set(range(last[0] + 1, min(value[0], last[0] + _NAMED_MAX))) <= named
-
-
 def _repealed_between(before: Node, node: Node, lines: Lines) -> set[int]:
     """The numbers of a heading's kind that notes in the text before it name as repealed."""
     repealed: set[int] = set()
     for line in lines.lines[before.heading.last + 1 : node.heading.index]:
         note = repeal_note(line)
-        if note is not None and _is_word_of(note.word, node):
-            repealed |= _named(note.numbers)
+        if note is not None:
+            # the same word in another case or number: `Статтю` and `Стаття`, `§§` and `§`, `Art.` and `Artikel`
+            mine, other = (text.casefold().rstrip(".")[:_STEM] for text in (node.heading.word, note.word))
+            if mine and (mine.startswith(other) or other.startswith(mine)):
+                repealed |= _named(note.numbers)
     return repealed
-
-
-def _is_word_of(word: str, node: Node) -> bool:
-    """True for the word of a heading in another case or number: `Статтю` and `Стаття`, `§§` and `§`, `Art.` and
-    `Artikel`.
-    """
-    mine, other = (text.casefold().rstrip(".")[:_STEM] for text in (node.heading.word, word))
-    return bool(mine) and (mine.startswith(other) or other.startswith(mine))
 
 
 def _is_a_range(before: Node, node: Node, lines: Lines) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from cutter.marking.lines import Lines
-from cutter.marking.profile import Profile
+from cutter.marking.profile import Level, Profile
 from cutter.marking.recognise import Heading
 from cutter.marking.result import Finding
 
@@ -22,40 +22,35 @@ _FORM_ORDER = ("atx", "bold", "plain")
 def settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
     """The confirmed headings, and a finding for each line that only looked like one."""
     findings: list[Finding] = []
-    kept = _one_form_a_level(headings, lines, findings)
+    # If a level is written with `#` anywhere, it is not also read from plain lines.
+    forms: dict[str, set[str]] = defaultdict(set)
+    for heading in headings:
+        if heading.level is not None:
+            forms[heading.level.name].add(heading.form)
+    best = {name: min(used, key=_FORM_ORDER.index) for name, used in forms.items()}
+    kept: list[Heading] = []
+    for heading in headings:
+        if heading.level is None or heading.form == best[heading.level.name]:
+            kept.append(heading)
+        else:
+            line, name = lines.number(heading.index), heading.level.name
+            message = f"line {line}: reads like a {name} but the others are written as {best[name]} headings; "
+            message += "it is text"
+            findings.append(Finding(code="other_form", line=line, message=message, severity="red"))
     kept = _within(_only_before(kept, profile), profile)
     unsure = {heading.level.name for heading in kept if heading.level is not None and heading.form != "atx"}
     for rank, level in enumerate(profile.levels):
         if level.name not in unsure:
             continue
         outer = {other.name for other in profile.levels[:rank]}
-        groups = _groups(kept, level.name, outer, whole_document=level.numbering == "document")
-        dropped = {id(heading) for group in groups for heading in _breaking(group)}
+        dropped = {id(heading) for heading in _breaking(kept, level, outer)}
         for heading in kept:
             if id(heading) in dropped:
-                findings.append(_break_finding(lines.number(heading.index), heading))
+                line, number = lines.number(heading.index), heading.number.text if heading.number else ""
+                message = f"line {line}: {level.name} {number} breaks the numbering around it; it is text"
+                findings.append(Finding(code="numbering_break", line=line, message=message, severity="red"))
         kept = [heading for heading in kept if id(heading) not in dropped]
     return kept, findings
-
-
-def _one_form_a_level(headings: list[Heading], lines: Lines, findings: list[Finding]) -> list[Heading]:
-    """If a level is written with `#` anywhere, it is not also read from plain lines."""
-    forms: dict[str, set[str]] = defaultdict(set)
-    for heading in headings:
-        if heading.level is not None:
-            forms[heading.level.name].add(heading.form)
-    best = {name: min(used, key=_FORM_ORDER.index) for name, used in forms.items()}
-    kept = []
-    for heading in headings:
-        if heading.level is None or heading.form == best[heading.level.name]:
-            kept.append(heading)
-        else:
-            line = lines.number(heading.index)
-            message = f"line {line}: reads like a {heading.level.name} but the others are written as " + (
-                f"{best[heading.level.name]} headings; it is text"
-            )
-            findings.append(Finding(code="other_form", line=line, message=message, severity="red"))
-    return kept
 
 
 def _only_before(headings: list[Heading], profile: Profile) -> list[Heading]:
@@ -93,27 +88,25 @@ def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
     return kept
 
 
-def _groups(headings: list[Heading], name: str, outer: set[str], whole_document: bool) -> Iterable[list[Heading]]:
-    """Plain and bold headings of one level, grouped by series and by parent (unless the numbers continue through the
-    document).
+def _breaking(headings: list[Heading], level: Level, outer: set[str]) -> Iterator[Heading]:
+    """The plain and bold headings of a level outside the longest strictly increasing run of their series and parent.
+
+    If the numbers continue through the document, the parent does not count. A heading without a number (`PHẦN CHUNG`)
+    is never outside.
     """
     groups: dict[tuple[int, str], list[Heading]] = defaultdict(list)
     parent = -1
     for heading in headings:
-        if heading.level is not None and heading.level.name in outer and not whole_document:
+        name = heading.level.name if heading.level is not None else ""
+        if name in outer and level.numbering != "document":
             parent = heading.index
-        if heading.level is not None and heading.level.name == name and heading.form != "atx":
-            groups[parent, heading.number.series if heading.number else ""].append(heading)
-    return groups.values()
-
-
-def _breaking(group: list[Heading]) -> list[Heading]:
-    """The members outside the longest strictly increasing run. Unnumbered members (`PHẦN CHUNG`) are never outside."""
-    numbered = [heading for heading in group if heading.number is not None]
-    comparable = [heading for heading in numbered if heading.number is not None and heading.number.value is not None]
-    values = [heading.number.value for heading in comparable if heading.number and heading.number.value is not None]
-    standing = {id(comparable[position]) for position in longest_increasing(values)}
-    return [heading for heading in numbered if id(heading) not in standing]
+        if name == level.name and heading.form != "atx" and heading.number is not None:
+            groups[parent, heading.number.series].append(heading)
+    for group in groups.values():
+        comparable = [heading for heading in group if heading.number is not None and heading.number.value is not None]
+        values = [heading.number.value for heading in comparable if heading.number and heading.number.value is not None]
+        standing = {id(comparable[position]) for position in longest_increasing(values)}
+        yield from (heading for heading in group if id(heading) not in standing)
 
 
 def longest_increasing(values: list[tuple[int, ...]]) -> list[int]:
@@ -136,10 +129,3 @@ def longest_increasing(values: list[tuple[int, ...]]) -> list[int]:
         chain.append(position)
         position = previous[position]
     return chain[::-1]
-
-
-def _break_finding(line: int, heading: Heading) -> Finding:
-    name = heading.level.name if heading.level else "heading"
-    number = heading.number.text if heading.number else ""
-    message = f"line {line}: {name} {number} breaks the numbering around it; it is text"
-    return Finding(code="numbering_break", line=line, message=message, severity="red")

@@ -131,18 +131,26 @@ def parse(text: str) -> Number:
         return Number(text=text, series="", value=(word,))
     roman = _ROMAN_NUMBER.fullmatch(text)
     if roman and text not in _LETTERS:
-        return _roman_number(text, roman.group(1))
+        numeral = roman_value(roman.group(1))
+        rest = text[roman.end(1) :].strip(" -").lower()
+        if numeral is None or (rest and rest not in _ALSO and rest not in _TAIL_MARKS and len(rest) > 1):
+            return Number(text=text, series="", value=None)
+        return Number(text=text, series="", value=(numeral, *_suffix(rest)))
     if len(text) == 1 and text.lower() in ALPHABET:
         return Number(text=text, series="", value=(ALPHABET.index(text.lower()),))
-    return _decimal(text)
-
-
-def _roman_number(text: str, numeral: str) -> Number:
-    value = roman_value(numeral)
-    rest = text[len(numeral) :].strip(" -").lower()
-    if value is None or (rest and rest not in _ALSO and rest not in _TAIL_MARKS and len(rest) > 1):
-        return Number(text=text, series="", value=None)
-    return Number(text=text, series="", value=(value, *_suffix(rest)))
+    pieces = _PIECES.findall(lowered(text))
+    if not any(piece.isdigit() for piece in pieces):
+        return Number(text=text, series=text, value=None)
+    last_digits = max(i for i, piece in enumerate(pieces) if piece.isdigit())
+    before, tail = pieces[: last_digits + 1], pieces[last_digits + 1 :]
+    letters = [i for i, piece in enumerate(before) if not piece.isdigit()]
+    cut = letters[-1] + 1 if letters else 0
+    if cut > 1 and "." in text:
+        cut = last_digits  # in a codified text, the part before the last number names the source
+    value = [int(piece) for piece in before[cut:]]
+    for piece in tail:
+        value.extend(_suffix(piece.lower()))
+    return Number(text=text, series=".".join(before[:cut]), value=tuple(value))
 
 
 def only_looks_roman(text: str) -> bool:
@@ -208,23 +216,6 @@ def _style(text: str) -> Callable[[int], str] | None:
         return lambda number: ALPHABET[number].upper() if text.isupper() else ALPHABET[number]
     digits = _LAST_DIGITS.search(text)
     return (lambda number: f"{text[: digits.start()]}{number}") if digits else None
-
-
-def _decimal(text: str) -> Number:
-    pieces = _PIECES.findall(lowered(text))
-    if not any(piece.isdigit() for piece in pieces):
-        return Number(text=text, series=text, value=None)
-    last_digits = max(i for i, piece in enumerate(pieces) if piece.isdigit())
-    before, tail = pieces[: last_digits + 1], pieces[last_digits + 1 :]
-    letters = [i for i, piece in enumerate(before) if not piece.isdigit()]
-    cut = letters[-1] + 1 if letters else 0
-    if cut > 1 and "." in text:
-        cut = last_digits  # in a codified text, the part before the last number names the source
-    series = ".".join(before[:cut])
-    value = [int(piece) for piece in before[cut:]]
-    for piece in tail:
-        value.extend(_suffix(piece.lower()))
-    return Number(text=text, series=series, value=tuple(value))
 
 
 def _suffix(rest: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cutter.domain.digests import canonical_digest, sha256_hex, writer_digest, writer_line
 from cutter.errors import ProgrammingError
-from cutter.marking.result import Candidate, Marking
+from cutter.marking.result import Marking
 
 PLAN_VERSION = "cut-plan/1"
 KEY_VERSION = "unit-key/1"
@@ -57,14 +57,34 @@ class CutPlan:
 def build_plan(data: bytes, marking: Marking, *, docprefix: str, source_version_id: str) -> CutPlan:
     """The rows to write for a marking. Raises ProgrammingError if the marking is not of exactly these bytes."""
     marking.prove(data)
-    rows = tuple(_row(data, unit, docprefix, source_version_id) for unit in marking.candidates)
+    rows: list[PlanRow] = []
+    lines: list[str] = []
+    for unit in marking.candidates:
+        if not unit.address.startswith(f"{docprefix}/"):
+            raise ProgrammingError(f"{unit.address} is not under {docprefix}/")
+        body = data[unit.start : unit.end].decode("utf-8")
+        content_hash = sha256_hex(body)
+        row = PlanRow(
+            address=unit.address, title=unit.title, body=body, body_sha256=content_hash, unit_kind=unit.unit_kind,
+            section_type=unit.section_type, publication_type=unit.publication_type, owner=unit.owner,
+            parent_address=unit.parent_address,
+            idempotency_key=unit_key(source_version_id, unit.address, content_hash),
+        )  # fmt: skip
+        rows.append(row)
+        lines.append(
+            writer_line(
+                address=row.address, unit_kind=row.unit_kind, section_type=row.section_type,
+                publication_type=row.publication_type, owner=row.owner, title=row.title, body_sha256=row.body_sha256,
+                parent_address=row.parent_address,
+            )
+        )  # fmt: skip
     counts = Counter(row.section_type for row in rows)
     return CutPlan(
         docprefix=docprefix,
         source_version_id=source_version_id,
-        rows=rows,
-        writer_digest=writer_digest(_line(row) for row in rows),
-        cut_plan_digest=cut_plan_digest(rows),
+        rows=tuple(rows),
+        writer_digest=writer_digest(lines),
+        cut_plan_digest=cut_plan_digest(tuple(rows)),
         section_types=tuple(sorted(counts.items())),
     )
 
@@ -83,7 +103,21 @@ def unit_key(source_version_id: str, address: str, content_hash: str) -> str:
 
 def cut_plan_digest(rows: tuple[PlanRow, ...]) -> str:
     """The digest of the plan's rows with their idempotency keys. A body enters as its sha256."""
-    return canonical_digest({"v": PLAN_VERSION, "rows": [_fields(row) for row in rows]})
+    fields = [
+        {
+            "address": row.address,
+            "title": row.title,
+            "body_sha256": row.body_sha256,
+            "unit_kind": row.unit_kind,
+            "section_type": row.section_type,
+            "publication_type": row.publication_type,
+            "owner": row.owner,
+            "parent_address": row.parent_address,
+            "idempotency_key": row.idempotency_key,
+        }
+        for row in rows
+    ]
+    return canonical_digest({"v": PLAN_VERSION, "rows": fields})
 
 
 def rebuild_digest_reversed(data: bytes, marking: Marking, *, docprefix: str) -> str:
@@ -115,49 +149,3 @@ def rebuild_lines_reversed(data: bytes, marking: Marking, *, docprefix: str) -> 
             )
         )  # fmt: skip
     return lines
-
-
-def _row(data: bytes, unit: Candidate, docprefix: str, source_version_id: str) -> PlanRow:
-    if not unit.address.startswith(f"{docprefix}/"):
-        raise ProgrammingError(f"{unit.address} is not under {docprefix}/")
-    body = data[unit.start : unit.end].decode("utf-8")
-    content_hash = sha256_hex(body)
-    return PlanRow(
-        address=unit.address,
-        title=unit.title,
-        body=body,
-        body_sha256=content_hash,
-        unit_kind=unit.unit_kind,
-        section_type=unit.section_type,
-        publication_type=unit.publication_type,
-        owner=unit.owner,
-        parent_address=unit.parent_address,
-        idempotency_key=unit_key(source_version_id, unit.address, content_hash),
-    )
-
-
-def _line(row: PlanRow) -> str:
-    return writer_line(
-        address=row.address,
-        unit_kind=row.unit_kind,
-        section_type=row.section_type,
-        publication_type=row.publication_type,
-        owner=row.owner,
-        title=row.title,
-        body_sha256=row.body_sha256,
-        parent_address=row.parent_address,
-    )
-
-
-def _fields(row: PlanRow) -> dict[str, str | None]:
-    return {
-        "address": row.address,
-        "title": row.title,
-        "body_sha256": row.body_sha256,
-        "unit_kind": row.unit_kind,
-        "section_type": row.section_type,
-        "publication_type": row.publication_type,
-        "owner": row.owner,
-        "parent_address": row.parent_address,
-        "idempotency_key": row.idempotency_key,
-    }

@@ -229,12 +229,12 @@ class _Fields(FieldReader):
         return _Fields(node, path, known, path=path)
 
     def text_pairs(self, field: str) -> tuple[tuple[str, str], ...]:
-        return self._sequence(field, lambda item: self._pair(field, item))
-
-    def _pair(self, field: str, node: Node) -> tuple[str, str]:
-        if not isinstance(node, Items) or len(node.items) != 2:
-            self.fail(field, "must be a list of pairs")
-        return self._scalar(field, node.items[0]), self._scalar(field, node.items[1])
+        pairs = []
+        for node in self.items(field) if self.has(field) else ():
+            if not isinstance(node, Items) or len(node.items) != 2:
+                self.fail(field, "must be a list of pairs")
+            pairs.append((self._scalar(field, node.items[0]), self._scalar(field, node.items[1])))
+        return tuple(pairs)
 
     def _sequence(self, field: str, read: Callable[[Node], T]) -> tuple[T, ...]:
         return tuple(read(item) for item in self.items(field)) if self.has(field) else ()

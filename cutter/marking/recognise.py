@@ -69,16 +69,14 @@ class _Reader:
 
 @lru_cache(maxsize=64)
 def _readers(profile: Profile) -> tuple[_Reader, ...]:
-    return tuple(_Reader(level, _worded(level), _marked(level), _begins(level)) for level in profile.levels)
-
-
-def _begins(level: Level) -> re.Pattern[str]:
-    if level.marker is not None:
-        return re.compile("")
-    parts = [r"\[", *(re.escape(word[:2].rstrip()) for word in level.words + level.phrases)]
-    if level.number_first:
-        parts.append(numbers.BEGINNING)
-    return re.compile("|".join(parts), re.IGNORECASE)
+    readers = []
+    for level in profile.levels:
+        parts = [r"\[", *(re.escape(word[:2].rstrip()) for word in level.words + level.phrases)]
+        if level.number_first:
+            parts.append(numbers.BEGINNING)
+        begins = re.compile("" if level.marker is not None else "|".join(parts), re.IGNORECASE)
+        readers.append(_Reader(level, _worded(level), _marked(level), begins))
+    return tuple(readers)
 
 
 def _worded(level: Level) -> re.Pattern[str] | None:
@@ -95,21 +93,17 @@ def _worded(level: Level) -> re.Pattern[str] | None:
                 )
             options.append(rf"(?:{words})(?:[ \t\u00a0]+|(?=[0-9])|(?<=-))(?P<number>{number})(?!\w)")
             if level.number_first:
-                options.append(_number_first(level.words, number))
+                # `2 a` is a number only before a word that some language writes after it: `2 a luku`, not
+                # `2 a Part of it`
+                after = tuple(word for word in level.words if follows_number(word))
+                inserted = rf"{numbers.INSERTED}(?=\.?[ \t\u00a0]*(?:{_alternatives(after)}))" if after else "(?!)"
+                first = rf"(?P<first>{number}(?:{inserted})?)"
+                options.append(rf"{first}\.?(?:[ \t\u00a0]+|(?<=\.)|(?=§))(?:{words})(?!\w)")
         if level.number_optional:
             options.append(rf"(?:{words})(?!\w)")
     if level.phrases:
         options.append(rf"(?:{_alternatives(level.phrases)})(?!\w)")
     return re.compile(r"\[?(?:" + "|".join(options) + ")", re.IGNORECASE) if options else None
-
-
-def _number_first(words: tuple[str, ...], number: str) -> str:
-    """A number before a word. `2 a` is a number only before a word that some language writes after it: `2 a luku`, not
-    `2 a Part of it`.
-    """
-    after = tuple(word for word in words if follows_number(word))
-    inserted = rf"{numbers.INSERTED}(?=\.?[ \t\u00a0]*(?:{_alternatives(after)}))" if after else "(?!)"
-    return rf"(?P<first>{number}(?:{inserted})?)\.?(?:[ \t\u00a0]+|(?<=\.)|(?=§))(?:{_alternatives(words)})(?!\w)"
 
 
 def _alternatives(words: tuple[str, ...]) -> str:
@@ -191,10 +185,15 @@ def _atx_heading(index: int, content: bytes, depth: int, reading: _Reading) -> H
     heading = _heading(index, "atx", depth, raw, reading)
     if not heading.title:
         return None
-    if not _read_level(heading, heading.title, reading, "atx"):
-        unlisted = LISTED.sub("", heading.title, count=1)
-        if unlisted == heading.title or not _read_level(heading, unlisted, reading, "atx"):
-            _read_other_number(heading)
+    if _read_level(heading, heading.title, reading, "atx"):
+        return heading
+    unlisted = LISTED.sub("", heading.title, count=1)
+    if unlisted != heading.title and _read_level(heading, unlisted, reading, "atx"):
+        return heading
+    match = _OTHER_NUMBER.match(heading.title)
+    if match is not None:
+        heading.number = numbers.parse(next(value for value in match.groupdict().values() if value))
+        heading.bare = not heading.title[match.end() :].strip()
     return heading
 
 
@@ -246,9 +245,18 @@ def _read_level(heading: Heading, text: str, reading: _Reading, form: Form, *, o
             continue
         for pattern in (reader.marked, reader.worded):
             match = pattern.match(text) if pattern is not None else None
-            if match is not None and (pattern is reader.marked or _is_title(text[match.end() :], match, form)):
-                _set_level(heading, reader.level, text, match)
-                return True
+            if match is None or not (pattern is reader.marked or _is_title(text[match.end() :], match, form)):
+                continue
+            groups = match.groupdict()
+            written = groups.get("number") or groups.get("first") or groups.get("spaced")
+            if written and groups.get("also"):
+                written = "-".join((written, *_ALSO_SIGNS.split(groups["also"].strip("의の之"))))
+            heading.level = reader.level
+            heading.number = numbers.parse(" ".join(written.split())) if written else None
+            word = match.group().replace(written, " ") if written else match.group()
+            heading.word = word.strip(" \t\u00a0[].:-").casefold()
+            heading.bare = not text[match.end() :].strip(" \t\u00a0.:–—-]*_")
+            return True
     return False
 
 
@@ -263,23 +271,3 @@ def _is_title(rest: str, match: re.Match[str], form: Form) -> bool:
     if not rest.strip() or sign_follows(rest):
         return True
     return bool(match.groupdict().get("first")) and title_may_follow(match.group(), rest)
-
-
-def _set_level(heading: Heading, level: Level, text: str, match: re.Match[str]) -> None:
-    groups = match.groupdict()
-    written = groups.get("number") or groups.get("first") or groups.get("spaced")
-    if written and groups.get("also"):
-        written = "-".join((written, *_ALSO_SIGNS.split(groups["also"].strip("의の之"))))
-    heading.level = level
-    heading.number = numbers.parse(" ".join(written.split())) if written else None
-    word = match.group().replace(written, " ") if written else match.group()
-    heading.word = word.strip(" \t\u00a0[].:-").casefold()
-    heading.bare = not text[match.end() :].strip(" \t\u00a0.:–—-]*_")
-
-
-def _read_other_number(heading: Heading) -> None:
-    match = _OTHER_NUMBER.match(heading.title)
-    if match is not None:
-        written = next(value for value in match.groupdict().values() if value)
-        heading.number = numbers.parse(written)
-        heading.bare = not heading.title[match.end() :].strip()

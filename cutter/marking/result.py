@@ -162,8 +162,20 @@ class Marking:
         )
 
     def __post_init__(self) -> None:
-        self._check_tiling()
-        self._check_tree()
+        position = self.region_start
+        for part in self.parts():
+            if part.start != position or part.end <= part.start:
+                raise ProgrammingError(f"line {part.line}: byte {position} belongs to no part or to two")
+            position = part.end
+        if position != self.region_end:
+            raise ProgrammingError(f"byte {position} belongs to no part")
+        addresses: set[str] = set()
+        for unit in self.candidates:
+            if unit.address in addresses:
+                raise ProgrammingError(f"line {unit.line}: {unit.address} is given twice")
+            if unit.parent_address is not None and unit.parent_address not in addresses:
+                raise ProgrammingError(f"line {unit.line}: the parent of {unit.address} does not precede it")
+            addresses.add(unit.address)
         if self.mark_digest != mark_digest(self.candidates, self.exclusions):
             raise ProgrammingError("mark_digest is not the digest of these candidates and exclusions")
 
@@ -183,24 +195,6 @@ class Marking:
             empty = b"\xef\xbb\xbf" if gap.kind == "byte_order_mark" else _BLANK
             if gap.kind != "group_header" and data[gap.start : gap.end].strip(empty):
                 raise ProgrammingError(f"line {gap.line}: text was counted as {gap.kind}")
-
-    def _check_tiling(self) -> None:
-        position = self.region_start
-        for part in self.parts():
-            if part.start != position or part.end <= part.start:
-                raise ProgrammingError(f"line {part.line}: byte {position} belongs to no part or to two")
-            position = part.end
-        if position != self.region_end:
-            raise ProgrammingError(f"byte {position} belongs to no part")
-
-    def _check_tree(self) -> None:
-        addresses: set[str] = set()
-        for unit in self.candidates:
-            if unit.address in addresses:
-                raise ProgrammingError(f"line {unit.line}: {unit.address} is given twice")
-            if unit.parent_address is not None and unit.parent_address not in addresses:
-                raise ProgrammingError(f"line {unit.line}: the parent of {unit.address} does not precede it")
-            addresses.add(unit.address)
 
 
 def mark_digest(candidates: tuple[Candidate, ...], exclusions: tuple[Exclusion, ...]) -> str:

@@ -8,7 +8,7 @@ continues it: people see a move. The plan writes nothing itself and holds no tim
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -114,28 +114,47 @@ def plan_revision(cut: CutPlan, base: Base) -> RevisionPlan:
     in_force = {unit.address: unit for unit in base.units}
     if len(in_force) != len(base.units):
         raise ProgrammingError("two units in force share an address")
-    continued = _moves(cut.rows, base.units)
-    begun = {row.address: _begun(row, in_force.get(row.address), continued) for row in cut.rows}
-    rows = tuple(_in_document_order(begun, base.units))
-    return RevisionPlan(cut=cut, base=base, rows=rows, writer_digest=revision_digest(base, rows))
+    planned = {row.address for row in cut.rows}
+    repealed: defaultdict[str, deque[str]] = defaultdict(deque)
+    followers: defaultdict[str | None, list[RevisionRow]] = defaultdict(list)
+    anchor = None
+    for unit in base.units:
+        if unit.address in planned:
+            anchor = unit.address
+        else:
+            repealed[unit.body_sha256].append(unit.address)
+            followers[anchor].append(RevisionRow(address=unit.address, operation="repeal", new=None, old=unit))
+    # The new cut in its order. A repealed unit follows the unit that it followed in the base.
+    rows = followers[None]
+    for new in cut.rows:
+        old = in_force.get(new.address)
+        if old is None:
+            # A created unit continues a repealed one with the same body. They are paired in document order.
+            gone = repealed[new.body_sha256]
+            continues = gone.popleft() if gone else None
+            row = RevisionRow(address=new.address, operation="create", new=new, old=None, continues=continues)
+        else:
+            same = _FIELDS(new) == _FIELDS(old) or line_of(new) == line_of(old)
+            row = RevisionRow(address=new.address, operation="keep" if same else "revise", new=new, old=old)
+        rows += [row, *followers[new.address]]
+    digest = revision_digest(base, rows)
+    return RevisionPlan(cut=cut, base=base, rows=tuple(rows), writer_digest=digest)
 
 
 def revision_digest(base: Base, rows: Iterable[RevisionRow]) -> str:
     """The digest over the operation, the base and every row, ordered by address; SQL computes the same value."""
-    lines = sorted((_line(row) for row in rows), key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
+    lines = []
+    for row in rows:
+        shown = row.new or row.old
+        if shown is None:
+            raise ProgrammingError(f"{row.address}: a row has a unit")
+        line, ended = line_of(shown), ""
+        if row.old is not None:
+            ended = sha256_hex(line if _FIELDS(shown) == _FIELDS(row.old) else line_of(row.old))
+        lines.append(UNIT_SEPARATOR.join((line, row.operation, ended, row.continues or "")))
+    lines.sort(key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
     head = UNIT_SEPARATOR.join((base.operation_kind, base.source_version_id, base.receipt_hash))
     return sha256_hex("\n".join((REVISION_VERSION_LINE, head, *lines)))
-
-
-def _line(row: RevisionRow) -> str:
-    shown = row.new or row.old
-    if shown is None:
-        raise ProgrammingError(f"{row.address}: a row has a unit")
-    line = line_of(shown)
-    ended = ""
-    if row.old is not None:
-        ended = sha256_hex(line if _FIELDS(shown) == _FIELDS(row.old) else line_of(row.old))
-    return UNIT_SEPARATOR.join((line, row.operation, ended, row.continues or ""))
 
 
 def line_of(unit: PlanRow | UnitInForce) -> str:
@@ -147,46 +166,6 @@ def line_of(unit: PlanRow | UnitInForce) -> str:
     )  # fmt: skip
 
 
-def _begun(row: PlanRow, old: UnitInForce | None, continued: Mapping[str, str]) -> RevisionRow:
-    if old is None:
-        return RevisionRow(
-            address=row.address, operation="create", new=row, old=None, continues=continued.get(row.address)
-        )
-    same = _FIELDS(row) == _FIELDS(old) or line_of(row) == line_of(old)
-    operation: Operation = "keep" if same else "revise"
-    return RevisionRow(address=row.address, operation=operation, new=row, old=old)
-
-
-def _moves(rows: Sequence[PlanRow], units: Sequence[UnitInForce]) -> dict[str, str]:
-    """New address to old address. Units with the same body are paired in document order."""
-    planned = {row.address for row in rows}
-    in_force = {unit.address for unit in units}
-    repealed: defaultdict[str, deque[str]] = defaultdict(deque)
-    for unit in units:
-        if unit.address not in planned:
-            repealed[unit.body_sha256].append(unit.address)
-    return {
-        row.address: repealed[row.body_sha256].popleft()
-        for row in rows
-        if row.address not in in_force and repealed[row.body_sha256]
-    }
-
-
-def _in_document_order(begun: Mapping[str, RevisionRow], units: Sequence[UnitInForce]) -> Iterable[RevisionRow]:
-    """The new cut in its order. A repealed unit follows the unit that it followed in the base."""
-    followers: defaultdict[str | None, list[RevisionRow]] = defaultdict(list)
-    anchor = None
-    for unit in units:
-        if unit.address in begun:
-            anchor = unit.address
-        else:
-            followers[anchor].append(RevisionRow(address=unit.address, operation="repeal", new=None, old=unit))
-    yield from followers[None]
-    for row in begun.values():
-        yield row
-        yield from followers[row.address]
-
-
 def rebuild_revision_digest(new_lines: Iterable[str], base: Base) -> str:
     """The same digest from a second, independent comparison: of sets of writer lines, without a plan.
 
@@ -194,7 +173,16 @@ def rebuild_revision_digest(new_lines: Iterable[str], base: Base) -> str:
     """
     fresh = {line.split(UNIT_SEPARATOR, 1)[0]: line for line in new_lines}
     stale = {unit.address: line_of(unit) for unit in base.units}
-    moved = _moved_lines(fresh, stale, [unit.address for unit in base.units])
+    body = 6  # the place of the body's digest in a line
+    gone: defaultdict[str, list[str]] = defaultdict(list)
+    for unit in base.units:
+        if unit.address not in fresh:
+            gone[stale[unit.address].split(UNIT_SEPARATOR)[body]].append(unit.address)
+    came: defaultdict[str, list[str]] = defaultdict(list)
+    for address, line in fresh.items():
+        if address not in stale:
+            came[line.split(UNIT_SEPARATOR)[body]].append(address)
+    moved = {new: old for digest, news in came.items() for new, old in zip(news, gone[digest], strict=False)}
     lines = []
     for address in sorted(fresh.keys() | stale.keys(), key=str.encode):
         new, old = fresh.get(address), stale.get(address)
@@ -203,17 +191,3 @@ def rebuild_revision_digest(new_lines: Iterable[str], base: Base) -> str:
         lines.append(UNIT_SEPARATOR.join((new or old or "", operation, ended, moved.get(address, ""))))
     head = UNIT_SEPARATOR.join((base.operation_kind, base.source_version_id, base.receipt_hash))
     return sha256_hex("\n".join((REVISION_VERSION_LINE, head, *lines)))
-
-
-def _moved_lines(fresh: Mapping[str, str], stale: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
-    """New address to old address, found from the last unit to the first."""
-    body = 6
-    gone: defaultdict[str, list[str]] = defaultdict(list)
-    for address in order:
-        if address not in fresh:
-            gone[stale[address].split(UNIT_SEPARATOR)[body]].append(address)
-    came: defaultdict[str, list[str]] = defaultdict(list)
-    for address, line in fresh.items():
-        if address not in stale:
-            came[line.split(UNIT_SEPARATOR)[body]].append(address)
-    return {new: old for digest, news in came.items() for new, old in zip(news, gone[digest], strict=False)}

@@ -74,6 +74,8 @@ def rows_of(
     headings: list[Heading], lines: Lines, profile: Profile, options: Options
 ) -> tuple[tuple[Row, ...], list[Finding]]:
     """Rows in document order, and a finding for each ✅ row under a header that is not enacted."""
+    rules = profile.status
+    enacted_only = rules is not None and (options.scope == "enacted_only" if options.scope else rules.enacted_only)
     rows: list[Row] = []
     findings: list[Finding] = []
     groups = GroupStack()
@@ -87,22 +89,18 @@ def rows_of(
             current = None
             continue
         current = heading
-        rows.append(_row(heading, groups, lines, profile, options, findings))
+        if rules is None:
+            rows.append(Row(heading=heading, kind="unit"))
+            continue
+        state = row_status(heading.status, groups.statuses(), rules)
+        if state.conflict:
+            line = lines.number(heading.index)
+            message = f"line {line}: is marked {heading.status} under a header that is {state.status}; "
+            message += "the header counts"
+            findings.append(Finding(code="status_conflict", line=line, message=message, severity="amber"))
+        if not enacted_only or state.status == "enacted":
+            rows.append(Row(heading=heading, kind="unit"))
+        else:
+            reason = EXCLUSION_REASONS[state.status]
+            rows.append(Row(heading=heading, kind="excluded", reason=reason, basis=state.basis))
     return tuple(rows), findings
-
-
-def _row(
-    heading: Heading, groups: GroupStack, lines: Lines, profile: Profile, options: Options, findings: list[Finding]
-) -> Row:
-    rules = profile.status
-    if rules is None:
-        return Row(heading=heading, kind="unit")
-    state = row_status(heading.status, groups.statuses(), rules)
-    if state.conflict:
-        line = lines.number(heading.index)
-        message = f"line {line}: is marked {heading.status} under a header that is {state.status}; the header counts"
-        findings.append(Finding(code="status_conflict", line=line, message=message, severity="amber"))
-    enacted_only = rules.enacted_only if options.scope is None else options.scope == "enacted_only"
-    if not enacted_only or state.status == "enacted":
-        return Row(heading=heading, kind="unit")
-    return Row(heading=heading, kind="excluded", reason=EXCLUSION_REASONS[state.status], basis=state.basis)

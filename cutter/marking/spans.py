@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import BLANK_BYTES, Lines
 from cutter.marking.profile import Profile
-from cutter.marking.recognise import Heading
 from cutter.marking.result import Candidate, Exclusion, NonContent
 from cutter.marking.rows import Row
 from cutter.marking.titles import cut_title
@@ -49,7 +48,19 @@ def lay_out(
     if lines.offset(0) > lines.start:
         mark = NonContent(start=lines.start, end=lines.offset(0), line=1, kind="byte_order_mark")
         layout.non_content.append(mark)
-    borders = _borders(lines, rows, blocks, profile)
+    # the piece that begins at a line; None is text that belongs to no piece
+    borders: dict[int, Row | Block | None] = {0: None}
+    borders.update({row.heading.index: row for row in rows})
+    if profile.tail and rows:
+        # the first line after the last heading that begins the closing block (signatures, notes of the edition)
+        signs = tuple(text.encode() for text in profile.tail)
+        after = range(rows[-1].heading.last + 1, len(lines.lines))
+        tail = next((index for index in after if lines.lines[index].lstrip(BLANK_BYTES).startswith(signs)), None)
+        if tail is not None:
+            borders[tail] = Block(begin=tail, end=len(lines.lines), reason="closing_block")
+    for block in blocks:
+        borders[block.begin] = block
+        borders.setdefault(block.end, None)
     begins = sorted(begin for begin in borders if begin < len(lines.lines))
     waiting = iter(nodes)
     for begin, end in zip(begins, [*begins[1:], len(lines.lines)], strict=True):
@@ -66,21 +77,6 @@ def lay_out(
     )
 
 
-def _borders(
-    lines: Lines, rows: tuple[Row, ...], blocks: tuple[Block, ...], profile: Profile
-) -> dict[int, Row | Block | None]:
-    """Maps a line index to the piece that begins there. None means text that belongs to no piece."""
-    borders: dict[int, Row | Block | None] = {0: None}
-    borders.update({row.heading.index: row for row in rows})
-    tail = _tail_begin(lines, rows, profile)
-    if tail is not None:
-        borders[tail] = Block(begin=tail, end=len(lines.lines), reason="closing_block")
-    for block in blocks:
-        borders[block.begin] = block
-        borders.setdefault(block.end, None)
-    return borders
-
-
 def _not_a_unit(layout: _Layout, border: Row | Block | None, begin: int, end: int) -> None:
     if isinstance(border, Block):
         _exclude(layout, begin, end, border.reason, "structure")
@@ -88,20 +84,14 @@ def _not_a_unit(layout: _Layout, border: Row | Block | None, begin: int, end: in
         reason = "between_blocks" if layout.candidates else "before_first_unit"
         _exclude(layout, begin, end, reason, "structure")
     elif border.kind == "group":
-        _group(layout, border.heading, begin, end)
+        # The line of a group header is not content. Text below it that is outside all rows is itemised.
+        start, stop = layout.lines.offset(begin), layout.lines.offset(begin + 1)
+        line = layout.lines.number(border.heading.index)
+        layout.non_content.append(NonContent(start=start, end=stop, line=line, kind="group_header"))
+        if end > begin + 1:
+            _exclude(layout, begin + 1, end, "outside_units", "structure")
     else:
         _exclude(layout, begin, end, border.reason, border.basis)
-
-
-def _tail_begin(lines: Lines, rows: tuple[Row, ...], profile: Profile) -> int | None:
-    """First line after the last heading that begins the closing block (signatures, notes of the edition)."""
-    if not profile.tail or not rows:
-        return None
-    starts = tuple(text.encode() for text in profile.tail)
-    for index in range(rows[-1].heading.last + 1, len(lines.lines)):
-        if lines.lines[index].lstrip(BLANK_BYTES).startswith(starts):
-            return index
-    return None
 
 
 def _trimmed(layout: _Layout, begin: int, end: int) -> tuple[int, int, int]:
@@ -133,24 +123,15 @@ def _exclude(layout: _Layout, begin: int, end: int, reason: str, basis: str) -> 
         _blank(layout, stop, outer_end, end - 1)
 
 
-def _group(layout: _Layout, header: Heading, begin: int, end: int) -> None:
-    """The line of a group header is not content. Text below it that is outside all rows is itemised."""
-    start, stop = layout.lines.offset(begin), layout.lines.offset(begin + 1)
-    line = layout.lines.number(header.index)
-    layout.non_content.append(NonContent(start=start, end=stop, line=line, kind="group_header"))
-    if end > begin + 1:
-        _exclude(layout, begin + 1, end, "outside_units", "structure")
-
-
 def _unit(layout: _Layout, node: Node, nodes: list[Node], begin: int, end: int, profile: Profile) -> None:
-    heading = node.heading
+    heading, level = node.heading, node.heading.level
     start, stop, _ = _trimmed(layout, begin, end)
     layout.candidates.append(
         Candidate(
             address=node.address,
             parent_address=None if node.parent is None else nodes[node.parent].address,
             unit_kind=profile.unit_kind,
-            section_type=_section_type(heading, profile),
+            section_type=level.section_type if level else profile.depth_section_type(heading.depth),
             publication_type=profile.publication_type,
             owner=profile.owner,
             title=cut_title(heading.title),
@@ -163,9 +144,3 @@ def _unit(layout: _Layout, node: Node, nodes: list[Node], begin: int, end: int, 
     )
     layout.last_lines.append(end)
     _blank(layout, stop, layout.lines.offset(end), end - 1)
-
-
-def _section_type(heading: Heading, profile: Profile) -> str:
-    if heading.level is not None:
-        return heading.level.section_type
-    return profile.depth_section_type(heading.depth)

@@ -22,7 +22,7 @@ from cutter.marking.profile import Profile
 from cutter.marking.recognise import Heading, find_headings
 from cutter.marking.result import Finding, Marking, MarkRefusal, mark_digest
 from cutter.marking.rows import Row, rows_of
-from cutter.marking.spans import Block, Pieces, lay_out
+from cutter.marking.spans import Block, lay_out
 from cutter.marking.title_merger import merge_titles
 
 
@@ -68,7 +68,16 @@ class _Cut:
 
 def _cut(data: bytes, profile: Profile, docprefix: str, options: Options) -> _Cut | MarkRefusal:
     prefix = checked_docprefix(docprefix)
-    options = _resolved(profile, options)
+    if options.deepest is not None and options.deepest not in profile.level_names():
+        raise InvalidInput(f"deepest {options.deepest!r}: profile {profile.id} has {', '.join(profile.level_names())}")
+    if options.scope == "enacted_only" and profile.status is None:
+        raise InvalidInput(f"scope enacted_only: profile {profile.id} knows no status markers")
+    options = replace(
+        options,
+        duplicates=options.duplicates or profile.duplicates,
+        empty=options.empty or profile.empty,
+        nesting=options.nesting or profile.nesting,
+    )
     unreadable = checks.unreadable(data)
     if unreadable is not None:
         return unreadable
@@ -79,7 +88,32 @@ def _cut(data: bytes, profile: Profile, docprefix: str, options: Options) -> _Cu
     headings = _headings(lines, profile, options)
     if isinstance(headings, MarkRefusal):
         return headings
-    return _marking(data, lines, headings, profile, prefix, options)
+    units = [row.heading for row in headings.rows if row.kind == "unit"]
+    counted = checks.wrong_count(units, lines, profile, options)
+    if counted is not None:
+        return counted
+    assert options.nesting is not None
+    shape = shape_of(units, lines, profile)
+    nodes = build_tree(units, shape, options.nesting, prefix)
+    pieces = lay_out(lines, headings.rows, nodes, headings.blocks, profile)
+    structure = Structure(
+        nodes=nodes, shape=shape, pieces=pieces, lines=lines, left_out=headings.left_out,
+        skipped=tuple((block.begin, block.end) for block in headings.blocks), noticed=headings.findings,
+    )  # fmt: skip
+    childless = checks.childless_nodes(nodes, pieces, lines)
+    findings = (
+        *headings.findings,
+        *checks.findings(data, nodes, childless, lines),
+        *structure_findings(structure, profile, options.nesting),
+    )
+    marking = Marking(
+        region_sha=sha256_hex(data[lines.start : lines.end]), region_start=lines.start, region_end=lines.end,
+        profile_id=profile.id, profile_sha256=profile.sha256, candidates=pieces.candidates,
+        exclusions=pieces.exclusions, non_content=pieces.non_content, findings=in_order(findings, prefix),
+        mark_digest=mark_digest(pieces.candidates, pieces.exclusions), accepted=tuple(options.acceptances.items()),
+    )  # fmt: skip
+    marking.prove(data)
+    return _Cut(marking=marking, refused=checks.refuse_first(nodes, childless, lines, options))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,22 +125,6 @@ class _Headings:
     findings: tuple[Finding, ...]
     left_out: frozenset[int]
     """Lines that the profile reads as headings but that are not units, by an option or because of a finding."""
-
-
-def _resolved(profile: Profile, options: Options) -> Options:
-    """The options, with the profile's choice for each option that is not given. Raises InvalidInput for an option that
-    the profile cannot follow.
-    """
-    if options.deepest is not None and options.deepest not in profile.level_names():
-        raise InvalidInput(f"deepest {options.deepest!r}: profile {profile.id} has {', '.join(profile.level_names())}")
-    if options.scope == "enacted_only" and profile.status is None:
-        raise InvalidInput(f"scope enacted_only: profile {profile.id} knows no status markers")
-    return replace(
-        options,
-        duplicates=options.duplicates or profile.duplicates,
-        empty=options.empty or profile.empty,
-        nesting=options.nesting or profile.nesting,
-    )
 
 
 def _headings(lines: Lines, profile: Profile, options: Options) -> _Headings | MarkRefusal:
@@ -150,54 +168,3 @@ def down_to(headings: list[Heading], profile: Profile, options: Options) -> list
     names = profile.level_names()
     wanted = set(names[: names.index(deepest) + 1])
     return [heading for heading in headings if heading.level is None or heading.level.name in wanted]
-
-
-def _marking(
-    data: bytes, lines: Lines, headings: _Headings, profile: Profile, prefix: str, options: Options
-) -> _Cut | MarkRefusal:
-    units = [row.heading for row in headings.rows if row.kind == "unit"]
-    counted = checks.wrong_count(units, lines, profile, options)
-    if counted is not None:
-        return counted
-    assert options.nesting is not None
-    shape = shape_of(units, lines, profile)
-    nodes = build_tree(units, shape, options.nesting, prefix)
-    pieces = lay_out(lines, headings.rows, nodes, headings.blocks, profile)
-    structure = Structure(
-        nodes=nodes, shape=shape, pieces=pieces, lines=lines, left_out=headings.left_out,
-        skipped=tuple((block.begin, block.end) for block in headings.blocks), noticed=headings.findings,
-    )  # fmt: skip
-    childless = checks.childless_nodes(nodes, pieces, lines)
-    findings = (
-        *headings.findings,
-        *checks.findings(data, nodes, childless, lines),
-        *structure_findings(structure, profile, options.nesting),
-    )
-    accepted = tuple(options.acceptances.items())
-    marking = _assemble(data, lines, pieces, profile, in_order(findings, prefix), accepted)
-    return _Cut(marking=marking, refused=checks.refuse_first(nodes, childless, lines, options))
-
-
-def _assemble(
-    data: bytes,
-    lines: Lines,
-    pieces: Pieces,
-    profile: Profile,
-    findings: tuple[Finding, ...],
-    accepted: tuple[tuple[str, str], ...],
-) -> Marking:
-    marking = Marking(
-        region_sha=sha256_hex(data[lines.start : lines.end]),
-        region_start=lines.start,
-        region_end=lines.end,
-        profile_id=profile.id,
-        profile_sha256=profile.sha256,
-        candidates=pieces.candidates,
-        exclusions=pieces.exclusions,
-        non_content=pieces.non_content,
-        findings=findings,
-        mark_digest=mark_digest(pieces.candidates, pieces.exclusions),
-        accepted=accepted,
-    )
-    marking.prove(data)
-    return marking

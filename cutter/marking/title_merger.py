@@ -24,7 +24,11 @@ def merge_titles(headings: list[Heading], lines: Lines, profile: Profile) -> lis
             heading.depth = min(heading.depth, following.depth)
             position += 1
         elif heading.level is not None and heading.level.title_next_line and heading.bare:
-            _take_next_line(heading, following, lines)
+            stop = following.index if following is not None else len(lines.lines)
+            below = next((i for i in range(heading.index + 1, stop) if not lines.is_blank(i)), None)
+            line = b"" if below is None else lines.lines[below]
+            title = plain_title(line[:_TITLE_BYTES].decode("utf-8", "ignore"))
+            heading.title = f"{heading.title} {title}" if title else heading.title
         merged.append(heading)
         position += 1
     return merged
@@ -58,14 +62,3 @@ def _is_alone(headings: list[Heading], position: int) -> bool:
             return False
         below = True
     return below
-
-
-def _take_next_line(heading: Heading, following: Heading | None, lines: Lines) -> None:
-    stop = following.index if following is not None else len(lines.lines)
-    for index in range(heading.index + 1, stop):
-        if lines.is_blank(index):
-            continue
-        title = plain_title(lines.lines[index][:_TITLE_BYTES].decode("utf-8", "ignore"))
-        if title:
-            heading.title = f"{heading.title} {title}"
-        return

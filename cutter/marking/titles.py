@@ -38,8 +38,8 @@ def plain_title(raw: str) -> str:
     """Text of a heading's content without links, images, emphasis, code marks, tags and invisible characters."""
     if not _MARKED.search(raw):
         return visible(raw)
-    kept: list[str] = []
-    text = _ESCAPE.sub(lambda match: _hide(kept, match.group(1)), raw)
+    kept: list[str] = _ESCAPE.findall(raw)
+    text = _ESCAPE.sub(_HIDDEN, raw)
     for _ in range(2):  # an image inside a link
         text = _IMAGE_OR_LINK.sub(r"\1", text)
     text = _AUTOLINK.sub(r"\1", _FOOTNOTE.sub("", text))
@@ -47,7 +47,11 @@ def plain_title(raw: str) -> str:
     text = _CODE.sub("", _TAG.sub("", text))
     text = _UNDERSCORES.sub("", _STARS.sub("", text))
     text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
-    text = _show(kept, text)
+    pieces = text.split(_HIDDEN)
+    if len(pieces) == len(kept) + 1:
+        text = pieces[0] + "".join(sign + piece for sign, piece in zip(kept, pieces[1:], strict=True))
+    else:
+        text = text.replace(_HIDDEN, "")
     return _SPACES.sub(" ", ZERO_WIDTH.sub("", text)).strip()
 
 
@@ -75,15 +79,3 @@ def cut_title(title: str) -> str:
         return title
     head, space, _ = title[: TITLE_CHARACTERS_MAX + 1].rpartition(" ")
     return (head if space else title[:TITLE_CHARACTERS_MAX]).rstrip()
-
-
-def _hide(kept: list[str], character: str) -> str:
-    kept.append(character)
-    return _HIDDEN
-
-
-def _show(kept: list[str], text: str) -> str:
-    pieces = text.split(_HIDDEN)
-    if len(pieces) != len(kept) + 1:
-        return text.replace(_HIDDEN, "")
-    return pieces[0] + "".join(sign + piece for sign, piece in zip(kept, pieces[1:], strict=True))

@@ -98,34 +98,29 @@ def uncut_findings(
             continue
         if line.index in headings:
             cut[line.kind, line.series].append(line)
-        elif line.index not in known and not _is_closed_note(lines.lines[line.index]):
-            text[line.kind, line.series].append(line)
-    yield from _in_lines(lines, place)
+        elif line.index not in known:
+            # A note in brackets that headings were repealed is no heading, and explains their missing numbers.
+            note = repeal_note(lines.lines[line.index])
+            if note is None or not note.closed:
+                text[line.kind, line.series].append(line)
+    yield from _in_lines(place)
     fenced = [line for group in text.values() for line in group if line.opaque == FENCE and line.strong]
     if fenced:
         yield _finding("heading_in_fence", sorted(fenced, key=lambda line: line.index), place, "inside a code fence, "
                        "where nothing is cut; remove the fence marks (``` or ~~~) around them")  # fmt: skip
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
     yield from _runs(text, cut, place, numbered=numbered)
-    if not any(kind in ("article", "section") for kind, _ in cut) and not any(map(_numbers_a_smallest_part, nodes)):
+    levels = [node.heading.level for node in nodes if node.heading.number is not None]
+    smallest = any(level is None or level.section_type == "article" for level in levels)
+    if not smallest and not any(kind in ("article", "section") for kind, _ in cut):
         yield from _numbered_titles([i for i in range(len(lines.lines)) if i not in skipped | headings], place)
 
 
-def _numbers_a_smallest_part(node: Node) -> bool:
-    level = node.heading.level
-    return node.heading.number is not None and (level is None or level.section_type == "article")
-
-
-def _is_closed_note(line: bytes) -> bool:
-    """True for a note in brackets that headings were repealed. It is no heading, and explains their missing numbers."""
-    note = repeal_note(line)
-    return note is not None and note.closed
-
-
-def _in_lines(lines: Lines, place: Place) -> Iterator[Finding]:
+def _in_lines(place: Place) -> Iterator[Finding]:
     """Finds headings after a line break other than LF. Markdown readers show a heading there, but marking cuts
     nothing.
     """
+    lines = place.lines
     if not any(sign in lines.data for sign in _OTHER_BREAKS):
         return
     indexes = [i for i, line in enumerate(lines.lines) if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]
@@ -153,7 +148,8 @@ def _runs(
         run = _longest_run(open_lines)
         numbers_cut = {line.value for line in cut.get(key, ())}
         alone = not numbered and key[0] == "article" and any(line.strong for line in open_lines)
-        if (alone or _is_uncut(run)) and not {line.value for line in run} <= numbers_cut:
+        pair = len(run) == _RUN - 1 and run[0].value == 1 and all(line.strong for line in run)
+        if (alone or pair or len(run) >= _RUN) and not {line.value for line in run} <= numbers_cut:
             uncut.extend(run)
         else:
             around = cut.get(key, [])
@@ -192,10 +188,6 @@ def _is_last_of_paragraph(index: int, lines: Lines) -> bool:
     if following and following[0].strip():
         return len(lines.lines[index]) <= SHORT_TITLE_BYTES and following[0][:1].isupper()
     return len(following) == 2 and bool(following[1].strip()) and not _NUMBERED_TITLE.match(following[1])
-
-
-def _is_uncut(run: list[HeadingLine]) -> bool:
-    return len(run) >= _RUN or (len(run) == _RUN - 1 and run[0].value == 1 and all(line.strong for line in run))
 
 
 def _longest_run(lines: list[HeadingLine]) -> list[HeadingLine]:
@@ -325,21 +317,18 @@ def giant_units(nodes: Sequence[Node], pieces: Pieces, lines: Lines) -> Iterator
         in_annex = in_annex or unit.section_type == "appendix"
         if size >= GIANT_UNIT_BYTES and (size >= GIANT_UNIT_RATIO * typical or len(sizes) < 4):
             own = lines.lines[unit.line - lines.first_line : pieces.last_lines[position]]
-            explained = in_annex or _is_table_or_quote(own) or (
+            tables = sum(len(line) for line in own if _TABLE.match(line))
+            quotes = sum(len(line) for line in own if _QUOTE.match(line))
+            explained = in_annex or 2 * max(tables, quotes) >= sum(map(len, own)) or (
                 len(sizes) >= 4 and nodes[position].heading.number is not None
-                and _is_one_list(own[1:], marks) and not any(map(_looks_headed, own[1:]))
+                and _is_one_list(own[1:], marks)
+                and not any(_BOLD_LINE.match(line) or read_line(line) for line in own[1:])
             )  # fmt: skip
             yield Finding(
                 code="giant_unit", line=unit.line, address=unit.address, severity="amber" if explained else "red",
                 message=f"line {unit.line}: {unit.address} has {size} bytes of text, half of the units have at most "
                 f"{int(typical)}; look for headings in it that were not cut",
             )  # fmt: skip
-
-
-def _is_table_or_quote(own: Sequence[bytes]) -> bool:
-    tables = sum(len(line) for line in own if _TABLE.match(line))
-    quotes = sum(len(line) for line in own if _QUOTE.match(line))
-    return 2 * max(tables, quotes) >= sum(map(len, own))
 
 
 def _is_one_list(text: Sequence[bytes], not_of: Collection[_Mark]) -> bool:
@@ -374,8 +363,3 @@ def _counts_up(items: Sequence[bytes]) -> bool:
             return False
         last = value
     return len(matches) >= GIANT_UNIT_ITEMS and 4 * last <= 5 * len(matches)
-
-
-def _looks_headed(line: bytes) -> bool:
-    """True for a line that looks like a heading in any language, and for one in bold letters alone."""
-    return bool(_BOLD_LINE.match(line)) or read_line(line) is not None

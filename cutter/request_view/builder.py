@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.marking import CutPlan, Marking, build_plan, numbers
-from cutter.marking.result import Candidate, Finding
+from cutter.marking.result import Finding
 from cutter.marking.revision import Base, RevisionPlan, plan_revision
 from cutter.request_view.view import (
     OUTSIDE,
@@ -66,7 +66,14 @@ def build_view(
         docprefix=docprefix,
         source_version_id=source_version_id,
         profile_id=marking.profile_id,
-        digests=_digests(data, marking, (revision or plan).writer_digest),
+        digests=Digests(
+            snapshot_sha256=sha256_hex(data),
+            profile_sha256=marking.profile_sha256,
+            region_sha=marking.region_sha,
+            mark_digest=marking.mark_digest,
+            writer_digest=(revision or plan).writer_digest,
+            findings_digest=marking.findings_digest,
+        ),
         units=tuple(_units(marking, plan, text, findings, {unit.address: unit for unit in stored})),
         left_out=tuple(_left_out(marking, text)),
         findings=findings,
@@ -100,17 +107,6 @@ class _Text:
         return self.data[begin : end if end >= 0 else len(self.data)].decode("utf-8")
 
 
-def _digests(data: bytes, marking: Marking, writer_digest: str) -> Digests:
-    return Digests(
-        snapshot_sha256=sha256_hex(data),
-        profile_sha256=marking.profile_sha256,
-        region_sha=marking.region_sha,
-        mark_digest=marking.mark_digest,
-        writer_digest=writer_digest,
-        findings_digest=marking.findings_digest,
-    )
-
-
 def _finding(finding: Finding, text: _Text, reasons: dict[str, str]) -> ShownFinding:
     return ShownFinding(
         severity=finding.severity,
@@ -127,35 +123,30 @@ def _finding(finding: Finding, text: _Text, reasons: dict[str, str]) -> ShownFin
 def _units(
     marking: Marking, plan: CutPlan, text: _Text, findings: Sequence[ShownFinding], stored: dict[str, StoredUnit]
 ) -> Iterator[ShownUnit]:
-    noticed = _findings_of(marking.candidates, findings)
+    # A finding belongs to the unit that it names. If it names none, it belongs to the unit that holds its line.
+    noticed: dict[str, list[int]] = {unit.address: [] for unit in marking.candidates}
+    ordered = sorted(marking.candidates, key=lambda unit: unit.line)
+    begins = [unit.line for unit in ordered]
+    for place, finding in enumerate(findings):
+        address = finding.address
+        before = bisect_right(begins, finding.line)
+        if address is None and before:
+            address = ordered[before - 1].address
+        if address in noticed:
+            noticed[address].append(place)
     for position, (unit, row) in enumerate(zip(marking.candidates, plan.rows, strict=True), start=1):
         first, last = text.span(unit.start, unit.end)
+        # The excerpt leaves out the heading and the lines that continue it.
+        rest = row.body.lstrip().partition("\n")[2][: limits.EXCERPT_CHARACTERS * 4]
+        excerpt = " ".join(line for line in rest.split("\n") if not line.lstrip().startswith("#"))
         yield ShownUnit(
             position=position, address=row.address, parent_address=row.parent_address, level=unit.level,
             unit_kind=row.unit_kind, section_type=row.section_type, publication_type=row.publication_type,
             owner=row.owner, title=row.title, number=_number(row.address, row.title), start=unit.start, end=unit.end,
             first_line=first, line=unit.line, last_line=last, words=len(_WORD.findall(row.body)),
-            excerpt=_excerpt(row.body), body_sha256=row.body_sha256, findings=noticed[unit.address],
-            stored=stored.get(row.address),
+            excerpt=_shortened(" ".join(excerpt.split())), body_sha256=row.body_sha256,
+            findings=tuple(noticed[unit.address]), stored=stored.get(row.address),
         )  # fmt: skip
-
-
-def _findings_of(units: Sequence[Candidate], findings: Sequence[ShownFinding]) -> dict[str, tuple[int, ...]]:
-    """For each unit's address, the positions of its findings in the list.
-
-    A finding belongs to the unit that it names. If it names none, it belongs to the unit that holds its line.
-    """
-    places: dict[str, list[int]] = {unit.address: [] for unit in units}
-    ordered = sorted(units, key=lambda unit: unit.line)
-    begins = [unit.line for unit in ordered]
-    for place, finding in enumerate(findings):
-        address = finding.address if finding.address in places else None
-        if address is None and finding.address is None:
-            before = bisect_right(begins, finding.line)
-            address = ordered[before - 1].address if before else None
-        if address is not None:
-            places[address].append(place)
-    return {address: tuple(positions) for address, positions in places.items()}
 
 
 def _left_out(marking: Marking, text: _Text) -> Iterator[LeftOut]:
@@ -182,13 +173,6 @@ def _number(address: str, title: str) -> str | None:
     if match is None or numbers.only_looks_roman(match[1]) or match[1] in _SHORT_TITLE.findall(title):
         return None
     return match[1] + (match[2] or "")
-
-
-def _excerpt(body: str) -> str:
-    """The first words of a body, without its heading and without lines that continue the heading."""
-    _, _, rest = body.lstrip().partition("\n")
-    lines = rest[: limits.EXCERPT_CHARACTERS * 4].split("\n")
-    return _shortened(" ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split()))
 
 
 def _shortened(text: str) -> str:

@@ -10,7 +10,7 @@ from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.domain.word_diff import Piece, brief, word_diff
 from cutter.errors import ProgrammingError
-from cutter.marking.revision import RevisionPlan, RevisionRow, UnitInForce, UnitTextInForce
+from cutter.marking.revision import RevisionPlan, UnitTextInForce
 
 Change = Literal["revised", "created", "repealed", "moved"]
 
@@ -41,26 +41,21 @@ def difference(plan: RevisionPlan) -> Iterator[UnitDifference]:
     for row in plan.rows:
         if row.operation != "keep" and not (row.new is None and row.address in left):
             old = units[row.continues] if row.continues is not None else row.old
-            yield _of_row(row, old, pairs)
-
-
-def _of_row(row: RevisionRow, old: UnitInForce | None, pairs: int) -> UnitDifference:
-    shown = row.new or row.old
-    assert shown is not None
-    both = row.new is not None and old is not None
-    others = (name for name in _OTHER_FIELDS if both and getattr(row.new, name) != getattr(old, name))
-    return UnitDifference(
-        change=_OF_OPERATION[row.operation] if row.continues is None else "moved", address=row.address,
-        title=shown.title, before=row.continues, other_fields=tuple(others),
-        words=word_diff(_text(old) if old else "", row.new.body if row.new else "", pairs=pairs),
-    )  # fmt: skip
-
-
-def _text(unit: UnitInForce) -> str:
-    """The text of a unit in force. Its digest is signed, and a text with another digest is never shown."""
-    if not isinstance(unit, UnitTextInForce) or sha256_hex(unit.body) != unit.body_sha256:
-        raise ProgrammingError(f"{unit.address}: the text in force is not the one that was enacted")
-    return unit.body
+            body = ""
+            if old is not None:
+                # The digest is signed, so a text with another digest is never shown.
+                if not isinstance(old, UnitTextInForce) or sha256_hex(old.body) != old.body_sha256:
+                    raise ProgrammingError(f"{old.address}: the text in force is not the one that was enacted")
+                body = old.body
+            shown = row.new or row.old
+            assert shown is not None
+            both = row.new is not None and old is not None
+            others = (name for name in _OTHER_FIELDS if both and getattr(row.new, name) != getattr(old, name))
+            yield UnitDifference(
+                change=_OF_OPERATION[row.operation] if row.continues is None else "moved", address=row.address,
+                title=shown.title, before=row.continues, other_fields=tuple(others),
+                words=word_diff(body, row.new.body if row.new else "", pairs=pairs),
+            )  # fmt: skip
 
 
 def fitting(changes: Sequence[UnitDifference], room: int) -> tuple[list[UnitDifference], int]:
@@ -69,20 +64,12 @@ def fitting(changes: Sequence[UnitDifference], room: int) -> tuple[list[UnitDiff
     """
     shown: list[UnitDifference] = []
     for place, change in enumerate(changes):
-        words = brief(change.words, limits.DIFF_CONTEXT_CHARACTERS)
-        fit = tuple(_until(words, room))
-        shown.append(replace(change, words=fit))
-        room -= sum(len(piece.text) for piece in words)
-        if room < 0:
-            return shown, len(changes) - place
+        words: list[Piece] = []
+        for piece in brief(change.words, limits.DIFF_CONTEXT_CHARACTERS):
+            if len(piece.text) > room:
+                words.append(Piece(kind=piece.kind, text=f"{piece.text[:room]}…"))
+                return [*shown, replace(change, words=tuple(words))], len(changes) - place
+            words.append(piece)
+            room -= len(piece.text)
+        shown.append(replace(change, words=tuple(words)))
     return shown, 0
-
-
-def _until(words: Sequence[Piece], room: int) -> Iterator[Piece]:
-    """The pieces up to so many characters. `…` ends a text that is cut."""
-    for piece in words:
-        if len(piece.text) > room:
-            yield Piece(kind=piece.kind, text=f"{piece.text[:room]}…")
-            return
-        yield piece
-        room -= len(piece.text)

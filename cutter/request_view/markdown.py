@@ -6,14 +6,13 @@ text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.markdown import cell, code, escape
-from cutter.domain.word_diff import Piece
 from cutter.request_view.difference import fitting
-from cutter.request_view.view import OF_ROWS, LeftOut, RequestView, ShownFinding, ShownUnit
+from cutter.request_view.view import OF_ROWS, RequestView
 
 UNREAD = frozenset({"blank", "byte_order_mark"})
 """Reasons of the left-out pieces that hold nothing to read."""
@@ -84,7 +83,15 @@ def _by_word(view: RequestView, kept: int) -> Iterator[str]:
         if change.other_fields:
             yield f"({', '.join(map(code, change.other_fields))} differ)"
         yield ""
-        yield from _quoted(change.words)
+        # a quotation, in which each line of the texts is a line of its own
+        if [piece.kind for piece in change.words] == ["same"]:
+            yield "> The same text."
+        else:
+            text = "".join(
+                "\n".join(_marked(part, _MARKS[piece.kind]) for part in piece.text.split("\n"))
+                for piece in change.words
+            )
+            yield from (f"> {line.strip()}".rstrip() for line in text.strip("\n").split("\n"))
         yield ""
     if rest:
         of_all = counted(len(view.difference), "changed unit")
@@ -93,15 +100,6 @@ def _by_word(view: RequestView, kept: int) -> Iterator[str]:
     if kept:
         yield f"{counted(kept, 'unit')} kept, without a change."
         yield ""
-
-
-def _quoted(words: Sequence[Piece]) -> Iterator[str]:
-    """A difference as a quotation. Each line of the texts is a line of its own, and its own signs are escaped."""
-    if [piece.kind for piece in words] == ["same"]:
-        yield "> The same text."
-        return
-    text = "".join("\n".join(_marked(part, _MARKS[piece.kind]) for part in piece.text.split("\n")) for piece in words)
-    yield from (f"> {line.strip()}".rstrip() for line in text.strip("\n").split("\n"))
 
 
 def _marked(text: str, mark: str) -> str:
@@ -126,21 +124,17 @@ def findings(view: RequestView) -> Iterator[str]:
     yield ""
     for severity in ("red", "amber", "info"):
         group = [finding for finding in view.findings if finding.severity == severity]
+        if not group:
+            continue
         most = len(group) if severity == "red" else limits.FINDINGS_IN_REQUEST_MAX
-        yield from _finding_list(severity, group, most, view.accepted_when)
-
-
-def _finding_list(severity: str, group: Sequence[ShownFinding], most: int, when: str) -> Iterator[str]:
-    if not group:
-        return
-    yield f"### {severity.capitalize()}"
-    yield ""
-    for finding in group[:most]:
-        accepted = f" {escape(when)}: {escape(finding.because)}" if finding.because is not None else ""
-        yield f"- Line {finding.line}, {code(finding.name)}: {escape(finding.message)}{accepted}"
-    if len(group) > most:
-        yield f"- and {len(group) - most} more; `cutter request` shows them all"
-    yield ""
+        yield f"### {severity.capitalize()}"
+        yield ""
+        for finding in group[:most]:
+            because = f" {escape(view.accepted_when)}: {escape(finding.because)}" if finding.because is not None else ""
+            yield f"- Line {finding.line}, {code(finding.name)}: {escape(finding.message)}{because}"
+        if len(group) > most:
+            yield f"- and {len(group) - most} more; `cutter request` shows them all"
+        yield ""
 
 
 def units(view: RequestView) -> Iterator[str]:
@@ -155,7 +149,17 @@ def units(view: RequestView) -> Iterator[str]:
     operations = view.revision.operations if view.revision else {}
     changed = [unit for unit in view.units if operations.get(unit.address) != "keep"]
     for place, unit in enumerate(changed):
-        line = _unit(unit)
+        facts = [
+            f"{'  ' * (unit.level - 1)}- **{escape(unit.title)}**",
+            *([f"number {code(unit.number)}"] if unit.number else []),
+            code(unit.address),
+            unit.section_type,
+            line_span(unit.first_line, unit.last_line),
+            f"{number(unit.size)} bytes",
+            counted(unit.words, "word"),
+            *([counted(len(unit.findings), "finding")] if unit.findings else []),
+        ]
+        line = " · ".join(facts) + (f": {escape(unit.excerpt)}" if unit.excerpt else "")
         room -= len(line.encode()) + 1
         if room < 0:
             yield f"- and {len(changed) - place} more; `cutter request` shows them all"
@@ -166,28 +170,6 @@ def units(view: RequestView) -> Iterator[str]:
     yield ""
 
 
-def _unit(unit: ShownUnit) -> str:
-    facts = [
-        _head(unit),
-        *([f"number {code(unit.number)}"] if unit.number else []),
-        code(unit.address),
-        unit.section_type,
-        line_span(unit.first_line, unit.last_line),
-        f"{number(unit.size)} bytes",
-        counted(unit.words, "word"),
-        *_noticed(unit),
-    ]
-    return " · ".join(facts) + (f": {escape(unit.excerpt)}" if unit.excerpt else "")
-
-
-def _head(unit: ShownUnit) -> str:
-    return f"{'  ' * (unit.level - 1)}- **{escape(unit.title)}**"
-
-
-def _noticed(unit: ShownUnit) -> list[str]:
-    return [counted(len(unit.findings), "finding")] if unit.findings else []
-
-
 def _left_out(view: RequestView) -> Iterator[str]:
     pieces = [piece for piece in view.left_out if piece.reason not in UNREAD]
     if not pieces:
@@ -195,15 +177,11 @@ def _left_out(view: RequestView) -> Iterator[str]:
     yield "## Text that becomes no unit"
     yield ""
     for piece in pieces[: limits.FINDINGS_IN_REQUEST_MAX]:
-        yield f"- {_place(piece)}"
+        where = line_span(piece.first_line, piece.last_line)
+        yield f"- {where[0].upper()}{where[1:]}: {code(piece.reason)}, {number(piece.size)} bytes"
     if len(pieces) > limits.FINDINGS_IN_REQUEST_MAX:
         yield f"- and {len(pieces) - limits.FINDINGS_IN_REQUEST_MAX} more; `cutter request` shows them all"
     yield ""
-
-
-def _place(piece: LeftOut) -> str:
-    where = line_span(piece.first_line, piece.last_line)
-    return f"{where[0].upper()}{where[1:]}: {code(piece.reason)}, {number(piece.size)} bytes"
 
 
 def accepted(view: RequestView) -> Iterator[str]:

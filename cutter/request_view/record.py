@@ -20,9 +20,13 @@ SCHEMA: Final = "cutter-request-view/1"
 
 def view_record(view: RequestView) -> Json:
     """The whole view without the source text. `snapshot_sha256` represents the source text."""
+    # Each unit that the text changes in the law in force, with its words as pairs of kind and text.
+    changes = [
+        {**flat(change), "words": [[piece.kind, piece.text] for piece in change.words]} for change in view.difference
+    ]
     return {
         "schema": SCHEMA,
-        **_difference(view),
+        **({"title": view.title, "difference": changes} if view.revision else {}),
         "docprefix": view.docprefix,
         "source_version_id": view.source_version_id,
         "profile_id": view.profile_id,
@@ -58,16 +62,6 @@ def request_record(document: RequestDocument, view: RequestView) -> Json:
         "newer_version": view.newer,
         "source": {"sha256": view.digests.snapshot_sha256, "text": view.data.decode("utf-8")},
     }
-
-
-def _difference(view: RequestView) -> Json:
-    """Each unit that the text changes in the law in force, with its words as pairs of kind and text."""
-    if view.revision is None:
-        return {}
-    changes = [
-        {**flat(change), "words": [[piece.kind, piece.text] for piece in change.words]} for change in view.difference
-    ]
-    return {"title": view.title, "difference": changes}
 
 
 def _revision(plan: RevisionPlan) -> Json:

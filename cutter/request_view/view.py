@@ -243,13 +243,13 @@ class RequestView:
     @property
     def stored_differences(self) -> tuple[str, ...]:
         """Addresses whose stored unit is missing or has another title, parent or body than the plan."""
-        return tuple(unit.address for unit in self.units if self.sealed and not _is_as_planned(unit))
-
-
-def _is_as_planned(unit: ShownUnit) -> bool:
-    stored = unit.stored
-    return stored is not None and (stored.title, stored.parent_address, stored.content_hash) == (
-        unit.title,
-        unit.parent_address,
-        unit.body_sha256,
-    )
+        return tuple(
+            unit.address
+            for unit in self.units
+            if self.sealed
+            and (
+                unit.stored is None
+                or (unit.stored.title, unit.stored.parent_address) != (unit.title, unit.parent_address)
+                or unit.stored.content_hash != unit.body_sha256
+            )
+        )

@@ -71,26 +71,33 @@ class Draft:
 
 def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
     """Levels from the outermost to the innermost: by `#` where there are any, else by the usual rank of their word."""
+    # A word is read in one form: with `#` where at least half of its lines have it, else the most frequent one.
+    best: dict[str, Kind] = {}
+    for kind in evidence.kinds:
+        rival = best.setdefault(kind.word.casefold(), kind)
+        if _weight(kind) > _weight(rival):
+            best[kind.word.casefold()] = kind
+    kinds = sorted(best.values(), key=lambda kind: kind.lines[0].index)
     merged: list[DraftLevel] = []
-    for kind in _of_the_text(_one_form_each(evidence.kinds), evidence):
+    for kind in _of_the_text(kinds, evidence):
         level = _level(kind, lines)
         same = next((place for place, other in enumerate(merged) if _spelled_otherwise(other, level)), None)
         if same is None:
             merged.append(level)
-        else:
-            merged[same] = _joined(merged[same], level)
+            continue
+        # Merge two spellings into one level. The more frequent spelling names it.
+        large, small = merged[same], level
+        if len(large.lines) < len(small.lines):
+            large, small = small, large
+        sides = {large.number, small.number}
+        merged[same] = replace(
+            large, words=large.words + small.words,
+            numbers=large.numbers + tuple(style for style in small.numbers if style not in large.numbers),
+            number="either_side" if "either_side" in sides else "optional" if "optional" in sides else "required",
+            whole_document=large.whole_document and small.whole_document,
+            lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
+        )  # fmt: skip
     return _named(_ordered(merged))[:PROFILE_LEVELS_MAX]
-
-
-def _one_form_each(kinds: tuple[Kind, ...]) -> list[Kind]:
-    """A word is read in one form: with `#` where at least half of its lines have it, else the most frequent one."""
-    best: dict[str, Kind] = {}
-    for kind in kinds:
-        key = kind.word.casefold()
-        rival = best.get(key)
-        if rival is None or _weight(kind) > _weight(rival):
-            best[key] = kind
-    return sorted(best.values(), key=lambda kind: kind.lines[0].index)
 
 
 def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
@@ -108,14 +115,13 @@ def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
 
 
 def articles_with_hashes(evidence: Evidence) -> int:
-    """How many `#` headings number the smallest parts of the text."""
-    return sum(line.form == "atx" and _is_article(line) for line in evidence.lines)
-
-
-def _is_article(line: LikelyHeading) -> bool:
-    """A heading that numbers the smallest parts: an article's word, or a number without a word."""
-    role = role_of(line.word) if line.word else None
-    return not line.hidden and (role.name == "article" if role else _SHORT_NUMBER.match(line.title) is not None)
+    """How many `#` headings number the smallest parts: by an article's word, or by a number without a word."""
+    count = 0
+    for line in evidence.lines:
+        if line.form == "atx" and not line.hidden:
+            role = role_of(line.word) if line.word else None
+            count += role.name == "article" if role else _SHORT_NUMBER.match(line.title) is not None
+    return count
 
 
 def _weight(kind: Kind) -> int:
@@ -126,20 +132,15 @@ def _level(kind: Kind, lines: Lines) -> DraftLevel:
     role = kind.role
     styles = kind.styles or ("arabic",)
     optional = role is not None and role.name == "annex" and kind.form == "atx" and kind.unnumbered > 0
+    plain_article = role is not None and role.name == "article" and kind.form != "atx"
     return DraftLevel(
         name=role.name if role else "", segment=segment_of_word(kind.word),
         section_type=role.section_type if role else "section", words=(kind.word,), phrases=(), numbers=styles,
         number="either_side" if kind.number_first else "optional" if optional else "required",
         form=kind.form, depth=kind.depth, rank=role.rank if role else _UNKNOWN_RANK,
-        whole_document=_runs_through(kind), title_next_line=_has_titles_below(kind, lines), lines=kind.lines,
+        whole_document=plain_article and sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1,
+        title_next_line=_has_titles_below(kind, lines), lines=kind.lines,
     )  # fmt: skip
-
-
-def _runs_through(kind: Kind) -> bool:
-    """Articles that are not written with `#` and count through the whole text."""
-    if kind.form == "atx" or kind.role is None or kind.role.name != "article":
-        return False
-    return sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1
 
 
 def heading_of_other_numbers(levels: tuple[DraftLevel, ...], evidence: Evidence) -> LikelyHeading | None:
@@ -166,17 +167,13 @@ def _has_titles_below(kind: Kind, lines: Lines) -> bool:
     bare = [line for line in kind.lines if line.bare]
     if kind.form == "atx" or len(bare) < _BARE_SHARE_MIN * len(kind.lines):
         return False
-    titled = sum(_is_title(lines, line.index + 1) for line in bare)
+    titled = 0
+    for line in bare:
+        # The next line with text, also after a blank line, is a title if it is short and not a sentence.
+        below = (text.strip() for text in lines.lines[line.index + 1 : line.index + 3])
+        text = next(filter(None, below), b"")
+        titled += 0 < len(text) <= _TITLE_CHARACTERS_MAX and text[-1:] not in (b".", b";", b":", b",")
     return titled >= _BARE_SHARE_MIN * len(bare)
-
-
-def _is_title(lines: Lines, index: int) -> bool:
-    """True if the next line with text, also after a blank line, is short and not a sentence."""
-    for at in range(index, min(index + 2, len(lines.lines))):
-        text = lines.lines[at].strip()
-        if text:
-            return len(text) <= _TITLE_CHARACTERS_MAX and text[-1:] not in (b".", b";", b":", b",")
-    return False
 
 
 def _spelled_otherwise(level: DraftLevel, other: DraftLevel) -> bool:
@@ -186,19 +183,6 @@ def _spelled_otherwise(level: DraftLevel, other: DraftLevel) -> bool:
         and NUMBER not in level.words[0] + other.words[0]
         and ascii_upper(level.words[0])[:_SAME_WORD_CHARACTERS] == ascii_upper(other.words[0])[:_SAME_WORD_CHARACTERS]
     )
-
-
-def _joined(level: DraftLevel, other: DraftLevel) -> DraftLevel:
-    """Merge two spellings into one level. The more frequent spelling names it."""
-    large, small = (level, other) if len(level.lines) >= len(other.lines) else (other, level)
-    sides = {large.number, small.number}
-    return replace(
-        large, words=large.words + small.words,
-        numbers=large.numbers + tuple(style for style in small.numbers if style not in large.numbers),
-        number="either_side" if "either_side" in sides else "optional" if "optional" in sides else "required",
-        whole_document=large.whole_document and small.whole_document,
-        lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
-    )  # fmt: skip
 
 
 def _ordered(levels: list[DraftLevel]) -> list[DraftLevel]:
@@ -237,7 +221,10 @@ def corrected(draft: Draft, corrections: tuple[Correction, ...], evidence: Evide
         if correction.subject == "deepest":
             draft = replace(draft, deepest=_find(draft.levels, correction.what).name)
         elif correction.subject == "inside":
-            draft = replace(draft, levels=_inside(draft.levels, correction))
+            inner, outer = _find(draft.levels, correction.what), _find(draft.levels, correction.becomes)
+            rest = [level for level in draft.levels if level is not inner]
+            rest.insert(rest.index(outer) + 1, inner)
+            draft = replace(draft, levels=tuple(rest))
         else:
             draft = replace(draft, levels=_reworded(draft.levels, correction, evidence, lines))
     if draft.deepest is not None and draft.deepest not in {level.name for level in draft.levels}:
@@ -254,13 +241,6 @@ def _find(levels: tuple[DraftLevel, ...], name: str) -> DraftLevel:
     raise InvalidInput(f"--refine: the text has no level {name!r}; it has {known}")
 
 
-def _inside(levels: tuple[DraftLevel, ...], correction: Correction) -> tuple[DraftLevel, ...]:
-    inner, outer = _find(levels, correction.what), _find(levels, correction.becomes)
-    rest = [level for level in levels if level is not inner]
-    rest.insert(rest.index(outer) + 1, inner)
-    return tuple(rest)
-
-
 def _reworded(
     levels: tuple[DraftLevel, ...], correction: Correction, evidence: Evidence, lines: Lines
 ) -> tuple[DraftLevel, ...]:
@@ -269,7 +249,16 @@ def _reworded(
     word = line.word if line is not None else correction.what
     folded = " ".join(word.casefold().split())
     if line is not None and correction.becomes == TEXT:
-        _refuse_dropping_others(correction, line, _headings(levels, line.key, evidence))
+        # A profile knows words and no single lines. So a line that becomes text takes all headings of its word with it.
+        forms = {level.form for level in levels if any(word.casefold() == line.key for word in level.words)}
+        kinds = (kind for kind in evidence.kinds if kind.form in forms)
+        headings = [heading for kind in kinds for heading in kind.lines if heading.key == line.key]
+        if any(heading.index != line.index for heading in headings):
+            raise InvalidInput(
+                f"--refine: line {correction.what} is text would drop all {len(headings)} headings that begin with "
+                f"{line.word!r}. If you mean that, give --refine 'word {line.word} is text'. If only this line is "
+                "text, put `> ` before it in the source"
+            )
     left = [replace(level, words=tuple(word for word in level.words if word.casefold() != folded)) for level in levels]
     kept = [level for level in left if level.words or level.phrases]
     if correction.becomes == TEXT:
@@ -278,26 +267,13 @@ def _reworded(
     made = _new_level(role, folded, line, evidence, lines)
     same = next((level for level in kept if level.name == role.name and level.form == made.form), None)
     if same is not None:
-        return tuple(_with_words(level, made) if level is same else level for level in kept)
+        joined = replace(
+            same, words=same.words + tuple(word for word in made.words if word not in same.words),
+            phrases=same.phrases + made.phrases,
+            numbers=same.numbers + tuple(style for style in made.numbers if style not in same.numbers),
+        )  # fmt: skip
+        return tuple(joined if level is same else level for level in kept)
     return _named(_ordered([*kept, made]))
-
-
-def _headings(levels: tuple[DraftLevel, ...], key: str, evidence: Evidence) -> list[LikelyHeading]:
-    """The lines that begin with a word and are headings in the draft."""
-    forms = {level.form for level in levels if any(word.casefold() == key for word in level.words)}
-    kinds = (kind for kind in evidence.kinds if kind.form in forms)
-    return [line for kind in kinds for line in kind.lines if line.key == key]
-
-
-def _refuse_dropping_others(correction: Correction, line: LikelyHeading, headings: list[LikelyHeading]) -> None:
-    """A profile knows words and no single lines. So a line that becomes text takes all headings of its word with it."""
-    if all(heading.index == line.index for heading in headings):
-        return
-    raise InvalidInput(
-        f"--refine: line {correction.what} is text would drop all {len(headings)} headings that begin with "
-        f"{line.word!r}. If you mean that, give --refine 'word {line.word} is text'. If only this line is text, put "
-        "`> ` before it in the source"
-    )
 
 
 def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> LikelyHeading | None:
@@ -313,19 +289,16 @@ def _line_of(correction: Correction, evidence: Evidence, lines: Lines) -> Likely
     return line
 
 
-def _with_words(level: DraftLevel, made: DraftLevel) -> DraftLevel:
-    words = level.words + tuple(word for word in made.words if word not in level.words)
-    numbers = level.numbers + tuple(style for style in made.numbers if style not in level.numbers)
-    return replace(level, words=words, phrases=level.phrases + made.phrases, numbers=numbers)
-
-
 def _new_level(role: Role, folded: str, line: LikelyHeading | None, evidence: Evidence, lines: Lines) -> DraftLevel:
     kinds = [kind for kind in evidence.kinds if " ".join(kind.word.casefold().split()) == folded]
     if folded and kinds:
         made = _level(max(kinds, key=_weight), lines)
         return replace(made, name=role.name, section_type=role.section_type, rank=role.rank)
     if line is not None and not line.word:
-        return _plain_level(role, line, phrases=(_phrase(line),))
+        phrase = " ".join(line.title.split())
+        if not phrase[-1].isalnum():
+            phrase = phrase.rstrip(".:;,–—- ") or phrase
+        return _plain_level(role, line, phrases=(phrase,))
     if line is None:
         raise InvalidInput(f"--refine: no line begins with the word {folded!r} and a number")
     return _plain_level(role, line, words=(line.word,))
@@ -334,26 +307,15 @@ def _new_level(role: Role, folded: str, line: LikelyHeading | None, evidence: Ev
 def _plain_level(
     role: Role, line: LikelyHeading, words: tuple[str, ...] = (), phrases: tuple[str, ...] = ()
 ) -> DraftLevel:
+    numbers: tuple[str, ...] = ("arabic", "roman", "ordinal", "letter") if words else ()
+    if any(NUMBER in word for word in words):
+        numbers = ("cjk", "arabic")
     return DraftLevel(
         name=role.name, segment=segment_of_word(words[0]) if words else role.name.upper(),
         section_type=role.section_type, words=words, phrases=phrases,
-        numbers=_numbers_of(words), number="required",
+        numbers=numbers, number="required",
         form=line.form, depth=line.depth, rank=role.rank, whole_document=False, title_next_line=False, lines=(line,),
     )  # fmt: skip
-
-
-def _numbers_of(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The styles of the numbers of a kind that was seen once."""
-    if any(NUMBER in word for word in words):
-        return ("cjk", "arabic")
-    return ("arabic", "roman", "ordinal", "letter") if words else ()
-
-
-def _phrase(line: LikelyHeading) -> str:
-    phrase = " ".join(line.title.split())
-    if not phrase[-1].isalnum():
-        phrase = phrase.rstrip(".:;,–—- ") or phrase
-    return phrase
 
 
 def yaml_of(draft: Draft, *, name: str, about: str) -> bytes:

@@ -61,10 +61,21 @@ class Evidence:
 def read_evidence(lines: Lines) -> Evidence:
     """Everything in a text that looks like a heading."""
     headings = [line for index in range(len(lines.lines)) if (line := likely_heading(index, lines)) is not None]
-    kinds = _kinds(headings)
+    groups: dict[tuple[str, Form], list[LikelyHeading]] = defaultdict(list)
+    for line in headings:
+        if line.word and not line.hidden:
+            groups[line.key, line.form].append(line)
+    digits = Counter(line.depth for line in headings if line.form == "atx" and line.title[:1].isdigit())
+    candidates = [(form, _without_titles(group, digits)) for (_, form), group in groups.items()]
+    candidates = [(form, group) for form, group in candidates if group]
+    kinds = [kind for form, group in candidates if (kind := _kind(form, group)) is not None]
+    if not kinds and not digits:
+        # the one article of a law that has no other numbered part
+        single = (_kind(form, group, fewest=1) for form, group in candidates)
+        kinds = [kind for kind in single if kind and kind.role and kind.role.name == "article"]
     of_a_kind = {line.index for kind in kinds for line in kind.lines}
     kept = tuple(line for line in headings if line.form == "atx" or not line.word or line.index in of_a_kind)
-    return Evidence(lines=kept, kinds=kinds)
+    return Evidence(lines=kept, kinds=tuple(sorted(kinds, key=lambda kind: kind.lines[0].index)))
 
 
 def read_named(index: int, lines: Lines) -> LikelyHeading | None:
@@ -73,25 +84,6 @@ def read_named(index: int, lines: Lines) -> LikelyHeading | None:
     """
     line = likely_heading(index, lines) if 0 <= index < len(lines.lines) else None
     return line if line is not None and line.word and line.number and line.parted else None
-
-
-def _kinds(headings: list[LikelyHeading]) -> tuple[Kind, ...]:
-    groups: dict[tuple[str, Form], list[LikelyHeading]] = defaultdict(list)
-    for line in headings:
-        if line.word and not line.hidden:
-            groups[line.key, line.form].append(line)
-    digits = Counter(line.depth for line in headings if line.form == "atx" and line.title[:1].isdigit())
-    groups = {key: _without_titles(lines, digits) for key, lines in groups.items()}
-    kinds = [kind for (_, form), lines in groups.items() if lines and (kind := _kind(form, lines)) is not None]
-    if not kinds and not digits:
-        kinds = [kind for (_, form), lines in groups.items() if (kind := _only_article(form, lines)) is not None]
-    return tuple(sorted(kinds, key=lambda kind: kind.lines[0].index))
-
-
-def _only_article(form: Form, lines: list[LikelyHeading]) -> Kind | None:
-    """The one article of a law that has no other numbered part."""
-    kind = _kind(form, lines, fewest=1) if lines else None
-    return kind if kind is not None and kind.role is not None and kind.role.name == "article" else None
 
 
 def _without_titles(lines: list[LikelyHeading], digits: Counter[int]) -> list[LikelyHeading]:
@@ -116,8 +108,15 @@ def _kind(form: Form, lines: list[LikelyHeading], *, fewest: int = 2) -> Kind | 
     depths = Counter(line.depth for line in kept)
     depth = max(depths, key=lambda value: (depths[value], -value))
     word = Counter(line.word for line in kept).most_common(1)[0][0]
+    # the fewest styles, in the order of preference, that read every number
+    left = {line.number for line in numbered}
+    styles = []
+    for style in _PREFERRED:
+        read = {number for number in left if _STYLE[style].match(number)}
+        styles += [style] if read else []
+        left -= read
     return Kind(word=" ".join(word.split()), form=form, depth=depth, role=role, lines=tuple(kept),
-                styles=_styles(numbered), number_first=any(line.number_first for line in kept))  # fmt: skip
+                styles=tuple(styles), number_first=any(line.number_first for line in kept))  # fmt: skip
 
 
 def _counts_up(lines: list[LikelyHeading]) -> bool:
@@ -128,15 +127,3 @@ def _counts_up(lines: list[LikelyHeading]) -> bool:
     steps = list(pairwise(values))
     good = sum(after - before in (0, 1) or after <= 1 for before, after in steps)
     return good >= _STEPS_SHARE_MIN * len(steps)
-
-
-def _styles(lines: list[LikelyHeading]) -> tuple[str, ...]:
-    """The fewest styles, in the order of preference, that read every number of the lines."""
-    left = {line.number for line in lines}
-    chosen = []
-    for style in _PREFERRED:
-        read = {number for number in left if _STYLE[style].match(number)}
-        if read:
-            chosen.append(style)
-            left -= read
-    return tuple(chosen)

@@ -259,7 +259,13 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
     """The confidence of the suggestion, and each reason for doubt."""
     if isinstance(trial.result, MarkRefusal):
         return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
-    grave = [*([_UNHEEDED] if desk.unheeded else []), *_red_reasons(trial), *_outside(trial.result)]
+    grave = [*([_UNHEEDED] if desk.unheeded else []), *_red_reasons(trial)]
+    # Most of the text is before or between the units, so that it would not be enacted.
+    grave += [
+        f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"
+        for finding in trial.result.findings
+        if finding.code == TEXT_OUTSIDE
+    ]
     light: list[str] = []
     giant = _giant(trial.result)
     if giant is not None:
@@ -270,8 +276,7 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
         reasons.append(f"begin no unit, though they look like headings: {counted(trial.left_out, 'line')}")
     if trial.nested_otherwise:
         light.append(f"nested otherwise than the numbers of # say: {counted(trial.nested_otherwise, 'unit')}")
-    light.extend(_unusual_order(draft))
-    light.extend(_unusual_words(desk, draft))
+    light.extend(_unusual_levels(desk, draft))
     joined = len(_HEADING_AFTER_CR.findall(desk.data))
     if joined:
         grave.append(
@@ -279,7 +284,11 @@ def _confidence(desk: _Desk, draft: Draft, trial: Trial) -> tuple[Confidence, tu
         )
     if trial.breaks:
         light.append(f"out of the order of the numbers: {counted(trial.breaks, 'line')}")
-        light.extend(_begun_again(desk, draft))
+        # a heading such as `Transitional provisions`, whose articles have numbers of their own
+        heading = heading_of_other_numbers(draft.levels, desk.evidence)
+        if heading is not None:
+            line = desk.first_line + heading.index
+            light.append(f"the numbers begin again below line {line}: perhaps give --refine 'line {line} is an annex'")
     if draft.duplicates == "ordinal":
         repeats = Counter(finding.code for finding in trial.result.findings)["duplicate_address"]
         light.append(f"repeated, with ~2, ~3 in the address: {counted(repeats, 'heading')}")
@@ -299,38 +308,19 @@ def _red_reasons(trial: Trial) -> list[str]:
     return [f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}"]
 
 
-def _outside(result: Marking) -> list[str]:
-    """Most of the text is before or between the units, so that it would not be enacted."""
-    return [
-        f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"
-        for finding in result.findings
-        if finding.code == TEXT_OUTSIDE
-    ]
+def _unusual_levels(desk: _Desk, draft: Draft) -> list[str]:
+    """Levels whose `#` put them inside a level that is usually further in, and levels of words that no table knows.
 
-
-def _begun_again(desk: _Desk, draft: Draft) -> list[str]:
-    """A heading such as `Transitional provisions`, whose articles have numbers of their own."""
-    heading = heading_of_other_numbers(draft.levels, desk.evidence)
-    if heading is None:
-        return []
-    line = desk.first_line + heading.index
-    return [f"the numbers begin again below line {line}: perhaps give --refine 'line {line} is an annex'"]
-
-
-def _unusual_order(draft: Draft) -> list[str]:
-    """Levels whose `#` put them inside a level that is usually further in."""
-    return [
+    Also articles in plain lines of a text that numbers other articles with `#`.
+    """
+    warnings = [
         f"by its # {inner.name} is inside {outer.name}; else give --refine '{outer.name} is inside {inner.name}'"
         for outer, inner in pairwise(draft.levels)
         if outer.form == inner.form == "atx" and outer.depth < inner.depth and outer.rank > inner.rank
     ]
-
-
-def _unusual_words(desk: _Desk, draft: Draft) -> list[str]:
-    """Levels of words that no table knows, and articles in plain lines of a text that also numbers some with `#`."""
     plain = [level for level in draft.levels if level.form != "atx"]
     unknown = [level.words[0] for level in plain if level.words and role_of(level.words[0]) is None]
-    warnings = [f"no usual word for a heading: {word}; else give --refine 'word {word} is text'" for word in unknown]
+    warnings += [f"no usual word for a heading: {word}; else give --refine 'word {word} is text'" for word in unknown]
     if plain and articles_with_hashes(desk.evidence) > 1:
         warnings.append("some articles are written with #, others in plain lines: perhaps another text is annexed")
     return warnings
