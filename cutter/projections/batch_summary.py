@@ -17,8 +17,7 @@ from cutter.domain import tenants
 from cutter.domain.next_step import Needs
 from cutter.domain.tenants import Room
 from cutter.projections.batch_view import gates_of
-from cutter.projections.json_form import json_form
-from cutter.projections.run_view import ShownRejection
+from cutter.projections.run_view import ShownRejection, json_form
 from cutter.types import Json
 
 

@@ -23,8 +23,7 @@ from cutter.domain.next_step import AWAITING, Needs
 from cutter.domain.run_record import AttemptRecord, RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
-from cutter.projections.json_form import json_form
-from cutter.projections.run_view import seconds_between
+from cutter.projections.run_view import json_form, seconds_between
 from cutter.types import Json
 
 RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"

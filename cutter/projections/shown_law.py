@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cutter.marking import Finding
-from cutter.request_view import RequestView, ShownUnit
+from cutter.request_view import RequestView
 from cutter.request_view.markdown import UNREAD, line_span, number
 
 TEMPLATE = "shown_law.html.j2"
@@ -51,14 +51,18 @@ def differences(pins: Mapping[str, Any], view: RequestView) -> list[str]:
 
 def parts(view: RequestView, *, linked: bool, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The names and values for the template. `linked` is true if the page has the text, so that entries link to it."""
+    places = {
+        name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
+        for name, _, _ in SEVERITIES
+    }
     return {
         "view": view,
         "linked": linked,
         "changes": changes or {},
         "counts": counts(view),
         "noticed": _noticed(view),
-        "worst": _worst_first(view),
-        "by_address": _by_address(view),
+        "worst": {name: positions for name, positions in places.items() if positions},
+        "by_address": {unit.address: unit for unit in view.units},
         "severities": SEVERITIES,
         "colours": {name: colour for name, colour, _ in SEVERITIES},
         "few": FEW,
@@ -90,16 +94,3 @@ def _noticed(view: RequestView) -> frozenset[str]:
             addresses.add(address)
             address = parents[address]
     return frozenset(addresses)
-
-
-def _worst_first(view: RequestView) -> dict[str, list[int]]:
-    """The positions of the findings by severity, without empty severities. Red comes first; lines are in order."""
-    places = {
-        name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
-        for name, _, _ in SEVERITIES
-    }
-    return {name: positions for name, positions in places.items() if positions}
-
-
-def _by_address(view: RequestView) -> dict[str, ShownUnit]:
-    return {unit.address: unit for unit in view.units}
