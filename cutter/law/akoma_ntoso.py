@@ -127,20 +127,29 @@ def _periods(export: LawExport) -> dict[tuple[str, str], str]:
 def _meta(export: LawExport) -> Any:
     record = export.record
     events = {version.effective_from.isoformat(): f"e_{version.version}" for version in reversed(record.versions)}
-    events |= {day: f"end_{n}" for n, day in enumerate(sorted(_ends(export) - events.keys()), 1)}
-    parts = [_identification(record), _lifecycle(export, events)]
-    if export.units:
-        parts.append(_temporal_data(export, events))
+    ends = {unit.effective_until.isoformat() for unit in export.units if unit.effective_until}
+    events |= {day: f"end_{n}" for n, day in enumerate(sorted(ends - events.keys()), 1)}
+    # An event for each day on which a version takes effect or a unit ends.
+    kinds = {version.effective_from.isoformat(): EVENTS[version.operation] for version in reversed(record.versions)}
+    lifecycle = [
+        _AKN.eventRef(eId=name, date=day, source=AUTHOR, type=kinds.get(day, "amendment"))
+        for day, name in sorted(events.items())
+    ]
+    groups = []
+    for (begins, until), name in _periods(export).items():
+        interval = _AKN.timeInterval(start=f"#{events[begins]}", refersTo="#in_force")
+        if until:
+            interval.set("end", f"#{events[until]}")
+        groups.append(_AKN.temporalGroup(interval, eId=name))
+    parts = [_identification(record), _AKN.lifecycle(*lifecycle, source=AUTHOR)]
+    if groups:
+        parts.append(_AKN.temporalData(*groups, source=AUTHOR))
     references = _AKN.references(
         _AKN.TLCOrganization(eId="cutter", href="/akn/ontology/organization/cutter", showAs="cutter"),
         _AKN.TLCConcept(eId="in_force", href="/akn/ontology/concept/in_force", showAs="in force"), source=AUTHOR,
     )  # fmt: skip
     proof = _OURS.record(json.dumps(record_values(export), ensure_ascii=False, sort_keys=True))
     return _AKN.meta(*parts, references, _AKN.proprietary(proof, source=AUTHOR))
-
-
-def _ends(export: LawExport) -> set[str]:
-    return {unit.effective_until.isoformat() for unit in export.units if unit.effective_until}
 
 
 def _identification(record: ExportRecord) -> Any:
@@ -170,27 +179,3 @@ def _identification(record: ExportRecord) -> Any:
         ),
         source=AUTHOR,
     )  # fmt: skip
-
-
-def _lifecycle(export: LawExport, events: dict[str, str]) -> Any:
-    """An event for each day on which a version takes effect or a unit ends."""
-    kinds = {
-        version.effective_from.isoformat(): EVENTS[version.operation] for version in reversed(export.record.versions)
-    }
-    return _AKN.lifecycle(
-        *(
-            _AKN.eventRef(eId=name, date=day, source=AUTHOR, type=kinds.get(day, "amendment"))
-            for day, name in sorted(events.items())
-        ),
-        source=AUTHOR,
-    )
-
-
-def _temporal_data(export: LawExport, events: dict[str, str]) -> Any:
-    groups = []
-    for (begins, ends), name in _periods(export).items():
-        interval = _AKN.timeInterval(start=f"#{events[begins]}", refersTo="#in_force")
-        if ends:
-            interval.set("end", f"#{events[ends]}")
-        groups.append(_AKN.temporalGroup(interval, eId=name))
-    return _AKN.temporalData(*groups, source=AUTHOR)
