@@ -38,11 +38,25 @@ EVENTS = {"first_cut": "generation", "revision": "amendment", "correction": "ame
 
 def akoma_ntoso(export: LawExport) -> bytes:
     """The exported version as an act. Raises ValueError if it does not fit the official schema."""
-    ids = _eids(export.units)
-    act = _AKN.act(
-        _meta(export), _AKN.body(*_body(export, ids)), name="act", contains="singleVersion"
-    )  # fmt: skip
-    root = _AKN.akomaNtoso(act)
+    ids, periods = _eids(export.units), _periods(export)
+    with_children = {unit.parent for unit in export.units}
+    elements: dict[str, Any] = {}
+    top: list[Any] = []
+    for unit in export.units:
+        name, _ = _element(unit)
+        element = _AKN(name, eId=ids[unit.address], wId=unit.address, period=f"#{periods[_time(unit)]}")
+        if name == "hcontainer":
+            element.set("name", unit.section_type)
+        element.append(_AKN.heading(_xml(unit.title)))
+        container = "intro" if unit.address in with_children else "content"
+        lines = [line for line in unit.body.split("\n") if line.strip()]
+        element.append(_AKN(container, *(_AKN.p(_xml(line)) for line in lines)))
+        elements[unit.address] = element
+        above = elements.get(unit.parent or "")
+        (top if above is None else above).append(element)
+    # A body must not be empty, so a repealed law says that it has no text.
+    top = top or [_AKN.hcontainer(_AKN.content(_AKN.p()), name="empty", eId="hcontainer_empty")]
+    root = _AKN.akomaNtoso(_AKN.act(_meta(export), _AKN.body(*top), name="act", contains="singleVersion"))
     data: bytes = etree.tostring(root, pretty_print=True, xml_declaration=True, encoding="UTF-8")
     if wrong := problems(data):
         raise ValueError(f"{export.record.document} does not fit the schema of Akoma Ntoso: {wrong[0]}")
@@ -86,27 +100,6 @@ def _eids(units: tuple[ExportedUnit, ...]) -> dict[str, str]:
 def _element(unit: ExportedUnit) -> tuple[str, str]:
     word = unit.address.rpartition("/")[2].partition("-")[0]
     return SEGMENTS.get(word) or ELEMENTS.get(unit.section_type) or ("hcontainer", "hcontainer")
-
-
-def _body(export: LawExport, ids: dict[str, str]) -> list[Any]:
-    """The topmost elements; a body must not be empty, so a repealed law says that it has no text."""
-    made: dict[str, Any] = {}
-    top: list[Any] = []
-    with_children = {unit.parent for unit in export.units}
-    periods = _periods(export)
-    for unit in export.units:
-        name, _ = _element(unit)
-        element = _AKN(name, eId=ids[unit.address], wId=unit.address, period=f"#{periods[_time(unit)]}")
-        if name == "hcontainer":
-            element.set("name", unit.section_type)
-        element.append(_AKN.heading(_xml(unit.title)))
-        container = "intro" if unit.address in with_children else "content"
-        lines = [line for line in unit.body.split("\n") if line.strip()]
-        element.append(_AKN(container, *(_AKN.p(_xml(line)) for line in lines)))
-        made[unit.address] = element
-        above = made.get(unit.parent or "")
-        (top if above is None else above).append(element)
-    return top or [_AKN.hcontainer(_AKN.content(_AKN.p()), name="empty", eId="hcontainer_empty")]
 
 
 def _xml(text: str) -> str:

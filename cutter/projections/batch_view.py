@@ -8,7 +8,7 @@ database recorded.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import groupby
@@ -278,8 +278,18 @@ def _spans(run: RunCore, facts: BatchFacts, until: str) -> list[Span]:
             states.append(Span(kind=kind, start=joined[0][0][0], end=joined[-1][1]))
     tries = facts.attempts.get(run.run_id, ())
     attempts = [Span(kind=RUNNING, start=attempt.started_at, end=attempt.finished_at or until) for attempt in tries]
+    # Between two attempts of a gate there is a pause. After an attempt that lacked an approval there is none, because
+    # the run waits for people.
+    pauses = []
+    before: dict[str, AttemptRecord] = {}
+    for attempt in tries:
+        last = before.get(attempt.gate)
+        if last and last.finished_at and last.outcome != "approval_refused":
+            kind = TURN if last.outcome == "lane_busy" else RETRY
+            pauses.append(Span(kind=kind, start=last.finished_at, end=attempt.started_at))
+        before[attempt.gate] = attempt
     exact = []
-    for span in (*attempts, *_pauses(tries)):
+    for span in (*attempts, *pauses):
         under = next((state for state in states if state.start <= span.start < state.end), None)
         if under is not None and under.kind not in (STOPPED, span.kind):
             exact.append(replace(span, end=min(span.end, under.end), over=under.kind))
@@ -294,20 +304,6 @@ def _kind(state: str) -> str:
         return STOPPED
     ended = state == State.CLOSEOUT_REPORTED or RunState(state).failed or RunState(state).voided
     return "" if ended else RUNNING
-
-
-def _pauses(tries: Sequence[AttemptRecord]) -> Iterator[Span]:
-    """The pauses between two attempts of a gate.
-
-    After an attempt that lacked an approval there is no pause, because the run waits for people.
-    """
-    before: dict[str, AttemptRecord] = {}
-    for attempt in tries:
-        last = before.get(attempt.gate)
-        if last and last.finished_at and last.outcome != "approval_refused":
-            kind = TURN if last.outcome == "lane_busy" else RETRY
-            yield Span(kind=kind, start=last.finished_at, end=attempt.started_at)
-        before[attempt.gate] = attempt
 
 
 # --- queues, people, gates --------------------------------------------------------------------------------------------

@@ -51,6 +51,14 @@ def differences(pins: Mapping[str, Any], view: RequestView) -> list[str]:
 
 def parts(view: RequestView, *, linked: bool, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The names and values for the template. `linked` is true if the page has the text, so that entries link to it."""
+    # The addresses of the units with a finding, and of every unit above such a unit.
+    parents = {unit.address: unit.parent_address for unit in view.units}
+    noticed: set[str] = set()
+    for unit in view.units:
+        address: str | None = unit.address if unit.findings else None
+        while address is not None and address not in noticed:
+            noticed.add(address)
+            address = parents[address]
     places = {
         name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
         for name, _, _ in SEVERITIES
@@ -60,7 +68,7 @@ def parts(view: RequestView, *, linked: bool, changes: Mapping[str, str] | None 
         "linked": linked,
         "changes": changes or {},
         "counts": counts(view),
-        "noticed": _noticed(view),
+        "noticed": frozenset(noticed),
         "worst": {name: positions for name, positions in places.items() if positions},
         "by_address": {unit.address: unit for unit in view.units},
         "severities": SEVERITIES,
@@ -82,15 +90,3 @@ def counts(view: RequestView) -> dict[str, int]:
         "noticed": sum(bool(unit.findings) for unit in view.units),
         "stored": sum(unit.stored is not None for unit in view.units),
     }
-
-
-def _noticed(view: RequestView) -> frozenset[str]:
-    """The addresses of the units with a finding, and of every unit above such a unit."""
-    parents = {unit.address: unit.parent_address for unit in view.units}
-    addresses: set[str] = set()
-    for unit in view.units:
-        address: str | None = unit.address if unit.findings else None
-        while address is not None and address not in addresses:
-            addresses.add(address)
-            address = parents[address]
-    return frozenset(addresses)
