@@ -29,7 +29,7 @@ from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.law_in_force import LAW
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, together, values
-from cutter.storage.snapshots import Snapshot
+from cutter.storage.run_evidence import Snapshot
 from cutter.types import Json
 
 

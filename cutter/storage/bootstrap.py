@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -20,9 +21,8 @@ from cutter import limits, versions
 from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.storage.faults import translate
-from cutter.storage.guards import CONNECTIONS, GUARDED
 from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
-from cutter.storage.records import answer
+from cutter.storage.records import Rows, answer, records, values
 
 READERS = (Role.DIRECTUS, Role.API, Role.DESK)
 """The roles that only read, and whose sessions are bounded more tightly."""
@@ -52,6 +52,18 @@ SET_BY_THE_SUPERUSER: dict[Role, dict[str, str]] = {
 
 A role cannot change `temp_file_limit`. It can change the timeouts, see sessions.sql.
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedFunction:
+    """A function with its argument types, and whether every role may call it."""
+
+    function: str
+    open_to_all: bool
+
+
+GUARDED = records("guarded_functions", GuardedFunction)
+CONNECTIONS: Rows[int] = values("connections_there")
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
