@@ -21,9 +21,8 @@ from cutter.registration import caps_of
 from cutter.storage import batch_views, effect_policy
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
-from cutter.storage.clock import CLOCK
 from cutter.storage.faults import translated
-from cutter.storage.pools import Connection
+from cutter.storage.pools import CLOCK, Connection
 
 
 def begin_batch(deps: Deps, input: BatchInput) -> BatchStep:

@@ -23,9 +23,8 @@ from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.backups import NEWEST, RecordedBackup
 from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
-from cutter.storage.many import many
 from cutter.storage.pools import Connection, session, single
-from cutter.storage.records import Rows, parameters, records, values
+from cutter.storage.records import Rows, many, parameters, records, values
 from cutter.types import Json
 
 TOOL = "DOT-991"

@@ -16,8 +16,7 @@ from cutter.gates import lifecycle_enact as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
-from cutter.storage.many import many
-from cutter.storage.records import records
+from cutter.storage.records import many, records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

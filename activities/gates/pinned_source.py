@@ -14,7 +14,7 @@ from cutter.errors import NotFound
 from cutter.marking.revision import Base, RevisionPlan, plan_revision
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.records import records
-from cutter.storage.snapshots import Snapshot
+from cutter.storage.run_evidence import Snapshot
 
 T = TypeVar("T")
 

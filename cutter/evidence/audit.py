@@ -34,15 +34,12 @@ def stranger(data: bytes) -> str | None:
     A file without any such line is a different file. A file with one may be an export that was changed, so it goes to
     the check.
     """
-    if any(set(_object(line) or ()) in ({*EVENT}, CLOSING) for line in data.split(b"\n")):
-        return None
+    for line in data.split(b"\n"):
+        try:
+            value = json.loads(line.decode("utf-8"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and set(value) in ({*EVENT}, CLOSING):
+            return None
     problem = "line 1 is not an audit event" if data.strip() else "the file is empty"
     return f"{problem}; each line of an export is a JSON object with {', '.join(EVENT)}"
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

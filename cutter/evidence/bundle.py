@@ -126,7 +126,12 @@ def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None)
         "costs.json": _line(costs.rollup(facts)),
         "history.json": _line(history or NO_HISTORY),
         "audit.jsonl": audit.export(facts["events"]),
-        "transitions.jsonl": _until(transitions, facts["as_of"]),
+        "transitions.jsonl": b"".join(
+            line
+            for line in transitions.splitlines(keepends=True)
+            # The times all have the same form, so they are compared as texts.
+            if facts["as_of"] is None or str(recorded_values.loads(line)["timestamp"]) <= facts["as_of"]
+        ),
         "decisions.jsonl": b"".join(_line(row) for row in decisions(facts)),
         **{f"{name}.jsonl": b"".join(_line(row) for row in facts[name]) for name in TABLES},
         **{f"policies/{policy['sha256']}.yaml": policy["body"].encode() for policy in facts["policies"]},
@@ -179,13 +184,3 @@ def _decided(holder: Json, where: Json) -> Iterator[Json]:
 
 def _line(value: object) -> bytes:
     return (canonical(value) + "\n").encode()
-
-
-def _until(transitions: bytes, as_of: str | None) -> bytes:
-    """The events up to a moment. Their times all have the same form, so they are compared as texts."""
-    lines = transitions.splitlines(keepends=True)
-    return b"".join(line for line in lines if as_of is None or _time(line) <= as_of)
-
-
-def _time(line: bytes) -> str:
-    return str(recorded_values.loads(line)["timestamp"])

@@ -6,18 +6,15 @@ them (cutter/evidence/offline/enacted_text.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from cutter.domain.digests import sha256_hex
-from cutter.errors import NotFound, ProgrammingError
+from cutter.errors import NotFound
 from cutter.evidence.offline import BROKEN, MANIFEST, Bundle, canonical, sealed
-from cutter.law.export_record import LawExport, region_of
-from cutter.marking.revision import UnitInForce, line_of
+from cutter.law.export_record import region_of
+from cutter.marking.revision import line_of
 from cutter.storage import enacted_law
 from cutter.storage.law_export import export_of_version
 from cutter.storage.law_in_force import CONTINUED, ENACTED, LAW
 from cutter.storage.pools import Connection
-from cutter.types import Json
 
 TEXT, ROWS = "law.md", "law.jsonl"
 
@@ -35,11 +32,26 @@ def law_members(connection: Connection, document: str, run_id: str) -> dict[str,
     ended = {unit.address: unit for unit in LAW.all(connection, asked)}
     units = {unit.address: unit for unit in ENACTED.all(connection, asked)}
     continued = {row.address: row.continues for row in CONTINUED.all(connection, asked)}
-    places = dict(_places(made))
-    rows = [
-        _row(units.get(address), ended.get(address), continued.get(address, ""), places.get(address))
-        for address in sorted(units.keys() | ended.keys(), key=str.encode)
-    ]
+    # Where each unit begins and ends in the text, in bytes.
+    between = {piece.before_order: len(piece.text.encode()) for piece in made.left_out}
+    places, end = dict[str, list[int]](), 0
+    for piece in made.units:
+        start = end + between.get(piece.order, 0)
+        end = start + len(piece.body.encode())
+        places[piece.address] = [start, end]
+    rows = []
+    for address in sorted(units.keys() | ended.keys(), key=str.encode):
+        unit, old = units.get(address), ended.get(address)
+        shown = unit or ended[address]
+        same = unit is not None and old is not None and line_of(unit) == line_of(old)
+        operation = "repeal" if unit is None else "create" if old is None else "keep" if same else "revise"
+        rows.append({
+            "address": address, "unit_kind": shown.unit_kind, "section_type": shown.section_type,
+            "publication_type": shown.publication_type or "", "owner": shown.owner, "title": shown.title,
+            "body_sha256": shown.body_sha256, "parent_address": shown.parent_address or "", "operation": operation,
+            "ends": sha256_hex(line_of(old)) if old else "", "continues": continued.get(address, ""),
+            "place": places.get(address),
+        })  # fmt: skip
     return {TEXT: region_of(made), ROWS: b"".join(f"{canonical(row)}\n".encode() for row in rows)}
 
 
@@ -56,28 +68,3 @@ def members_of(data: bytes) -> dict[str, bytes]:
     except BROKEN:
         return {}
     return {name: members[name] for name in (TEXT, ROWS) if name in members}
-
-
-def _row(unit: UnitInForce | None, ended: UnitInForce | None, continues: str, place: Sequence[int] | None) -> Json:
-    shown = unit or ended
-    if shown is None:
-        raise ProgrammingError("a row of a law has a unit")
-    old = sha256_hex(line_of(ended)) if ended else ""
-    same = unit is not None and ended is not None and line_of(unit) == line_of(ended)
-    operation = "repeal" if unit is None else "create" if ended is None else "keep" if same else "revise"
-    return {
-        "address": shown.address, "unit_kind": shown.unit_kind, "section_type": shown.section_type,
-        "publication_type": shown.publication_type or "", "owner": shown.owner, "title": shown.title,
-        "body_sha256": shown.body_sha256, "parent_address": shown.parent_address or "", "operation": operation,
-        "ends": old, "continues": continues, "place": place,
-    }  # fmt: skip
-
-
-def _places(made: LawExport) -> Iterator[tuple[str, list[int]]]:
-    """Where each unit begins and ends in the text, in bytes."""
-    between = {piece.before_order: len(piece.text.encode()) for piece in made.left_out}
-    end = 0
-    for unit in made.units:
-        start = end + between.get(unit.order, 0)
-        end = start + len(unit.body.encode())
-        yield unit.address, [start, end]

@@ -38,11 +38,25 @@ EVENTS = {"first_cut": "generation", "revision": "amendment", "correction": "ame
 
 def akoma_ntoso(export: LawExport) -> bytes:
     """The exported version as an act. Raises ValueError if it does not fit the official schema."""
-    ids = _eids(export.units)
-    act = _AKN.act(
-        _meta(export), _AKN.body(*_body(export, ids)), name="act", contains="singleVersion"
-    )  # fmt: skip
-    root = _AKN.akomaNtoso(act)
+    ids, periods = _eids(export.units), _periods(export)
+    with_children = {unit.parent for unit in export.units}
+    elements: dict[str, Any] = {}
+    top: list[Any] = []
+    for unit in export.units:
+        name, _ = _element(unit)
+        element = _AKN(name, eId=ids[unit.address], wId=unit.address, period=f"#{periods[_time(unit)]}")
+        if name == "hcontainer":
+            element.set("name", unit.section_type)
+        element.append(_AKN.heading(_xml(unit.title)))
+        container = "intro" if unit.address in with_children else "content"
+        lines = [line for line in unit.body.split("\n") if line.strip()]
+        element.append(_AKN(container, *(_AKN.p(_xml(line)) for line in lines)))
+        elements[unit.address] = element
+        above = elements.get(unit.parent or "")
+        (top if above is None else above).append(element)
+    # A body must not be empty, so a repealed law says that it has no text.
+    top = top or [_AKN.hcontainer(_AKN.content(_AKN.p()), name="empty", eId="hcontainer_empty")]
+    root = _AKN.akomaNtoso(_AKN.act(_meta(export), _AKN.body(*top), name="act", contains="singleVersion"))
     data: bytes = etree.tostring(root, pretty_print=True, xml_declaration=True, encoding="UTF-8")
     if wrong := problems(data):
         raise ValueError(f"{export.record.document} does not fit the schema of Akoma Ntoso: {wrong[0]}")
@@ -88,27 +102,6 @@ def _element(unit: ExportedUnit) -> tuple[str, str]:
     return SEGMENTS.get(word) or ELEMENTS.get(unit.section_type) or ("hcontainer", "hcontainer")
 
 
-def _body(export: LawExport, ids: dict[str, str]) -> list[Any]:
-    """The topmost elements; a body must not be empty, so a repealed law says that it has no text."""
-    made: dict[str, Any] = {}
-    top: list[Any] = []
-    with_children = {unit.parent for unit in export.units}
-    periods = _periods(export)
-    for unit in export.units:
-        name, _ = _element(unit)
-        element = _AKN(name, eId=ids[unit.address], wId=unit.address, period=f"#{periods[_time(unit)]}")
-        if name == "hcontainer":
-            element.set("name", unit.section_type)
-        element.append(_AKN.heading(_xml(unit.title)))
-        container = "intro" if unit.address in with_children else "content"
-        lines = [line for line in unit.body.split("\n") if line.strip()]
-        element.append(_AKN(container, *(_AKN.p(_xml(line)) for line in lines)))
-        made[unit.address] = element
-        above = made.get(unit.parent or "")
-        (top if above is None else above).append(element)
-    return top or [_AKN.hcontainer(_AKN.content(_AKN.p()), name="empty", eId="hcontainer_empty")]
-
-
 def _xml(text: str) -> str:
     """The text without characters that XML cannot hold."""
     return _NOT_XML.sub("\ufffd", text)
@@ -127,20 +120,29 @@ def _periods(export: LawExport) -> dict[tuple[str, str], str]:
 def _meta(export: LawExport) -> Any:
     record = export.record
     events = {version.effective_from.isoformat(): f"e_{version.version}" for version in reversed(record.versions)}
-    events |= {day: f"end_{n}" for n, day in enumerate(sorted(_ends(export) - events.keys()), 1)}
-    parts = [_identification(record), _lifecycle(export, events)]
-    if export.units:
-        parts.append(_temporal_data(export, events))
+    ends = {unit.effective_until.isoformat() for unit in export.units if unit.effective_until}
+    events |= {day: f"end_{n}" for n, day in enumerate(sorted(ends - events.keys()), 1)}
+    # An event for each day on which a version takes effect or a unit ends.
+    kinds = {version.effective_from.isoformat(): EVENTS[version.operation] for version in reversed(record.versions)}
+    lifecycle = [
+        _AKN.eventRef(eId=name, date=day, source=AUTHOR, type=kinds.get(day, "amendment"))
+        for day, name in sorted(events.items())
+    ]
+    groups = []
+    for (begins, until), name in _periods(export).items():
+        interval = _AKN.timeInterval(start=f"#{events[begins]}", refersTo="#in_force")
+        if until:
+            interval.set("end", f"#{events[until]}")
+        groups.append(_AKN.temporalGroup(interval, eId=name))
+    parts = [_identification(record), _AKN.lifecycle(*lifecycle, source=AUTHOR)]
+    if groups:
+        parts.append(_AKN.temporalData(*groups, source=AUTHOR))
     references = _AKN.references(
         _AKN.TLCOrganization(eId="cutter", href="/akn/ontology/organization/cutter", showAs="cutter"),
         _AKN.TLCConcept(eId="in_force", href="/akn/ontology/concept/in_force", showAs="in force"), source=AUTHOR,
     )  # fmt: skip
     proof = _OURS.record(json.dumps(record_values(export), ensure_ascii=False, sort_keys=True))
     return _AKN.meta(*parts, references, _AKN.proprietary(proof, source=AUTHOR))
-
-
-def _ends(export: LawExport) -> set[str]:
-    return {unit.effective_until.isoformat() for unit in export.units if unit.effective_until}
 
 
 def _identification(record: ExportRecord) -> Any:
@@ -170,27 +172,3 @@ def _identification(record: ExportRecord) -> Any:
         ),
         source=AUTHOR,
     )  # fmt: skip
-
-
-def _lifecycle(export: LawExport, events: dict[str, str]) -> Any:
-    """An event for each day on which a version takes effect or a unit ends."""
-    kinds = {
-        version.effective_from.isoformat(): EVENTS[version.operation] for version in reversed(export.record.versions)
-    }
-    return _AKN.lifecycle(
-        *(
-            _AKN.eventRef(eId=name, date=day, source=AUTHOR, type=kinds.get(day, "amendment"))
-            for day, name in sorted(events.items())
-        ),
-        source=AUTHOR,
-    )
-
-
-def _temporal_data(export: LawExport, events: dict[str, str]) -> Any:
-    groups = []
-    for (begins, ends), name in _periods(export).items():
-        interval = _AKN.timeInterval(start=f"#{events[begins]}", refersTo="#in_force")
-        if ends:
-            interval.set("end", f"#{events[ends]}")
-        groups.append(_AKN.temporalGroup(interval, eId=name))
-    return _AKN.temporalData(*groups, source=AUTHOR)

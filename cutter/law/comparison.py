@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from cutter.domain.word_diff import Piece, word_diff
@@ -68,7 +68,17 @@ def compare(before: Sequence[Unit], after: Sequence[Unit]) -> Comparison:
     gone = [unit for unit in before if unit.address not in new]
     moved = _moves(gone, [unit for unit in after if unit.address not in old])
     left = {unit.address for unit in moved.values()}
-    later = [_later(unit, old.get(unit.address), moved.get(unit.address)) for unit in after]
+    later = []
+    for unit in after:
+        earlier = moved.get(unit.address) or old.get(unit.address)
+        change = UnitChange(change="kept", before=earlier, after=unit)
+        if unit.address in moved:
+            change = replace(change, change="moved")
+        elif earlier is None:
+            change = replace(change, change="created")
+        elif earlier.body != unit.body or change.other_differences:
+            change = replace(change, change="revised")
+        later.append(change)
     repealed = [unit for unit in gone if unit.address not in left]
     return Comparison(changes=tuple(_placed(later, repealed, before)))
 
@@ -80,35 +90,23 @@ def _by_address(units: Iterable[Unit]) -> dict[str, Unit]:
 def _moves(gone: Sequence[Unit], come: Sequence[Unit]) -> dict[str, Unit]:
     """New address → the unit that was moved there: first by the whole text, then by the text below the heading."""
     moves: dict[str, Unit] = {}
-    for key in (_whole, _below_heading):
+    for below_heading in (False, True):
         waiting: dict[str, deque[Unit]] = {}
         used = {unit.address for unit in moves.values()}
         for unit in gone:
-            if unit.address not in used and key(unit):
-                waiting.setdefault(key(unit), deque()).append(unit)
+            text = _text(unit, below_heading=below_heading)
+            if unit.address not in used and text:
+                waiting.setdefault(text, deque()).append(unit)
         for unit in come:
-            if unit.address not in moves and waiting.get(key(unit)):
-                moves[unit.address] = waiting[key(unit)].popleft()
+            same = waiting.get(_text(unit, below_heading=below_heading))
+            if unit.address not in moves and same:
+                moves[unit.address] = same.popleft()
     return moves
 
 
-def _whole(unit: Unit) -> str:
-    return unit.body.strip()
-
-
-def _below_heading(unit: Unit) -> str:
-    return unit.body.strip().partition("\n")[2].strip()
-
-
-def _later(unit: Unit, same_address: Unit | None, moved_from: Unit | None) -> UnitChange:
-    if moved_from is not None:
-        return UnitChange(change="moved", before=moved_from, after=unit)
-    if same_address is None:
-        return UnitChange(change="created", before=None, after=unit)
-    change = UnitChange(change="kept", before=same_address, after=unit)
-    if same_address.body == unit.body and not change.other_differences:
-        return change
-    return UnitChange(change="revised", before=same_address, after=unit)
+def _text(unit: Unit, *, below_heading: bool) -> str:
+    text = unit.body.strip()
+    return text.partition("\n")[2].strip() if below_heading else text
 
 
 def _placed(later: list[UnitChange], repealed: Sequence[Unit], before: Sequence[Unit]) -> list[UnitChange]:

@@ -49,15 +49,10 @@ def form_of(data: bytes) -> str | None:
         return AKN
     if start.startswith(b'"document","version"'):
         return "csv"
-    if start.startswith(b"{"):
-        return _json_form(data)
-    return None
-
-
-def _json_form(data: bytes) -> str | None:
-    first = data.partition(b"\n")[0]
+    if not start.startswith(b"{"):
+        return None
     try:
-        if json.loads(first).get("kind"):
+        if json.loads(data.partition(b"\n")[0]).get("kind"):
             return "jsonl"
     except NO_EXPORT:
         pass
@@ -110,11 +105,7 @@ def check(data: bytes, form: str, newest: LawExport, earlier: Iterable[LawExport
             return Checked(
                 identical=False, note=f"later versions have ended {ended} of {len(newest.units)} units since"
             )
-    return Checked(identical=False, difference=_difference(data, made))
-
-
-def _difference(data: bytes, made: bytes) -> str:
-    """The first line that differs, from a little before the place where it differs."""
+    # The first line that differs, from a little before the place where it differs.
     lines = enumerate(zip_longest(data.split(b"\n"), made.split(b"\n")), start=1)
     number, (given, wanted) = next((number, pair) for number, pair in lines if pair[0] != pair[1])
     alike = zip(given or b"", wanted or b"", strict=False)
@@ -122,7 +113,8 @@ def _difference(data: bytes, made: bytes) -> str:
         (at for at, (byte, other) in enumerate(alike) if byte != other), min(len(given or b""), len(wanted or b""))
     )
     begin = max(place - _EXCERPT // 2, 0)
-    return f"line {number} has {_excerpt(given, begin)} in the file and {_excerpt(wanted, begin)} in the database"
+    shown = f"{_excerpt(given, begin)} in the file and {_excerpt(wanted, begin)} in the database"
+    return Checked(identical=False, difference=f"line {number} has {shown}")
 
 
 def _excerpt(line: bytes | None, begin: int) -> str:

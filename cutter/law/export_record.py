@@ -6,7 +6,9 @@ and nothing from the clock: the same version gives the same bytes until a later 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
@@ -19,6 +21,10 @@ from cutter.law.region import Piece
 
 SCHEMA = "cutter-law-export/1"
 DIGEST = Field(pattern=r"^[0-9a-f]{64}$")
+UNKNOWN_COUNTRY, UNKNOWN_LANGUAGE = "zz", "und"
+
+_FRONT_MATTER = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_FIELD = r"^%s:[ \t]*[\"']?([A-Za-z]{%d})[\"']?[ \t]*\r?$"
 
 
 class _Frozen(BaseModel):
@@ -118,15 +124,37 @@ def export_of(
     text: LawText, pieces: Sequence[Piece], known: Sequence[LawVersion], *, country: str = "zz", language: str = "und"
 ) -> LawExport:
     """The export of a version whose text is put together again in `pieces`; `known` are the versions of the law."""
-    units = tuple(_unit(unit) for unit in text.units)
     version = text.version
+    units = tuple(
+        ExportedUnit(
+            order=unit.order, address=unit.address, parent=unit.parent, title=unit.title, unit_kind=unit.unit_kind,
+            section_type=unit.section_type, unit_version=unit.version, effective_from=unit.effective_from,
+            effective_until=unit.effective_until, content_sha256=unit.content_sha256, body=unit.body,
+        )
+        for unit in text.units
+    )  # fmt: skip
+    # Each text that is in no unit names the unit that follows it.
+    left_out: list[LeftOut] = []
+    following = max((piece.unit.order for piece in pieces if piece.unit), default=0) + 1
+    for piece in reversed(pieces):
+        if piece.unit is None:
+            left_out.append(LeftOut(before_order=following, text=piece.text.decode()))
+        else:
+            following = piece.unit.order
     record = ExportRecord(
         document=version.document, title=version.title, version=version.version, operation=version.operation,
         effective_from=version.effective_from, effective_until=version.effective_until,
         enacted_at=render_instant(version.enacted_at), run_id=version.run_id, change_set=version.change_set,
         source_sha256=version.source_sha256, region_sha256=version.region_sha256,
         writer_digest=version.writer_digest, units_sha256=units_digest(units), units=len(units), country=country,
-        language=language, versions=tuple(_version(item) for item in known if item.version <= version.version),
+        language=language,
+        versions=tuple(
+            ExportedVersion(
+                version=item.version, operation=item.operation, effective_from=item.effective_from, run_id=item.run_id
+            )
+            for item in known
+            if item.version <= version.version
+        ),
         signers=tuple(
             ExportedSigner(
                 role=signer.role, name=signer.name, fingerprint=signer.fingerprint,
@@ -135,7 +163,30 @@ def export_of(
             for signer in text.signers
         ),
     )  # fmt: skip
-    return LawExport(record=record, units=units, left_out=_left_out(pieces))
+    return LawExport(record=record, units=units, left_out=tuple(reversed(left_out)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jurisdiction:
+    """ISO 3166 code of two letters and ISO 639 code of three, in lower case."""
+
+    country: str = UNKNOWN_COUNTRY
+    language: str = UNKNOWN_LANGUAGE
+
+
+def jurisdiction_of(source: bytes, *, country: str | None, language: str | None) -> Jurisdiction:
+    """What the front matter of a source names (`country: fr`, `language: fra`), else the values of its profile."""
+    block = _FRONT_MATTER.match(source)
+    head = block[1].decode(errors="replace") if block else ""
+    return Jurisdiction(
+        country=_named(head, "country", 2) or country or UNKNOWN_COUNTRY,
+        language=_named(head, "language", 3) or language or UNKNOWN_LANGUAGE,
+    )
+
+
+def _named(head: str, field: str, letters: int) -> str | None:
+    match = re.search(_FIELD % (field, letters), head, re.MULTILINE)
+    return match[1].lower() if match else None
 
 
 def units_digest(units: Sequence[ExportedUnit]) -> str:
@@ -143,33 +194,6 @@ def units_digest(units: Sequence[ExportedUnit]) -> str:
     return canonical_digest(
         [[unit.order, unit.address, unit.parent, unit.title, unit.content_sha256] for unit in units]
     )
-
-
-def _unit(unit: Any) -> ExportedUnit:
-    return ExportedUnit(
-        order=unit.order, address=unit.address, parent=unit.parent, title=unit.title, unit_kind=unit.unit_kind,
-        section_type=unit.section_type, unit_version=unit.version, effective_from=unit.effective_from,
-        effective_until=unit.effective_until, content_sha256=unit.content_sha256, body=unit.body,
-    )  # fmt: skip
-
-
-def _version(version: LawVersion) -> ExportedVersion:
-    return ExportedVersion(
-        version=version.version, operation=version.operation, effective_from=version.effective_from,
-        run_id=version.run_id,
-    )  # fmt: skip
-
-
-def _left_out(pieces: Sequence[Piece]) -> tuple[LeftOut, ...]:
-    """Each text that is in no unit, with the unit that follows it."""
-    left_out: list[LeftOut] = []
-    following = max((piece.unit.order for piece in pieces if piece.unit), default=0) + 1
-    for piece in reversed(pieces):
-        if piece.unit is None:
-            left_out.append(LeftOut(before_order=following, text=piece.text.decode()))
-        else:
-            following = piece.unit.order
-    return tuple(reversed(left_out))
 
 
 def region_of(export: LawExport) -> bytes:

@@ -81,18 +81,16 @@ def legal_time(record: Mapping[str, Any] | LawVersion) -> str:
 def excerpt(body: str, words: str) -> str:
     """The words around the first hit, on one line; the beginning of the text if no word is found as it is written."""
     given = body.split()
-    place = _first_hit([folded(word) for word in given], [folded(word) for word in re.findall(r"\w+", words)])
+    text, wanted = [folded(word) for word in given], [folded(word) for word in re.findall(r"\w+", words)]
+    # Where all words follow each other, else where the first of any of them is.
+    for place in range(len(text)):
+        following = zip_longest(wanted, text[place : place + len(wanted)], fillvalue="")
+        if wanted and all(term in word for term, word in following):
+            break
+    else:
+        place = next((place for place, word in enumerate(text) if any(term in word for term in wanted)), 0)
     first, last = max(0, place - EXCERPT_WORDS), place + EXCERPT_WORDS + 1
     return f"{'… ' if first else ''}{' '.join(given[first:last])}{' …' if last < len(given) else ''}"
-
-
-def _first_hit(given: list[str], wanted: list[str]) -> int:
-    """Where all words follow each other, else where the first of any of them is."""
-    for place in range(len(given)):
-        following = zip_longest(wanted, given[place : place + len(wanted)], fillvalue="")
-        if wanted and all(term in word for term, word in following):
-            return place
-    return next((place for place, word in enumerate(given) if any(term in word for term in wanted)), 0)
 
 
 def folded(word: str) -> str:

@@ -111,25 +111,6 @@ def read(line: bytes) -> Event:
         raise Malformed("not one JSON object") from None
     if not isinstance(value, dict):
         raise Malformed("not one JSON object")
-    return _event(value)
-
-
-def moment(event: Event) -> datetime:
-    """The time of an event. Raises Malformed if the timestamp is not a time."""
-    return parsed(event.timestamp)
-
-
-def parsed(text: str) -> datetime:
-    """The time in a text. Raises Malformed if the text is not an RFC 3339 time with a zone."""
-    try:
-        if _INSTANT.fullmatch(text):
-            return datetime.fromisoformat(text)
-    except ValueError:
-        pass
-    raise Malformed(f"{text[:40]!r} is no RFC 3339 time with a zone")
-
-
-def _event(value: Json) -> Event:
     if value.keys() != _FIELDS:
         lacking = [name for name in FIELDS if name not in value]
         more = sorted(set(value) - set(FIELDS))
@@ -147,6 +128,21 @@ def _event(value: Json) -> Event:
     if value["event_type"] not in BY_EVENT_TYPE:
         raise Malformed(f"event_type {value['event_type'][:60]!r} is none of {', '.join(BY_EVENT_TYPE)}")
     return Event(**value)
+
+
+def moment(event: Event) -> datetime:
+    """The time of an event. Raises Malformed if the timestamp is not a time."""
+    return parsed(event.timestamp)
+
+
+def parsed(text: str) -> datetime:
+    """The time in a text. Raises Malformed if the text is not an RFC 3339 time with a zone."""
+    try:
+        if _INSTANT.fullmatch(text):
+            return datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    raise Malformed(f"{text[:40]!r} is no RFC 3339 time with a zone")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Json:

@@ -127,7 +127,16 @@ def after(facts: RunFacts, change: Change) -> RunFacts:
             Activity.RUNNING,
             change.attempt,
         ):
-            return _tried(facts, change)
+            if change.outcome in _PASSED:
+                return replace(facts, passed=facts.passed + 1, activity=Activity.NONE, attempt=0, asked=False)
+            if change.outcome == "approval_refused":
+                return replace(facts, activity=Activity.NONE, asked=True)
+            if change.outcome in ("failed", "rehearsed"):
+                # The next recorded change shows the effect: the run's own move, or its end, as in a rehearsal.
+                return facts
+            if change.again:
+                return replace(facts, activity=Activity.RETRYING, retries=facts.retries + 1)
+            return replace(facts, activity=Activity.BETWEEN)
     return facts
 
 
@@ -136,23 +145,13 @@ def _counts(facts: RunFacts, gate: str) -> bool:
     return not held and facts.gate is not None and facts.gate.name == gate
 
 
-def _tried(facts: RunFacts, change: Tried) -> RunFacts:
-    if change.outcome in _PASSED:
-        return replace(facts, passed=facts.passed + 1, activity=Activity.NONE, attempt=0, asked=False)
-    if change.outcome == "approval_refused":
-        return replace(facts, activity=Activity.NONE, asked=True)
-    if change.outcome in ("failed", "rehearsed"):
-        # The next recorded change shows the effect: the run's own move, or its end, as in a rehearsal.
-        return facts
-    if change.again:
-        return replace(facts, activity=Activity.RETRYING, retries=facts.retries + 1)
-    return replace(facts, activity=Activity.BETWEEN)
-
-
 def _moved(facts: RunFacts, to: str) -> RunFacts:
     facts = replace(facts, begun=True)
     if RunState(to).stopped:
-        return _stopped(facts, to)
+        # The first stop since the last move shows if the retries were used up. A later stop changes only the state.
+        exhausted = facts.exhausted if facts.stopped else RunState(to).unavailable
+        activity = Activity.NONE if facts.activity is Activity.NONE else Activity.BETWEEN
+        return replace(facts, state=to, exhausted=exhausted, activity=activity, queued=False)
     if RunState(to).halted:
         failed = facts.failed or RunState(to).failed
         return replace(facts, state=to, failed=failed, activity=Activity.NONE, queued=False)
@@ -168,13 +167,3 @@ def _moved(facts: RunFacts, to: str) -> RunFacts:
         facts, state=to, passed=passed, activity=Activity.NONE, attempt=0 if more else facts.attempt, queued=False,
         asked=facts.asked and not more,
     )  # fmt: skip
-
-
-def _stopped(facts: RunFacts, to: str) -> RunFacts:
-    """The first stop since the last move shows whether the retries were used up.
-
-    A later stop changes only the state.
-    """
-    exhausted = facts.exhausted if facts.stopped else RunState(to).unavailable
-    activity = Activity.NONE if facts.activity is Activity.NONE else Activity.BETWEEN
-    return replace(facts, state=to, exhausted=exhausted, activity=activity, queued=False)

@@ -86,7 +86,22 @@ def moved(event: Event) -> Recorded:
 
 def in_order(run: RunCore, moves: Iterable[Recorded], attempts: Iterable[AttemptRecord]) -> list[Recorded]:
     """The moves, the attempts and an end without a write, by time."""
-    records = [*moves, *_attempts(attempts)]
+    records = [*moves]
+    for attempt in attempts:
+        gate, number = attempt.gate, attempt.n
+        began = Recorded(
+            at=instant(attempt.started_at), change=Began(gate=gate, attempt=number), cause=f"{gate} attempt {number}",
+            worker=attempt.lease_owner or "",
+        )  # fmt: skip
+        records.append(began)
+        if attempt.finished_at is not None and attempt.outcome is not None:
+            again = attempt.outcome == "unavailable" and attempt.next_eligible_at is not None
+            tried = Recorded(
+                at=instant(attempt.finished_at),
+                change=Tried(gate=gate, attempt=number, outcome=attempt.outcome, again=again),
+                cause=f"{gate} attempt {number}: {attempt.outcome}", reason=attempt.reason or "",
+            )  # fmt: skip
+            records.append(tried)
     if run.outcome is not None and run.ended_at:
         records.append(Recorded(at=instant(run.ended_at), change=Finished(outcome=run.outcome), cause="ended"))
     return sorted(records, key=lambda record: record.at)
@@ -102,22 +117,6 @@ def of_audit(body: str) -> Event | None:
     except ValueError:
         return None
     return Event(**{name: value[name] for name in FIELDS})
-
-
-def _attempts(attempts: Iterable[AttemptRecord]) -> Iterator[Recorded]:
-    for attempt in attempts:
-        gate, number = attempt.gate, attempt.n
-        yield Recorded(
-            at=instant(attempt.started_at), change=Began(gate=gate, attempt=number), cause=f"{gate} attempt {number}",
-            worker=attempt.lease_owner or "",
-        )  # fmt: skip
-        if attempt.finished_at is not None and attempt.outcome is not None:
-            again = attempt.outcome == "unavailable" and attempt.next_eligible_at is not None
-            yield Recorded(
-                at=instant(attempt.finished_at),
-                change=Tried(gate=gate, attempt=number, outcome=attempt.outcome, again=again),
-                cause=f"{gate} attempt {number}: {attempt.outcome}", reason=attempt.reason or "",
-            )  # fmt: skip
 
 
 # --- the views of one run ---------------------------------------------------------------------------------------------
@@ -180,16 +179,13 @@ class _Views:
             code = record.reason.partition(":")[0]
             more["reason_code"] = code if code in tuple(Denial) else self.facts.state
         if lifecycle is RUN:
-            more |= self._steps()
-        if lifecycle is TASK:
-            more |= self._task(state, record)
-        elif record.worker:
-            more["worker_id"] = record.worker
-        return more
-
-    def _task(self, state: str, record: Recorded) -> Json:
-        more: Json = {"retry_count": self.facts.retries, "max_retries": limits.FAILURE_BUDGET_A_RUN,
-                      "created_at": instant(self.created)}  # fmt: skip
+            steps = steps_of(self.facts, dryrun=self.dryrun)
+            done = [gate for gate in steps if step_status(self.facts, gate) is StepStatus.SUCCEEDED]
+            more |= {"steps": len(steps), "steps_succeeded": len(done)}
+        if lifecycle is not TASK:
+            return more | ({"worker_id": record.worker} if record.worker else {})
+        more |= {"retry_count": self.facts.retries, "max_retries": limits.FAILURE_BUDGET_A_RUN,
+                 "created_at": instant(self.created)}  # fmt: skip
         if self.started:
             more["started_at"] = self.started
         if state == "running" and record.worker:
@@ -200,8 +196,3 @@ class _Views:
         if state == "failed":
             more["retryable"] = False
         return more
-
-    def _steps(self) -> Json:
-        steps = steps_of(self.facts, dryrun=self.dryrun)
-        done = [gate for gate in steps if step_status(self.facts, gate) is StepStatus.SUCCEEDED]
-        return {"steps": len(steps), "steps_succeeded": len(done)}

@@ -189,11 +189,16 @@ def counted_in_workstream(context: Seen) -> Broken:
     replaced = context.text("replaces")
     if replaced and not context.record.get("replaces"):
         context.remember("replaces", replaced)
-        _forget(context, replaced)
+        # The replaced task no longer counts.
+        record = context.known.of("task", replaced)
+        if record.get("stream") and record.get("place") and not record.get("replaced"):
+            context.known.count("tasks", record["stream"], **{record["place"]: -1})
+        if record:
+            context.known.keep("task", replaced, {**record, "replaced": True})
     stream = context.remember("stream", context.text("workstream_id"))
     if stream is None or context.record.get("replaced"):
         return
-    place = _place(context.event.to_state)
+    place = {"completed": "completed", "failed": "lost", "cancelled": "lost"}.get(context.event.to_state, "open")
     had = context.record.get("place")
     context.record["place"] = place
     changes = {place: 1} if had is None else {} if had == place else {had: -1, place: 1}
@@ -201,19 +206,6 @@ def counted_in_workstream(context: Seen) -> Broken:
     if context.event.to_state == "failed" and context.said("critical") is True:
         context.known.count("tasks", stream, critical=1)
     yield from ()
-
-
-def _place(state: str) -> str:
-    return {"completed": "completed", "failed": "lost", "cancelled": "lost"}.get(state, "open")
-
-
-def _forget(context: Seen, replaced: str) -> None:
-    """Stop counting a task that another task replaces."""
-    record = context.known.of("task", replaced)
-    if record.get("stream") and record.get("place") and not record.get("replaced"):
-        context.known.count("tasks", record["stream"], **{record["place"]: -1})
-    if record:
-        context.known.keep("task", replaced, {**record, "replaced": True})
 
 
 # --- workstreams ------------------------------------------------------------------------------------------------------

@@ -96,7 +96,10 @@ class Lifecycle:
         """The declared name of a state: the state itself or its family. None if this lifecycle does not have it."""
         if state in self.allowed:
             return state
-        return next((name for name, head in self._families if _is_of(state, head)), None)
+        for name, head in self._families:
+            if state.startswith(head) and _TAIL.fullmatch(state, len(head)):
+                return name
+        return None
 
     @cached_property
     def _families(self) -> tuple[tuple[str, str], ...]:
@@ -146,7 +149,3 @@ class Lifecycle:
                 if target not in self.terminal:
                     waiting.append(target)
         return ()
-
-
-def _is_of(state: str, head: str) -> bool:
-    return state.startswith(head) and _TAIL.fullmatch(state, len(head)) is not None

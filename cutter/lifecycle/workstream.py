@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from cutter.batch.facts import BatchFacts
 from cutter.batch.view import BatchRecord, ItemRecord
 from cutter.domain.batch_states import BatchState, WorkstreamState
-from cutter.domain.run_record import RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.declarations import BATCH, TASK, TASKS_FAILED, WORKSTREAM
 from cutter.lifecycle.events import Event, instant, timed, transition
@@ -61,11 +60,21 @@ def batch_events(facts: BatchFacts) -> list[Event]:
     )  # fmt: skip
     events = [*batch.moves, *_workstreams(batch)]
     for run in facts.runs:
-        events += _task(batch, run)
+        changes = [Recorded(at=at, change=Moved(to=to), cause=to) for at, to in batch.moves_of(run.run_id)]
+        changes = in_order(run, changes, facts.attempts.get(run.run_id, ()))
+        item, created = batch.items[run.document_id], instant(run.created_at)
+        before = batch.newest(run.document_id, created)
+        about = {
+            "run_id": run.run_id, "document_id": run.document_id,
+            "workstream_id": f"{batch.row.batch_id}#{batch.number(created)}", "critical": item.critical,
+            "dependencies": [newest for name in item.depends_on if (newest := batch.newest(name, created))],
+            **({"replaces": before} if before else {}),
+        }  # fmt: skip
+        of_run = events_of(run, changes, about=about, dryrun=batch.row.mode == "dryrun")
+        events += [event for event in of_run if event.event_type == TASK.event_type]
     # If the end of a task and the change of its batch have the same time, the task comes first.
     ordered = sorted(events, key=lambda event: (event.timestamp, event.event_type != TASK.event_type))
-    created = instant(batch.row.created_at)
-    since = {(WORKSTREAM.event_type, f"{batch.row.batch_id}#1"): created}
+    since = {(WORKSTREAM.event_type, f"{batch.row.batch_id}#1"): instant(batch.row.created_at)}
     return list(timed(ordered, since, but=frozenset({BATCH.event_type})))
 
 
@@ -106,19 +115,3 @@ def _critical(batch: _Batch, at: str) -> list[str]:
         if (strict or batch.items[document_id].critical) and (newest.failed or newest.stopped):
             documents.append(document_id)
     return sorted(documents)
-
-
-def _task(batch: _Batch, run: RunCore) -> list[Event]:
-    """The events of one run as a task of its workstream."""
-    changes = [Recorded(at=at, change=Moved(to=to), cause=to) for at, to in batch.moves_of(run.run_id)]
-    item, created = batch.items[run.document_id], instant(run.created_at)
-    before = batch.newest(run.document_id, created)
-    about = {
-        "run_id": run.run_id, "document_id": run.document_id,
-        "workstream_id": f"{batch.row.batch_id}#{batch.number(created)}", "critical": item.critical,
-        "dependencies": [newest for name in item.depends_on if (newest := batch.newest(name, created))],
-        **({"replaces": before} if before else {}),
-    }  # fmt: skip
-    changes = in_order(run, changes, batch.facts.attempts.get(run.run_id, ()))
-    events = events_of(run, changes, about=about, dryrun=batch.row.mode == "dryrun")
-    return [event for event in events if event.event_type == TASK.event_type]

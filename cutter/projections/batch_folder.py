@@ -72,17 +72,14 @@ def contents(facts: BatchFacts, texts: Sequence[Sequence[str]]) -> Contents:
         for row in rows:
             name, kb_id = row.run_id or row.document_id, row.kb_id
             if kb_id in bodies:
-                files[f"{queue}/{name}/{_file_of(name, kb_id)}"] = bodies[kb_id].encode()
+                file = kb_id.rpartition("/")[2]
+                if not file.startswith(name):  # Each file name begins with the subject of the document.
+                    file = f"{name}-{file}"
+                files[f"{queue}/{name}/{file}"] = bodies[kb_id].encode()
             if row.run_id:
                 links[f"{queue}/{name}/{RUN}"] = row.run_id
     archived = view.state in ENDS
     return Contents(batch_id=view.batch_id, archived=archived, files=files, links=links)
-
-
-def _file_of(name: str, kb_id: str) -> str:
-    """The file name of a document. Each name begins with `name`, the subject of the document."""
-    file = kb_id.rpartition("/")[2]
-    return file if file.startswith(name) else f"{name}-{file}"
 
 
 def state_json(view: ShownBatch) -> Json:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -88,12 +87,22 @@ def write(
 ) -> Path:
     """Write a batch's folder at its path, and return the path. `queue` is the queue.yaml to write if there is none.
 
+    A folder at the other path is moved there, or its files are moved into the existing one.
+
     Raises Refused (STOP_RUN_BUSY) if another process writes the folder, and Unavailable if the disk refuses the write.
     """
     with writable(batches):
         private.make_folder(batches)
         with locked(batches / LOCK, contents.batch_id, lock_seconds):
-            folder = _moved(batches, contents)
+            folder = folder_of(batches, contents.batch_id, archived=contents.archived)
+            other = folder_of(batches, contents.batch_id, archived=not contents.archived)
+            private.make_folder(folder.parent)
+            if other.is_dir() and not folder.exists():
+                other.rename(folder)
+            elif other.is_dir():
+                _prune(other, set())
+                _empty_into(other, folder)
+            private.make_folder(folder)
             for name, data in contents.files.items():
                 private.make_folder((folder / name).parent)
                 replace(folder / name, data)
@@ -102,23 +111,6 @@ def write(
             if queue is not None and not (folder / QUEUE).exists():
                 replace(folder / QUEUE, queue)
             _prune(folder, {*contents.files, *contents.links})
-    return folder
-
-
-def _moved(batches: Path, contents: Contents) -> Path:
-    """The folder at its path.
-
-    A folder at the other path is moved there, or its files are moved into the existing one.
-    """
-    folder = folder_of(batches, contents.batch_id, archived=contents.archived)
-    other = folder_of(batches, contents.batch_id, archived=not contents.archived)
-    private.make_folder(folder.parent)
-    if other.is_dir() and not folder.exists():
-        other.rename(folder)
-    elif other.is_dir():
-        _prune(other, set())
-        _empty_into(other, folder)
-    private.make_folder(folder)
     return folder
 
 
@@ -151,7 +143,14 @@ def _link(path: Path, target: Path) -> None:
 
 def _prune(folder: Path, wanted: set[str]) -> None:
     """Remove files that cutter wrote earlier and would not write now, and folders that are empty after that."""
-    for path in _ours(folder):
+    ours = [path for name in projection.FILES if (path := folder / name).is_file()]
+    ours += [path for path in (folder / projection.RUNS).glob("*") if path.is_symlink()]
+    for queue in projection.FOLDERS[1:]:
+        for path in (folder / queue).glob("*/*"):
+            named_after = path.suffix == ".md" and path.name.startswith(path.parent.name)
+            if named_after or (path.name == projection.RUN and path.is_symlink()):
+                ours.append(path)
+    for path in ours:
         if path.relative_to(folder).as_posix() not in wanted:
             path.unlink()
     for name in projection.FOLDERS:
@@ -159,14 +158,3 @@ def _prune(folder: Path, wanted: set[str]) -> None:
             if path.is_dir() and not path.is_symlink():
                 with suppress(OSError):
                     path.rmdir()
-
-
-def _ours(folder: Path) -> Iterator[Path]:
-    """The files and links whose names belong to cutter."""
-    yield from (path for name in projection.FILES if (path := folder / name).is_file())
-    yield from (path for path in (folder / projection.RUNS).glob("*") if path.is_symlink())
-    for queue in projection.FOLDERS[1:]:
-        for path in (folder / queue).glob("*/*"):
-            named_after = path.suffix == ".md" and path.name.startswith(path.parent.name)
-            if named_after or (path.name == projection.RUN and path.is_symlink()):
-                yield path

@@ -17,8 +17,7 @@ from cutter.domain import tenants
 from cutter.domain.next_step import Needs
 from cutter.domain.tenants import Room
 from cutter.projections.batch_view import gates_of
-from cutter.projections.json_form import json_form
-from cutter.projections.run_view import ShownRejection
+from cutter.projections.run_view import ShownRejection, json_form
 from cutter.types import Json
 
 
@@ -109,6 +108,12 @@ def shown_batch(
         _line(batch.batch_id, record, item, sealed.get(record.run_id or "", 0), rejections.get(record.run_id or ""))
         for record, item in zip(view.items, items, strict=True)
     )
+    could_begin = {item.tenant for item in startable(items)}
+    held = tuple(
+        CapHold(tenant=room.tenant, code=room.code, reason=tenants.held(room))
+        for room in rooms
+        if room.code and room.tenant in could_begin
+    )
     return ShownBatch(
         batch_id=batch.batch_id,
         mode=batch.mode,
@@ -119,8 +124,9 @@ def shown_batch(
         halted=batch.halted,
         halted_reason=batch.halted_reason,
         totals=summary.totals,
-        held=_held(items, rooms),
-        gates_done=sum(_done(row, all_gates) for row in rows),
+        held=held,
+        # A settled document has done all gates, because none is left to do.
+        gates_done=sum(all_gates if row.shown in _SETTLED else min(row.gates_passed, all_gates) for row in rows),
         gates=all_gates * len(rows),
         # For people, a batch is over after its state is recorded, because its report exists only then.
         over=summary.over and batch.state == summary.state.value,
@@ -129,16 +135,6 @@ def shown_batch(
         ended_utc=batch.ended_at,
         documents=rows,
         next=ways.next_command(view, summary),
-    )
-
-
-def _held(items: Sequence[Item], rooms: Sequence[Room]) -> tuple[CapHold, ...]:
-    """The tenants at a cap that have a document which could begin."""
-    could = {item.tenant for item in startable(items)}
-    return tuple(
-        CapHold(tenant=room.tenant, code=room.code, reason=tenants.held(room))
-        for room in rooms
-        if room.code and room.tenant in could
     )
 
 
@@ -155,6 +151,7 @@ _ORDER = (
     Stage.PENDING, Outcome.BLOCKED, Outcome.BUSY, Outcome.VOIDED, Outcome.SKIPPED, Outcome.REHEARSED, Outcome.ENACTED,
 )  # fmt: skip
 _RANK = {word.value: number for number, word in enumerate(_ORDER)}
+_SETTLED = frozenset(Outcome) - {Outcome.STOPPED}
 
 
 def _line(
@@ -162,42 +159,30 @@ def _line(
 ) -> BatchLine:
     shown = (item.outcome or item.stage).value
     step = ways.item_step(batch_id, item_record)
+    if rejected:
+        gate = rejected.gate
+    elif item.stage in batch_step.SOVEREIGN_STAGES:
+        gate = batch_step.SOVEREIGN_STAGES[item.stage]
+    elif item_record.run_id is None or item.good or item.outcome is Outcome.VOIDED:
+        gate = ""
+    else:
+        gate = GATES[sealed].phase if sealed < len(GATES) else ""
+    code = (item_record.reason or "").partition(":")[0]
     return BatchLine(
         position=item_record.position,
         document_id=item_record.document_id,
         run_id=item_record.run_id,
         shown=shown,
         state=item_record.state or item_record.decided or Stage.PENDING.value,
-        gate=rejected.gate if rejected else _gate(item_record, item, sealed),
+        gate=gate,
         gates_passed=sealed,
         since_utc=item_record.ended_at or item_record.state_at,
         ended_utc=item_record.ended_at,
         queue=item_record.queue,
         actor=item_record.actor,
-        code=item_record.queue_code or _stop_code(item_record.reason),
+        code=item_record.queue_code or (code if code.startswith("STOP_") else None),
         reason=item_record.reason if item.outcome is not None and not item.good else None,
         rejected=rejected,
         needs=step.needs.value if step else Needs.NOTHING.value,
         commands=tuple(step.commands) if step else (),
     )
-
-
-def _gate(item_record: ItemRecord, item: Item, sealed: int) -> str:
-    """The gate that a document passes next, or at which it waits, failed or stopped. Empty if there is none."""
-    if item.stage in batch_step.SOVEREIGN_STAGES:
-        return batch_step.SOVEREIGN_STAGES[item.stage]
-    if item_record.run_id is None or item.good or item.outcome is Outcome.VOIDED:
-        return ""
-    return GATES[sealed].phase if sealed < len(GATES) else ""
-
-
-def _stop_code(reason: str | None) -> str | None:
-    """The STOP_ code at the beginning of a reason, such as STOP_RUN_BUSY, or None."""
-    code = (reason or "").partition(":")[0]
-    return code if code.startswith("STOP_") else None
-
-
-def _done(row: BatchLine, all_gates: int) -> int:
-    """The number of gates that a document has done. A settled document has done all, because none is left to do."""
-    settled = row.shown in tuple(Outcome) and row.shown != Outcome.STOPPED
-    return all_gates if settled else min(row.gates_passed, all_gates)

@@ -7,13 +7,14 @@ database recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import groupby
 
 from cutter.batch import batch_step, ways
-from cutter.batch.facts import BatchApproval, BatchFacts, BatchRequest, RefusedDocument, RunMove
+from cutter.batch.facts import BatchApproval, BatchFacts, BatchRequest, RefusedDocument
 from cutter.batch.item import Item
 from cutter.batch.state import workstream_state
 from cutter.batch.view import BatchView, ItemRecord
@@ -22,8 +23,7 @@ from cutter.domain.next_step import AWAITING, Needs
 from cutter.domain.run_record import AttemptRecord, RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
-from cutter.projections.json_form import json_form
-from cutter.projections.run_view import seconds_between
+from cutter.projections.run_view import json_form, seconds_between
 from cutter.types import Json
 
 RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"
@@ -42,7 +42,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownDocument:
-    """A document with its newest run. `spans` are those of all its runs, and `seconds` their sum for each kind."""
+    """A document with its newest run. `spans` are those of all its runs, and `seconds` their sum for each kind. The
+    seconds of a span over a state are subtracted from the state's kind.
+    """
 
     position: int
     document_id: str
@@ -232,6 +234,12 @@ def _document(
     item: ItemRecord, shown: str, facts: BatchFacts, runs: Sequence[RunCore], until: str
 ) -> ShownDocument:  # fmt: skip
     spans = [span for run in runs for span in _spans(run, facts, until)]
+    sums: dict[str, float] = {}
+    for span in spans:
+        seconds = seconds_between(span.start, span.end) or 0.0
+        sums[span.kind] = sums.get(span.kind, 0.0) + seconds
+        if span.over:
+            sums[span.over] -= seconds
     step = ways.item_step(facts.view.batch.batch_id, item)
     return ShownDocument(
         position=item.position,
@@ -251,37 +259,41 @@ def _document(
         needs=step.needs.value if step else Needs.NOTHING.value,
         commands=list(step.commands) if step else [],
         spans=spans,
-        seconds=_sums(spans),
+        seconds={kind: round(max(seconds, 0.0), 3) for kind, seconds in sums.items()},
     )
 
 
 def _spans(run: RunCore, facts: BatchFacts, until: str) -> list[Span]:
-    """The spans of a run: first those of its states, then the attempts and pauses that lie over them."""
-    tries = facts.attempts.get(run.run_id, ())
-    states = list(_states(run, facts.moves.get(run.run_id, ()), until))
-    return states + list(_over(states, [*_attempts(tries, until), *_pauses(tries)]))
-
-
-def _over(states: Sequence[Span], spans: Sequence[Span]) -> Iterator[Span]:
-    """The spans that are more exact than the state in which they begin."""
-    for span in spans:
-        under = next((state for state in states if state.start <= span.start < state.end), None)
-        if under is not None and under.kind not in (STOPPED, span.kind):
-            yield replace(span, end=min(span.end, under.end), over=under.kind)
-
-
-def _states(run: RunCore, moves: Sequence[RunMove], until: str) -> Iterator[Span]:
-    """The spans of a run's states, where neighbours of one kind are joined.
-
-    The database's times are texts of one form, so they are compared as texts.
+    """The spans of a run: those of its states, then the attempts and pauses that are more exact than the state in
+    which they begin.
     """
+    # Neighbouring states of one kind are joined. Times of the database have one form, so they are compared as texts.
+    moves = facts.moves.get(run.run_id, ())
     points = [(run.created_at, State.PENDING.value), *((move.at, move.to_state) for move in moves)]
     ends = [*(at for at, _ in points[1:]), run.ended_at or until]
-    states = zip(points, ends, strict=True)
-    for kind, group in groupby(states, key=lambda state: _kind(state[0][1])):
+    states = []
+    for kind, group in groupby(zip(points, ends, strict=True), key=lambda state: _kind(state[0][1])):
         joined = list(group)
         if kind:
-            yield Span(kind=kind, start=joined[0][0][0], end=joined[-1][1])
+            states.append(Span(kind=kind, start=joined[0][0][0], end=joined[-1][1]))
+    tries = facts.attempts.get(run.run_id, ())
+    attempts = [Span(kind=RUNNING, start=attempt.started_at, end=attempt.finished_at or until) for attempt in tries]
+    # Between two attempts of a gate there is a pause. After an attempt that lacked an approval there is none, because
+    # the run waits for people.
+    pauses = []
+    before: dict[str, AttemptRecord] = {}
+    for attempt in tries:
+        last = before.get(attempt.gate)
+        if last and last.finished_at and last.outcome != "approval_refused":
+            kind = TURN if last.outcome == "lane_busy" else RETRY
+            pauses.append(Span(kind=kind, start=last.finished_at, end=attempt.started_at))
+        before[attempt.gate] = attempt
+    exact = []
+    for span in (*attempts, *pauses):
+        under = next((state for state in states if state.start <= span.start < state.end), None)
+        if under is not None and under.kind not in (STOPPED, span.kind):
+            exact.append(replace(span, end=min(span.end, under.end), over=under.kind))
+    return states + exact
 
 
 def _kind(state: str) -> str:
@@ -292,35 +304,6 @@ def _kind(state: str) -> str:
         return STOPPED
     ended = state == State.CLOSEOUT_REPORTED or RunState(state).failed or RunState(state).voided
     return "" if ended else RUNNING
-
-
-def _attempts(tries: Sequence[AttemptRecord], until: str) -> Iterator[Span]:
-    return (Span(kind=RUNNING, start=attempt.started_at, end=attempt.finished_at or until) for attempt in tries)
-
-
-def _pauses(tries: Sequence[AttemptRecord]) -> Iterator[Span]:
-    """The pauses between two attempts of a gate.
-
-    After an attempt that lacked an approval there is no pause, because the run waits for people.
-    """
-    before: dict[str, AttemptRecord] = {}
-    for attempt in tries:
-        last = before.get(attempt.gate)
-        if last and last.finished_at and last.outcome != "approval_refused":
-            kind = TURN if last.outcome == "lane_busy" else RETRY
-            yield Span(kind=kind, start=last.finished_at, end=attempt.started_at)
-        before[attempt.gate] = attempt
-
-
-def _sums(spans: Sequence[Span]) -> dict[str, float]:
-    """The seconds of each kind. The seconds of a span over a state are subtracted from the state's kind."""
-    sums: dict[str, float] = {}
-    for span in spans:
-        seconds = seconds_between(span.start, span.end) or 0.0
-        sums[span.kind] = sums.get(span.kind, 0.0) + seconds
-        if span.over:
-            sums[span.over] -= seconds
-    return {kind: round(max(seconds, 0.0), 3) for kind, seconds in sums.items()}
 
 
 # --- queues, people, gates --------------------------------------------------------------------------------------------
@@ -381,27 +364,20 @@ def _gates(facts: BatchFacts) -> list[GateTimes]:
     times: dict[str, list[tuple[float, str]]] = {}
     for run_id, receipts in facts.receipts.items():
         started = {attempt.gate: attempt.started_at for attempt in facts.attempts.get(run_id, ())}
-        for gate, sealed in receipts.items():
-            seconds = seconds_between(started.get(gate), sealed)
+        for name, sealed in receipts.items():
+            seconds = seconds_between(started.get(name), sealed)
             if seconds is not None:
-                times.setdefault(gate, []).append((seconds, documents_of[run_id]))
-    retried = _retried(facts.attempts)
-    gates = [_gate(gate.number, gate.name, sorted(times[gate.name]), retried) for gate in GATES if gate.name in times]
+                times.setdefault(name, []).append((seconds, documents_of[run_id]))
+    retried = Counter(attempt.gate for tries in facts.attempts.values() for attempt in tries if attempt.n > 1)
+    gates = []
+    for gate in GATES:
+        if gate.name in times:
+            passes = sorted(times[gate.name])
+            slowest, document_id = passes[-1]
+            gates.append(
+                GateTimes(
+                    number=gate.number, name=gate.name, passed=len(passes), retried=retried[gate.name],
+                    median_seconds=passes[len(passes) // 2][0], slowest_seconds=slowest, slowest=document_id,
+                )
+            )  # fmt: skip
     return sorted(gates, key=lambda gate: (-gate.slowest_seconds, gate.number))
-
-
-def _gate(number: int, name: str, times: Sequence[tuple[float, str]], retried: Mapping[str, int]) -> GateTimes:
-    slowest, document_id = times[-1]
-    return GateTimes(
-        number=number, name=name, passed=len(times), retried=retried.get(name, 0),
-        median_seconds=times[len(times) // 2][0], slowest_seconds=slowest, slowest=document_id,
-    )  # fmt: skip
-
-
-def _retried(attempts: Mapping[str, Sequence[AttemptRecord]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for tries in attempts.values():
-        for attempt in tries:
-            if attempt.n > 1:
-                counts[attempt.gate] = counts.get(attempt.gate, 0) + 1
-    return counts

@@ -10,8 +10,7 @@ Costs are whole milliseconds, bytes, rows and counts. A run calls no provider an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -62,59 +61,43 @@ class _Action:
         return recorded_values.count(recorded_values.mapping(self.response_metadata).get("size_bytes"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Costs:
-    """The costs of a phase, as the member of an evidence bundle names them. `cpu_ms` is None if it is unknown."""
-
-    phase: str
-    wall_ms: int
-    active_ms: int
-    waiting_ms: int
-    cpu_ms: int | None
-    attempts: int
-    actions: int
-    bytes: int
-    rows: int
-
-
 def rollup(facts: Json) -> Json:
-    """The costs of each phase that began, and of the run. `facts` is the answer of `fn_run_evidence`."""
+    """The costs of each phase that began, and of the run. `facts` is the answer of `fn_run_evidence`.
+
+    `cpu_ms` is None if it is unknown.
+    """
     receipts = {row["gate"]: record(_Receipt, row) for row in facts["receipts"]}
     all_attempts = [record(_Attempt, row) for row in facts["attempts"]]
     all_actions = [record(_Action, row) for row in facts["actions"]]
     began = facts["run"]["created_at"]
-    phases = []
+    phases: list[Json] = []
     for gate in GATES:
         attempts = [attempt for attempt in all_attempts if attempt.gate == gate.name]
         receipt = receipts.get(gate.name)
         if attempts or receipt:
             places = {gate.name, gate.sovereign.value if gate.sovereign else None}
             actions = [action for action in all_actions if action.gate in places]
-            phases.append(asdict(_phase(gate.phase, began, receipt, attempts, actions)))
+            ended = [(attempt.started_at, attempt.finished_at) for attempt in attempts if attempt.finished_at]
+            end = receipt.sealed_at if receipt else max((finished for _, finished in ended), default=None)
+            result = receipt.result if receipt else {}
+            wall = _between(began, end) if end else 0
+            active = sum(_between(started, finished) for started, finished in ended)
+            phases.append(
+                {
+                    "phase": gate.phase,
+                    "wall_ms": wall,
+                    "active_ms": active,
+                    "waiting_ms": max(wall - active, 0),
+                    "cpu_ms": recorded_values.count(result["cpu_ms"]) if "cpu_ms" in result else None,
+                    "attempts": len(attempts),
+                    "actions": len(actions),
+                    "bytes": sum(action.size_bytes for action in actions),
+                    "rows": recorded_values.count(result.get("pins", {}).get(ROWS.get(gate.phase), 0)),
+                }
+            )
         began = receipt.sealed_at if receipt else began
     total = {name: sum(phase[name] or 0 for phase in phases) for name in SUMMED}
     return {"phases": phases, "total": total, "providers": []}
-
-
-def _phase(
-    name: str, began: str, receipt: _Receipt | None, attempts: Sequence[_Attempt], actions: Sequence[_Action]
-) -> _Costs:
-    ended = [(attempt.started_at, attempt.finished_at) for attempt in attempts if attempt.finished_at]
-    end = receipt.sealed_at if receipt else max((finished for _, finished in ended), default=None)
-    result = receipt.result if receipt else {}
-    wall = _between(began, end) if end else 0
-    active = sum(_between(started, finished) for started, finished in ended)
-    return _Costs(
-        phase=name,
-        wall_ms=wall,
-        active_ms=active,
-        waiting_ms=max(wall - active, 0),
-        cpu_ms=recorded_values.count(result["cpu_ms"]) if "cpu_ms" in result else None,
-        attempts=len(attempts),
-        actions=len(actions),
-        bytes=sum(action.size_bytes for action in actions),
-        rows=recorded_values.count(result.get("pins", {}).get(ROWS.get(name), 0)),
-    )
 
 
 def _between(start: str, end: str) -> int:

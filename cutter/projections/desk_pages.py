@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from cutter import limits
 from cutter.domain.timestamps import readable
 from cutter.domain.visible import visible
-from cutter.law.law_text import LawVersion, OutlineUnit, Unit, UnitTree
+from cutter.law.law_text import OutlineUnit, Unit, UnitTree
 from cutter.law.views import legal_time
 from cutter.projections.report import DeskBar, page_file, template
 
@@ -101,12 +101,13 @@ LINKS = {
 
 def entry_sizes(tree: UnitTree[OutlineUnit]) -> list[int]:
     """The bytes of each entry of an outline, in the order in which the outline shows them."""
-    return [_entry_size(tree.version, unit) for _, unit in tree.outline()]
-
-
-def _entry_size(law: LawVersion, unit: OutlineUnit) -> int:
-    title = str(escape(_title(unit))).encode()
-    return ENTRY_BYTES + len(title) + len(unit_address(law.document, law.version, unit.address))
+    law = tree.version
+    return [
+        ENTRY_BYTES
+        + len(str(escape(_title(unit))).encode())
+        + len(unit_address(law.document, law.version, unit.address))
+        for _, unit in tree.outline()
+    ]
 
 
 def nodes(rows: Sequence[tuple[int, OutlineUnit]]) -> list[Node]:

@@ -29,19 +29,13 @@ class Part:
 
 def part_of(sizes: Sequence[int], number: int, budget: int, link: Callable[[int], str] = str) -> Part:
     """The part with that number, of entries with these sizes. Raises NotFound if there are fewer parts."""
-    begins = _begins(sizes, budget)
-    if not 1 <= number <= len(begins):
-        raise NotFound(f"this page has {len(begins)} parts: there is no part {number}", code="NO_SUCH_PART")
-    ends = [*begins[1:], len(sizes)]
-    return Part(number=number, count=len(begins), first=begins[number - 1], end=ends[number - 1], link=link)
-
-
-def _begins(sizes: Sequence[int], budget: int) -> list[int]:
-    """The place of each part's first entry."""
-    begins, room = [0], budget
+    begins, room = [0], budget  # The place of each part's first entry.
     for place, size in enumerate(sizes):
         if size > room and place > begins[-1]:
             begins.append(place)
             room = budget
         room -= size
-    return begins
+    if not 1 <= number <= len(begins):
+        raise NotFound(f"this page has {len(begins)} parts: there is no part {number}", code="NO_SUCH_PART")
+    ends = [*begins[1:], len(sizes)]
+    return Part(number=number, count=len(begins), first=begins[number - 1], end=ends[number - 1], link=link)

@@ -18,32 +18,22 @@ PAGE, LIST, PARTS, STYLE = "law.html.j2", "laws.html.j2", "law_parts.html.j2", "
 
 def pages(laws: Mapping[str, Sequence[LawText]]) -> dict[str, bytes]:
     """Path → page, for the versions of each law in order, by document id."""
-    made = {"index.html": _list([texts[-1].version for _, texts in sorted(laws.items()) if texts])}
+    newest = [texts[-1].version for _, texts in sorted(laws.items()) if texts]
+    listed = template(LIST, PARTS, STYLE).render(
+        laws=newest, file=lambda law: f"{law.document}/{file_of(law)}", time=legal_time
+    )
+    made = {"index.html": listed.encode()}
     for document, texts in laws.items():
         versions = [text.version for text in texts]
-        made |= {f"{document}/{file_of(text.version)}": _page(text, versions) for text in texts}
+        for text in texts:
+            page = template(PAGE, PARTS, STYLE).render(
+                law=text.version, versions=versions, units=text.units, below=text.below, signers=text.signers,
+                file=file_of, time=legal_time, moment=readable,
+            )  # fmt: skip
+            made[f"{document}/{file_of(text.version)}"] = page.encode()
     return made
 
 
 def file_of(version: LawVersion) -> str:
     """The name of a version's page."""
     return f"version-{version.version}.html"
-
-
-def _list(newest: Sequence[LawVersion]) -> bytes:
-    shown = template(LIST, PARTS, STYLE).render(
-        laws=newest, file=lambda law: f"{law.document}/{file_of(law)}", time=legal_time, kind=_kind
-    )
-    return shown.encode()
-
-
-def _kind(law: LawVersion) -> str:
-    return f"{law.version}, {law.operation.replace('_', ' ')}"
-
-
-def _page(text: LawText, versions: Sequence[LawVersion]) -> bytes:
-    shown = template(PAGE, PARTS, STYLE).render(
-        law=text.version, versions=versions, units=text.units, below=text.below, signers=text.signers, file=file_of,
-        time=legal_time, moment=readable,
-    )  # fmt: skip
-    return shown.encode()

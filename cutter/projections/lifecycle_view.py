@@ -9,10 +9,9 @@ from collections.abc import Sequence
 
 from cutter.batch.facts import BatchFacts
 from cutter.catalogue import GATES
-from cutter.domain.run_record import RequestRecord, RunRecord, RunSidecar
+from cutter.domain.run_record import RunSidecar
 from cutter.lifecycle.declarations import BY_NAME, WORKSTREAM
 from cutter.lifecycle.events import Event
-from cutter.lifecycle.facts import RunFacts
 from cutter.lifecycle.history import run_events, run_facts
 from cutter.lifecycle.views import request_status, run_status, step_status, task_state
 from cutter.lifecycle.workstream import batch_events
@@ -35,6 +34,20 @@ def run_as(kind: str, sidecar: RunSidecar) -> Json:
         for run_event in run_events(sidecar)
         if (run_event.event_type, run_event.entity_id) == (lifecycle.event_type, entity)
     ]
+    steps, approvals = list[Json](), list[Json]()
+    if kind == "run":
+        # The gates that the run reached, and the next gate.
+        steps = [
+            {"step": gate.name, "step_index": gate.number, "tool_name": gate.phase,
+             "status": str(step_status(facts, gate))}
+            for gate in GATES[: facts.passed + 1]
+        ]  # fmt: skip
+        # Approvals as in seed 003 §1.3. Only the tier `high` needs two people.
+        approvals = [
+            {"request_id": request.request_id, "gate": request.gate, "status": request.status, "tier": request.tier,
+             "two_person": request.tier == "high"}
+            for request in sidecar.requests
+        ]  # fmt: skip
     return {
         "as": kind,
         "entity_id": entity,
@@ -44,11 +57,11 @@ def run_as(kind: str, sidecar: RunSidecar) -> Json:
         "run_id": run.run_id,
         "document_id": run.document_id,
         "state": run.state,
-        "reason": _reason(run, facts),
+        "reason": run.error.get("reason") if facts.stopped or facts.failed or facts.exhausted else None,
         "ended_utc": run.ended_at,
         "transitions": _told(mine),
-        "steps": _steps(facts) if kind == "run" else [],
-        "approvals": [_approval(request) for request in sidecar.requests] if kind == "run" else [],
+        "steps": steps,
+        "approvals": approvals,
     }
 
 
@@ -76,28 +89,9 @@ def batch_as_workstream(facts: BatchFacts) -> Json:
     }  # fmt: skip
 
 
-def _reason(run: RunRecord, facts: RunFacts) -> str | None:
-    return run.error.get("reason") if facts.stopped or facts.failed or facts.exhausted else None
-
-
 def _told(events: Sequence[Event]) -> list[Json]:
     return [
         {"at": event.timestamp, "from": event.from_state, "to": event.to_state, "trigger": event.trigger,
          "cause": event.metadata.get("cause"), "reason_code": event.metadata.get("reason_code")}
         for event in events
     ]  # fmt: skip
-
-
-def _approval(request: RequestRecord) -> Json:
-    """An approval as in seed 003 §1.3. Only the tier `high` needs two people."""
-    about = {name: getattr(request, name) for name in ("request_id", "gate", "status", "tier")}
-    return {**about, "two_person": request.tier == "high"}
-
-
-def _steps(facts: RunFacts) -> list[Json]:
-    """The gates that the run reached, and the next gate."""
-    reached = GATES[: facts.passed + 1]
-    return [
-        {"step": gate.name, "step_index": gate.number, "tool_name": gate.phase, "status": str(step_status(facts, gate))}
-        for gate in reached
-    ]

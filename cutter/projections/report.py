@@ -62,7 +62,8 @@ def render(view: ShownRun, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = Non
         units=run_summary.units_line(view, law), standing=run_summary.standing(view, law),
         open_requests=run_summary.open_requests(view), words=run_summary.GATE_WORDS,
         troubled=[gate.name for gate in gates if run_summary.needs_a_look(gate)], steps=steps(view),
-        slowest=_slowest(view), passed=sum(gate.outcome in run_summary.GOOD for gate in gates),
+        slowest=max((gate.seconds or 0.0 for gate in gates), default=0.0) or 1.0,
+        passed=sum(gate.outcome in run_summary.GOOD for gate in gates),
     )  # fmt: skip
     return page.encode()
 
@@ -85,10 +86,6 @@ def duration(seconds: float | None) -> str:
         return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _slowest(view: ShownRun) -> float:
-    return max((gate.seconds or 0.0 for gate in view.gates), default=0.0) or 1.0
 
 
 def _shown(value: object) -> object:

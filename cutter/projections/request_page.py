@@ -54,13 +54,17 @@ def render(document: RequestDocument, view: RequestView, *, over: str = "", bar:
     `cutter desk`.
     """
     script = page_file(SCRIPT)
-    changes = _changes(document)
+    changes: dict[str, str] = {}
+    if document.changes.changed_count or document.changes.removed_count:  # If all units are new, a mark tells nothing.
+        changes |= {unit.address: "added" for unit in document.changes.added}
+        changes |= {unit.address: "changed" for unit in document.changes.changed}
     page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
         shown_law.parts(view, linked=True, changes=changes), bar=bar,
         document=document, request=document.request, title=view.title or document.request.document_id,
         asks=title_of(document), rows=list(rows(view, changes)),
         expires=readable(document.expires_utc), facts=list(_facts(document, view)), script=Markup(script),
-        script_digest=_script_digest(script), over=over,
+        # In the form of the page's content policy.
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(), over=over,
     )  # fmt: skip
     return page.encode()
 
@@ -88,15 +92,6 @@ def rows(view: RequestView, changes: dict[str, str]) -> Iterator[Row]:
         yield Row(unit=unit, left_out=left_out, lines=lines, change=changes.get(unit.address, "") if unit else "")
 
 
-def _changes(document: RequestDocument) -> dict[str, str]:
-    """The change at each address. Empty if all units are new, because then a mark at every unit tells nothing."""
-    changes = document.changes
-    if not changes.changed_count and not changes.removed_count:
-        return {}
-    kinds = (("added", changes.added), ("changed", changes.changed))
-    return {unit.address: kind for kind, units in kinds for unit in units}
-
-
 def _facts(document: RequestDocument, view: RequestView) -> Iterator[tuple[str, str]]:
     """Every signed digest and id, and the digests of the shown view."""
     asked = document.request
@@ -122,8 +117,3 @@ def _facts(document: RequestDocument, view: RequestView) -> Iterator[tuple[str, 
         ("snapshot", document.snapshot_kb_id),
     )
     return ((name, value) for name, value in names if value is not None)
-
-
-def _script_digest(script: str) -> str:
-    """The digest of the script, in the form of the page's content policy."""
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

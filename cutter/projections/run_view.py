@@ -7,26 +7,17 @@ are the database's own texts, and durations are in seconds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from cutter.catalogue import GATES, Gate, State
 from cutter.domain import recorded_values
 from cutter.domain.next_step import Step, next_step
-from cutter.domain.run_record import (
-    AttemptRecord,
-    DocumentRecord,
-    Latch,
-    RequestRecord,
-    RunRecord,
-    RunSidecar,
-    VerdictRecord,
-)
+from cutter.domain.run_record import DocumentRecord, Latch, RequestRecord, RunRecord, RunSidecar, VerdictRecord
 from cutter.domain.stop_codes import stop_code
 from cutter.domain.timestamps import parse_instant, readable
 from cutter.lifecycle.history import of_audit
-from cutter.projections.json_form import json_form
 from cutter.projections.state_file import state_json
 from cutter.types import Json
 
@@ -179,24 +170,51 @@ _UNNAMED = {"writer_digest": recorded_values.MALFORMED, "candidate_count": recor
 """The values of a request that names neither."""
 
 
+def json_form(value: Any) -> Any:
+    """A record that people look at, as a dictionary of its fields, with the records in its lists and dictionaries.
+
+    Values without a record in them stay as they are, because recorded JSON can be nested deeper than Python's functions
+    may call each other.
+    """
+    if is_dataclass(value):
+        return {field.name: json_form(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, (list, tuple)) and _has_record(value):
+        return [json_form(item) for item in value]
+    if isinstance(value, dict) and any(map(_has_record, value.values())):
+        return {name: json_form(item) for name, item in value.items()}
+    return value
+
+
+def _has_record(value: Any) -> bool:
+    return is_dataclass(value) or (isinstance(value, (list, tuple)) and any(map(is_dataclass, value)))
+
+
 def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: Step | None = None) -> ShownRun:
     """Everything that a reader sees of a run. `refusals` are the refused messages, and `step` is its batch's advice."""
     run, latch, step = sidecar.run, sidecar.latch, step or next_step(sidecar.step_facts)
-    timeline = _timeline(sidecar)
+    timeline = [_move(body, run.created_at) for body in sidecar.transitions]
+    # A run that continued after an error keeps that error as its last one, although the error is over.
+    reason = None if run.state in tuple(State) else run.error.get("reason")
+    if run.outcome == "skipped" and sidecar.step_facts.law_by:
+        reason = law_already(sidecar.step_facts.law_by)
+    # The audit head that the closeout sealed, with which the evidence bundle ends. The events of the closeout itself
+    # come after this head, because a bundle cannot hold an event about its own making.
+    closeout = next((receipt.pins for receipt in sidecar.receipts if receipt.gate == "IG_closeout"), {})
+    sealed_head = closeout.get("audit_head")
+    # The attempts that did not pass, and the attempts after such an attempt.
+    retries = [
+        ShownRetry(
+            gate=attempt.gate, attempt=attempt.n, outcome=attempt.outcome or "no outcome", reason=attempt.reason,
+            started_utc=attempt.started_at, seconds=seconds_between(attempt.started_at, attempt.finished_at),
+            worker=attempt.lease_owner, next_eligible_at=attempt.next_eligible_at,
+        )
+        for attempt in sidecar.attempts
+        if attempt.n > 1 or attempt.outcome not in ("passed", "rehearsed")
+    ]  # fmt: skip
     return ShownRun(
-        run_id=run.run_id,
-        document_id=run.document_id,
-        mode=run.mode,
-        state=run.state,
-        outcome=run.outcome,
-        code=stop_code(run.state),
-        starter=run.starter,
-        batch_id=run.batch_id,
-        amends=run.amends,
-        created_utc=run.created_at,
-        state_utc=run.state_at,
-        ended_utc=run.ended_at,
-        reason=_reason(run, sidecar.step_facts.law_by),
+        run_id=run.run_id, document_id=run.document_id, mode=run.mode, state=run.state, outcome=run.outcome,
+        code=stop_code(run.state), starter=run.starter, batch_id=run.batch_id, amends=run.amends,
+        created_utc=run.created_at, state_utc=run.state_at, ended_utc=run.ended_at, reason=reason,
         stop=latch if latch.stopped else None,
         wrote=sidecar.step_facts.wrote,
         states=_states(run, timeline),
@@ -206,37 +224,18 @@ def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: S
         requests=[replace(request, tuple={**_UNNAMED, **request.tuple}) for request in sidecar.requests],
         approvals=[_approval(verdict, sidecar) for verdict in sidecar.verdicts if verdict.accepted],
         refusals=_refusals(sidecar, refusals),
-        retries=_retries(sidecar),
+        retries=retries,
         kb_folder=folder_of([document.kb_id for document in sidecar.documents]),
         documents=list(sidecar.documents),
-        audit_head=_sealed_head(sidecar) or sidecar.audit_head,
+        audit_head=str(sealed_head) if sealed_head else sidecar.audit_head,
         newest_event=sidecar.audit_head,
-        needs=step.needs.value,
-        first=step.first or None,
-        next=step.command,
-    )
-
-
-def _sealed_head(sidecar: RunSidecar) -> str | None:
-    """The audit head that the closeout sealed and with which the evidence bundle ends. None before the closeout.
-
-    The events of the closeout itself come after this head, because a bundle cannot hold an event about its own making.
-    """
-    closed = next((receipt for receipt in sidecar.receipts if receipt.gate == "IG_closeout"), None)
-    head = closed.pins.get("audit_head") if closed else None
-    return str(head) if head else None
+        needs=step.needs.value, first=step.first or None, next=step.command,
+    )  # fmt: skip
 
 
 def law_already(law_by: str) -> str:
     """The reason why a run was skipped."""
     return f"this version is already enacted, by run {law_by}"
-
-
-def _reason(run: RunRecord, law_by: str | None) -> str | None:
-    if run.outcome == "skipped" and law_by:
-        return law_already(law_by)
-    # A run that continued after an error keeps that error as its last one, although the error is over.
-    return None if run.state in tuple(State) else run.error.get("reason")
 
 
 def seconds_between(start: str | None, end: str | None) -> float | None:
@@ -255,10 +254,6 @@ def folder_of(kb_ids: Sequence[str]) -> str:
     """The folder of most of a run's documents, without a slash at its end. Empty if there are no documents."""
     folders = [kb_id.rpartition("/")[0] for kb_id in kb_ids]
     return max(sorted(set(folders)), key=folders.count, default="")
-
-
-def _timeline(sidecar: RunSidecar) -> list[ShownMove]:
-    return [_move(body, sidecar.run.created_at) for body in sidecar.transitions]
 
 
 def _move(body: str, began: str) -> ShownMove:
@@ -294,10 +289,11 @@ def _gate(gate: Gate, sidecar: RunSidecar) -> ShownGate:
     report = (receipt.result if receipt else newest.report if newest else None) or {}
     started = newest.started_at if newest else None
     finished = receipt.sealed_at if receipt else newest.finished_at if newest else None
+    outcome = str(newest.outcome or ("lost" if sidecar.run.ended_at is not None else "running")) if newest else ""
     return ShownGate(
         number=gate.number,
         name=gate.name,
-        outcome="passed" if receipt else _outcome(newest, ended=sidecar.run.ended_at is not None),
+        outcome="passed" if receipt else outcome,
         started_utc=started,
         finished_utc=finished,
         seconds=seconds_between(started, finished),
@@ -318,33 +314,19 @@ def _gate(gate: Gate, sidecar: RunSidecar) -> ShownGate:
     )
 
 
-def _outcome(newest: AttemptRecord | None, *, ended: bool) -> str:
-    if newest is None:
-        return ""
-    return str(newest.outcome or ("lost" if ended else "running"))
-
-
 def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:
     used = next(
         (consumption for consumption in sidecar.consumptions if consumption.approval_sha256 == verdict.approval_sha256),
         None,
     )
-    statement_fields = {
-        "reason": verdict.statement.get("reason"),
-        "signed_utc": _instant(verdict.statement.get("signed_utc")),
-    }
-    consumed_at = used.consumed_at if used else None
-    return ShownApproval(**{**_same(ShownApproval, verdict), **statement_fields, "consumed_at": consumed_at})
-
-
-def _same(kind: type, row: object) -> Json:
-    """The fields of a row that the shown record has too."""
-    return {field.name: getattr(row, field.name) for field in fields(kind) if hasattr(row, field.name)}
-
-
-def _instant(value: object) -> str | None:
-    """A time in the form of a statement. None for a value that is not a time."""
-    return value if isinstance(value, str) and parse_instant(value) else None
+    signed = verdict.statement.get("signed_utc")
+    return ShownApproval(
+        gate=verdict.gate, decision=verdict.decision, approver=verdict.approver, fingerprint=verdict.fingerprint,
+        approval_sha256=verdict.approval_sha256, kb_id=verdict.kb_id, recorded_at=verdict.recorded_at,
+        not_after=verdict.not_after, reason=verdict.statement.get("reason"),
+        signed_utc=signed if isinstance(signed, str) and parse_instant(signed) else None,
+        consumed_at=used.consumed_at if used else None,
+    )  # fmt: skip
 
 
 def _refusals(sidecar: RunSidecar, messages: Sequence[ShownRefusal]) -> list[ShownRefusal]:
@@ -357,16 +339,3 @@ def _refusals(sidecar: RunSidecar, messages: Sequence[ShownRefusal]) -> list[Sho
         if not verdict.accepted
     ]
     return sorted([*documents, *messages], key=lambda document: datetime.fromisoformat(document.at))
-
-
-def _retries(sidecar: RunSidecar) -> list[ShownRetry]:
-    """The attempts that did not pass, and the attempts after such an attempt."""
-    return [
-        ShownRetry(
-            gate=attempt.gate, attempt=attempt.n, outcome=attempt.outcome or "no outcome", reason=attempt.reason,
-            started_utc=attempt.started_at, seconds=seconds_between(attempt.started_at, attempt.finished_at),
-            worker=attempt.lease_owner, next_eligible_at=attempt.next_eligible_at,
-        )
-        for attempt in sidecar.attempts
-        if attempt.n > 1 or attempt.outcome not in ("passed", "rehearsed")
-    ]  # fmt: skip

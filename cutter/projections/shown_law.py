@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cutter.marking import Finding
-from cutter.request_view import RequestView, ShownUnit
+from cutter.request_view import RequestView
 from cutter.request_view.markdown import UNREAD, line_span, number
 
 TEMPLATE = "shown_law.html.j2"
@@ -51,14 +51,26 @@ def differences(pins: Mapping[str, Any], view: RequestView) -> list[str]:
 
 def parts(view: RequestView, *, linked: bool, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The names and values for the template. `linked` is true if the page has the text, so that entries link to it."""
+    # The addresses of the units with a finding, and of every unit above such a unit.
+    parents = {unit.address: unit.parent_address for unit in view.units}
+    noticed: set[str] = set()
+    for unit in view.units:
+        address: str | None = unit.address if unit.findings else None
+        while address is not None and address not in noticed:
+            noticed.add(address)
+            address = parents[address]
+    places = {
+        name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
+        for name, _, _ in SEVERITIES
+    }
     return {
         "view": view,
         "linked": linked,
         "changes": changes or {},
         "counts": counts(view),
-        "noticed": _noticed(view),
-        "worst": _worst_first(view),
-        "by_address": _by_address(view),
+        "noticed": frozenset(noticed),
+        "worst": {name: positions for name, positions in places.items() if positions},
+        "by_address": {unit.address: unit for unit in view.units},
         "severities": SEVERITIES,
         "colours": {name: colour for name, colour, _ in SEVERITIES},
         "few": FEW,
@@ -78,28 +90,3 @@ def counts(view: RequestView) -> dict[str, int]:
         "noticed": sum(bool(unit.findings) for unit in view.units),
         "stored": sum(unit.stored is not None for unit in view.units),
     }
-
-
-def _noticed(view: RequestView) -> frozenset[str]:
-    """The addresses of the units with a finding, and of every unit above such a unit."""
-    parents = {unit.address: unit.parent_address for unit in view.units}
-    addresses: set[str] = set()
-    for unit in view.units:
-        address: str | None = unit.address if unit.findings else None
-        while address is not None and address not in addresses:
-            addresses.add(address)
-            address = parents[address]
-    return frozenset(addresses)
-
-
-def _worst_first(view: RequestView) -> dict[str, list[int]]:
-    """The positions of the findings by severity, without empty severities. Red comes first; lines are in order."""
-    places = {
-        name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
-        for name, _, _ in SEVERITIES
-    }
-    return {name: positions for name, positions in places.items() if positions}
-
-
-def _by_address(view: RequestView) -> dict[str, ShownUnit]:
-    return {unit.address: unit for unit in view.units}

@@ -33,6 +33,9 @@ _PINS_OUT = frozenset({"section_type_cardinality"})
 def state_json(sidecar: RunSidecar) -> dict[str, Any]:
     """The content of state.json in the shape of the seed, schema_version 1."""
     run = sidecar.run
+    # A request to enact adds its review decision's id to the pins of the sealed gates, even before people decide.
+    reviews = [request.review_decision_id for request in sidecar.requests if request.review_decision_id]
+    pins = ({"review_decision_id": reviews[-1]} if reviews else {}) | sidecar.pins
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": run.run_id,
@@ -47,7 +50,7 @@ def state_json(sidecar: RunSidecar) -> dict[str, Any]:
         "phases": _phases(sidecar),
         "sovereign_approvals": _approvals(sidecar),
         "idempotency_keys": {BY_NAME[receipt.gate].phase: receipt.payload_sha256 for receipt in sidecar.receipts},
-        "context_pins": _pins(sidecar),
+        "context_pins": {name: value for name, value in pins.items() if name not in _PINS_OUT},
         "last_error": run.last_error,
     }
 
@@ -74,15 +77,6 @@ def phase_reports(sidecar: RunSidecar) -> dict[str, bytes]:
     return reports
 
 
-def _pins(sidecar: RunSidecar) -> dict[str, Any]:
-    """The pins of the sealed gates. A request to enact adds its review decision's id, even before people decide."""
-    pins: dict[str, Any] = {}
-    for request in sidecar.requests:
-        if request.review_decision_id:
-            pins["review_decision_id"] = request.review_decision_id
-    return {key: value for key, value in (pins | sidecar.pins).items() if key not in _PINS_OUT}
-
-
 def _stop_route(sidecar: RunSidecar) -> str | None:
     """The KB id of the newest stop-route report, which is the knowledge base's document about a failed phase."""
     return next((document.kb_id for document in reversed(sidecar.documents) if document.kind == "stop_route"), None)
@@ -100,7 +94,9 @@ def _phases(sidecar: RunSidecar) -> dict[str, Any]:
             continue
         document = documents.get(gate.name)
         result = _result(sidecar.run, receipt, attempts)
-        seeds, ours = parted(gate.name, _invariants(receipt, attempts))
+        invariants = phase_report.invariants_of(receipt.result if receipt else attempts[-1].report)
+        seeds, ours = parted(gate.name, [(item["name"], item.get("ok") is True) for item in invariants])
+        probe = {name: list(names) for name, names in PROBE.items()} if gate.name == PROBED else {}
         phases[gate.phase] = {
             "phase": gate.phase,
             "started_utc": attempts[0].started_at if attempts else receipt and receipt.opened_at,
@@ -109,20 +105,10 @@ def _phases(sidecar: RunSidecar) -> dict[str, Any]:
             "gate_invariants": seeds,
             "kb_doc_id": document.kb_id if document else _stop_route(sidecar) if result == FAILED else None,
             "artifacts": _artifacts(sidecar.run, gate.name, receipt, reports),
-            "additional": _additional(gate.name, ours),
+            # Facts without a field in the seed's PhaseRecord: our own invariants, and the seed's names of the probe.
+            "additional": {"gate_invariants": ours, "probe_names": probe},
         }
     return phases
-
-
-def _invariants(receipt: Receipt | None, attempts: list[AttemptRecord]) -> list[tuple[str, bool]]:
-    report = receipt.result if receipt else attempts[-1].report
-    return [(item["name"], item.get("ok") is True) for item in phase_report.invariants_of(report)]
-
-
-def _additional(gate: str, invariants: dict[str, bool]) -> dict[str, Any]:
-    """The facts without a field in the seed's PhaseRecord: our own invariants, and the seed's names of the probe."""
-    probe = {name: list(names) for name, names in PROBE.items()} if gate == PROBED else {}
-    return {"gate_invariants": invariants, "probe_names": probe}
 
 
 def _result(run: RunRecord, receipt: Receipt | None, attempts: list[AttemptRecord]) -> str:
@@ -156,15 +142,15 @@ def _approvals(sidecar: RunSidecar) -> list[dict[str, Any]]:
     records = [_approval(requests[used.request_id], accepted[used.approval_sha256]) for used in sidecar.consumptions]
     for request in sidecar.requests:
         if request.status == "requested":
-            mine = [verdict for verdict in accepted.values() if _approves(verdict, request)]
+            asked = (request.gate, "approve")
+            mine = [
+                verdict
+                for verdict in accepted.values()
+                # A pre-batched approval names no challenge.
+                if (verdict.gate, verdict.decision) == asked and verdict.challenge in (request.challenge, None)
+            ]
             records += [_approval(request, verdict) for verdict in mine] or [_approval(request, None)]
     return records
-
-
-def _approves(verdict: VerdictRecord, request: RequestRecord) -> bool:
-    """True if the verdict approves this request. A pre-batched approval names no challenge."""
-    named = verdict.gate == request.gate and verdict.challenge in (request.challenge, None)
-    return named and verdict.decision == "approve"
 
 
 def _approval(request: RequestRecord, verdict: VerdictRecord | None) -> dict[str, Any]:

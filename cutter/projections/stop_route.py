@@ -18,7 +18,6 @@ from cutter.domain.next_step import Needs, Step, next_step
 from cutter.domain.run_record import RunSidecar
 from cutter.domain.stop_codes import stop_code
 from cutter.projections.state_file import state_json
-from cutter.types import Json
 
 _SIGNED = {
     Needs.SIGNED_RESUME: (schema.RESUME, "resume_stopped"),
@@ -54,9 +53,13 @@ def render(route: StopRoute, triage: str = "") -> str:
     If the batch has quarantined the run, `triage` has the sections that help people to decide. They replace the
     sections of commands and evidence, so that the document has each fact once.
     """
+    sidecar = _dump("Sidecar", state_json(route.sidecar))
     if triage:
-        return "\n".join([*_head(route, "STOP quarantine"), triage, *_by_hand(route), *_sidecar(route.sidecar)])
-    return "\n".join([*_head(route, "stop route"), *_way_on(route), *_by_hand(route), *_dumps(route.sidecar)])
+        return "\n".join([*_head(route, "STOP quarantine"), triage, *_by_hand(route), *sidecar])
+    first = [f"First: {route.step.first}. Then:", ""] if route.step.first else []
+    way_on = ["## What to do next", "", *first, *fenced(route.step.commands)]
+    evidence = _dump("Evidence", route.sidecar.run.last_error)
+    return "\n".join([*_head(route, "stop route"), *way_on, *_by_hand(route), *evidence, *sidecar])
 
 
 def _head(route: StopRoute, title: str) -> Iterator[str]:
@@ -70,15 +73,6 @@ def _head(route: StopRoute, title: str) -> Iterator[str]:
     yield f"gate: {prose(route.gate or 'none')}  "
     yield f"reason: {cell(route.reason)}"
     yield ""
-
-
-def _way_on(route: StopRoute) -> Iterator[str]:
-    yield "## What to do next"
-    yield ""
-    if route.step.first:
-        yield f"First: {route.step.first}. Then:"
-        yield ""
-    yield from fenced(route.step.commands)
 
 
 def _by_hand(route: StopRoute) -> Iterator[str]:
@@ -122,25 +116,11 @@ def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -
     yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it and the reason first,"
     yield "   which is one line of plain words:"
     yield ""
-    yield from manual_instructions.fill_in(
-        name, _life_seconds(run.caps, gate), (manual_instructions.FILL_REASON, "$WHY"), given='WHY="say why"'
-    )
+    cap = run.caps.get("ttl_lifecycle_seconds" if gate is Sovereign.LIFECYCLE else "ttl_cut_seconds")
+    life = min(limits.ORDER_LIFE_SECONDS, int(cap or limits.ORDER_LIFE_SECONDS))
+    yield from manual_instructions.fill_in(name, life, (manual_instructions.FILL_REASON, "$WHY"), given='WHY="say why"')
     yield from manual_instructions.sign_and_put(kb_id, beside="this report")
     yield from manual_instructions.tell(run.document_id, run.run_id, signal, kb_id)
-
-
-def _life_seconds(caps: Json, gate: Sovereign) -> int:
-    own = caps.get("ttl_lifecycle_seconds" if gate is Sovereign.LIFECYCLE else "ttl_cut_seconds")
-    return min(limits.ORDER_LIFE_SECONDS, int(own or limits.ORDER_LIFE_SECONDS))
-
-
-def _dumps(sidecar: RunSidecar) -> Iterator[str]:
-    yield from _dump("Evidence", sidecar.run.last_error)
-    yield from _sidecar(sidecar)
-
-
-def _sidecar(sidecar: RunSidecar) -> Iterator[str]:
-    yield from _dump("Sidecar", state_json(sidecar))
 
 
 def _dump(title: str, value: Any) -> Iterator[str]:

@@ -24,6 +24,7 @@ class BatchMoment:
     mode: str
 
 
+FACTS: Rows[Json] = values("batch_facts")
 FEW_FACTS: Rows[Json] = values("batch_facts_without_history")
 SIZE: Rows[int] = values("batch_size")
 DOCUMENTS: Rows[str] = values("batch_documents")
@@ -31,20 +32,12 @@ ROOMS = parsed("tenant_rooms", Room.of)
 MOMENT = records("batch_state", BatchMoment)
 
 
-def _facts_of(answer: Json) -> BatchFacts | None:
-    """The facts from an answer of the query. None if the database has no such batch."""
-    return None if answer["view"] is None else BatchFacts.of(answer)
-
-
-FACTS = parsed("batch_facts", _facts_of)
-
-
 def facts(connection: Connection, batch_id: str) -> BatchFacts:
     """Every shown fact of a batch, in one answer. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    known = FACTS.first(connection, {"batch_id": batch_id})
-    if known is None:
+    answer = FACTS.one(connection, {"batch_id": batch_id})
+    if answer["view"] is None:
         raise unknown(batch_id)
-    return known
+    return BatchFacts.of(answer)
 
 
 def shown_facts(connection: Connection, batch_id: str, last_view: BatchView | None = None) -> BatchFacts:

@@ -10,9 +10,9 @@ from psycopg.types.json import Jsonb
 
 from cutter import limits
 from cutter.approvals.policy_file import parse_policy
-from cutter.batch.admission import Decision, Known, check_against, decided_before_start, items_of
+from cutter.batch.admission import Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Item
-from cutter.batch.queue import Queue, QueueItem, QueueRefused, load_queue
+from cutter.batch.queue import Queue, QueueRefused, load_queue
 from cutter.batch.resume_plan import UnsignedFailure, include_command
 from cutter.batch.view import FailurePolicy
 from cutter.errors import Conflict
@@ -145,7 +145,12 @@ class Admission:
 def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict[str, Known]:
     """The facts of the database about these documents. Unknown documents are missing from the result."""
     rows = DOCUMENTS.all(connection, {"document_ids": list(document_ids)})
-    scopes = _scopes(connection, {row.profile_sha256: row.version_id for row in rows if row.version_id})
+    # The own scope of each profile, read from one of its source versions. None if the profile knows no status.
+    versions = {row.profile_sha256: row.version_id for row in rows if row.version_id}
+    profiles = PROFILES.all(connection, {"ids": list(versions.values())})
+    scopes: dict[str | None, str | None] = {
+        profile.profile_sha256: parse_profile(profile.profile_body.encode()).scope for profile in profiles
+    }
     return {
         row.document_id: Known(
             docprefix=row.docprefix, tenant=row.tenant, profile=str(row.profile), open_run=row.open_run,
@@ -154,23 +159,6 @@ def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict
         )
         for row in rows
     }  # fmt: skip
-
-
-def _scopes(connection: Connection, versions: Mapping[str | None, UUID]) -> dict[str | None, str | None]:
-    """The own scope of each profile, by the profile's sha256. None if the profile knows no status.
-
-    `versions` maps the sha256 of each profile to a source version that uses it.
-    """
-    rows = PROFILES.all(connection, {"ids": list(versions.values())})
-    return {row.profile_sha256: parse_profile(row.profile_body.encode()).scope for row in rows}
-
-
-def _approvers(connection: Connection) -> frozenset[str] | None:
-    """The names of the approvers in the policy in force. None if no policy is installed."""
-    epoch = IN_FORCE.first(connection)
-    return (
-        None if epoch is None else frozenset(approver.name for approver in parse_policy(epoch.body.encode()).approvers)
-    )
 
 
 def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
@@ -184,28 +172,29 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     queue = load_queue(data, items_max=options.items_max)
     known = known_documents(connection, [item.document_id for item in queue.items])
     # A registered batch keeps what was checked at its registration, so a resume is not refused by a later change.
-    problems = [] if _is_registered(connection, queue, options) else check_against(queue, known, _approvers(connection))
-    wrong = tuple(problem for problem in problems if not problem.alone)
-    if wrong:
-        raise QueueRefused(wrong)
-    decided = decided_before_start(queue, known, skip_completed=options.skip_completed)
-    rows = tuple(_row(queue, item, known[item.document_id], decided.get(item.document_id)) for item in queue.items)
-    law_by = {name: document.enacted_run for name, document in known.items() if document.enacted_run}
-    return Admission(queue=queue, rows=rows, items=tuple(items_of(queue, known, decided)), law_by=law_by)
-
-
-def _is_registered(connection: Connection, queue: Queue, options: Options) -> bool:
     named = {"batch_id": name_of(queue, options), "queue_sha256": queue.sha256}
-    return REGISTERED.first(connection, named) is not None
-
-
-def _row(queue: Queue, item: QueueItem, there: Known, decision: Decision | None) -> ItemRow:
-    return ItemRow(
-        document_id=item.document_id, position=item.position, priority=item.priority,
-        depends_on=tuple(item.depends_on), critical=item.critical, tenant=there.tenant, source_uri=item.source_uri,
-        marking_profile=item.marking_profile, decided=decision.outcome.value if decision else None,
-        reason=decision.reason if decision else None, scope=item.scope or queue.default_scope, actor=item.actor,
-    )  # fmt: skip
+    if REGISTERED.first(connection, named) is None:
+        epoch = IN_FORCE.first(connection)
+        policy = parse_policy(epoch.body.encode()) if epoch is not None else None
+        approvers = frozenset(approver.name for approver in policy.approvers) if policy is not None else None
+        wrong = tuple(problem for problem in check_against(queue, known, approvers) if not problem.alone)
+        if wrong:
+            raise QueueRefused(wrong)
+    decided = decided_before_start(queue, known, skip_completed=options.skip_completed)
+    rows = []
+    for item in queue.items:
+        decision = decided.get(item.document_id)
+        rows.append(
+            ItemRow(
+                document_id=item.document_id, position=item.position, priority=item.priority,
+                depends_on=tuple(item.depends_on), critical=item.critical, tenant=known[item.document_id].tenant,
+                source_uri=item.source_uri, marking_profile=item.marking_profile,
+                decided=decision.outcome.value if decision else None, reason=decision.reason if decision else None,
+                scope=item.scope or queue.default_scope, actor=item.actor,
+            )
+        )  # fmt: skip
+    law_by = {name: document.enacted_run for name, document in known.items() if document.enacted_run}
+    return Admission(queue=queue, rows=tuple(rows), items=tuple(items_of(queue, known, decided)), law_by=law_by)
 
 
 def name_of(queue: Queue, options: Options) -> str:

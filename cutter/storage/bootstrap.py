@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -20,9 +21,8 @@ from cutter import limits, versions
 from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.storage.faults import translate
-from cutter.storage.guards import CONNECTIONS, GUARDED
 from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
-from cutter.storage.records import answer
+from cutter.storage.records import Rows, answer, records, values
 
 READERS = (Role.DIRECTUS, Role.API, Role.DESK)
 """The roles that only read, and whose sessions are bounded more tightly."""
@@ -53,6 +53,18 @@ SET_BY_THE_SUPERUSER: dict[Role, dict[str, str]] = {
 A role cannot change `temp_file_limit`. It can change the timeouts, see sessions.sql.
 """
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedFunction:
+    """A function with its argument types, and whether every role may call it."""
+
+    function: str
+    open_to_all: bool
+
+
+GUARDED = records("guarded_functions", GuardedFunction)
+CONNECTIONS: Rows[int] = values("connections_there")
+
 Connection = psycopg.Connection[tuple[object, ...]]
 
 CONNECT = {"cutter": tuple(Role), "cutter_scratch": (Role.BACKUP,)}
@@ -75,14 +87,21 @@ def bootstrap(superuser_dsn: str, secrets_dir: Path, *, dedicated: bool = False)
         with psycopg.connect(
             superuser_dsn, autocommit=True, connect_timeout=limits.DATABASE_CONNECT_SECONDS
         ) as connection:
-            _check(connection)
+            version = (connection.info.server_version // 10_000,)
+            refusal = versions.too_old("PostgreSQL", version, versions.POSTGRES_MIN)
+            if refusal is not None:
+                raise Unavailable(refusal, what="database")
+            if answer(connection, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") is not True:
+                raise Unavailable(
+                    f"{connection.info.user} is not a superuser: give --bootstrap a superuser's connection string",
+                    what="database",
+                )
             renewed = tuple(role for role in Role if not (secrets_dir / f"{role}.password").exists())
             passwords = {role: password_file(secrets_dir, role) for role in Role}
             connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
             room = CONNECTIONS.one(connection)
             for role, password in passwords.items():
-                _make_role(connection, role, password)
-                _limit_role(connection, role, room)
+                _make_role(connection, role, password, room)
             for database, owner in DATABASES.items():
                 _make_database(connection, database, owner)
             if dedicated:
@@ -128,20 +147,8 @@ def _write_new(path: Path, text: str) -> None:
         draft.unlink()
 
 
-def _check(connection: Connection) -> None:
-    version = (connection.info.server_version // 10_000,)
-    refusal = versions.too_old("PostgreSQL", version, versions.POSTGRES_MIN)
-    if refusal is not None:
-        raise Unavailable(refusal, what="database")
-    if answer(connection, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") is not True:
-        raise Unavailable(
-            f"{connection.info.user} is not a superuser: give --bootstrap a superuser's connection string",
-            what="database",
-        )
-
-
-def _make_role(connection: Connection, role: Role, password: str) -> None:
-    """Make a role.
+def _make_role(connection: Connection, role: Role, password: str, room: int) -> None:
+    """Make a role with its session settings and its share of the `room` connections of the server.
 
     The statement has a SCRAM verifier of the password, so no statement and no log shows the password.
     """
@@ -150,11 +157,6 @@ def _make_role(connection: Connection, role: Role, password: str) -> None:
         connection.execute(sql.SQL("CREATE ROLE {}").format(name))
     verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
     connection.execute(sql.SQL("ALTER ROLE {} WITH {} PASSWORD {}").format(name, _ATTRIBUTES, sql.Literal(verifier)))
-
-
-def _limit_role(connection: Connection, role: Role, room: int) -> None:
-    """Give a role its share of the server's connections, so that it takes no other role's, and its session settings."""
-    name = sql.Identifier(role)
     most = max(CONNECTIONS_MIN, room * PERCENT_OF_CONNECTIONS[role] // 100)
     connection.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT {}").format(name, sql.Literal(most)))
     for setting, value in SET_BY_THE_SUPERUSER.get(role, {}).items():

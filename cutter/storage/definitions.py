@@ -119,21 +119,17 @@ def _replace(connection: Connection, definition: Definition) -> set[Key]:
             raise psycopg.Rollback
     except Refused as problem:
         if isinstance(problem.__cause__, psycopg.errors.InvalidTableDefinition):
-            return _replace_view(connection, definition)
+            # The columns of a view changed: it is dropped, with the views that read it.
+            readers = VIEW_READERS.all(connection, {"name": definition.name})
+            _drop_views(connection, [definition.name, *readers])
+            run(connection, definition.path, definition.body)
+            return {(Kind.VIEW.value, name) for name in readers}
         if not isinstance(problem.__cause__, psycopg.errors.InvalidFunctionDefinition):
             raise
     # If the parameters or the result changed, PostgreSQL would keep the old function too, or refuse the new one.
     dropped = _drop_with_callers(connection, definition.name)
     run(connection, definition.path, definition.body)
     return {(Kind.FUNCTION.value, name) for name in dropped}
-
-
-def _replace_view(connection: Connection, definition: Definition) -> set[Key]:
-    """Drop a view whose columns change, and the views that read it; returns the keys of those others."""
-    readers = VIEW_READERS.all(connection, {"name": definition.name})
-    _drop_views(connection, [definition.name, *readers])
-    run(connection, definition.path, definition.body)
-    return {(Kind.VIEW.value, name) for name in readers}
 
 
 def _drop_with_callers(connection: Connection, name: str) -> set[str]:

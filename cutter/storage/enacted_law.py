@@ -107,7 +107,13 @@ def versions(connection: Connection, document: str, *, recorded: datetime = NEWE
     """
     known = VERSIONS.all(connection, {"document": document, "recorded": recorded})
     if not known and recorded != NEWEST:
-        raise _not_yet_recorded(versions(connection, document)[0], recorded)
+        first = versions(connection, document)[0]
+        raise NotFound(
+            f"{first.document} was not enacted on {utc(recorded)}: its first version was recorded on "
+            f"{utc(first.enacted_at)}; type",
+            then=f"cutter law history {first.document}",
+            code=NOT_ENACTED,
+        )
     if not known:
         raise _not_enacted(connection, document)
     return known
@@ -118,7 +124,15 @@ def version_meant(known: list[LawVersion], *, at: date | None = None, version: i
     if version is not None and at is not None:
         raise InvalidInput("--version and --at: give one of both")
     if version is not None:
-        return _numbered(known, version)
+        numbered = [row for row in known if row.version == version]
+        if numbered:
+            return numbered[0]
+        newest = known[-1]
+        raise NotFound(
+            f"{newest.document} has no version {version}: its newest one is {newest.version}; see",
+            then=f"cutter law history {newest.document}",
+            code=NOT_ENACTED,
+        )
     if at is None:
         begun = [row for row in known if row.status in PRESENT]
         return begun[-1] if begun else known[0]
@@ -214,7 +228,8 @@ def require_unit(text: UnitTree[U], name: str) -> U:
     document = text.version.document
     if addresses:
         raise InvalidInput(f"{name} is the end of {len(addresses)} addresses: name one of {', '.join(addresses[:5])}")
-    near = get_close_matches(name, [end for unit in text.units for end in (unit.address, _end(unit.address))], n=1)
+    ends = [end for unit in text.units for end in (unit.address, unit.address.partition("/")[2])]
+    near = get_close_matches(name, ends, n=1)
     then = f"cutter law show {document} {near[0]}" if near else f"cutter law tree {document}"
     raise NotFound(
         f"{document} version {text.version.version} has no unit {name}: {'did you mean' if near else 'see'}",
@@ -241,51 +256,20 @@ def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded
         ) from None
 
 
-def _end(address: str) -> str:
-    return address.partition("/")[2]
-
-
-def _numbered(known: list[LawVersion], version: int) -> LawVersion:
-    for row in known:
-        if row.version == version:
-            return row
-    newest = known[-1]
-    raise NotFound(
-        f"{newest.document} has no version {version}: its newest one is {newest.version}; see",
-        then=f"cutter law history {newest.document}",
-        code=NOT_ENACTED,
-    )
-
-
-def _not_yet_recorded(first: LawVersion, recorded: datetime) -> NotFound:
-    """The law was enacted after the moment that a person asked about."""
-    return NotFound(
-        f"{first.document} was not enacted on {utc(recorded)}: its first version was recorded on "
-        f"{utc(first.enacted_at)}; type",
-        then=f"cutter law history {first.document}",
-        code=NOT_ENACTED,
-    )
-
-
 def _not_enacted(connection: Connection, document: str) -> NotFound:
     """Nothing of this document is enacted: an unknown name, or a document whose run has not enacted it."""
     for name in dict.fromkeys((document, document.upper())):
         if likely_names.KNOWN.one(connection, {"document_id": name}) and not _is_enacted(connection, name):
-            return _registered_only(connection, name)
+            message = f"{name} is registered, and no version of it is enacted:"
+            if RUN_OF_DOCUMENT.first(connection, {"document_id": name}) is not None:
+                return NotFound(message, then=f"cutter status {name}", rest=" shows its run", code=NOT_ENACTED)
+            return NotFound(f"{message} type", then=f"cutter run {name}", code=NOT_ENACTED)
     for alike in likely_names.documents_alike(connection, document):
         if _is_enacted(connection, alike):
             return NotFound(
                 f"{document} is not enacted: did you mean", then=f"cutter law show {alike}", rest="?", code=NOT_ENACTED
             )
     return NotFound(f"{document} is not enacted: see", then="cutter law list", code=NOT_ENACTED)
-
-
-def _registered_only(connection: Connection, document: str) -> NotFound:
-    has_run = RUN_OF_DOCUMENT.first(connection, {"document_id": document}) is not None
-    message = f"{document} is registered, and no version of it is enacted:"
-    if has_run:
-        return NotFound(message, then=f"cutter status {document}", rest=" shows its run", code=NOT_ENACTED)
-    return NotFound(f"{message} type", then=f"cutter run {document}", code=NOT_ENACTED)
 
 
 def _is_enacted(connection: Connection, document: str) -> bool:

@@ -8,12 +8,10 @@ from datetime import datetime
 from cutter import marking
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput
-from cutter.law.export_record import LawExport, export_of
-from cutter.law.jurisdiction import Jurisdiction, jurisdiction_of
+from cutter.law.export_record import LawExport, export_of, jurisdiction_of
 from cutter.law.law_text import LawVersion
-from cutter.law.region import assembled
+from cutter.law.region import Piece, assembled
 from cutter.storage import enacted_law
-from cutter.storage.enacted_law import Source
 from cutter.storage.records import Connection
 
 
@@ -28,33 +26,24 @@ def export_of_version(
     """
     text = enacted_law.text_of(connection, version, recorded=recorded)
     source = enacted_law.source_of(connection, version)
-    region = _region(source, version) if text.units else b""
-    pieces = assembled(region, text.units, version.region_sha256) if text.units else ()
-    known_of = _jurisdiction(source)
-    return export_of(
-        text, pieces, known, country=country or known_of.country, language=language or known_of.language
-    )  # fmt: skip
-
-
-def _jurisdiction(source: Source) -> Jurisdiction:
-    """What the source or its profile names; a profile of an earlier version of cutter may no longer be readable."""
+    pieces: tuple[Piece, ...] = ()
+    if text.units:
+        # The part of the source that was cut: nearly always all of it, else what its profile says again.
+        region = source.content
+        if sha256_hex(region) != version.region_sha256:
+            options = marking.Options(**source.marking_options, forbidden_ids=tuple(source.forbidden_ids))
+            profile = marking.parse_profile(source.profile_body.encode())
+            made = marking.mark(region, profile=profile, docprefix=source.address_prefix, options=options)
+            if isinstance(made, marking.MarkRefusal) or made.region_sha != version.region_sha256:
+                raise Conflict(
+                    f"{version.document} version {version.version}: the registered source does not have the region "
+                    "that was cut; keep the database and report this"
+                )
+            region = region[made.region_start : made.region_end]
+        pieces = assembled(region, text.units, version.region_sha256)
     try:
         profile = marking.parse_profile(source.profile_body.encode())
-    except InvalidInput:
-        return jurisdiction_of(source.content, country=None, language=None)
-    return jurisdiction_of(source.content, country=profile.country, language=profile.language)
-
-
-def _region(source: Source, version: LawVersion) -> bytes:
-    """The part of the source that was cut: nearly always all of it, else what its profile says again."""
-    if sha256_hex(source.content) == version.region_sha256:
-        return source.content
-    options = marking.Options(**source.marking_options, forbidden_ids=tuple(source.forbidden_ids))
-    profile = marking.parse_profile(source.profile_body.encode())
-    made = marking.mark(source.content, profile=profile, docprefix=source.address_prefix, options=options)
-    if isinstance(made, marking.MarkRefusal) or made.region_sha != version.region_sha256:
-        raise Conflict(
-            f"{version.document} version {version.version}: the registered source does not have the region that was "
-            "cut; keep the database and report this"
-        )
-    return source.content[made.region_start : made.region_end]
+        named = jurisdiction_of(source.content, country=profile.country, language=profile.language)
+    except InvalidInput:  # A profile of an earlier version of cutter may no longer be readable.
+        named = jurisdiction_of(source.content, country=None, language=None)
+    return export_of(text, pieces, known, country=country or named.country, language=language or named.language)

@@ -74,7 +74,29 @@ def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
         _exclusive(connection),
         connection.transaction(),
     ):
-        return _apply(connection, files)
+        connection.execute("set local lock_timeout = '10s'")
+        connection.execute("set local statement_timeout = '120s'")
+        _make_ledger(connection)
+        missing = _missing(connection, files)
+        for migration in missing:
+            _run(connection, migration)
+        # No migration makes a schema of views alone, because it has nothing to migrate.
+        for schema in grants.declared().schemas:
+            connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
+        done = definitions.apply(connection, files.definitions)
+        connection.execute(query("ledger_set_record"), {"sha256": files.set_sha256})
+        version = {"version": len(files.migrations)}
+        changed = bool(missing or done.apply or done.drop)
+        if changed or not _grants_are_applied(connection) or not BASELINE_IS_RECORDED.one(connection, version):
+            _apply_grants(connection)
+            connection.execute(query("baseline_record"), version)
+        if changed:
+            # Law that was enacted before the index of the search is entered; a large corpus takes as long as it needs.
+            connection.execute("set local statement_timeout = 0")
+            if SEARCH_IS_HERE.one(connection):
+                answer(connection, "select cutter_governance.fn_search_fill()")
+        applied = (*(migration.name for migration in missing), *(definition.path for definition in done.apply))
+        return Outcome(version=len(files.migrations), applied=applied, dropped=_dropped(done))
 
 
 def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ...]:
@@ -105,33 +127,14 @@ def _exclusive(connection: Connection) -> Iterator[None]:
         connection.execute("select pg_advisory_unlock(%s)", (_LOCK_KEY,))
 
 
-def _apply(connection: Connection, files: SchemaFiles) -> Outcome:
-    connection.execute("set local lock_timeout = '10s'")
-    connection.execute("set local statement_timeout = '120s'")
-    _make_ledger(connection)
-    missing = _missing(connection, files)
-    for migration in missing:
-        _run(connection, migration)
-    _make_schemas(connection)
-    done = definitions.apply(connection, files.definitions)
-    connection.execute(query("ledger_set_record"), {"sha256": files.set_sha256})
-    version = len(files.migrations)
-    changed = bool(missing or done.apply or done.drop)
-    if changed or not _grants_are_applied(connection) or not BASELINE_IS_RECORDED.one(connection, {"version": version}):
-        _apply_grants(connection)
-        connection.execute(query("baseline_record"), {"version": version})
-    if changed:
-        _fill_search(connection)
-    applied = (*(migration.name for migration in missing), *(definition.path for definition in done.apply))
-    return Outcome(version=version, applied=applied, dropped=_dropped(done))
-
-
 def _make_ledger(connection: Connection) -> None:
     connection.execute((resources.files("cutter.storage") / "sql" / "ledger.sql").read_bytes())
 
 
 def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
-    """The migrations to apply. Raises Conflict if an applied migration is unknown, has changed, or is newer."""
+    """The migrations to apply. Raises Conflict if an applied migration is unknown or has changed, or if the database
+    is newer.
+    """
     ledger = {row.number: row for row in APPLIED.all(connection)}
     missing = []
     for migration in files.migrations:
@@ -152,18 +155,13 @@ def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
             )
     if ledger:
         raise Conflict(f"the database has migration {max(ledger)}, which this version lacks: upgrade cutter")
-    _require_not_replaced(connection, files)
-    return missing
-
-
-def _require_not_replaced(connection: Connection, files: SchemaFiles) -> None:
-    """Refuse to bring back functions that a newer version has replaced."""
     at = REPLACED_AT.first(connection, {"sha256": files.set_sha256})
     if at is not None:
         raise Conflict(
             f"a newer version replaced these functions and triggers at {at}: upgrade cutter. A version that goes "
             "back to them on purpose says so in a comment of one of their files"
         )
+    return missing
 
 
 def _run(connection: Connection, migration: Migration) -> None:
@@ -177,19 +175,6 @@ def _run(connection: Connection, migration: Migration) -> None:
     )
 
 
-def _make_schemas(connection: Connection) -> None:
-    """The schemas of grants.yaml that no migration makes: a schema of views alone has nothing to migrate."""
-    for schema in grants.declared().schemas:
-        connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
-
-
-def _fill_search(connection: Connection) -> None:
-    """Enter law that was enacted before the index of the search; a large corpus takes as long as it needs."""
-    connection.execute("set local statement_timeout = 0")
-    if SEARCH_IS_HERE.one(connection):
-        answer(connection, "select cutter_governance.fn_search_fill()")
-
-
 def _dropped(changes: Changes) -> tuple[str, ...]:
     return tuple(f"{kind} {name}" for kind, name in changes.drop)
 
@@ -200,7 +185,16 @@ def _grants_are_applied(connection: Connection) -> bool:
 
 def _apply_grants(connection: Connection) -> None:
     matrix = grants.declared()
-    _require_roles(connection, matrix.roles)
+    # A server can lack a role, such as one that this version adds: only a superuser makes roles.
+    without = ROLES_MISSING.all(connection, {"roles": list(matrix.roles)})
+    if without:
+        raise Refused(
+            f"the database server has no role {', '.join(without)}: nothing was applied; type",
+            then="cutter up",
+            rest=" for the local stack, or `cutter migrate --bootstrap URL` with a superuser's URL for a server of "
+            "your own",
+            code="roles_missing",
+        )
     grantees = sql.SQL(", ").join([sql.SQL("PUBLIC"), *(sql.Identifier(role) for role in matrix.roles)])
     for schema in matrix.schemas:
         name = sql.Identifier(schema)
@@ -209,33 +203,11 @@ def _apply_grants(connection: Connection) -> None:
                 sql.SQL("revoke all on all {} in schema {} from {}").format(sql.SQL(kind), name, grantees)
             )
         connection.execute(sql.SQL("revoke all on schema {} from {}").format(name, grantees))
-        connection.execute(
-            sql.SQL("grant usage on schema {} to {}").format(
-                name, sql.SQL(", ").join(sql.Identifier(role) for role in matrix.roles)
-            )
-        )
+        roles = sql.SQL(", ").join(sql.Identifier(role) for role in matrix.roles)
+        connection.execute(sql.SQL("grant usage on schema {} to {}").format(name, roles))
     for cell in sorted(matrix.cells):
-        kind = "function" if cell.verb == "EXECUTE" else "table"
-        connection.execute(
-            sql.SQL("grant {} on {} {} to {}").format(
-                sql.SQL(cell.verb),
-                sql.SQL(kind),
-                sql.Identifier(*cell.object.split(".")),
-                sql.Identifier(cell.role),
-            )
-        )
+        on = sql.SQL("on function" if cell.verb == "EXECUTE" else "on table")
+        name, role = sql.Identifier(*cell.object.split(".")), sql.Identifier(cell.role)
+        connection.execute(sql.SQL("grant {} {} {} to {}").format(sql.SQL(cell.verb), on, name, role))
     sha256 = sha256_hex(grants.text())
     connection.execute(query("ledger_record"), {"kind": "grants", "name": "grants.yaml", "sha256": sha256})
-
-
-def _require_roles(connection: Connection, wanted: tuple[str, ...]) -> None:
-    """Refuse a server that lacks a role, such as one that this version adds: only a superuser makes roles."""
-    missing = ROLES_MISSING.all(connection, {"roles": list(wanted)})
-    if missing:
-        raise Refused(
-            f"the database server has no role {', '.join(missing)}: nothing was applied; type",
-            then="cutter up",
-            rest=" for the local stack, or `cutter migrate --bootstrap URL` with a superuser's URL for a server of "
-            "your own",
-            code="roles_missing",
-        )

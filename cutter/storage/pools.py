@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -21,10 +22,12 @@ from cutter.catalogue import Role
 from cutter.domain import recorded_values
 from cutter.settings import Settings, dsn
 from cutter.storage.faults import pooled, translated
-from cutter.storage.records import answer
+from cutter.storage.records import Rows, answer, values
 
 Connection = psycopg.Connection[tuple[object, ...]]
 Pool = ConnectionPool[Connection]
+
+CLOCK: Rows[datetime] = values("database_clock")
 
 SESSION = " ".join(
     f"-c {name}={value}"

@@ -80,6 +80,22 @@ def together(connection: Connection, reads: Sequence[tuple[Rows[Any], Mapping[st
     return [cursor.fetchall() for cursor in cursors]
 
 
+def many(connection: Connection, name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Run one named query N times, and return the first column of each answer, in order.
+
+    psycopg pipelines the calls.
+    """
+    if not rows:
+        return ()
+    answers: list[str] = []
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        cursor.executemany(query(name), rows, returning=True)
+        while True:
+            answers.append(str(cursor.fetchone() or ""))
+            if not cursor.nextset():
+                return tuple(answers)
+
+
 def the_row(name: str, cursor: psycopg.Cursor[T]) -> T:
     """The row of a query that always has one."""
     row = cursor.fetchone()

@@ -25,7 +25,7 @@ from cutter.storage.law_in_force import LAW_TEXT, TERMS, Terms
 from cutter.storage.pools import Connection
 from cutter.storage.records import parsed, records, the_row
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
-from cutter.storage.snapshots import Snapshot
+from cutter.storage.run_evidence import Snapshot
 from cutter.types import Json
 
 Receipt = tuple[LiteralString, Json]

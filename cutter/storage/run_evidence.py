@@ -1,4 +1,4 @@
-"""IO: reads all facts of a run from the database, as its evidence and as its sidecar."""
+"""IO: reads all facts of a run from the database, as its evidence and as its sidecar, and the text that it pins."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection
 from cutter.storage.records import parsed, records
 from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The bytes of a source version, with its registered profile and options."""
+
+    data: bytes
+    profile_body: str
+    options: Json
+    forbidden_ids: list[str]
+    source_document_ref: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,11 +95,30 @@ def shipped() -> SchemaFiles:
 
 def read(folder: Traversable) -> SchemaFiles:
     """Read the files below a folder. Raises ValueError for a mistake in a name or a form."""
-    functions = [_function(path, body) for path, body in _files(folder / "functions", "functions")]
+    functions = []
+    for path, body in _files(folder / "functions", "functions"):
+        made = [_FUNCTION.match(statement.text) for statement in statements(body)]
+        match = made[0] if len(made) == 1 else None
+        if match is None or not path.endswith(f"/{match[2]}.sql"):
+            raise ValueError(f"{path}: the file must hold only one `create or replace function`, with the file's name")
+        functions.append(Definition(kind=Kind.FUNCTION, name=match[1], path=path, body=body))
     api = [_api(path, body) for path, body in _files(folder / "api", "api")] if (folder / "api").is_dir() else []
-    triggers = [_trigger_set(path, body) for path, body in _files(folder / "triggers", "triggers")]
+    triggers = []
+    for path, body in _files(folder / "triggers", "triggers"):
+        matches = [_TRIGGER.match(made.text) or _ENABLE.fullmatch(made.text) for made in statements(body)]
+        tables = {match and match[1] for match in matches}
+        table = tables.pop() if len(tables) == 1 else None
+        if table is None or not path.endswith(f"/{table.rpartition('.')[2]}.sql"):
+            raise ValueError(f"{path}: the file must hold only triggers, of the table with the file's name")
+        triggers.append(Definition(kind=Kind.TRIGGERS, name=table, path=path, body=body))
+    migrations = []
+    for file in sorted((folder / "migrations").iterdir(), key=lambda item: item.name):
+        if match := _FILE.fullmatch(file.name):
+            migrations.append(Migration(number=int(match[1]), name=file.name, body=file.read_text(encoding="utf-8")))
+    if [migration.number for migration in migrations] != list(range(1, len(migrations) + 1)):
+        raise ValueError("migrations are numbered from 1 without a gap")
     return SchemaFiles(
-        migrations=_migrations(folder / "migrations"),
+        migrations=tuple(migrations),
         definitions=(*in_order(functions), *api_in_order(api), *sorted(triggers, key=lambda trigger: trigger.name)),
     )
 
@@ -147,16 +166,6 @@ def _sorted(by_name: Mapping[str, Definition], needs: Mapping[str, Iterable[str]
     return tuple(definitions)
 
 
-def _migrations(folder: Traversable) -> tuple[Migration, ...]:
-    migrations = []
-    for file in sorted(folder.iterdir(), key=lambda item: item.name):
-        if match := _FILE.fullmatch(file.name):
-            migrations.append(Migration(number=int(match[1]), name=file.name, body=file.read_text(encoding="utf-8")))
-    if [migration.number for migration in migrations] != list(range(1, len(migrations) + 1)):
-        raise ValueError("migrations are numbered from 1 without a gap")
-    return tuple(migrations)
-
-
 def _files(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
     """Path and text of each .sql file below a folder."""
     for item in sorted(folder.iterdir(), key=lambda entry: entry.name):
@@ -164,14 +173,6 @@ def _files(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
             yield from _files(item, f"{path}/{item.name}")
         elif item.name.endswith(".sql"):
             yield f"{path}/{item.name}", item.read_text(encoding="utf-8")
-
-
-def _function(path: str, body: str) -> Definition:
-    made = [_FUNCTION.match(statement.text) for statement in statements(body)]
-    match = made[0] if len(made) == 1 else None
-    if match is None or not path.endswith(f"/{match[2]}.sql"):
-        raise ValueError(f"{path}: the file must hold only one `create or replace function`, with the file's name")
-    return Definition(kind=Kind.FUNCTION, name=match[1], path=path, body=body)
 
 
 def _api(path: str, body: str) -> Definition:
@@ -184,16 +185,3 @@ def _api(path: str, body: str) -> Definition:
             f"{path}: the file must hold one view or function of the schema api of its own name, and its comments"
         )
     return Definition(kind=Kind.VIEW if view else Kind.FUNCTION, name=match[1], path=path, body=body)
-
-
-def _trigger_set(path: str, body: str) -> Definition:
-    tables = {_table(statement.text) for statement in statements(body)}
-    match = tables.pop() if len(tables) == 1 else None
-    if match is None or not path.endswith(f"/{match.rpartition('.')[2]}.sql"):
-        raise ValueError(f"{path}: the file must hold only triggers, of the table with the file's name")
-    return Definition(kind=Kind.TRIGGERS, name=match, path=path, body=body)
-
-
-def _table(statement: str) -> str | None:
-    match = _TRIGGER.match(statement) or _ENABLE.fullmatch(statement)
-    return match[1] if match else None

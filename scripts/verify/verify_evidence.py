@@ -206,6 +206,7 @@ class Members:
 
 OK, FAILED, NOT_CHECKED = "OK", "FAILED", "NOT CHECKED"
 SHOWN_CHARACTERS, SHOWN_PROBLEMS = 600, 10
+HIDDEN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 Line = tuple[str, str, str]  # what was checked, one of the three words, why
 
 
@@ -213,14 +214,8 @@ def shown(value: object) -> str:
     """A text that is safe to print: one line of limited length, with the code of each hidden character."""
     text = str(value)
     text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
-    return re.sub(
-        r"\s+", " ", "".join(f"⟨U+{ord(character):04X}⟩" if _hidden(character) else character for character in text)
-    )
-
-
-def _hidden(character: str) -> bool:
-    category = unicodedata.category(character)
-    return category[0] == "C" or category in ("Zl", "Zp")
+    coded = (f"⟨U+{ord(letter):04X}⟩" if unicodedata.category(letter) in HIDDEN else letter for letter in text)
+    return re.sub(r"\s+", " ", "".join(coded))
 
 
 def hexed(value: object) -> str:
@@ -269,9 +264,6 @@ class Receipts(Members):
             decided += [{"of": "receipt", "gate": row["gate"], "sha256": by["sha256"], **n} for n in by["decisions"]]
             previous = row["receipt_hash"]
         yield from unlike("decisions.jsonl", (row for row in self.rows("decisions") if row["of"] == "receipt"), decided)
-        yield from self._moved()
-
-    def _moved(self) -> Iterator[str]:
         # 5.4
         moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.events if "event_type" in e]
         rows = (row for row in self.rows("transitions") if str(row["event_type"])[:8] in ("document", "approval"))
@@ -491,30 +483,21 @@ class Approvals(Orders):
         counts = {**FEWEST, **rule.get("thresholds", {})}
         needed = max(max(int(counts[tier]), FEWEST[tier]) for tier in tiers)
         distinct = [{row[name] for row in used} for name in ("approver", "fingerprint", "approval_sha256")]
-        keys = {person["key_sha256"] for person in map(self.person, self._verdicts_of(used)) if person}
+        names = {(row["approval_sha256"], row["gate"]) for row in used}
+        verdicts = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) in names]
+        keys = {person["key_sha256"] for person in map(self.person, verdicts) if person}
         if min(map(len, [*distinct, keys])) < needed or len(distinct[0]) != len(used):
             yield f"{gate} needs {needed} different people, and has {min(map(len, [*distinct, keys]))}"
         if len({row["policy_sha256"] for row in used}) != 1 or len({row["request_id"] for row in used}) != 1:
             yield f"the approvals of {gate} belong to several requests or policy epochs"
         if canonical(sorted(row["slot"] for row in used)) != canonical([*range(1, len(used) + 1)]):
             yield f"the approvals of {gate} are not counted from 1"
-        yield from self._in_order(gate, used)
-
-    def _verdicts_of(self, used: list[Json]) -> list[Json]:
-        names = {(row["approval_sha256"], row["gate"]) for row in used}
-        return [row for row in self.accepted if (row["approval_sha256"], row["gate"]) in names]
-
-    def _in_order(self, gate: str, used: list[Json]) -> Iterator[str]:
-        """In the chain, acceptance must come before consumption, and consumption before the writing gate's receipt."""
+        # In the chain, acceptance comes before consumption, and consumption before the writing gate's receipt.
         consumed = [e["seq"] for e in self.events if e["kind"] == "approvals_consumed" and e["gate"] == gate]
-        writes = [
-            e["seq"]
-            for e in self.events
-            if OPENED.get(str(e.get("trigger"))) == gate and "receipt_hash" in e["metadata"]
-        ]
-        names = {row["approval_sha256"] for row in used}
+        writes = [e["seq"] for e in self.events
+                  if OPENED.get(str(e.get("trigger"))) == gate and "receipt_hash" in e["metadata"]]  # fmt: skip
         heard = [e["seq"] for e in self.events if e["kind"] == "verdict" and e["accepted"] and e["gate"] == gate
-                 and e["approval_sha256"] in names]  # fmt: skip
+                 and e["approval_sha256"] in distinct[2]]  # fmt: skip
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
             yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
 
@@ -540,7 +523,12 @@ class Archive(Members):
         yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
         # 1.3
         law = LAW if LAW.intersection(rest) else set[str]()
-        allowed = FIXED | law | self._named().intersection(rest) | self.needed()
+        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
+        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
+        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
+        policies += [row.get("policy") for row in self.rows("voids")]
+        named = {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
+        allowed = FIXED | law | named.intersection(rest) | self.needed()
         yield from unlike("the list of members", rest, allowed)
         # 1.4
         own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
@@ -558,14 +546,6 @@ class Archive(Members):
         rest = {name: body for name, body in self.members.items() if name != MANIFEST}
         kept = {name: body for name, body in rest.items() if name not in LAW}
         return digest(self.data if kept == rest else sealed(kept))
-
-    def _named(self) -> set[str]:
-        """The policies that the bundle may hold: those that a receipt, an attempt, an effect or a void names."""
-        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
-        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
-        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
-        policies += [row.get("policy") for row in self.rows("voids")]
-        return {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
 
     def needed(self) -> set[str]:
         """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
@@ -612,7 +592,15 @@ def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
             last, heads[name], places[row["hash"]] = name, (row["seq"], row["hash"]), (name, row["seq"])
             anchors += [json.loads(row["body"])] if name == GLOBAL else []
     if GLOBAL in heads and GLOBAL not in broken:
-        problems += _against_global(anchors, heads, places, broken)
+        # The global chain holds the heads of all others, so no chain can be missing.
+        for body in anchors:
+            name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
+            if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
+                known = name in heads
+                fault = "not the one that the global chain names" if known else "missing, but the global chain names it"
+                problems.append(f"the chain of {name} is {fault}")
+        for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
+            problems.append(f"inserted: the chain of {name} is not on the global chain")
     own = head_of(heads)
     expected = {"format": EXPORT, "heads": heads, "head": own, "events": events}
     if closing is None or (not broken and canonical(closing) != canonical(expected)):
@@ -642,19 +630,6 @@ def _fault(event: Json, last: str, heads: Json) -> str:
     except BROKEN:
         same = False
     return "" if same else f"altered: the body of {which} is about another event or about another run"
-
-
-def _against_global(anchors: list[Json], heads: Json, places: Json, broken: set[str]) -> Iterator[str]:
-    """Compare the chains with the global chain, which holds the heads of all others. So no chain can be missing."""
-    for body in anchors:
-        name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
-        if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
-            fault = (
-                "not the one that the global chain names" if name in heads else "missing, but the global chain names it"
-            )
-            yield f"the chain of {name} is {fault}"
-    for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
-        yield f"inserted: the chain of {name} is not on the global chain"
 
 
 def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[str, tuple[str, ...]]:
@@ -812,17 +787,7 @@ class EnactedText(Members):
         if digest(region) != self.pins["region_sha"]:
             yield f"law.md is {digest(region)}, but the run cut {hexed(self.pins['region_sha'])}"
         # 11.2
-        yield from self._places(region, rows)
-        # 11.3
-        own = law_digest(rows, self.pins)
-        if own != self.pins["writer_digest"]:
-            yield f"the units digest to {own}, but people signed {hexed(self.pins['writer_digest'])}"
-        # 11.4
-        if ENACTING not in {row["gate"] for row, _ in self.receipts}:
-            yield "the bundle has a law, but no receipt of its enactment"
-
-    def _places(self, region: bytes, rows: list[Json]) -> Iterator[str]:
-        """Each unit that is in the law has its place in the text, and no two places overlap."""
+        # Each unit that is in the law has its place in the text, and no two places overlap.
         addresses, end = [row["address"] for row in rows], 0
         if len(set(addresses)) != len(rows):
             yield "law.jsonl has an address twice"
@@ -836,6 +801,13 @@ class EnactedText(Members):
             if not end <= start < stop <= len(region) or digest(region[start:stop]) != row["body_sha256"]:
                 yield f"the text of {row['address']} in law.md is not the signed one"
             end = stop
+        # 11.3
+        own = law_digest(rows, self.pins)
+        if own != self.pins["writer_digest"]:
+            yield f"the units digest to {own}, but people signed {hexed(self.pins['writer_digest'])}"
+        # 11.4
+        if ENACTING not in {row["gate"] for row, _ in self.receipts}:
+            yield "the bundle has a law, but no receipt of its enactment"
 
     def held(self) -> str:
         """How many units the law has, and how many the run ended, for people."""
@@ -876,16 +848,13 @@ class Succession(Members):
         yield from (f"the {name} of its base is not the one of the bundle before it" for name in named
                     if own[name] != named[name])  # fmt: skip
         # 12.3
+        # Every unit of the law before is kept, revised or repealed, and nothing else is.
         if "law.md" in self.members and "law.md" in before.members:
-            yield from self._continues(before)
-
-    def _continues(self, before: Succession) -> Iterator[str]:
-        """Every unit of the law before is kept, revised or repealed, and nothing else is."""
-        lines = {row["address"]: digest(line_of(row)) for row in before.rows("law") if row["operation"] != "repeal"}
-        ends = {row["address"]: row["ends"] for row in self.rows("law") if row["operation"] != "create"}
-        for address in sorted(lines.keys() | ends.keys()):
-            if lines.get(address) != ends.get(address):
-                yield f"{address} does not continue or end the unit of the bundle before it"
+            lines = {row["address"]: digest(line_of(row)) for row in before.rows("law") if row["operation"] != "repeal"}
+            ends = {row["address"]: row["ends"] for row in self.rows("law") if row["operation"] != "create"}
+            for address in sorted(lines.keys() | ends.keys()):
+                if lines.get(address) != ends.get(address):
+                    yield f"{address} does not continue or end the unit of the bundle before it"
 
     def base_named(self) -> str:
         """What to give before this bundle, for people."""

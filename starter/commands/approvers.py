@@ -24,9 +24,8 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
 from cutter.settings import Settings, load
-from cutter.storage.clock import CLOCK
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import session
+from cutter.storage.pools import CLOCK, session
 from starter.approver import signing_desk
 from starter.console.confirmation import Yes, require_yes
 from starter.console.terminal import AsJson, err, line, say, show, table

@@ -34,8 +34,7 @@ from cutter.projections import phase_report
 from cutter.projections.batch_queue_file import QUEUE
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
-from cutter.storage.clock import CLOCK
-from cutter.storage.pools import session, single
+from cutter.storage.pools import CLOCK, session, single
 from cutter.storage.records import Rows, records, values
 from starter.commands.reconcile import reading_deps
 from starter.console.failures import as_failure

@@ -27,7 +27,7 @@ from cutter.preflight.database import first_line, remedy_of
 from cutter.settings import Settings
 from cutter.stack import key_homes, postgres, records, temporal, temporal_server, workers
 from cutter.storage import blocked_workers, migrate
-from cutter.storage.guards import GUARDED
+from cutter.storage.bootstrap import GUARDED
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, values
 from cutter.storage.runs import LANES, STILL

@@ -17,7 +17,6 @@ PACKAGES = ("cutter", "temporal", "workflows", "activities", "starter")
 
 EDGE = {
     "cutter/storage/records.py": "it makes records of rows",
-    "cutter/storage/many.py": "one value of each of many executions",
     "cutter/storage/gate_transaction.py": "a gate's reads are sent with its opening, and taken after the pipeline",
     "cutter/storage/request_transaction.py": "a request's reads are sent with its opening",
     "cutter/projections/transitions_corpus.py": "rows of a temporary sqlite database, which has no records",

@@ -142,29 +142,20 @@ class Approvals(Orders):
         counts = {**FEWEST, **rule.get("thresholds", {})}
         needed = max(max(int(counts[tier]), FEWEST[tier]) for tier in tiers)
         distinct = [{row[name] for row in used} for name in ("approver", "fingerprint", "approval_sha256")]
-        keys = {person["key_sha256"] for person in map(self.person, self._verdicts_of(used)) if person}
+        names = {(row["approval_sha256"], row["gate"]) for row in used}
+        verdicts = [row for row in self.accepted if (row["approval_sha256"], row["gate"]) in names]
+        keys = {person["key_sha256"] for person in map(self.person, verdicts) if person}
         if min(map(len, [*distinct, keys])) < needed or len(distinct[0]) != len(used):
             yield f"{gate} needs {needed} different people, and has {min(map(len, [*distinct, keys]))}"
         if len({row["policy_sha256"] for row in used}) != 1 or len({row["request_id"] for row in used}) != 1:
             yield f"the approvals of {gate} belong to several requests or policy epochs"
         if canonical(sorted(row["slot"] for row in used)) != canonical([*range(1, len(used) + 1)]):
             yield f"the approvals of {gate} are not counted from 1"
-        yield from self._in_order(gate, used)
-
-    def _verdicts_of(self, used: list[Json]) -> list[Json]:
-        names = {(row["approval_sha256"], row["gate"]) for row in used}
-        return [row for row in self.accepted if (row["approval_sha256"], row["gate"]) in names]
-
-    def _in_order(self, gate: str, used: list[Json]) -> Iterator[str]:
-        """In the chain, acceptance must come before consumption, and consumption before the writing gate's receipt."""
+        # In the chain, acceptance comes before consumption, and consumption before the writing gate's receipt.
         consumed = [e["seq"] for e in self.events if e["kind"] == "approvals_consumed" and e["gate"] == gate]
-        writes = [
-            e["seq"]
-            for e in self.events
-            if OPENED.get(str(e.get("trigger"))) == gate and "receipt_hash" in e["metadata"]
-        ]
-        names = {row["approval_sha256"] for row in used}
+        writes = [e["seq"] for e in self.events
+                  if OPENED.get(str(e.get("trigger"))) == gate and "receipt_hash" in e["metadata"]]  # fmt: skip
         heard = [e["seq"] for e in self.events if e["kind"] == "verdict" and e["accepted"] and e["gate"] == gate
-                 and e["approval_sha256"] in names]  # fmt: skip
+                 and e["approval_sha256"] in distinct[2]]  # fmt: skip
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
             yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"

@@ -27,7 +27,12 @@ class Archive(Members):
         yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
         # 1.3
         law = LAW if LAW.intersection(rest) else set[str]()
-        allowed = FIXED | law | self._named().intersection(rest) | self.needed()
+        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
+        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
+        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
+        policies += [row.get("policy") for row in self.rows("voids")]
+        named = {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
+        allowed = FIXED | law | named.intersection(rest) | self.needed()
         yield from unlike("the list of members", rest, allowed)
         # 1.4
         own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
@@ -45,14 +50,6 @@ class Archive(Members):
         rest = {name: body for name, body in self.members.items() if name != MANIFEST}
         kept = {name: body for name, body in rest.items() if name not in LAW}
         return digest(self.data if kept == rest else sealed(kept))
-
-    def _named(self) -> set[str]:
-        """The policies that the bundle may hold: those that a receipt, an attempt, an effect or a void names."""
-        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
-        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
-        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
-        policies += [row.get("policy") for row in self.rows("voids")]
-        return {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
 
     def needed(self) -> set[str]:
         """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import namedtuple
-from collections.abc import Iterator
 from typing import Any as Json
 
 from cutter.evidence.offline.notation import BROKEN, canonical, digest, parsed
@@ -43,7 +42,15 @@ def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
             last, heads[name], places[row["hash"]] = name, (row["seq"], row["hash"]), (name, row["seq"])
             anchors += [json.loads(row["body"])] if name == GLOBAL else []
     if GLOBAL in heads and GLOBAL not in broken:
-        problems += _against_global(anchors, heads, places, broken)
+        # The global chain holds the heads of all others, so no chain can be missing.
+        for body in anchors:
+            name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
+            if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
+                known = name in heads
+                fault = "not the one that the global chain names" if known else "missing, but the global chain names it"
+                problems.append(f"the chain of {name} is {fault}")
+        for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
+            problems.append(f"inserted: the chain of {name} is not on the global chain")
     own = head_of(heads)
     expected = {"format": EXPORT, "heads": heads, "head": own, "events": events}
     if closing is None or (not broken and canonical(closing) != canonical(expected)):
@@ -73,19 +80,6 @@ def _fault(event: Json, last: str, heads: Json) -> str:
     except BROKEN:
         same = False
     return "" if same else f"altered: the body of {which} is about another event or about another run"
-
-
-def _against_global(anchors: list[Json], heads: Json, places: Json, broken: set[str]) -> Iterator[str]:
-    """Compare the chains with the global chain, which holds the heads of all others. So no chain can be missing."""
-    for body in anchors:
-        name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
-        if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
-            fault = (
-                "not the one that the global chain names" if name in heads else "missing, but the global chain names it"
-            )
-            yield f"the chain of {name} is {fault}"
-    for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
-        yield f"inserted: the chain of {name} is not on the global chain"
 
 
 def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[str, tuple[str, ...]]:

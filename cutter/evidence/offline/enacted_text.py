@@ -48,17 +48,7 @@ class EnactedText(Members):
         if digest(region) != self.pins["region_sha"]:
             yield f"law.md is {digest(region)}, but the run cut {hexed(self.pins['region_sha'])}"
         # 11.2
-        yield from self._places(region, rows)
-        # 11.3
-        own = law_digest(rows, self.pins)
-        if own != self.pins["writer_digest"]:
-            yield f"the units digest to {own}, but people signed {hexed(self.pins['writer_digest'])}"
-        # 11.4
-        if ENACTING not in {row["gate"] for row, _ in self.receipts}:
-            yield "the bundle has a law, but no receipt of its enactment"
-
-    def _places(self, region: bytes, rows: list[Json]) -> Iterator[str]:
-        """Each unit that is in the law has its place in the text, and no two places overlap."""
+        # Each unit that is in the law has its place in the text, and no two places overlap.
         addresses, end = [row["address"] for row in rows], 0
         if len(set(addresses)) != len(rows):
             yield "law.jsonl has an address twice"
@@ -72,6 +62,13 @@ class EnactedText(Members):
             if not end <= start < stop <= len(region) or digest(region[start:stop]) != row["body_sha256"]:
                 yield f"the text of {row['address']} in law.md is not the signed one"
             end = stop
+        # 11.3
+        own = law_digest(rows, self.pins)
+        if own != self.pins["writer_digest"]:
+            yield f"the units digest to {own}, but people signed {hexed(self.pins['writer_digest'])}"
+        # 11.4
+        if ENACTING not in {row["gate"] for row, _ in self.receipts}:
+            yield "the bundle has a law, but no receipt of its enactment"
 
     def held(self) -> str:
         """How many units the law has, and how many the run ended, for people."""

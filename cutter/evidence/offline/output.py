@@ -7,6 +7,7 @@ import unicodedata
 
 OK, FAILED, NOT_CHECKED = "OK", "FAILED", "NOT CHECKED"
 SHOWN_CHARACTERS, SHOWN_PROBLEMS = 600, 10
+HIDDEN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 Line = tuple[str, str, str]  # what was checked, one of the three words, why
 
 
@@ -14,14 +15,8 @@ def shown(value: object) -> str:
     """A text that is safe to print: one line of limited length, with the code of each hidden character."""
     text = str(value)
     text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
-    return re.sub(
-        r"\s+", " ", "".join(f"⟨U+{ord(character):04X}⟩" if _hidden(character) else character for character in text)
-    )
-
-
-def _hidden(character: str) -> bool:
-    category = unicodedata.category(character)
-    return category[0] == "C" or category in ("Zl", "Zp")
+    coded = (f"⟨U+{ord(letter):04X}⟩" if unicodedata.category(letter) in HIDDEN else letter for letter in text)
+    return re.sub(r"\s+", " ", "".join(coded))
 
 
 def hexed(value: object) -> str:

@@ -39,16 +39,13 @@ class Succession(Members):
         yield from (f"the {name} of its base is not the one of the bundle before it" for name in named
                     if own[name] != named[name])  # fmt: skip
         # 12.3
+        # Every unit of the law before is kept, revised or repealed, and nothing else is.
         if "law.md" in self.members and "law.md" in before.members:
-            yield from self._continues(before)
-
-    def _continues(self, before: Succession) -> Iterator[str]:
-        """Every unit of the law before is kept, revised or repealed, and nothing else is."""
-        lines = {row["address"]: digest(line_of(row)) for row in before.rows("law") if row["operation"] != "repeal"}
-        ends = {row["address"]: row["ends"] for row in self.rows("law") if row["operation"] != "create"}
-        for address in sorted(lines.keys() | ends.keys()):
-            if lines.get(address) != ends.get(address):
-                yield f"{address} does not continue or end the unit of the bundle before it"
+            lines = {row["address"]: digest(line_of(row)) for row in before.rows("law") if row["operation"] != "repeal"}
+            ends = {row["address"]: row["ends"] for row in self.rows("law") if row["operation"] != "create"}
+            for address in sorted(lines.keys() | ends.keys()):
+                if lines.get(address) != ends.get(address):
+                    yield f"{address} does not continue or end the unit of the bundle before it"
 
     def base_named(self) -> str:
         """What to give before this bundle, for people."""

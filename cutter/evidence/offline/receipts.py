@@ -45,9 +45,6 @@ class Receipts(Members):
             decided += [{"of": "receipt", "gate": row["gate"], "sha256": by["sha256"], **n} for n in by["decisions"]]
             previous = row["receipt_hash"]
         yield from unlike("decisions.jsonl", (row for row in self.rows("decisions") if row["of"] == "receipt"), decided)
-        yield from self._moved()
-
-    def _moved(self) -> Iterator[str]:
         # 5.4
         moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.events if "event_type" in e]
         rows = (row for row in self.rows("transitions") if str(row["event_type"])[:8] in ("document", "approval"))

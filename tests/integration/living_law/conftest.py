@@ -17,7 +17,7 @@ from cutter.catalogue import Sovereign
 from cutter.marking import Marking, build_plan
 from cutter.marking.revision import plan_revision
 from cutter.storage.law_in_force import LAW
-from cutter.storage.many import many
+from cutter.storage.records import many
 from cutter.types import Json
 from tests.support import gate_calls as gates
 from tests.support.database import Connection, Database, TestCluster

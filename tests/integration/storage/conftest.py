@@ -12,7 +12,7 @@ from activities.gates.cut_leg_a import create_units
 from activities.gates.pinned_source import SNAPSHOT, mark_pinned
 from cutter.marking import Marking, build_plan
 from cutter.marking.plan import CutPlan
-from cutter.storage.many import many
+from cutter.storage.records import many
 from cutter.types import Json
 from tests.support import gate_calls as gates
 from tests.support.database import Connection, Database

@@ -13,7 +13,7 @@ import pytest
 from cutter.approvals import schema
 from cutter.catalogue import Sovereign
 from cutter.marking.plan import PlanRow
-from cutter.storage.many import many
+from cutter.storage.records import many
 from tests.integration.storage.conftest import LEG_A, At
 from tests.support import gate_calls as gates
 from tests.support.database import Connection, Database

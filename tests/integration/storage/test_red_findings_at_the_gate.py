@@ -11,7 +11,7 @@ from activities.gates.pinned_source import options_of
 from cutter import marking, sources
 from cutter.catalogue import BY_NAME, GATES, Sovereign
 from cutter.errors import NotFound, ProgrammingError, Refused
-from cutter.storage.snapshots import Snapshot
+from cutter.storage.run_evidence import Snapshot
 from starter.approver import signing_desk
 from tests.support import gate_calls as gates
 from tests.support.runs import Deployment, drive

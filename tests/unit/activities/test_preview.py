@@ -6,7 +6,7 @@ from typing import Any
 
 from activities.gates.pinned_source import preview_of
 from cutter import marking
-from cutter.storage.snapshots import Snapshot
+from cutter.storage.run_evidence import Snapshot
 
 
 def previewed(body: bytes, options: dict[str, Any], *, allowed: int = 1_000) -> str:

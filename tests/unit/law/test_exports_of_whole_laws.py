@@ -16,8 +16,7 @@ from rdflib import RDF, Graph, Literal, Namespace, URIRef
 
 from cutter.domain.digests import sha256_hex
 from cutter.law import akoma_ntoso, export_check, export_forms
-from cutter.law.export_record import LawExport, export_of, region_of
-from cutter.law.jurisdiction import jurisdiction_of
+from cutter.law.export_record import LawExport, export_of, jurisdiction_of, region_of
 from cutter.law.law_text import Unit
 from cutter.law.region import assembled
 from cutter.marking import build_plan, load_profile

@@ -6,7 +6,7 @@ import pytest
 
 from cutter import marking
 from cutter.errors import InvalidInput
-from cutter.law.jurisdiction import Jurisdiction, jurisdiction_of
+from cutter.law.export_record import Jurisdiction, jurisdiction_of
 
 
 @pytest.mark.parametrize(
