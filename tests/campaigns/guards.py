@@ -291,7 +291,8 @@ CONSUMING = (
         ("another tuple's challenge",
          "else verdict.challenge is distinct from p_request.challenge\n                    or",
          "else", "::test_an_approval_of_a_request_that_is_not_the_open_one_opens_nothing"),
-        ("what the writer did not judge", "or verdict.challenge is distinct from p_offered ->> 'challenge' end)", "end)",
+        ("what the writer did not judge",
+         "or verdict.challenge is distinct from p_offered ->> 'challenge' end)", "end)",
          "::test_the_exec_worker_names_the_challenge_that_it_verified_itself"),
         ("another digest", "or verdict.writer_digest is distinct from p_request.tuple ->> 'writer_digest'", "",
          "::test_an_approval_of_another_tuple_opens_nothing"),
@@ -1172,8 +1173,8 @@ BATCHES = (
     *_of(
         f"{_SQL}triggers/batch_queue.sql", "integration/storage/test_batch_watch.py",
         ("a queued item unheard", "after insert or update on cutter_governance.batch_queue\n    for each row execute "
-         "function cutter_governance.fn_batch_item_notify()", "after update on cutter_governance.batch_queue\n    for "
-         "each row execute function cutter_governance.fn_batch_item_notify()",
+         "function cutter_governance.fn_batch_notify()", "after update on cutter_governance.batch_queue\n    for "
+         "each row execute function cutter_governance.fn_batch_notify()",
          "::test_a_look_reads_only_the_document_that_has_changed"),
     ),
     *_of(

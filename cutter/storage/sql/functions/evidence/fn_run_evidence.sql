@@ -40,7 +40,6 @@ begin
                 from cutter_governance.gate_attempt a
                 where a.run_id = p_run_id and a.started_at <= cut.at
                     and not (cut.closing and a.gate = 'IG_closeout' and a.n = cut.attempt)))
-            || cutter_governance.fn_evidence_outputs(p_run_id)
             || cutter_governance.fn_evidence_approvals(p_run_id, cut.at)
             || cutter_governance.fn_evidence_effects(p_run_id, cut.at, cut.seq)
         from cut cross join cutter_governance.run r
