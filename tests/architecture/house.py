@@ -25,10 +25,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
     "product Python, lines": 63_540,
-    "SQL, lines": 9_470,
+    "SQL, lines": 9_320,
     "modules behind a reading gate": 96,
     "private helpers with one caller, per mille of all functions": 289,
-    "SQL functions with at most one caller": 127,
+    "SQL functions with at most one caller": 109,
     "commands": 68,
     "options": 142,
     "settings": 50,

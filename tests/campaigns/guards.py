@@ -130,8 +130,8 @@ OPENING = (
         ("a write of a rehearsal", "when not p_rehearse and p_run.mode = 'dryrun' and exists (",
          "when false and exists (",
          "::test_a_dry_run_opens_no_writing_gate_for_real"),
-        ("a write without the policy", "else cutter_governance.fn_policy_refusal(p_run.run_id, p_step, p_policy) end",
-         "else null end", f"{_POLICY}::test_without_any_record_of_the_policy_a_writing_gate_stays_shut"),
+        ("a write without the policy", "when p_step.writes is not null and not exists (", "when false and not exists (",
+         f"{_POLICY}::test_without_any_record_of_the_policy_a_writing_gate_stays_shut"),
     ),
     *_of(
         f"{_SQL}functions/gates/fn_gate_survey.sql", _GATES,
@@ -285,17 +285,18 @@ CONSUMING = (
          "::test_one_other_word_covers_nothing"),
     ),
     *_of(
-        f"{_SQL}functions/approvals/fn_approval_mismatch.sql", _CONSUME,
-        ("another decision", "if p_verdict.decision <> 'approve' then", "if false then",
+        f"{_SQL}functions/approvals/fn_approval_consume_one.sql", _CONSUME,
+        ("another decision", "when verdict.decision <> 'approve' then", "when false then",
          "::test_only_an_approval_approves"),
         ("another tuple's challenge",
-         "else p_verdict.challenge is distinct from p_request.challenge\n                or",
+         "else verdict.challenge is distinct from p_request.challenge\n                    or",
          "else", "::test_an_approval_of_a_request_that_is_not_the_open_one_opens_nothing"),
-        ("what the writer did not judge", "or p_verdict.challenge is distinct from p_challenge end)", "end)",
+        ("what the writer did not judge",
+         "or verdict.challenge is distinct from p_offered ->> 'challenge' end)", "end)",
          "::test_the_exec_worker_names_the_challenge_that_it_verified_itself"),
-        ("another digest", "or p_verdict.writer_digest is distinct from p_request.tuple ->> 'writer_digest'", "",
+        ("another digest", "or verdict.writer_digest is distinct from p_request.tuple ->> 'writer_digest'", "",
          "::test_an_approval_of_another_tuple_opens_nothing"),
-        ("another epoch's approval", "if p_verdict.policy_sha256 <> p_epoch.sha256 then", "if false then",
+        ("another epoch's approval", "when verdict.policy_sha256 <> p_epoch.sha256 then", "when false then",
          "::test_an_approval_under_another_policy_epoch_opens_nothing"),
     ),
 )  # fmt: skip
@@ -347,7 +348,7 @@ CLOSING = (
          "::test_leg_b_without_one_of_its_rows_is_not_whole"),
     ),
     *_of(
-        f"{_SQL}functions/cut_record/fn_verify_problem.sql", _GATES,
+        f"{_SQL}functions/gates/fn_check_receipt.sql", _GATES,
         ("a verification without result", "then 'no passing, signed verify_result for its change set' end",
          "then null end", "::test_a_verification_without_its_result_cannot_be_committed"),
     ),
@@ -602,7 +603,7 @@ UNITS = (
          "    if false then", "::test_a_base_that_changed_stops_the_run_with_drift_of_the_base"),
     ),
     *_of(
-        f"{_SQL}functions/gates/fn_pins_name_base.sql", _LIVING,
+        f"{_SQL}functions/gates/fn_pins_refusal.sql", _LIVING,
         ("a base of the caller's choice", "'run', e.run_id,", "'run', p_pins -> 'base_run_id',",
          "::test_the_first_gate_cannot_choose_its_base"),
     ),
@@ -1172,8 +1173,8 @@ BATCHES = (
     *_of(
         f"{_SQL}triggers/batch_queue.sql", "integration/storage/test_batch_watch.py",
         ("a queued item unheard", "after insert or update on cutter_governance.batch_queue\n    for each row execute "
-         "function cutter_governance.fn_batch_item_notify()", "after update on cutter_governance.batch_queue\n    for "
-         "each row execute function cutter_governance.fn_batch_item_notify()",
+         "function cutter_governance.fn_batch_notify()", "after update on cutter_governance.batch_queue\n    for "
+         "each row execute function cutter_governance.fn_batch_notify()",
          "::test_a_look_reads_only_the_document_that_has_changed"),
     ),
     *_of(
@@ -1707,7 +1708,7 @@ _FORMS_OF_ROWS = f"{_STORAGE}test_row_forms.py"
 
 ROWS = (
     *_of(
-        f"{_SQL}functions/policy/fn_policy_refusal.sql", _FORMS_OF_ROWS,
+        f"{_SQL}functions/gates/fn_gate_refusal.sql", _FORMS_OF_ROWS,
         ("a denial of the policy",
          "d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')\n                or", "",
          f"{_POLICY}::test_a_writing_gate_opens_for_no_decision_that_does_not_allow_it"),
@@ -1839,7 +1840,7 @@ ROWS = (
          "::test_no_role_stops_a_run_for_no_reason_that_a_person_can_lift"),
     ),
     *_of(
-        f"{_SQL}functions/policy/fn_policy_refusal.sql", _FACTS,
+        f"{_SQL}functions/gates/fn_gate_refusal.sql", _FACTS,
         ("a policy whose text nobody has", "then 'policy_without_text'", "then null",
          "::test_no_gate_is_opened_by_a_policy_whose_text_nobody_has"),
     ),

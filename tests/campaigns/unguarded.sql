@@ -117,7 +117,7 @@ begin
                                          where run_id = p_run_id and gate = p_gate) then 'stale_attempt'
         when p_rehearse and (v_run.mode <> 'dryrun' or step.ordinal <> 6) then 'mode_forbids_rehearsal'
         when not p_rehearse and v_run.mode = 'dryrun' and step.ordinal > 5 then 'mode_forbids_write'
-        else cutter_governance.fn_policy_refusal(p_run_id, step, p_policy) end;
+        else cutter_governance.fn_gate_refusal(v_run, step, p_attempt, v_prev, p_rehearse, p_policy) end;
     if v_refusal is not null then
         return jsonb_build_object('status', 'refused', 'code', v_refusal);
     end if;

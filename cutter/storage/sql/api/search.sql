@@ -15,15 +15,21 @@ as $$
 #variable_conflict use_column
 declare
     v_most constant integer := least(at_most, 1000);
+    v_query tsquery;
     v_corrected tsquery;
 begin
     -- limits.SEARCH_WORDS_CHARACTERS_MAX
     if length(words) > 500 then
         raise exception 'a search has at most 500 characters' using errcode = '22023';
     end if;
+    -- Quotation marks, `OR` and `-` mean what they mean in a web search, and else all words are asked for. Any other sign
+    -- only separates words, as in the texts that are searched.
+    v_query := case
+        when words ~ '"|(^|\s)-\S|\mOR\M' then websearch_to_tsquery('simple', regexp_replace(
+            cutter_governance.fn_search_fold(words), '[^[:alnum:]"-]+|(?<=[[:alnum:]])-', ' ', 'g'))
+        else plainto_tsquery('simple', cutter_governance.fn_search_form(words)) end;
     return query select * from cutter_governance.fn_search_units(
-        cutter_governance.fn_search_query(words), words, coalesce(day, "on"), in_document, in_version, recorded,
-        v_most);
+        v_query, words, coalesce(day, "on"), in_document, in_version, recorded, v_most);
     if not found and words !~ '(^|\s)-|"' then
         v_corrected := cutter_governance.fn_search_corrected(cutter_governance.fn_search_form(words));
         return query select * from cutter_governance.fn_search_units(

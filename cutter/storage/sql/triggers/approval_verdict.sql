@@ -8,6 +8,6 @@ create trigger trg_approval_verdict_append_only before update or delete on cutte
 create trigger trg_approval_verdict_no_truncate before truncate on cutter_governance.approval_verdict
     for each statement execute function cutter_governance.fn_append_only();
 create trigger trg_approval_verdict_notify after insert on cutter_governance.approval_verdict
-    for each row when (new.accepted) execute function cutter_governance.fn_batch_run_notify();
+    for each row when (new.accepted) execute function cutter_governance.fn_batch_notify();
 alter table cutter_governance.approval_verdict enable always trigger trg_approval_verdict_append_only;
 alter table cutter_governance.approval_verdict enable always trigger trg_approval_verdict_no_truncate;

@@ -3,4 +3,4 @@ create trigger trg_ab_form before insert or update on cutter_governance.batch_qu
     for each row execute function cutter_governance.fn_check_form('state', 'name', 'code', 'name', 'reason', 'line',
         'kb_id', 'line');
 create trigger trg_batch_queue_notify after insert or update on cutter_governance.batch_queue
-    for each row execute function cutter_governance.fn_batch_item_notify();
+    for each row execute function cutter_governance.fn_batch_notify();

@@ -5,7 +5,7 @@ create trigger trg_ab_form before insert or update on cutter_governance.run
         'outcome', 'name', 'tenant', 'name', 'caps', 'caps', 'last_error', 'error', 'workflow_version_id', 'name',
         'first_execution_id', 'line', 'batch_id', 'line', 'docprefix', 'line');
 create trigger trg_run_batch_notify after insert or update of state, ended_at on cutter_governance.run
-    for each row when (new.batch_id is not null) execute function cutter_governance.fn_batch_item_notify();
+    for each row when (new.batch_id is not null) execute function cutter_governance.fn_batch_notify();
 create trigger trg_run_ended_by_people before update of state on cutter_governance.run
     for each row when (old.state is distinct from new.state
         and (new.state = 'failed_rejected' or (new.state like 'voided\_%' and new.state <> 'voided_cancelled')))

@@ -1,4 +1,5 @@
--- Consumes one offered approval into a slot of its request, and returns null or the code of a refusal.
+-- Consumes one offered approval into a slot of its request, and returns null or the code of a refusal. The offer has the
+-- challenge that the writing worker verified itself.
 create or replace function cutter_governance.fn_approval_consume_one(
     p_run cutter_governance.run, p_request cutter_governance.approval_request, p_epoch cutter_governance.policy_epoch,
     p_slot integer, p_offered jsonb) returns text
@@ -16,7 +17,15 @@ begin
     if not found then
         return 'no_accepted_verdict';
     end if;
-    v_refusal := cutter_governance.fn_approval_mismatch(p_run, p_request, p_epoch, verdict, p_offered ->> 'challenge');
+    v_refusal := case
+        when verdict.decision <> 'approve' then 'not_an_approval'
+        when (case when verdict.statement ->> 'binding' = 'tuple'
+                then not cutter_governance.fn_tuple_covers(verdict.statement, p_run, p_request)
+                else verdict.challenge is distinct from p_request.challenge
+                    or verdict.challenge is distinct from p_offered ->> 'challenge' end)
+            or verdict.writer_digest is distinct from p_request.tuple ->> 'writer_digest'
+            or verdict.review_decision_id is distinct from p_request.review_decision_id then 'approval_of_other_tuple'
+        when verdict.policy_sha256 <> p_epoch.sha256 then 'approval_of_other_epoch' end;
     if v_refusal is not null then
         return v_refusal;
     end if;

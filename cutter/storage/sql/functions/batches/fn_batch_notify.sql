@@ -1,13 +1,21 @@
--- Wakes the waiting worker when a batch itself changes, at the COMMIT of the change. Any role can fill the server's
--- notification queue, and a COMMIT that meets a full queue fails. Therefore from half full on nothing is sent, and
--- workers find the change when they next look at the whole batch.
+-- Wakes the waiting worker when a batch, one of its documents, or something about a document's run changes, at the COMMIT of
+-- the change, and names the document. Any role can fill the server's notification queue, and a COMMIT that meets a full
+-- queue fails. Therefore from half full on nothing is sent, and workers find the change when they next look at the whole
+-- batch.
 create or replace function cutter_governance.fn_batch_notify() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
     if pg_notification_queue_usage() < 0.5 then
-        perform pg_notify('cutter_batch', new.batch_id);
+        if tg_table_name in ('run', 'batch_item', 'batch_queue') then
+            perform pg_notify('cutter_batch', new.batch_id || ' ' || new.document_id);
+        elsif tg_table_name in ('approval_verdict', 'outbox') then
+            perform pg_notify('cutter_batch', r.batch_id || ' ' || r.document_id) from cutter_governance.run r
+            where r.run_id = new.run_id and r.batch_id is not null;
+        else
+            perform pg_notify('cutter_batch', new.batch_id);
+        end if;
     end if;
     return null;
 end

@@ -29,9 +29,17 @@ begin
                 select to_jsonb(v) - 'profile_body'
                     || jsonb_build_object('provenance', v.provenance - 'title', 'document', to_jsonb(d) - 'display_vi' - 'display_en')
                 from public.source_version v join public.source_document d on d.source_document_ref = v.source_document_ref
-                where v.id = r.source_version_id))
-            || cutter_governance.fn_evidence_gates(p_run_id, cut.at, cut.closing, cut.attempt)
-            || cutter_governance.fn_evidence_outputs(p_run_id)
+                where v.id = r.source_version_id),
+            'receipts', (
+                select coalesce(jsonb_agg(jsonb_build_object('gate', g.gate, 'opened_at', g.opened_at, 'sealed_at', g.sealed_at,
+                    'prev_hash', g.prev_hash, 'receipt_hash', g.receipt_hash, 'sealed_body', g.sealed_body) order by k.ordinal), '[]')
+                from cutter_governance.gate_receipt g join cutter_governance.gate_catalogue k on k.gate = g.gate
+                where g.run_id = p_run_id and g.sealed_at is not null and g.gate <> 'IG_closeout'),
+            'attempts', (
+                select coalesce(jsonb_agg(to_jsonb(a) order by a.started_at, a.gate, a.n), '[]')
+                from cutter_governance.gate_attempt a
+                where a.run_id = p_run_id and a.started_at <= cut.at
+                    and not (cut.closing and a.gate = 'IG_closeout' and a.n = cut.attempt)))
             || cutter_governance.fn_evidence_approvals(p_run_id, cut.at)
             || cutter_governance.fn_evidence_effects(p_run_id, cut.at, cut.seq)
         from cut cross join cutter_governance.run r

@@ -23,15 +23,24 @@ return case when p_value is null then null else case p_form
         select format('has a %s that is no number', key) from jsonb_each(p_value) as cap (key, value)
         where key not in ('soft_seconds', 'retry_delays_seconds')
             and jsonb_typeof(value) not in ('number', 'boolean', 'null') limit 1))
-    when 'queues' then coalesce(
-        cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_queues_problem(p_value))
+    when 'queues' then coalesce(cutter_governance.fn_json_problem(p_value, 16384),
+        case when jsonb_typeof(p_value) <> 'array' then 'is no array' else (
+            select 'has an entry that is not queue, slots and used' from jsonb_array_elements(p_value) as one
+            where jsonb_typeof(one) <> 'object' or jsonb_typeof(one -> 'queue') is distinct from 'string'
+                or one -> 'slots' is null or one -> 'used' is null
+                or cutter_governance.fn_keys_problem(one, '{"slots": "count", "used": "count"}') is not null limit 1) end)
     when 'report' then cutter_governance.fn_report_problem(p_value)
     when 'policy' then coalesce(
         cutter_governance.fn_json_problem(p_value, 262144), cutter_governance.fn_policy_problem(p_value))
     when 'request' then coalesce(cutter_governance.fn_json_problem(p_value, 16384),
         cutter_governance.fn_keys_problem(p_value, '{"kind": "line", "risk": "line", "recipient": "line", "attempts": "count"}'),
-        case when coalesce(jsonb_typeof(p_value -> 'policy'), 'null') <> 'null'
-            then cutter_governance.fn_rule_problem(p_value -> 'policy') end)
+        case
+            when coalesce(jsonb_typeof(p_value -> 'policy'), 'null') = 'null' then null
+            when jsonb_typeof(p_value -> 'policy') <> 'object' then 'has a policy that is no object'
+            when p_value -> 'policy' <> '{}' and coalesce(p_value -> 'policy' ->> 'sha256', '') !~ '^[0-9a-f]{64}$'
+                then 'has a policy without its sha256'
+            else cutter_governance.fn_keys_problem(
+                p_value -> 'policy', '{"sha256": "digest", "rule": "line", "line": "count"}') end)
     when 'response' then coalesce(cutter_governance.fn_json_problem(p_value, 16384), cutter_governance.fn_keys_problem(
             p_value, '{"sha256": "digest", "size_bytes": "count", "taken_utc": "line", "message_ts": "line",
                 "restore_point": "object"}'),

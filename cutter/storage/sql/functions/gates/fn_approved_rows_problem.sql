@@ -6,6 +6,7 @@ as $$
 declare
     approved cutter_governance.approval_consumption;
     v_enacting boolean := p_gate = 'IG_lifecycle_enact_execute';
+    v_problem text;
     v_rows integer;
     v_enacted integer;
     v_logged integer;
@@ -18,8 +19,19 @@ begin
         return 'no approval was consumed in this transaction';
     end if;
     if p_run.operation_kind <> 'first_cut' then
-        return coalesce(cutter_governance.fn_revision_problem(p_run, approved.writer_digest, v_enacting),
-            case when v_enacting then cutter_governance.fn_revision_log_problem(p_run, approved.review_decision_id) end);
+        v_problem := cutter_governance.fn_revision_problem(p_run, approved.writer_digest, v_enacting);
+        if v_problem is not null or not v_enacting then
+            return v_problem;
+        end if;
+        select count(*) into v_enacted from cutter_governance.revision_row w
+        where w.run_id = p_run.run_id and w.operation <> 'keep';
+        select count(*) into v_logged from public.iu_lifecycle_log l
+        join cutter_governance.cut_change_set c on c.change_set_id = l.change_set_id
+        join cutter_governance.revision_row w on w.run_id = c.run_id and w.unit_id = l.unit_id
+        where c.run_id = p_run.run_id and l.review_decision_id = approved.review_decision_id
+            and l.to_status = case w.operation when 'repeal' then 'retired' else 'enacted' end;
+        return case when v_logged <> v_enacted
+            then format('%s units changed, %s in the lifecycle log', v_enacted, v_logged) end;
     end if;
     if cutter_governance.fn_writer_digest(p_run.docprefix) is distinct from approved.writer_digest then
         return 'the rows do not digest to what was approved';

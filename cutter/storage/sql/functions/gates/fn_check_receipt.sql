@@ -22,7 +22,17 @@ begin
     v_problem := case receipt.gate
         when 'IG_cut_leg_a_execute' then cutter_governance.fn_approved_rows_problem(v_run, receipt.gate)
         when 'IG_leg_b_record' then cutter_governance.fn_leg_b_problem(v_run)
-        when 'IG_write_verify' then cutter_governance.fn_verify_problem(v_run)
+        when 'IG_write_verify' then case when not exists (
+            select from cutter_governance.verify_result v
+            join cutter_governance.cut_change_set c on c.change_set_id = v.change_set_id
+            join cutter_governance.dot_pair_signature g on g.signature_id = v.verifier_signature_id
+                and g.cross_reference_verify_result_id = v.verify_result_id
+            where c.run_id = new.run_id and v.verdict = 'pass' and v.manifest_version = c.manifest_version
+                and v.manifest_id = c.manifest_id and v.review_decision_id = c.review_decision_id
+                and v.executor_signature_id = c.executor_signature_id
+                and v.executor_tool_revision = c.executor_tool_revision
+                and v.verifier_tool_revision = c.verifier_tool_revision)
+            then 'no passing, signed verify_result for its change set' end
         when 'IG_lifecycle_enact_execute' then cutter_governance.fn_approved_rows_problem(v_run, receipt.gate) end;
     if v_problem is not null then
         raise exception '% of %: %', new.gate, new.run_id, v_problem using errcode = 'CU010';

@@ -1,5 +1,7 @@
 -- Returns the code of the first rule that keeps a claimed gate shut, or null: the run's end, the gate's turn, the
--- fence, the mode and the policy. A dry run rehearses one gate, and passes none from there on.
+-- fence, the mode and the policy. A dry run rehearses one gate, and passes none from there on. The content of a policy's
+-- decision is the worker's own word. Checked here are that it decided, that nothing was denied, and that as many people
+-- as a tier asks for have approved.
 create or replace function cutter_governance.fn_gate_refusal(
     p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_attempt integer, p_prev_hash text,
     p_rehearse boolean, p_policy jsonb) returns text
@@ -15,5 +17,25 @@ as $$
         when not p_rehearse and p_run.mode = 'dryrun' and exists (
             select from cutter_governance.gate_catalogue g where g.rehearsable and g.ordinal <= p_step.ordinal)
             then 'mode_forbids_write'
-        else cutter_governance.fn_policy_refusal(p_run.run_id, p_step, p_policy) end
+        when cutter_governance.fn_form_problem('policy', p_policy - 'text') is not null then 'policy_malformed'
+        when p_step.writes is not null and not exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            where d ->> 'connector' = 'database' and d ->> 'operation' = p_step.writes)
+            then 'policy_not_decided'
+        when exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            -- readers of a receipt expect the key `tier`, and only people sign for a tier
+            where d ->> 'verdict' is null or d ->> 'verdict' not in ('allow', 'needs_approval')
+                or not d ? 'tier' or (d ->> 'verdict' = 'needs_approval') <> (d ->> 'tier' is not null)
+                or d ->> 'tier' not in ('low', 'medium', 'high'))
+            or (p_policy is not null and coalesce(p_policy ->> 'sha256', '') !~ '^[0-9a-f]{64}$')
+            then 'policy_denied'
+        when p_policy is not null and coalesce(p_policy ->> 'text', '') = '' and not exists (
+            select from cutter_governance.governing_policy where sha256 = p_policy ->> 'sha256') then 'policy_without_text'
+        when p_step.sovereign is null and exists (
+            select from jsonb_array_elements(p_policy -> 'decisions') as d
+            where d ->> 'verdict' = 'needs_approval'
+                and (cutter_governance.fn_gate_approvers(p_run.run_id, p_step.gate) ->> (d ->> 'tier'))::integer
+                    < (cutter_governance.fn_gate_needs(p_step.gate) ->> (d ->> 'tier'))::integer)
+            then 'policy_approval_missing' end
 $$;

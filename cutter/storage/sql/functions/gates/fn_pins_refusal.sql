@@ -1,5 +1,6 @@
--- Returns why a gate's pins are refused, or null. They are refused if they are not the registered source's, name a red
--- finding that nobody accepted with it, or contradict what an earlier gate pinned.
+-- Returns why a gate's pins are refused, or null. They are refused if they are not the registered source's, name another
+-- operation or base than its own, name a red finding that nobody accepted with it, or contradict what an earlier gate
+-- pinned.
 create or replace function cutter_governance.fn_pins_refusal(
     p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) returns text
 language sql stable security definer
@@ -13,7 +14,22 @@ as $$
             where d.doc_code = p_run.document_id and d.address_docprefix = p_pins ->> 'docprefix'
                 and d.id::text = p_pins ->> 'source_document_id' and v.id::text = p_pins ->> 'source_version_id')
             then 'pins_not_registered'
-        when p_step.pins_source and not cutter_governance.fn_pins_name_base(p_run, p_pins) then 'pins_not_on_base'
+        -- the first cut of a document has no base, and any later one has the newest enactment
+        when p_step.pins_source and not (
+            select jsonb_build_object('kind', p_pins -> 'operation_kind', 'run', p_pins -> 'base_run_id',
+                    'version', p_pins -> 'base_source_version_id', 'receipt', p_pins -> 'base_receipt_hash')
+                = jsonb_build_object('kind', case
+                        when e.run_id is null and s.change_kind = 'text' then null
+                        when e.run_id is null then 'no_base'
+                        when s.change_kind = 'text' then 'revision' else s.change_kind end, 'run', e.run_id,
+                    'version', e.source_version_id, 'receipt', g.receipt_hash)
+            from public.source_version s
+            left join lateral (
+                select * from public.enactment n where n.source_document_ref = p_run.document_id order by n.n desc limit 1) e
+                on true
+            left join cutter_governance.gate_receipt g on g.run_id = e.run_id and g.gate = 'IG_lifecycle_enact_execute'
+            where s.source_document_ref = p_run.document_id and s.id::text = p_pins ->> 'source_version_id')
+            then 'pins_not_on_base'
         when p_step.gate = 'IG_mark' and not string_to_array(nullif(p_pins ->> 'red_findings', 'none'), ' ')
             <@ cutter_governance.fn_accepted_findings(p_run.source_version_id) then 'red_finding_not_accepted'
         when exists (

@@ -3,18 +3,12 @@ create or replace function cutter_governance.fn_run_pins(p_run_id text) returns 
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    pins jsonb := '{}';
-    one jsonb;
 begin
-    for one in
-        select r.result -> 'pins' from cutter_governance.gate_receipt r
+    return (
+        select coalesce(jsonb_object_agg(pin.key, pin.value order by c.ordinal), '{}')
+        from cutter_governance.gate_receipt r
         join cutter_governance.gate_catalogue c on c.gate = r.gate
-        where r.run_id = p_run_id and r.sealed_at is not null and not r.rehearsal
-        order by c.ordinal
-    loop
-        pins := pins || coalesce(one, '{}');
-    end loop;
-    return pins;
+        cross join jsonb_each(r.result -> 'pins') as pin
+        where r.run_id = p_run_id and r.sealed_at is not null and not r.rehearsal);
 end
 $$;

@@ -24,7 +24,6 @@ as $$
                         where e.chain = r.run_id and e.kind = 'transition'),
         'approval_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
                            where e.chain = r.run_id and e.kind = 'approval_transition'),
-        'audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = r.run_id),
-        'global_audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = 'global'))
+        'audit_head', (select h.hash from cutter_governance.audit_head h where h.chain = r.run_id))
     from cutter_governance.run r where r.run_id = p_run_id
 $$;

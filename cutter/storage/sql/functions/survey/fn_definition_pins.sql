@@ -15,8 +15,12 @@ begin
     foreach v_dimension in array array['functions', 'triggers', 'tables', 'grants']
     loop
         if pins -> v_dimension is null then
-            pins := coalesce(pins, '{}') || jsonb_build_object(v_dimension,
-                cutter_governance.fn_definition_read(v_dimension, keys ->> v_dimension));
+            pins := coalesce(pins, '{}') || jsonb_build_object(v_dimension, cutter_governance.fn_definition_keep(
+                v_dimension, keys ->> v_dimension, case v_dimension
+                    when 'functions' then cutter_governance.fn_function_definitions()
+                    when 'triggers' then cutter_governance.fn_trigger_definitions()
+                    when 'tables' then cutter_governance.fn_table_definitions()
+                    else cutter_governance.fn_grant_definitions() end));
         end if;
     end loop;
     return pins;

@@ -20,7 +20,8 @@ as $$
         from public.information_unit u
         left join public.unit_version v on v.id = u.version_anchor_ref
         cross join lateral (
-            select count(*) as number, string_agg(cutter_governance.fn_draft_line(o), E'\n' order by o.version_seq)
+            select count(*) as number, string_agg(concat('draft ', o.id, ' ', o.version_seq, ' ', o.content_hash, ' ',
+                    cutter_governance.fn_digest(cutter_governance.fn_version_line(o.id))), E'\n' order by o.version_seq)
                 filter (where o.lifecycle_status = 'draft' and o.withdrawn_at is null) as drafts
             from public.unit_version o where o.unit_id = u.id) as every
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"

@@ -13,7 +13,9 @@ declare
     v_unit uuid := gen_random_uuid();
     v_version uuid := gen_random_uuid();
     v_profile jsonb;
-    v_place integer := public.fn_iu_next_place();
+    -- counted from 1 in this transaction: the verifier compares the stored places with the plan
+    v_place integer := set_config('app.document_order',
+        (coalesce(nullif(current_setting('app.document_order', true), ''), '0')::integer + 1)::text, true)::integer;
 begin
     perform pg_advisory_xact_lock(hashtext(p_canonical_address));
     plan := public.fn_iu_create_plan(p_canonical_address, p_title, p_body, p_actor);

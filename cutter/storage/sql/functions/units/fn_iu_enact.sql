@@ -44,7 +44,12 @@ begin
             select w.continues_unit_id from cutter_governance.revision_row w
             where w.run_id = enacted.run_id and w.unit_id = unit.id)
     where v.id = affected.unit_version_id;
-    perform public.fn_iu_show(unit.id, coalesce(affected.unit_version_id, affected.ended_version_id), p_actor);
+    update public.information_unit u
+    set lifecycle_status = v.lifecycle_status, content_anchor_ref = v.id::text, version_anchor_ref = v.id,
+        unit_kind = v.unit_kind, owner_ref = v.owner_ref, parent_or_container_ref = v.parent_unit_id,
+        identity_profile = public.fn_version_profile(v), updated_at = clock_timestamp(), updated_by = p_actor
+    from public.unit_version v
+    where u.id = unit.id and v.id = coalesce(affected.unit_version_id, affected.ended_version_id) and v.unit_id = u.id;
     perform set_config('app.canonical_writer', '', true);
     insert into public.iu_lifecycle_log (
         unit_id, from_status, to_status, actor, review_decision_id, change_set_id, reason, tool_revision)

@@ -36,8 +36,18 @@ begin
         v_version := unit.version_anchor_ref;
         v_status := 'created';
     elsif p_operation in ('create', 'revise') then
-        v_version := public.fn_iu_draft(unit, p_place, p_title, p_body, p_actor, p_unit_kind, p_section_type, p_owner_ref,
-            p_publication_type, v_parent);
+        v_version := gen_random_uuid();
+        perform set_config('app.canonical_writer', 'fn_iu_revise', true);
+        insert into public.unit_version (
+            id, unit_id, body, content_hash, version_seq, created_by, source_version_id, document_order, title, unit_kind,
+            section_type, publication_type, owner_ref, parent_unit_id)
+        values (
+            v_version, unit.id, p_body, public.fn_content_hash(p_body),
+            (select max(v.version_seq) + 1 from public.unit_version v where v.unit_id = unit.id), p_actor,
+            cutter_governance.fn_source_of_open_gate(unit.canonical_address), p_place, p_title,
+            coalesce(p_unit_kind, 'law_unit'), coalesce(p_section_type, 'section'), p_publication_type,
+            coalesce(p_owner_ref, p_actor), v_parent);
+        perform set_config('app.canonical_writer', '', true);
         v_status := case p_operation when 'create' then 'revived' else 'revised' end;
     end if;
     insert into cutter_governance.revision_row (
