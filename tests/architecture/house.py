@@ -24,10 +24,10 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 63_540,
+    "product Python, lines": 60_960,
     "SQL, lines": 9_320,
-    "modules behind a reading gate": 96,
-    "private helpers with one caller, per mille of all functions": 289,
+    "modules behind a reading gate": 95,
+    "private helpers with one caller, per mille of all functions": 150,
     "SQL functions with at most one caller": 109,
     "commands": 68,
     "options": 142,
