@@ -26,7 +26,6 @@ from cutter.storage.sql_files import shipped
 SCHEMA_VERSION: Rows[int | None] = values("schema_version")
 
 LOOPBACK = ("", "localhost", "127.0.0.1", "::1")
-ENCRYPTED_MODES = ("require", "verify-ca", "verify-full")
 ADDRESS = "CUTTER_DATABASE_URL"
 OTHERS = 0o077
 

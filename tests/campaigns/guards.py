@@ -1341,7 +1341,7 @@ MARKING = _of(
     ("a title that begins like a number", "after = tuple(word for word in level.words if follows_number(word))",
      "after = level.words", "::test_a_title_that_begins_with_a_letter_and_a_word_of_a_level_is_a_title"),
     ("thin blanks", "text = with_plain_blanks(beginning(line, PLAIN_CHARACTERS)).rstrip()",
-     "text = _decode(line, _PLAIN_CHARACTERS).rstrip()", "::test_each_form_of_a_number_is_read"),
+     "text = beginning(line, PLAIN_CHARACTERS).rstrip()", "::test_each_form_of_a_number_is_read"),
 ) + _of(
     "cutter/marking/heading_lines.py", "unit/marking/test_numbers_first.py",
     ("a Finnish ending taken for a sign", " and not _CONTINUED.match(rest)\n", "\n",
