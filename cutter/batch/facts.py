@@ -106,7 +106,7 @@ class BatchFacts:
 
     @classmethod
     def without_history(cls, view: BatchView, answer: Json) -> BatchFacts:
-        """The facts of a large batch: its view, and the answer of the query `batch_facts_without_history`."""
+        """The facts of a large batch: its view, and the answer of the query `batch_facts`."""
         history: Json = {"attempts": {}, "moves": {}, "requests": (), "approvals": (), "refused": ()}
         return replace(cls._of(view, {**history, **answer}), with_history=False)
 

@@ -25,7 +25,6 @@ class BatchMoment:
 
 
 FACTS: Rows[Json] = values("batch_facts")
-FEW_FACTS: Rows[Json] = values("batch_facts_without_history")
 SIZE: Rows[int] = values("batch_size")
 DOCUMENTS: Rows[str] = values("batch_documents")
 ROOMS = parsed("tenant_rooms", Room.of)
@@ -34,7 +33,7 @@ MOMENT = records("batch_state", BatchMoment)
 
 def facts(connection: Connection, batch_id: str) -> BatchFacts:
     """Every shown fact of a batch, in one answer. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
-    answer = FACTS.one(connection, {"batch_id": batch_id})
+    answer = FACTS.one(connection, {"batch_id": batch_id, "history": True})
     if answer["view"] is None:
         raise unknown(batch_id)
     return BatchFacts.of(answer)
@@ -51,7 +50,8 @@ def shown_facts(connection: Connection, batch_id: str, last_view: BatchView | No
         return facts(connection, batch_id)
     # The batch's own row is always read: its end may have come or gone since the look.
     last_view = last_view.with_newer(view(connection, batch_id, [])) if last_view else in_parts(connection, batch_id)
-    return BatchFacts.without_history(last_view, FEW_FACTS.one(connection, {"batch_id": batch_id}))
+    answer = FACTS.one(connection, {"batch_id": batch_id, "history": False})
+    return BatchFacts.without_history(last_view, answer)
 
 
 def view(connection: Connection, batch_id: str, documents: Sequence[str] | None = None) -> BatchView:

@@ -238,8 +238,7 @@ def test_a_genuine_statement_with_another_signature_costs_a_second_approval_only
         "alter table cutter_governance.signed_statement disable trigger user;"
         " update cutter_governance.signed_statement set signature = 'garbage' where verdict_id = ("
         " select max(id) from cutter_governance.approval_verdict);"
-        " alter table cutter_governance.signed_statement enable always trigger trg_signed_statement_append_only,"
-        " enable always trigger trg_signed_statement_no_truncate"
+        " alter table cutter_governance.signed_statement enable always trigger trg_signed_statement_append_only"
     )
     assert verdict.accepted
     assert deployment.gate(ENACT, run_id, [approval]).status == "approval_refused"

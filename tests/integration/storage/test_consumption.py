@@ -50,8 +50,7 @@ def threshold(database: Database, number: int) -> None:
     database.run(
         "alter table cutter_governance.policy_epoch disable trigger user;"
         f" update cutter_governance.policy_epoch set tiers = '{{}}', thresholds = '{{\"SG_cut_authz\": {number}}}';"
-        " alter table cutter_governance.policy_epoch enable always trigger trg_policy_epoch_append_only,"
-        " enable always trigger trg_policy_epoch_no_truncate"
+        " alter table cutter_governance.policy_epoch enable always trigger trg_policy_epoch_append_only"
     )
 
 

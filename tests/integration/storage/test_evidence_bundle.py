@@ -226,8 +226,7 @@ def test_a_closeout_waits_for_what_was_signed_the_store_and_its_own_workflow(clo
     made.database.run(
         "alter table cutter_governance.signed_statement disable trigger user;"
         " truncate cutter_governance.signed_statement;"
-        " alter table cutter_governance.signed_statement enable always trigger trg_signed_statement_append_only,"
-        " enable always trigger trg_signed_statement_no_truncate"
+        " alter table cutter_governance.signed_statement enable always trigger trg_signed_statement_append_only"
     )
     signed = made.settings.state / "kb" / driven.approvals["SG_lifecycle_authz"]
     kept = signed.read_bytes()

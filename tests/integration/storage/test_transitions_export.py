@@ -163,7 +163,7 @@ def test_the_stream_holds_each_transition_of_each_run_batch_and_worker_once(corp
             events = run_events(run_rows.sidecar(corpus.settings, run_id))
             expected += [event for event in events if batch_id is None or event.event_type != TASK.event_type]
         for batch_id in {batch_id for _, batch_id in rows if batch_id}:
-            row = connection.execute(query("batch_facts"), {"batch_id": batch_id}).fetchone()
+            row = connection.execute(query("batch_facts"), {"batch_id": batch_id, "history": True}).fetchone()
             assert row is not None
             expected += batch_events(BatchFacts.of(row[0]))
         workers = connection.execute("select body from cutter_governance.audit_event where chain = 'workers'")

@@ -256,8 +256,7 @@ def test_a_unit_outside_the_change_set_is_not_enacted(at_enact: At) -> None:
     superuser.execute("alter table cutter_governance.cut_change_set_affected_row enable trigger user")
     superuser.execute(
         "alter table cutter_governance.cut_change_set_affected_row"
-        " enable always trigger trg_cut_change_set_affected_row_append_only,"
-        " enable always trigger trg_cut_change_set_affected_row_no_truncate"
+        " enable always trigger trg_cut_change_set_affected_row_append_only"
     )
     superuser.commit()
     assert at_enact.open(connection, ENACT, number=number["attempt"])["status"] == "opened"

@@ -59,7 +59,8 @@ order by requested_at desc limit 1
 
 -- name: batch_outbox
 -- Returns the documents about a batch that are still to be put, in order, with the database's clock.
-select kb_id, body, clock_timestamp() as now from cutter_governance.fn_batch_outbox(%(batch_id)s)
+select kb_id, body, clock_timestamp() as now from cutter_governance.outbox
+where batch_id = %(batch_id)s and done_at is null order by id
 
 -- name: newest_batch_document
 -- Returns the newest document of a kind about a batch.
@@ -159,10 +160,10 @@ select b.batch_id, b.mode, b.state, b.policy, b.created_at, b.ended_at, b.halted
 from cutter_governance.batch b where b.ended_at is null or %(ended)s order by b.created_at desc limit %(limit)s
 
 -- name: batch_facts
--- Returns everything that a batch's view and folder are made of, of one moment.
+-- Returns everything that a batch's view and folder are made of, of one moment. Without the history it returns only what
+-- the folder of a large batch is made of, except the view.
 with r as materialized (select * from cutter_governance.run where batch_id = %(batch_id)s)
 select jsonb_build_object(
-    'view', cutter_governance.fn_batch_seen(%(batch_id)s),
     'runs', (select coalesce(jsonb_agg(jsonb_build_object(
             'run_id', r.run_id, 'document_id', r.document_id, 'state', r.state, 'outcome', r.outcome,
             'created_at', r.created_at, 'ended_at', r.ended_at) order by r.created_at, r.run_id), '[]') from r),
@@ -170,6 +171,12 @@ select jsonb_build_object(
         select g.run_id, jsonb_object_agg(g.gate, g.sealed_at) as sealed
         from r join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.sealed_at is not null
         group by g.run_id) s),
+    'batch_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
+        where e.chain = %(batch_id)s and e.kind = 'transition'),
+    'queue', (select coalesce(jsonb_agg(to_jsonb(q) order by q.entered_at, q.document_id), '[]')
+        from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
+    || case when not %(history)s then '{}' else jsonb_build_object(
+    'view', cutter_governance.fn_batch_seen(%(batch_id)s),
     'attempts', (select coalesce(jsonb_object_agg(s.run_id, s.tries), '{}') from (
         select a.run_id, jsonb_agg(jsonb_build_object('gate', a.gate, 'n', a.n, 'started_at', a.started_at,
             'finished_at', a.finished_at, 'outcome', a.outcome, 'next_eligible_at', a.next_eligible_at,
@@ -182,8 +189,6 @@ select jsonb_build_object(
                 order by e.seq) as moves
         from r join cutter_governance.audit_event e on e.chain = r.run_id and e.kind = 'transition'
         group by e.chain) s),
-    'batch_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
-        where e.chain = %(batch_id)s and e.kind = 'transition'),
     'requests', (select coalesce(jsonb_agg(jsonb_build_object(
             'run_id', q.run_id, 'document_id', r.document_id, 'gate', q.gate, 'n', q.n, 'status', q.status,
             'requested_at', q.requested_at, 'expires_at', q.expires_at, 'kb_id', q.kb_id,
@@ -201,29 +206,11 @@ select jsonb_build_object(
     'refused', (select coalesce(jsonb_agg(jsonb_build_object(
             'document_id', r.document_id, 'gate', v.gate, 'code', v.code, 'reason', v.reason, 'kb_id', v.kb_id,
             'recorded_at', v.recorded_at) order by v.id), '[]')
-        from r join cutter_governance.approval_verdict v on v.run_id = r.run_id and not v.accepted),
-    'queue', (select coalesce(jsonb_agg(to_jsonb(q) order by q.entered_at, q.document_id), '[]')
-        from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
+        from r join cutter_governance.approval_verdict v on v.run_id = r.run_id and not v.accepted)) end
 
 -- name: batch_size
 -- Returns the number of documents of a batch.
 select count(*) from cutter_governance.batch_item where batch_id = %(batch_id)s
-
--- name: batch_facts_without_history
--- Returns the part of batch_facts that the folder of a large batch is made of, except the view.
-with r as materialized (select * from cutter_governance.run where batch_id = %(batch_id)s)
-select jsonb_build_object(
-    'runs', (select coalesce(jsonb_agg(jsonb_build_object(
-            'run_id', r.run_id, 'document_id', r.document_id, 'state', r.state, 'outcome', r.outcome,
-            'created_at', r.created_at, 'ended_at', r.ended_at) order by r.created_at, r.run_id), '[]') from r),
-    'receipts', (select coalesce(jsonb_object_agg(s.run_id, s.sealed), '{}') from (
-        select g.run_id, jsonb_object_agg(g.gate, g.sealed_at) as sealed
-        from r join cutter_governance.gate_receipt g on g.run_id = r.run_id and g.sealed_at is not null
-        group by g.run_id) s),
-    'batch_moves', (select coalesce(jsonb_agg(e.body order by e.seq), '[]') from cutter_governance.audit_event e
-        where e.chain = %(batch_id)s and e.kind = 'transition'),
-    'queue', (select coalesce(jsonb_agg(to_jsonb(q) order by q.entered_at, q.document_id), '[]')
-        from cutter_governance.batch_queue q where q.batch_id = %(batch_id)s))
 
 -- name: batch_now
 -- Returns what the summary of a batch is made of, of one moment.

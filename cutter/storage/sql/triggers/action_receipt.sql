@@ -6,9 +6,6 @@ create trigger trg_ab_form before insert on cutter_governance.action_receipt
 create trigger trg_ac_backup before insert on cutter_governance.action_receipt
     for each row when (new.connector = 'backup' and new.operation = 'take')
     execute function cutter_governance.fn_check_backup();
-create trigger trg_action_receipt_append_only before update or delete on cutter_governance.action_receipt
-    for each row execute function cutter_governance.fn_append_only();
-create trigger trg_action_receipt_no_truncate before truncate on cutter_governance.action_receipt
-    for each statement execute function cutter_governance.fn_append_only();
+create trigger trg_action_receipt_append_only before update or delete or truncate
+    on cutter_governance.action_receipt for each statement execute function cutter_governance.fn_append_only();
 alter table cutter_governance.action_receipt enable always trigger trg_action_receipt_append_only;
-alter table cutter_governance.action_receipt enable always trigger trg_action_receipt_no_truncate;

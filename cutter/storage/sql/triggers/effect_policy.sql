@@ -1,7 +1,4 @@
 -- The table is append-only.
-create trigger trg_effect_policy_append_only before update or delete on cutter_governance.effect_policy
-    for each row execute function cutter_governance.fn_append_only();
-create trigger trg_effect_policy_no_truncate before truncate on cutter_governance.effect_policy
-    for each statement execute function cutter_governance.fn_append_only();
+create trigger trg_effect_policy_append_only before update or delete or truncate
+    on cutter_governance.effect_policy for each statement execute function cutter_governance.fn_append_only();
 alter table cutter_governance.effect_policy enable always trigger trg_effect_policy_append_only;
-alter table cutter_governance.effect_policy enable always trigger trg_effect_policy_no_truncate;

@@ -2,10 +2,8 @@
 -- it, and at COMMIT the enacted law enters the index of the search.
 create trigger trg_aa_enactment_guard before insert on public.enactment
     for each row execute function cutter_governance.fn_governance_guard('IG_lifecycle_enact_execute');
-create trigger trg_enactment_append_only before update or delete on public.enactment
-    for each row execute function cutter_governance.fn_append_only();
-create trigger trg_enactment_no_truncate before truncate on public.enactment
-    for each statement execute function cutter_governance.fn_append_only();
+create trigger trg_enactment_append_only before update or delete or truncate
+    on public.enactment for each statement execute function cutter_governance.fn_append_only();
 create constraint trigger trg_zz_enactment_gate after insert on public.enactment deferrable initially deferred
     for each row execute function cutter_governance.fn_check_run_of_row('IG_lifecycle_enact_execute');
 create trigger trg_enactment_notification after insert on public.enactment
@@ -14,5 +12,4 @@ create constraint trigger trg_zz_enactment_search after insert on public.enactme
     for each row execute function cutter_governance.fn_search_of_enactment();
 alter table public.enactment enable always trigger trg_aa_enactment_guard;
 alter table public.enactment enable always trigger trg_enactment_append_only;
-alter table public.enactment enable always trigger trg_enactment_no_truncate;
 alter table public.enactment enable always trigger trg_zz_enactment_gate;

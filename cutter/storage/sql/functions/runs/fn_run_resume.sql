@@ -13,6 +13,7 @@ declare
     v_after jsonb;
     v_survey jsonb;
     v_needed text;
+    v_reached text;
 begin
     select * into latch from cutter_governance.stop_latch where run_id = p_run_id for update;
     select * into v_run from cutter_governance.run where run_id = p_run_id for update;
@@ -54,8 +55,12 @@ begin
             update cutter_governance.stop_latch set stopped = false, kind = null where run_id = p_run_id;
         end if;
     end if;
-    perform cutter_governance.fn_run_move(p_run_id, cutter_governance.fn_reached_state(p_run_id), 'resume', 'info',
+    select coalesce(max(c.to_state), 'pending') into v_reached from (
+        select c.to_state from cutter_governance.gate_receipt r
+        join cutter_governance.gate_catalogue c on c.gate = r.gate
+        where r.run_id = p_run_id and r.sealed_at is not null order by c.ordinal desc limit 1) as c;
+    perform cutter_governance.fn_run_move(p_run_id, v_reached, 'resume', 'info',
         jsonb_build_object('statement_sha256', verdict.approval_sha256, 'approver', verdict.approver));
-    return jsonb_build_object('status', 'resumed', 'state', cutter_governance.fn_reached_state(p_run_id));
+    return jsonb_build_object('status', 'resumed', 'state', v_reached);
 end
 $$;

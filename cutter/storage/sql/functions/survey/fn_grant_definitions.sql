@@ -6,8 +6,6 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
     select jsonb_object_agg(name, said) from (
-        -- In one order, and what an unwritten list stands for written out: a restored dump keeps neither, nor does a
-        -- grant that was taken back.
         select name, (select string_agg(one::text, ',' order by one::text collate "C") from unnest(acl) as one) as said
         from (
             select 'table ' || c.relname as name,
@@ -45,7 +43,14 @@ as $$
         select name, settings from (
             select 'settings of ' || coalesce(r.rolname, 'everyone')
                     || case s.setdatabase when 0 then '' else ' here' end as name,
-                cutter_governance.fn_settings_that_affect_a_write(s.setconfig) as settings
+                -- Settings that only name, log, time, plan or give memory are left out: a role may change most of them for
+                -- itself, and at worst a statement fails. A setting that this list does not know counts.
+                (select string_agg(setting, '; ' order by setting collate "C") from unnest(s.setconfig) as setting
+                 where lower(split_part(setting, '=', 1)) !~ ('^(application_name|client_min_messages|[a-z_]*timeout'
+                    || '|client_connection_check_interval|temp_file_limit|[a-z_]*work_mem|hash_mem_multiplier|temp_buffers'
+                    || '|(log|track|tcp|enable|cpu|geqo|jit|max_parallel|min_parallel|vacuum)(_[a-z_]*)?'
+                    || '|(seq|random)_page_cost|effective_[a-z_]*|(from|join)_collapse_limit|plan_cache_mode)$')
+                ) as settings
             from pg_db_role_setting s
             left join pg_roles r on r.oid = s.setrole
             where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))

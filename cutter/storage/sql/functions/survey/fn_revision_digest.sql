@@ -1,5 +1,5 @@
 -- Returns the writer digest of a revision from its stored rows, equal to cutter.marking.revision.revision_digest. It covers
--- the operation, the base, and every row: also the kept and the repealed ones. Each line is that of fn_version_line. It is
+-- the operation, the base, and every row: also the kept and the repealed ones. Each line is that of the writer digest. It is
 -- made for all versions at once, because a call for each kept unit costs more.
 create or replace function cutter_governance.fn_revision_digest(p_run_id text) returns text
 language sql stable security definer

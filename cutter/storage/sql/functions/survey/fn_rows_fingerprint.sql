@@ -21,7 +21,12 @@ as $$
         left join public.unit_version v on v.id = u.version_anchor_ref
         cross join lateral (
             select count(*) as number, string_agg(concat('draft ', o.id, ' ', o.version_seq, ' ', o.content_hash, ' ',
-                    cutter_governance.fn_digest(cutter_governance.fn_version_line(o.id))), E'\n' order by o.version_seq)
+                    -- the line of the writer digest, equal to cutter.domain.digests.writer_line
+                    cutter_governance.fn_digest(concat_ws(E'\x1f', u.canonical_address, o.unit_kind, o.section_type,
+                        coalesce(o.publication_type, ''), o.owner_ref, o.title,
+                        encode(sha256(convert_to(o.body, 'UTF8')), 'hex'), coalesce((
+                            select p.canonical_address from public.information_unit p where p.id = o.parent_unit_id), '')))),
+                    E'\n' order by o.version_seq)
                 filter (where o.lifecycle_status = 'draft' and o.withdrawn_at is null) as drafts
             from public.unit_version o where o.unit_id = u.id) as every
         where u.canonical_address >= p_docprefix || '/' collate "C" and u.canonical_address < p_docprefix || '0' collate "C"
