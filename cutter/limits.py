@@ -80,19 +80,10 @@ SHORT_TITLE_BYTES = 60
 FRONT_MATTER_LINES_MAX = 400
 """Lines of a YAML block before the text. The longest seen has 30 lines. A block without an end counts as text."""
 
-SOURCE_URI_CHARACTERS_MAX = 2_048
-"""The length of an address that browsers and servers accept."""
-
-FINDINGS_IN_JSON = 1_000
-"""Findings about such a file that one JSON document lists. It counts the rest."""
-
 NAMES_COMPARED_MAX = 1_000
 """Documents on each side of an unknown name in the alphabet that are compared with it, to say which one was meant. Of
 batches, the newest ones are compared.
 """
-
-NAMES_ALIKE_MAX = 5
-"""Similar names that are considered, because the most similar document may have no enacted law."""
 
 # --- Approvals, orders and policies ----------------------------------------------------------------------------------
 
@@ -129,10 +120,6 @@ SIGNED_LOOK_SECONDS = 60
 
 SIGNED_LOOK_STATEMENTS = 3
 """The number of statements about one document that such a session reads."""
-
-SIGNED_BEFORE_SIGNATURE_MINUTES = 30
-SIGNED_AFTER_SIGNATURE_SECONDS = 60
-"""The time by which a statement's signed_utc may be before or after the signature's own time."""
 
 GPG_ANSWER_SECONDS = 20.0
 """The time for a question to gpg that needs no data (list keys, start the agent), or for a program's version."""
@@ -211,10 +198,6 @@ list the document is still much smaller than the knowledge base accepts. The doc
 FINDINGS_OF_A_KIND_SHOWN = 10
 """Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
 
-TREE_TITLE_CELLS_MIN = 4
-"""Columns that the signing session's tree leaves for a title at least. The number of words has the rest of the line,
-however deep the unit is and however narrow the terminal."""
-
 EARLY_KEY_SECONDS = 0.3
 """A page of the signing session ignores a decision that was typed less than this time after the page opened. Nobody can
 have read the page in that time, so the key was meant for the page before it."""
@@ -240,11 +223,6 @@ CHANGES_SHOWN_MAX = 500
 WORD_PAIRS_COMPARED_MAX = 25_000_000
 """The number of words of one text times that of the other, up to which a diff compares them. This takes about two
 seconds. Beyond it all words count as different.
-"""
-
-REQUEST_WORD_PAIRS_MAX = 5_000_000
-"""The number of word pairs that a request compares, in equal shares for its revised units. This takes a few seconds.
-In a unit that needs more than its share, all words between the first and the last difference count as replaced.
 """
 
 REQUEST_DIFFERENCE_CHARACTERS_MAX = 2_000_000
@@ -328,35 +306,17 @@ LANE_WAIT_SECONDS = 5
 LANE_WAIT_TRIES = 720
 """Tries to get the write lane, for more than half an hour. Then the run stops as stopped_unavailable_write_lane."""
 
-CAP_MARGIN_SECONDS = 5
-"""The time by which transaction_timeout is shorter than the gate's cap, so that nothing writes after the cap."""
-
 HISTORY_SECONDS = 10
 """The size of Temporal's answer with a page of a run's history. A whole history has some 140 events."""
 
-HISTORY_EVENTS_MAX = 51_200
-"""Events at which Temporal ends an execution."""
-
 STATE_LOCK_SECONDS = 5
 """The time that a worker waits for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
-
-RECONCILE_MINUTES = 10
-"""The time between two looks of the reconciler's schedule that `cutter up` makes."""
-
-WAKE_SECONDS = 10
-"""The time for which a worker tries to wake a batch after one of its documents has changed."""
 
 RECONCILE_SECONDS = 300
 """The time for which the reconciler's schedule asks Temporal which workflows are open."""
 
 EVENT_BYTES_MAX = 1 * MIB
 """The size of one line of transitions.jsonl. Ours have less than 2 KiB."""
-
-ENTITIES_IN_MEMORY = 20_000
-"""Entities that are kept in memory while a file of transitions is checked, about 20 MB. Further entities go to disk."""
-
-EXPORT_ROWS_AT_ONCE = 500
-"""Rows that `cutter transitions export` holds in memory at once."""
 
 TRANSITIONS_MARGIN_SECONDS = 15
 """The age of a transition when `cutter transitions export --follow` writes it. The stream is in the order of time, and
@@ -383,9 +343,6 @@ gate.
 
 CLOSING_SECONDS = 5
 """A workflow closes a moment after its run has ended. So the next run of the document waits this long for it."""
-
-CLOSING_LOOK_SECONDS = 0.2
-"""The pause between two looks at a workflow that is about to close."""
 
 # --- Workers ---------------------------------------------------------------------------------------------------------
 
@@ -420,9 +377,6 @@ BLOCKED_SHOWN_MAX = 3
 BLOCKED_CHARACTERS_MAX = 400
 """Failed checks that a worker's heartbeat names, and characters of each. A heartbeat has room for 2,000 characters."""
 
-HEALTH_LINE_BYTES_MAX = 4096
-"""The size of one line of a probe's request. A real one has less than 1 KiB."""
-
 SENDERS_MAX = 256
 """Callers of one server that are still sending. Each can take two threads. If one more calls, the server disconnects
 the oldest.
@@ -433,9 +387,6 @@ SENDERS_OF_ADDRESS_MAX = 64
 
 SENDER_SECONDS = 5.0
 """The time for a request, from its connection to its last byte. Slack itself waits three seconds for the answer."""
-
-WORKER_START_SECONDS = 60
-"""The time until a worker has written its ready file."""
 
 WORKER_STOP_SECONDS = 30
 """The time for a worker to end before it is killed. The next worker takes up a gate that was running."""
@@ -482,19 +433,8 @@ lock_timeout.
 READER_SECONDS = 60
 """The longest statement and transaction of directus, which reads one table."""
 
-TEMP_FILES_MIB = 256
-"""Temporary files of one session. What the product sorts fits in memory."""
-
 READER_TEMP_FILES_MIB = 32
 """Temporary files of one session of directus."""
-
-NOTIFY_QUEUE_PAGES = 8_192
-"""Pages of 8 KiB for notifications that a session has not read yet, here 64 MiB. Any role can fill them."""
-
-NOTIFY_QUEUE_SHARE_MAX = 0.5
-"""The part of the notification queue from which on a changed batch sends no notification, so that no COMMIT meets a
-full queue. Batches then find changes by their poll.
-"""
 
 SHARED_BUFFERS_MIN_MB = 128
 SHARED_BUFFERS_MAX_MB = 1024
@@ -517,9 +457,6 @@ BACKUP_MAX_AGE_MINUTES = 60
 BACKUP_DEADLINE_SECONDS = 240.0
 """The default time limit of a backup with its check. It is shorter than the gate's cap of five minutes."""
 
-BACKUP_SHARE = 0.9
-"""The part of the backup gate's cap that the backup and its check may take. The gate's transaction needs the rest."""
-
 WHOLE_DATABASE_SECONDS = 4 * 3600.0
 """A dump of the whole database of a local stack, or its restore."""
 
@@ -534,29 +471,14 @@ ARCHIVER_LATE_SECONDS = 600
 seconds for a file. Until the file of a point is archived, a lost disk loses the point too.
 """
 
-BACKUP_STDERR_BYTES_MAX = 16 * 1024
-"""Bytes that are kept of the error stream of a backup's process. The rest is read and dropped."""
-
 BACKUP_NICENESS = 10
 """The priority of a backup's programs. Each document of a large batch takes its own backup, and the documents of
 others must begin meanwhile."""
-
-BACKUP_POLL_SECONDS = 0.5
-"""The longest time that a backup waits in one system call. After it the backup notices a cancellation."""
-
-BACKUPS_LISTED_MAX = 200
-"""Backups that `cutter backup list` shows: those of some weeks, in a list that a person can still read."""
-
-BACKUPS_LOOKED_AT_MAX = 20
-"""Recorded backups of a run that are read back, the newest first, until one equals its record."""
 
 # --- Batches and queues ----------------------------------------------------------------------------------------------
 
 STEER_SECONDS = 300
 """The longest time that a batch's activity waits for a change. Then it answers that there is none."""
-
-STEER_PAUSE_SECONDS = 0.5
-"""Changes that follow within this time are answered together."""
 
 SET_SECONDS = 1800
 """The cap for judging one set of approvals: a thousand signatures, each verified by gpg."""
@@ -619,20 +541,6 @@ STEER_UNHEARD_SECONDS = 30
 named it first may be lost together with its worker. The same holds for a stop that has not happened.
 """
 
-STEER_SILENT_SECONDS = 900
-"""The time without a record after which a moving document of a batch is named again, because its workflow may have been
-terminated. It is longer than any pause between two tries. If the workflow still runs, its start is refused, and nothing
-is lost.
-"""
-
-HALT_MARGIN_SECONDS = 300
-"""The time that a halted batch waits for its documents, in addition to the longest cap of a gate. Then it ends without
-the documents that have not stopped. Its report names them.
-"""
-
-STEER_SHOW_SECONDS = 5
-"""The time after which changed totals of a batch are shown. Everything that people wait for is shown at once."""
-
 SET_STATEMENTS_MAX = 1_000
 """Requests of one signing session, and statements of one set. Few people read so many in a day."""
 
@@ -664,13 +572,6 @@ BATCH_LANES = 4
 BATCH_LANES_MAX = 64
 """Lanes that a person may ask for. No machine has use for so many. The database has the same limit."""
 
-OVERNIGHT_LANES = 2
-OVERNIGHT_HARD_CAP_MINUTES = 360
-"""The hard cap of a batch that nobody watches (seed 001 §7)."""
-
-BATCH_HARD_CAP_MINUTES = 7 * 24 * 60
-"""The hard cap of a batch whose approvals people give at any time."""
-
 TENANT_CHARACTERS_MAX = 64
 """Characters of a tenant's name. Temporal's fairness keys are not longer. The database has the same limit."""
 
@@ -700,11 +601,6 @@ CHANNEL_STEP_SECONDS = 5.0
 """The time for each step of a call to a channel's receiver, which answers in a tenth of a second. No run waits for it.
 """
 
-CHANNEL_ANSWER_SECONDS = 15.0
-"""The time until the whole answer must be read. A receiver that sends one byte at a time never exceeds the limit of one
-step.
-"""
-
 SMTP_SECONDS = 30.0
 """The time for a whole conversation with a mail server, of about ten steps. It is shorter than the lease of the
 message.
@@ -716,10 +612,6 @@ CHANNEL_ANSWER_BYTES_MAX = 4 * MIB
 NOTIFICATION_RETRY_SECONDS = (5.0, 30.0, 120.0, 600.0)
 """The pauses between two tries of one message. If the receiver asks for a time, cutter waits that time, but at most the
 last pause.
-"""
-
-NOTIFICATION_PASS_SECONDS = 2.0
-"""The time between two looks of `cutter notify serve` for waiting messages. A look is one cheap question to PostgreSQL.
 """
 
 SLACK_BODY_BYTES_MAX = 256 * 1024
@@ -742,17 +634,6 @@ NOTIFICATION_DAYS = 7
 same age.
 """
 
-NOTIFICATIONS_SHOWN = 200
-"""Undelivered messages that a command lists. Its counts include all of them."""
-
-NOTIFICATION_SILENT_SECONDS = 3_600
-"""The time after which `cutter doctor` says that nobody serves a channel. A channel is of use only with at least one
-pass an hour.
-"""
-
-SLACK_HISTORY_MESSAGES = 100
-"""Messages of the channel among which cutter looks for a message whose acknowledgement was lost."""
-
 # --- Local services --------------------------------------------------------------------------------------------------
 
 POLL_SECONDS = 0.05
@@ -763,22 +644,6 @@ a look costs little.
 POSTGRES_START_SECONDS = 120
 """The time for the start of a database cluster, crash recovery included."""
 
-POSTGRES_STOP_SECONDS = 30
-"""The time for a fast shutdown with its checkpoint. After it follows an immediate shutdown, from which the next start
-recovers.
-"""
-
-STATE_FOLDER_LOCK_SECONDS = 180
-"""The time to wait for another command that makes or starts the same cluster. It is longer than the start of that
-cluster.
-"""
-
-ORPHAN_SECONDS = 1
-"""The time in which the backends of a killed PostgreSQL notice its death by themselves. After it they are ended."""
-
-PROGRAM_VERSION_SECONDS = 30
-"""The time for a program to answer with its version. A program of 250 MB on a slow disk needs a few seconds."""
-
 TEMPORAL_DOWNLOAD_SECONDS = 1_800
 """The time for the download of the Temporal server: about 50 MB, which a line of 30 kB/s brings in half an hour."""
 
@@ -787,9 +652,6 @@ DOWNLOAD_STALL_SECONDS = 15
 
 TEMPORAL_START_SECONDS = 90
 """The time until a local Temporal server answers. It usually needs 2 to 4 s."""
-
-TEMPORAL_ASK_SECONDS = 1.0
-"""The time between two questions to a Temporal server that does not answer yet."""
 
 TEMPORAL_STOP_SECONDS = 15
 """The time for a local server to end. Everything that it acknowledged is on disk, so killing it after this time loses
@@ -810,25 +672,7 @@ CONNECT_SECONDS = 3
 KILL_SECONDS = 5
 """The time in which a killed process ends, unless the kernel holds it."""
 
-PORT_TRIES = 3
-"""Starts on ports that were free a moment ago. If other programs take all of these ports, that is an error."""
-
-PORT_LOWEST = 20_000
-PORT_SPAN = 10_000
-"""The ports among which cutter looks for free ones: above well-known servers, and below the ports that systems hand out
-(from 32,768 or 49,152).
-"""
-
-PORT_LOOKS = 200
-"""Ports that cutter tries before it gives up."""
-
 # --- Files of people, and names of strangers -------------------------------------------------------------------------
-
-FOREIGN_WORKFLOWS_SHOWN = 100
-"""Workflows that others started under our ids. `cutter reconcile` names so many at a time."""
-
-FOREIGN_NAME_CHARACTERS = 80
-"""Characters of a name that a stranger chose. They are enough to recognise it."""
 
 ANSWER_CHARACTERS_MAX = 4_000
 """Characters of a text in an activity's answer to a workflow. Our longest one is the address of a source."""
@@ -859,41 +703,14 @@ YAML_FLAWS_MAX = 100
 SEARCH_HITS_DEFAULT = 20
 """Units that `cutter law search` shows, unless another number is given. A person reads so many in one list."""
 
-SEARCH_HITS_MAX = 1_000
-"""Units that one search returns at most."""
-
 SEARCH_WORDS_CHARACTERS_MAX = 500
 """Characters of a search. A longer one is a pasted text."""
 
 LAW_EXPORT_BYTES_MAX = 256 * MIB
 """The size of an exported law. It holds a source of 16 MiB twice, and XML and JSON write some letters with six."""
 
-DESK_OUTLINE_BYTES = 200_000
-"""Entries of an outline on one page of `cutter desk`, with their markup: the page must stay below 300 KB."""
-
 DESK_TEXT_BYTES = 200_000
 """Text of units on one page of `cutter desk`; a longer unit has a page of its own."""
 
-DESK_TITLE_CHARACTERS = 200
-"""Characters of a title in an outline; the page of the unit shows the whole title."""
-
 DESK_ROWS = 500
 """Rows of a list on one page of `cutter desk`."""
-
-DESK_VERSIONS = 50
-"""Versions of a law on one page of its history; each has a table of signers."""
-
-DESK_CONNECTIONS = 4
-"""Database connections of one `cutter desk`: its pages are short, and the role has at least five."""
-
-DESK_CALLERS_MAX = 64
-"""Requests that `cutter desk` answers at once; it tells the others to come later. SENDERS_MAX more can be sending."""
-
-DESK_STATEMENT_SECONDS = 20
-"""A statement of a page; a search over all laws took less than a second."""
-
-DESK_END_SECONDS = 3
-"""Seconds that open requests get when `cutter desk` ends."""
-
-DESK_USER_CHARACTERS_MAX = 254
-"""A user's name in the header of a proxy: an e-mail address at most."""

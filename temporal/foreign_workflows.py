@@ -20,7 +20,6 @@ from temporalio.client import Client
 from temporalio.converter import decode_typed_search_attributes
 from temporalio.service import RPCError, RPCStatusCode
 
-from cutter import limits
 from cutter.errors import NotFound, Refused, Unavailable
 from cutter.settings import Settings
 from cutter.storage import runs as run_rows
@@ -112,7 +111,8 @@ async def every(client: Client) -> list[Foreign]:
     """The open foreign workflows under ids of cutter. Temporal's list may lack a very new one. Raises Unavailable."""
     query = _QUERY.format(types=", ".join(f"'{name}'" for name in _OURS.values()), queue=names.WORKFLOW_QUEUE)
     try:
-        listed = client.list_workflows(query, limit=limits.FOREIGN_WORKFLOWS_SHOWN)
+        # Workflows that others started under our ids. `cutter reconcile` names so many at a time.
+        listed = client.list_workflows(query, limit=100)
         strangers = [_foreign(client, execution) async for execution in listed if _ID.fullmatch(execution.id)]
     except RPCError as problem:
         raise unanswered(problem) from None
@@ -174,4 +174,5 @@ def terminate(client: Client, workflow_id: str, execution_id: str, reason: str) 
 
 
 def _shown(text: str) -> str:
-    return json.dumps(text[: limits.FOREIGN_NAME_CHARACTERS])
+    # Characters of a name that a stranger chose. They are enough to recognise it.
+    return json.dumps(text[:80])

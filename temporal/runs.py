@@ -125,7 +125,8 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
                 rest=f", or type `{again}`, which makes it check the run again",
                 code="STOP_RUN_BUSY",
             )
-        await asyncio.sleep(limits.CLOSING_LOOK_SECONDS)
+        # The pause between two looks at a workflow that is about to close.
+        await asyncio.sleep(0.2)
 
 
 async def resume(client: Client, document_id: str, kb_id: str | None) -> OrderReply:

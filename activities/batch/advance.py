@@ -87,7 +87,9 @@ def steer_batch(deps: Deps, input: SteerInput) -> BatchStep:
             waited = monotonic() - began
             step = _step(deps, input, watch, again=waited > limits.STEER_UNHEARD_SECONDS)
             to_do = bool(step.starts or step.stops or step.over)
-            news = step.seen != input.seen and (_big(step, input) or waited > limits.STEER_SHOW_SECONDS)
+            # The time after which changed totals of a batch are shown. Everything that people wait for is shown at
+            # once.
+            news = step.seen != input.seen and (_big(step, input) or waited > 5)
             if to_do or news or waited > limits.STEER_SECONDS or _leaving():
                 return step
             _until_changed(watch)
@@ -122,7 +124,8 @@ def _until_changed(watch: Watch) -> None:
     while monotonic() < ends and not _leaving():
         if watch.hear(1.0):
             # Changes that come together get one answer.
-            sleep(limits.STEER_PAUSE_SECONDS)
+            # Changes that follow within this time are answered together.
+            sleep(0.5)
             break
 
 
@@ -186,7 +189,10 @@ def _silent(deps: Deps, view: BatchView) -> list[ItemRecord]:
     """Items that should move but were silent for a long time. A new workflow continues from the state of the run."""
     moving = {item.document_id for item in batch_step.items_of(view) if item.stage in batch_step.ACTIVE_STAGES}
     candidates = {item.run_id: item for item in view.items if item.document_id in moving}
-    asked = {"run_ids": list(candidates), "seconds": limits.STEER_SILENT_SECONDS}
+    # The time without a record after which a moving document of a batch is named again, because its workflow may have
+    # been terminated. It is longer than any pause between two tries. If the workflow still runs, its start is refused,
+    # and nothing is lost.
+    asked = {"run_ids": list(candidates), "seconds": 900}
     with translated(), deps.pool(Role.READ).connection() as connection:
         return [candidates[run_id] for run_id in SILENT.all(connection, asked)]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from cutter import limits
 from cutter.backup.restore import digest
 from cutter.errors import InvalidInput, NotFound
 from cutter.storage.backups import NEWEST, RecordedBackup
@@ -17,7 +16,8 @@ from cutter.storage.gate_transaction import Read
 
 def asked(run_id: str) -> Read:
     """The query of a run's backups, the newest first."""
-    return NEWEST, {"run_id": run_id, "limit": limits.BACKUPS_LOOKED_AT_MAX}
+    # Recorded backups of a run that are read back, the newest first, until one equals its record.
+    return NEWEST, {"run_id": run_id, "limit": 20}
 
 
 def young(backups: Iterable[RecordedBackup], seconds: float) -> list[RecordedBackup]:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 import structlog
 from temporalio.client import Client
 
-from cutter import limits
 from cutter.errors import CutterError
 from temporal import batches
 
@@ -25,7 +24,8 @@ def waking(client: Client, loop: asyncio.AbstractEventLoop, worker: str) -> Call
     def wake(batch_id: str) -> None:
         started = asyncio.run_coroutine_threadsafe(batches.start(client, batch_id, worker, adopt=False), loop)
         try:
-            started.result(limits.WAKE_SECONDS)
+            # The time for which a worker tries to wake a batch after one of its documents has changed.
+            started.result(10)
         except (CutterError, TimeoutError) as problem:
             log.warning("batch.not_woken", batch_id=batch_id, reason=str(problem) or type(problem).__name__)
 

@@ -14,7 +14,6 @@ from functools import partial
 from http import HTTPStatus
 
 from activities.worker.readiness import Readiness
-from cutter import limits
 from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
 from cutter.senders import Senders
@@ -36,7 +35,11 @@ async def serving(settings: Settings, role: WorkerRole, readiness: Readiness) ->
     host, port = settings.health_host, settings.health_port + tuple(WorkerRole).index(role)
     try:
         server = await asyncio.start_server(
-            partial(_connection, readiness, Senders()), host, port, limit=limits.HEALTH_LINE_BYTES_MAX
+            # The size of one line of a probe's request. A real one has less than 1 KiB.
+            partial(_connection, readiness, Senders()),
+            host,
+            port,
+            limit=4096,
         )
     except OSError as problem:
         raise Unavailable(

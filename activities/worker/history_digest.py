@@ -55,7 +55,8 @@ async def _frozen(client: Client, info: activity.Info) -> FrozenHistory:
         fields = MessageToDict(event)
         digest.update((canonical_event(fields) + "\n").encode())
         count += 1
-        if fields.get(SCHEDULED, {}).get("activityId") == info.activity_id or count == limits.HISTORY_EVENTS_MAX:
+        # Events at which Temporal ends an execution.
+        if fields.get(SCHEDULED, {}).get("activityId") == info.activity_id or count == 51_200:
             break
     return FrozenHistory(
         workflow_id=str(info.workflow_id), execution_id=info.workflow_run_id, events=count, sha256=digest.hexdigest()

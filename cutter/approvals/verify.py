@@ -250,8 +250,9 @@ def _step_6_times(case: _Case) -> Refusal | None:
     assert created is not None
     if claims.not_after <= expected.now:
         return Refusal("approval_expired", f"the approval was valid until {readable(claims.not_after)}")
-    earliest = created - timedelta(minutes=limits.SIGNED_BEFORE_SIGNATURE_MINUTES)
-    latest = created + timedelta(seconds=limits.SIGNED_AFTER_SIGNATURE_SECONDS)
+    # The time by which a statement's signed_utc may be before or after the signature's own time.
+    earliest = created - timedelta(minutes=30)
+    latest = created + timedelta(seconds=60)
     if not earliest <= claims.signed_utc <= latest:
         return Refusal("signed_utc_mismatch", f"signed_utc does not fit the signature's own time {readable(created)}")
     life = timedelta(seconds=expected.ttl_seconds(claims.binding))

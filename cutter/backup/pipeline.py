@@ -117,7 +117,8 @@ class Pipeline:
             self._register(selector)
             pending = memoryview(b"")
             while selector.get_map():
-                for key, _ in selector.select(min(limits.BACKUP_POLL_SECONDS, self._deadline.remaining())):
+                # The longest time that a backup waits in one system call. After it the backup notices a cancellation.
+                for key, _ in selector.select(min(0.5, self._deadline.remaining())):
                     if key.data == "feed":
                         pending = self._give(selector, key.fd, pending, source)
                     elif data := os.read(key.fd, limits.BACKUP_CHUNK_BYTES):
@@ -125,7 +126,9 @@ class Pipeline:
                             yield data
                         else:
                             kept = self._stderr[key.data]
-                            kept += data[: limits.BACKUP_STDERR_BYTES_MAX - len(kept)]
+                            # Bytes that are kept of the error stream of a backup's process. The rest is read and
+                            # dropped.
+                            kept += data[: (16 * 1024) - len(kept)]
                     else:
                         selector.unregister(key.fileobj)
         for _ in source:

@@ -30,7 +30,9 @@ SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_au
 AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz"}
 ACTIVE_STAGES = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
 
-HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + limits.HALT_MARGIN_SECONDS
+# The time that a halted batch waits for its documents, in addition to the longest cap of a gate. Then it ends without
+# the documents that have not stopped. Its report names them.
+HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + 300
 """If a document has not stopped within this time after a halt, it will not stop: its workflow may be gone."""
 
 

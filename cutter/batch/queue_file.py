@@ -70,7 +70,8 @@ _UUID7 = _text(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 _ID = _text(DOCUMENT_ID.pattern)
 _NAME = _text(NAME_FORM)
 _PROFILE = _text(r"[a-z][a-z0-9_-]{0,47}")
-_URI = _text(rf"(?=.{{3,{limits.SOURCE_URI_CHARACTERS_MAX}}}$)[A-Za-z][A-Za-z0-9+.-]*:[!-~]+", or_null=True)
+# The length of an address that browsers and servers accept.
+_URI = _text(r"(?=.{3,2048}$)[A-Za-z][A-Za-z0-9+.-]*:[!-~]+", or_null=True)
 
 _SCOPE = _chosen({scope: scope for scope in SCOPES})
 _SCOPE_WORDS = " or ".join(SCOPES)

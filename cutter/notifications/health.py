@@ -44,7 +44,8 @@ HEALTH = records("notification_health", ChannelHealth)
 
 def undelivered(connection: Connection, channel: str | None = None) -> list[Undelivered]:
     """The messages that wait for a try, and those given up within NOTIFICATION_DAYS. None means all channels."""
-    asked = {"channel": channel, "days": limits.NOTIFICATION_DAYS, "most": limits.NOTIFICATIONS_SHOWN}
+    # Undelivered messages that a command lists. Its counts include all of them.
+    asked = {"channel": channel, "days": limits.NOTIFICATION_DAYS, "most": 200}
     return UNDELIVERED.all(connection, asked)
 
 
@@ -61,5 +62,7 @@ def sentences(channels: Sequence[ChannelHealth]) -> Iterator[str]:
             yield f"{channel.name}: {counted(channel.waiting, 'message')} undelivered, the oldest for {minutes} minutes"
         if channel.given_up:
             yield f"{channel.name}: {counted(channel.given_up, 'message')} given up within {days} days"
-        if channel.served_seconds_ago > limits.NOTIFICATION_SILENT_SECONDS:
+        # The time after which `cutter doctor` says that nobody serves a channel. A channel is of use only with at least
+        # one pass an hour.
+        if channel.served_seconds_ago > 3_600:
             yield f"{channel.name}: no pass for {channel.served_seconds_ago // 60} minutes"

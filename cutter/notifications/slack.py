@@ -72,7 +72,8 @@ class SlackChannel:
         oldest = str(message.created - limits.SLACK_WINDOW_SECONDS)
         answer = self.call(
             "conversations.history",
-            {"channel": self.channel, "oldest": oldest, "limit": str(limits.SLACK_HISTORY_MESSAGES),
+            # Messages of the channel among which cutter looks for a message whose acknowledgement was lost.
+            {"channel": self.channel, "oldest": oldest, "limit": "100",
              "include_all_metadata": "true"},
         )  # fmt: skip
         if isinstance(answer, Trouble):

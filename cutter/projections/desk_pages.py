@@ -9,7 +9,6 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
-from cutter import limits
 from cutter.domain.timestamps import readable
 from cutter.domain.visible import visible
 from cutter.law.law_text import OutlineUnit, Unit, UnitTree
@@ -125,5 +124,6 @@ def nodes(rows: Sequence[tuple[int, OutlineUnit]]) -> list[Node]:
 
 def _title(unit: OutlineUnit | Unit) -> str:
     """The title in an outline: long titles are cut."""
-    title, most = visible(unit.title), limits.DESK_TITLE_CHARACTERS
+    # Characters of a title in an outline; the page of the unit shows the whole title.
+    title, most = visible(unit.title), 200
     return title if len(title) <= most else f"{title[:most]}…"

@@ -120,7 +120,8 @@ class Follower:
 def _each(connection: Connection, name: str) -> Iterator[Any]:
     """The values of a query with one column, fetched some at a time."""
     with connection.cursor(name=name, row_factory=scalar_row) as cursor:
-        cursor.itersize = limits.EXPORT_ROWS_AT_ONCE
+        # Rows that `cutter transitions export` holds in memory at once.
+        cursor.itersize = 500
         cursor.execute(query(name))
         yield from cursor
 

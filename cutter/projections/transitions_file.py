@@ -32,7 +32,8 @@ class Spilling:
     The temporary database disappears with the process.
     """
 
-    def __init__(self, most: int = limits.ENTITIES_IN_MEMORY) -> None:
+    # Entities that are kept in memory while a file of transitions is checked, about 20 MB. Further entities go to disk.
+    def __init__(self, most: int = 20_000) -> None:
         self._most = most
         self._near: dict[str, Json] = {}
         self._far: sqlite3.Connection | None = None
@@ -103,7 +104,8 @@ def told(name: str, say: Callable[[str], None], *, as_json: bool = False) -> boo
             for finding in check(stream, validation):
                 if not as_json:
                     say(visible_line(f"line {finding.line}: {finding.code}: {finding.text}"))
-                elif len(listed) < limits.FINDINGS_IN_JSON:
+                # Findings about such a file that one JSON document lists. It counts the rest.
+                elif len(listed) < 1_000:
                     listed.append({slot: getattr(finding, slot) for slot in Finding.__slots__})
     except OSError as problem:
         raise InvalidInput(f"{name}: {problem.strerror}: name a transitions.jsonl, or - for standard input") from None

@@ -29,8 +29,11 @@ def free() -> int:
     The system could give a port of this range to another program, or to an inner part of a server, before our server
     listens there.
     """
-    for _ in range(limits.PORT_LOOKS):
-        port = limits.PORT_LOWEST + secrets.randbelow(limits.PORT_SPAN)
+    # Ports that cutter tries before it gives up.
+    for _ in range(200):
+        # The ports among which cutter looks for free ones: above well-known servers, and below the ports that systems
+        # hand out (from 32,768 or 49,152).
+        port = 20_000 + secrets.randbelow(10_000)
         if is_free(port):
             return port
     raise Unavailable("no free port was found on loopback: end other servers, then type", then="cutter up", what="port")

@@ -46,7 +46,8 @@ DATABASE = "cutter"
 
 SETTINGS: Mapping[str, str] = {
     "max_connections": "200",
-    "max_notify_queue_pages": str(limits.NOTIFY_QUEUE_PAGES),
+    # Pages of 8 KiB for notifications that a session has not read yet, here 64 MiB. Any role can fill them.
+    "max_notify_queue_pages": "8192",
     # The time for which a client without a proven password can hold a connection.
     "authentication_timeout": "20s",
     "timezone": "UTC",
@@ -152,7 +153,9 @@ def stop_cluster(state_dir: Path) -> bool:
             return False
         (state_dir / "postgres.url").unlink(missing_ok=True)
         for request in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
-            if end(process, ask=request, seconds=limits.POSTGRES_STOP_SECONDS):
+            # The time for a fast shutdown with its checkpoint. After it follows an immediate shutdown, from which the
+            # next start recovers.
+            if end(process, ask=request, seconds=30):
                 return True
     raise Unavailable(f"PostgreSQL (process {process.pid}) does not end; see {_log(state_dir)}", what="database")
 
@@ -228,7 +231,8 @@ def _started(state_dir: Path, settings: Mapping[str, str], user: service_user.Se
     """Start the server and wait for it. If another program has just taken the port, choose another port."""
     if user is not None:
         service_user.let_through(_data(state_dir).parent)
-    for tries_left in reversed(range(limits.PORT_TRIES)):
+    # Starts on ports that were free a moment ago. If other programs take all of these ports, that is an error.
+    for tries_left in reversed(range(3)):
         _clear_away(_data(state_dir))
         port = ports.choose(state_dir / "postgres" / "port")
         fixed = {"port": str(port), "listen_addresses": ports.LOOPBACK, "unix_socket_directories": ""}
@@ -251,7 +255,8 @@ def _clear_away(data: Path) -> None:
     refuses to start.
     """
     for left in working_in(data, "postgres"):
-        if until(partial(_gone, left), seconds=limits.ORPHAN_SECONDS):
+        # The time in which the backends of a killed PostgreSQL notice its death by themselves. After it they are ended.
+        if until(partial(_gone, left), seconds=1):
             continue
         for request in (signal.SIGQUIT, signal.SIGKILL):
             if end(left, ask=request, seconds=limits.KILL_SECONDS):
@@ -311,7 +316,9 @@ def _log(state_dir: Path) -> Path:
 def _lock(state_dir: Path) -> AbstractContextManager[None]:
     return held(
         state_dir / "postgres.lock",
-        seconds=limits.STATE_FOLDER_LOCK_SECONDS,
+        # The time to wait for another command that makes or starts the same cluster. It is longer than the start of
+        # that cluster.
+        seconds=180,
         busy=f"another command works on the database in {state_dir}: wait for it, then try again",
     )
 

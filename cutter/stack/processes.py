@@ -63,7 +63,8 @@ def version_text(program: Path | str) -> str:
         text=True,
         check=False,
         stdin=subprocess.DEVNULL,
-        timeout=limits.PROGRAM_VERSION_SECONDS,
+        # The time for a program to answer with its version. A program of 250 MB on a slow disk needs a few seconds.
+        timeout=30,
     ).stdout
 
 

@@ -170,7 +170,8 @@ def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
 
 def _await_ready(settings: Settings, worker: WorkerRole, service: Service) -> None:
     file, log = ready_file(settings, worker), log_file(settings, worker)
-    if until(lambda: file.exists() or not service.alive, seconds=limits.WORKER_START_SECONDS) and service.alive:
+    # The time until a worker has written its ready file.
+    if until(lambda: file.exists() or not service.alive, seconds=60) and service.alive:
         return
     try:
         waits = waiting_file(settings, worker).read_text(encoding="utf-8")

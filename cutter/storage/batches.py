@@ -93,7 +93,8 @@ class Options:
     mode: Mode = "live"
     policy: FailurePolicy = "default"
     lanes: int = limits.BATCH_LANES
-    hard_cap_minutes: float = limits.BATCH_HARD_CAP_MINUTES
+    # The hard cap of a batch whose approvals people give at any time.
+    hard_cap_minutes: float = 7 * 24 * 60
     unattended: bool = False
     skip_completed: bool = False
     items_max: int = limits.QUEUE_ITEMS_DEFAULT
@@ -102,8 +103,9 @@ class Options:
     def overnight(cls, mode: Mode = "live", items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Options:
         """The options of a batch at night: two lanes, quarantine, six hours, unattended."""
         return cls(
-            mode=mode, policy="quarantine", lanes=limits.OVERNIGHT_LANES, unattended=True,
-            hard_cap_minutes=limits.OVERNIGHT_HARD_CAP_MINUTES, items_max=items_max,
+            # The hard cap of a batch that nobody watches (seed 001 §7).
+            mode=mode, policy="quarantine", lanes=2, unattended=True,
+            hard_cap_minutes=360, items_max=items_max,
         )  # fmt: skip
 
 

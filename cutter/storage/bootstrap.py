@@ -37,7 +37,8 @@ MAY_CALL: dict[str, dict[Role, tuple[str, ...]]] = {
 """For each database and role, the prefixes of the guarded functions that the role may call. Others may call none."""
 
 SET_BY_THE_SUPERUSER: dict[Role, dict[str, str]] = {
-    **{role: {"temp_file_limit": f"{limits.TEMP_FILES_MIB}MB"} for role in Role if role is not Role.OWNER},
+    # Temporary files of one session. What the product sorts fits in memory.
+    **{role: {"temp_file_limit": "256MB"} for role in Role if role is not Role.OWNER},
     **{
         role: {
             "temp_file_limit": f"{limits.READER_TEMP_FILES_MIB}MB",

@@ -15,7 +15,6 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
-from cutter import limits
 from cutter.catalogue import Gate
 from cutter.domain.digests import canonical_digest
 from cutter.domain.run_record import Receipt, RunRecord
@@ -204,7 +203,8 @@ def gate_transaction(pool: Pool, attempt: Attempt, terms: GateTerms) -> Iterator
 
 def margin_seconds(cap_seconds: float) -> float:
     """The seconds between the limit of a gate's transaction and its cap. A smaller cap has a smaller margin."""
-    return min(limits.CAP_MARGIN_SECONDS, cap_seconds / 4)
+    # The time by which transaction_timeout is shorter than the gate's cap, so that nothing writes after the cap.
+    return min(5, cap_seconds / 4)
 
 
 def _open(connection: Connection, attempt: Attempt, terms: GateTerms) -> OpenGate | NotOpened | Sealed:

@@ -77,4 +77,5 @@ def _meant(name: str, known: list[str]) -> str:
 
 def _alike(name: str, known: list[str]) -> list[str]:
     typed = name.upper() if name.upper() in known else name
-    return get_close_matches(typed, known, n=limits.NAMES_ALIKE_MAX, cutoff=0.7)
+    # Similar names that are considered, because the most similar document may have no enacted law.
+    return get_close_matches(typed, known, n=5, cutoff=0.7)

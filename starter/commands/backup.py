@@ -116,7 +116,8 @@ def list_backups(as_json: AsJson = False) -> None:
     Example: cutter backup list
     """
     with session(load(), Role.OPERATOR) as connection:
-        backups = [asdict(backup) for backup in LISTED.all(connection, {"limit": limits.BACKUPS_LISTED_MAX})]
+        # Backups that `cutter backup list` shows: those of some weeks, in a list that a person can still read.
+        backups = [asdict(backup) for backup in LISTED.all(connection, {"limit": 200})]
     columns = ["artifact", "taken_utc", "size_bytes", "document_id"]
     if any(backup["restore_point"] for backup in backups):
         columns.append("restore_point")

@@ -143,7 +143,8 @@ def search(
     version: Version = None,
     recorded: Recorded = None,
     limit: Annotated[
-        int, typer.Option("--limit", help="At most so many units", min=1, max=limits.SEARCH_HITS_MAX)
+        # Units that one search returns at most.
+        int, typer.Option("--limit", help="At most so many units", min=1, max=1_000)
     ] = limits.SEARCH_HITS_DEFAULT,
     as_json: AsJson = False,
 ) -> None:

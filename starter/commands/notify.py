@@ -15,7 +15,6 @@ import structlog
 import typer
 from rich.console import Console
 
-from cutter import limits
 from cutter import log_lines as logs
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
@@ -165,7 +164,9 @@ def serve(
 def _keep_in_step(settings: Settings, channel: Channel) -> None:
     """Make pass after pass. A failed pass is logged, and the next pass continues."""
     while True:
-        pause = limits.NOTIFICATION_PASS_SECONDS
+        # The time between two looks of `cutter notify serve` for waiting messages. A look is one cheap question to
+        # PostgreSQL.
+        pause = 2.0
         try:
             done = delivery.make_pass(settings, channel)
         except CutterError as problem:

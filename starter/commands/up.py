@@ -209,7 +209,8 @@ def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> An
                 temporal_server.stop_server(settings.state)
                 _start_temporal(settings, status)
             status("waiting for Temporal to answer")
-            sleep(limits.TEMPORAL_ASK_SECONDS)
+            # The time between two questions to a Temporal server that does not answer yet.
+            sleep(1.0)
 
 
 def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:

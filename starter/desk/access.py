@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-from cutter import limits
-
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 METHODS = ("GET", "HEAD")
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -92,7 +90,8 @@ def _is_trusted(access: Access, peer: str | None) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    return 0 < len(name) <= limits.DESK_USER_CHARACTERS_MAX and name.isprintable() and not name.isspace()
+    # A user's name in the header of a proxy: an e-mail address at most.
+    return 0 < len(name) <= 254 and name.isprintable() and not name.isspace()
 
 
 def _values(headers: Sequence[Header], name: str) -> list[str]:

@@ -75,7 +75,8 @@ def _law_page(
     shown, document = tree.version, tree.version.document
     of_version = partial(address, "laws", document, version=shown.version)
     part = part_of(
-        desk_pages.entry_sizes(tree), number, limits.DESK_OUTLINE_BYTES, lambda n: of_version(part=n)
+        # Entries of an outline on one page of `cutter desk`, with their markup: the page must stay below 300 KB.
+        desk_pages.entry_sizes(tree), number, 200_000, lambda n: of_version(part=n)
     )  # fmt: skip
     rows = list(tree.outline())
     return desk_pages.page(
@@ -150,7 +151,8 @@ def history(request: Request, document: str, part: PartNumber = 1) -> Response:
     with reader_of(request).moment() as connection:
         known = enacted_law.versions(connection, document)[::-1]
         link = partial(address, "laws", document, "history")
-        shown = part_of([1] * len(known), part, limits.DESK_VERSIONS, lambda n: link(part=n))
+        # Versions of a law on one page of its history; each has a table of signers.
+        shown = part_of([1] * len(known), part, 50, lambda n: link(part=n))
         signers = {version.version: enacted_law.signers(connection, version) for version in shown.of(known)}
     versions = [
         {**views.plain(version), "signers": [views.plain(s) for s in signers[version.version]]}

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from psycopg import IsolationLevel
 from starlette.requests import Request
 
-from cutter import limits
 from cutter.catalogue import Role
 from cutter.settings import Settings
 from cutter.storage.faults import translated
@@ -29,13 +28,15 @@ class Reader:
         with translated(), self.pool.connection() as connection:
             connection.read_only = True
             connection.isolation_level = IsolationLevel.REPEATABLE_READ
-            connection.execute(f"set local statement_timeout = '{limits.DESK_STATEMENT_SECONDS}s'")
+            # A statement of a page; a search over all laws took less than a second.
+            connection.execute("set local statement_timeout = '20s'")
             yield connection
 
 
 def open_reader(settings: Settings) -> Reader:
     """A reader with its own pool of connections."""
-    return Reader(settings=settings, pool=open_pool(settings, Role.DESK, size=limits.DESK_CONNECTIONS))
+    # Database connections of one `cutter desk`: its pages are short, and the role has at least five.
+    return Reader(settings=settings, pool=open_pool(settings, Role.DESK, size=4))
 
 
 def reader_of(request: Request) -> Reader:
