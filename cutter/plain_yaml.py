@@ -248,11 +248,9 @@ class FieldReader:
         return name in self._values
 
     def names(self) -> tuple[str, ...]:
-        """The names of the given fields, in the order of the file."""
         return tuple(self._values)
 
     def node(self, name: str) -> Node:
-        """The value of a required field."""
         if name not in self._values:
             self.fail(name, "is missing")
         return self._values[name]

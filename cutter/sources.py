@@ -135,44 +135,37 @@ def for_prefix(options: dict[str, Any], docprefix: str) -> dict[str, Any]:
     return {**options, "accept": prefixed}
 
 
-def normalised(data: bytes, form: str | None) -> tuple[bytes, dict[str, Any]]:
-    """The text in that Unicode form, and the changes. If `form` is None, the text stays unchanged."""
-    if form is None:
-        return data, {}
-    if form != "nfc":
-        raise InvalidInput(f"--normalise {form}: only nfc is known")
-    text = decoded(data)
-    after = unicodedata.normalize("NFC", text)
-    changed = sum(line != other for line, other in zip(text.split("\n"), after.split("\n"), strict=True))
-    new = after.encode()
-    return new, {
-        "normalised": "nfc",
-        "from_sha256": sha256_hex(data),
-        "to_sha256": sha256_hex(new),
-        "lines_changed": changed,
-    }
-
-
-def without_direction_marks(data: bytes, remove: bool) -> tuple[bytes, dict[str, Any]]:
-    """The text without the invisible characters that change the shown order of a line, and the number of these
-    characters.
-    """
-    if not remove:
-        return data, {}
-    after, count = BIDI.subn("", decoded(data))
-    new = after.encode()
-    return new, {
-        "direction_marks_removed": count,
-        "marked_sha256": sha256_hex(data),
-        "unmarked_sha256": sha256_hex(new),
-    }
-
-
 def cleaned(data: bytes, *, normalise: str | None, remove_direction_marks: bool) -> tuple[bytes, dict[str, Any]]:
-    """The text as it is registered, and the changes. Direction marks are removed first, then the text is normalised."""
-    data, removed = without_direction_marks(data, remove_direction_marks)
-    data, composed = normalised(data, normalise)
-    return data, {**removed, **composed}
+    """The text as it is registered, and the changes.
+
+    Without direction marks, which are invisible and change the shown order of a line, if they are to be removed. Then
+    in that Unicode form, if one is given.
+    """
+    changes: dict[str, Any] = {}
+    if remove_direction_marks:
+        text, count = BIDI.subn("", decoded(data))
+        new = text.encode()
+        changes |= {
+            "direction_marks_removed": count,
+            "marked_sha256": sha256_hex(data),
+            "unmarked_sha256": sha256_hex(new),
+        }
+        data = new
+    if normalise is not None:
+        if normalise != "nfc":
+            raise InvalidInput(f"--normalise {normalise}: only nfc is known")
+        text = decoded(data)
+        after = unicodedata.normalize("NFC", text)
+        lines = zip(text.split("\n"), after.split("\n"), strict=True)
+        new = after.encode()
+        changes |= {
+            "normalised": "nfc",
+            "from_sha256": sha256_hex(data),
+            "to_sha256": sha256_hex(new),
+            "lines_changed": sum(line != other for line, other in lines),
+        }
+        data = new
+    return data, changes
 
 
 def decoded(data: bytes) -> str:
@@ -240,12 +233,10 @@ class Wanted:
     remove_direction_marks: bool = False
 
     def names(self) -> list[str]:
-        """The given options, as a person types them."""
         given = [name for name, value in asdict(self).items() if value]
         return [f"--{'forbid' if name == 'forbidden' else name.replace('_', '-')}" for name in given]
 
     def options(self) -> dict[str, Any]:
-        """The marking options among the given options."""
         return chosen(duplicates=self.duplicates, empty=self.empty, scope=self.scope, deepest=self.deepest,
                       max_candidates=self.max_candidates)  # fmt: skip
 

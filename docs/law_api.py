@@ -6,7 +6,6 @@ import re
 
 from cutter.storage.grants import declared
 from cutter.storage.sql_files import Definition, shipped
-from cutter.storage.sql_text import leading_comment
 
 INTRODUCTION = """\
 The schema `api` shows enacted law to programs. The role `cutter_api` reads these views and nothing else, and `directus`
@@ -47,6 +46,16 @@ def page(made: str) -> str:
             *(line for element in objects for line in _section(element)),
         ]
     )
+
+
+def leading_comment(sql: str) -> str:
+    """The comment at the beginning of a file, as one line of text. Empty if there is none."""
+    lines = []
+    for line in sql.splitlines():
+        if not line.startswith("--"):
+            break
+        lines.append(line.removeprefix("--").strip())
+    return " ".join(lines)
 
 
 def _section(definition: Definition) -> list[str]:

@@ -43,7 +43,7 @@ from cutter.messages import (
 from cutter.policy.command import KB_PUT, operations_at
 from cutter.policy.rules import ProposedAction, permit
 from cutter.policy.times_of_day import never_allowed, restrictions
-from cutter.storage.answers import LatchSet, Noted, NotOpened, ResumeDecided
+from cutter.storage.answers import Decided, NotOpened
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, single
@@ -190,7 +190,7 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
         with single(deps.pool(Role.READ)) as connection:
             revoked = call(
                 connection,
-                Noted.of,
+                Decided.of,
                 "select cutter_governance.fn_revocation_record(%s, %s, %s, %s)",
                 (input.run_id, verdict.statement.approval_sha256, verdict.approval_sha256, input.kb_id),
             ).status
@@ -208,12 +208,12 @@ def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | N
     return _result(verdict, input.kb_id, facts.run.state, duplicate=noted.status == "duplicate")
 
 
-def _noted(connection: Connection, input: JudgeInput, verdict: Verdict) -> Noted:
+def _noted(connection: Connection, input: JudgeInput, verdict: Verdict) -> Decided:
     """Record a verdict. An accepted one is recorded with the bytes that were judged."""
     kept = verdict.document if verdict.accepted else None
     return call(
         connection,
-        Noted.of,
+        Decided.of,
         "select cutter_governance.fn_verdict_record(%s, %s, %s, %s, %s, %s)",
         (
             input.run_id, input.gate, input.kb_id[:512], Jsonb(verdict_record(verdict)),
@@ -281,7 +281,7 @@ def set_stop(deps: Deps, input: StopInput) -> StopSet:
     with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(
             connection,
-            LatchSet.of,
+            Decided.of,
             "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
             (input.run_id, input.kind, input.reason, input.by),
         )
@@ -292,7 +292,7 @@ def resume_run(deps: Deps, input: ResumeInput) -> Resumed:
     """Resume a stopped run. If the resume needs a signature, consume the signed statement."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         answer = call(
-            connection, ResumeDecided.of, "select cutter_governance.fn_run_resume(%s, %s)",
+            connection, Decided.of, "select cutter_governance.fn_run_resume(%s, %s)",
             (input.run_id, input.statement_sha256),
         )  # fmt: skip
     if answer.status == "more_needed":

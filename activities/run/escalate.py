@@ -17,7 +17,7 @@ from cutter.kb import folder as kb_folder
 from cutter.messages import NOT_SO, Escalated, EscalateInput
 from cutter.projections.state_file import state_json
 from cutter.projections.stop_route import StopRoute, render
-from cutter.storage.answers import Reached
+from cutter.storage.answers import Decided
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.policy_epochs import IN_FORCE
@@ -45,7 +45,7 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
         if before.run.state != input.state and not possible:
             return _view(before, code=NOT_SO)
         state = call(
-            connection, Reached.of, "select cutter_governance.fn_run_stop(%s, %s, %s)",
+            connection, Decided.of, "select cutter_governance.fn_run_stop(%s, %s, %s)",
             (input.run_id, input.state, input.reason),
         ).state  # fmt: skip
         sidecar = sidecar_now(connection, input.run_id)

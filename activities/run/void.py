@@ -15,7 +15,7 @@ from cutter.errors import CutterError, PolicyDenied
 from cutter.messages import VoidInput, VoidResult
 from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
 from cutter.storage import effect_policy
-from cutter.storage.answers import VoidClosed, VoidOpened
+from cutter.storage.answers import Decided
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 
@@ -40,7 +40,7 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
             return VoidResult(state="", code=PolicyDenied.code, reason=permit.denied.why)
         opened = call(
             connection,
-            VoidOpened.of,
+            Decided.of,
             "select cutter_governance.fn_void_open(%s, %s, %s)",
             (input.run_id, verdict.approval_sha256, Jsonb(permit.record())),
         )
@@ -50,7 +50,7 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
         call(connection, dict, "select public.fn_iu_withdraw_drafts(%s)", (input.run_id,))
         closed = call(
             connection,
-            VoidClosed.of,
+            Decided.of,
             "select cutter_governance.fn_void_close(%s, %s)",
             (input.run_id, state),
         )

@@ -39,7 +39,6 @@ class UnitChange:
 
     @property
     def other_differences(self) -> tuple[str, ...]:
-        """Names of the fields, other than the text, that differ."""
         if self.before is None or self.after is None:
             return ()
         names = ("title", "parent", "unit_kind", "section_type")

@@ -21,7 +21,6 @@ ELI = "http://data.europa.eu/eli/ontology#"
 
 
 def record_values(export: LawExport | ExportRecord) -> dict[str, Any]:
-    """The record as plain JSON values."""
     record = export.record if isinstance(export, LawExport) else export
     return record.model_dump(mode="json", by_alias=True)
 

@@ -115,7 +115,6 @@ class LawExport(_Frozen):
 
 
 def json_schema() -> dict[str, Any]:
-    """The published JSON Schema of the form `json`."""
     made = LawExport.model_json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA, **made}
 
@@ -197,7 +196,6 @@ def units_digest(units: Sequence[ExportedUnit]) -> str:
 
 
 def region_of(export: LawExport) -> bytes:
-    """The source region, from the export alone."""
     texts = {item.before_order: item.text for item in export.left_out}
     parts = [texts.get(unit.order, "") + unit.body for unit in export.units]
     last = export.units[-1].order + 1 if export.units else 1

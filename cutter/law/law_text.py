@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
-    """A unit's text in one version of its law. `order` is its place in the source, from 1."""
+class PlacedUnit:
+    """A unit in one version of its law. `order` is its place in the source, from 1."""
 
     address: str
     title: str
@@ -20,10 +20,16 @@ class Unit:
     parent: str | None
     order: int
     version: int
-    body: str
     content_sha256: str
     effective_from: date
     effective_until: date | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit(PlacedUnit):
+    """A unit with its text."""
+
+    body: str
 
     @property
     def words(self) -> int:
@@ -32,33 +38,13 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutlineUnit:
+class OutlineUnit(PlacedUnit):
     """A unit without its text. `size` is the size of the text in bytes."""
 
-    address: str
-    title: str
-    unit_kind: str
-    section_type: str
-    parent: str | None
-    order: int
-    version: int
     size: int
-    content_sha256: str
-    effective_from: date
-    effective_until: date | None
 
 
-class Placed(Protocol):
-    """A unit with its place in the law."""
-
-    @property
-    def address(self) -> str: ...
-
-    @property
-    def parent(self) -> str | None: ...
-
-
-U = TypeVar("U", bound=Placed)
+U = TypeVar("U", bound=PlacedUnit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

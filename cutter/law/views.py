@@ -31,7 +31,6 @@ def as_text(value: object) -> object:
 
 
 def law_view(text: LawText, units: tuple[Unit, ...] | None = None) -> View:
-    """A version with its units (default: all) and signers."""
     shown = text.units if units is None else units
     return {
         **plain(text.version),

@@ -20,8 +20,6 @@ FILE: Final = "policy.yaml"
 
 
 class Verdict(StrEnum):
-    """The answer of a rule about an action."""
-
     ALLOW = "allow"
     DENY = "deny"
     NEEDS_APPROVAL = "needs_approval"
@@ -287,7 +285,6 @@ class Permit:
 
 
 def permit(policy: EffectPolicy | InvalidPolicy, actions: Sequence[ProposedAction]) -> Permit:
-    """Decide all actions by one policy."""
     return Permit(
         policy_sha256=policy.sha256,
         policy_text=policy.text,

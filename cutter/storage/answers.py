@@ -35,7 +35,6 @@ class Drift:
 
     @classmethod
     def of(cls, answer: Json) -> Drift:
-        """The drift from an answer of `fn_drift`."""
         return cls(
             dimension=answer["dimension"], fingerprint=answer["fingerprint"], lines=tuple(answer["diff"]), report=answer
         )
@@ -70,66 +69,19 @@ class NotOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted(Answer):
-    """The answer of `fn_verdict_record` or `fn_revocation_record`, such as `recorded` or `duplicate`."""
+class Decided(Answer):
+    """What a function of the database decided about a run: a status such as `recorded`, and the run's state.
 
-    status: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached(Answer):
-    """The state of a run after `fn_run_stop`."""
-
-    state: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatchSet(Answer):
-    """The answer of `fn_stop_set`, and the run's state. `wrote` is true if leg A has written units."""
-
-    status: str
-    state: str = ""
-    wrote: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResumeDecided(Answer):
-    """The status of a resume by `fn_run_resume`, and the run's state.
-
-    `code` says why a resume is refused. `decision` is the decision that a person must sign. `have` of the `needed`
-    people have signed it.
+    `code` says why it refused. `decision` is the decision that a person must sign. `have` of the `needed` people have
+    signed it, or approve without a signature. `wrote` is true if leg A has written units. `withdrawn` is the number of
+    a void's drafts.
     """
 
-    status: str
+    status: str = ""
     code: str = ""
     state: str = ""
     decision: str = ""
     have: int = 0
     needed: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoidOpened(Answer):
-    """The answer of `fn_void_open`: `opened`, or why not. `state` is given for a run that is void already."""
-
-    status: str
-    code: str = ""
-    state: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoidClosed(Answer):
-    """The state of a run after `fn_void_close`, and the number of its withdrawn drafts."""
-
-    state: str
-    withdrawn: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsignedDecision(Answer):
-    """The answer of `fn_unsigned_decide`. If the decision was recorded, `have` of the `needed` people approve."""
-
-    status: str
-    code: str = ""
-    have: int = 0
-    needed: int = 0
+    wrote: bool = False
+    withdrawn: int = 0

@@ -39,8 +39,6 @@ class OpenRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
-    """The review decision of the open request."""
-
     review_decision_id: str
     type: str
     actor: str
@@ -64,7 +62,6 @@ class OrderTaken:
 
     @classmethod
     def all_of(cls, answer: list[Json]) -> tuple[OrderTaken, ...]:
-        """The orders in an answer of `fn_run_orders`."""
         return tuple(recorded_values.record(cls, {**order, "document": document_of(order)}) for order in answer)
 
 
@@ -99,7 +96,6 @@ class ApprovalFacts:
 
     @property
     def epoch_sha256(self) -> str | None:
-        """The sha256 of the epoch in force."""
         return self.epoch.sha256 if self.epoch else None
 
     @property
@@ -109,7 +105,6 @@ class ApprovalFacts:
 
     @classmethod
     def of(cls, answer: Json) -> ApprovalFacts:
-        """The facts in an answer of the query."""
         epoch, request, decision = answer["epoch"], answer["request"], answer["decision"]
         parts = {
             "run": RunRecord.of(answer["run"]),

@@ -18,8 +18,6 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchMoment:
-    """The state and the mode of a batch."""
-
     state: str
     mode: str
 

@@ -44,24 +44,18 @@ class _Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Profile:
-    """A registered profile."""
-
     profile_sha256: str
     profile_body: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Weight:
-    """A tenant with its weight."""
-
     tenant: str
     weight: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FailedRun:
-    """The newest failed run of a document."""
-
     document_id: str
     run_id: str
     state: str

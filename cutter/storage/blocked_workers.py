@@ -30,8 +30,6 @@ class BlockedWorker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Living:
-    """The number of living workers of a role that serve."""
-
     role: str
     number: int
 
@@ -44,7 +42,6 @@ SHOW = "cutter workers"
 
 
 def blocked(connection: Connection) -> list[BlockedWorker]:
-    """The blocked workers of all roles."""
     return BLOCKED.all(connection)
 
 

@@ -24,8 +24,6 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A file in the ledger, with its sha256 at the time when it was applied."""
-
     kind: str
     name: str
     sha256: str

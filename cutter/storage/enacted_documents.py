@@ -25,7 +25,6 @@ NEWEST = records("enacted_version", EnactedVersion)
 
 
 def enacted(settings: Settings, document_id: str) -> EnactedVersion | None:
-    """The last enacted version of a document, or None."""
     with session(settings, Role.OPERATOR) as connection:
         return NEWEST.first(connection, {"document_id": document_id})
 

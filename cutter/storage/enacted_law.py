@@ -39,8 +39,6 @@ class Law:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitVersion:
-    """A version of a unit with the versions of the law that begin and end it."""
-
     address: str
     version: int
     title: str
@@ -187,12 +185,10 @@ def moments(connection: Connection, document: str, version: int) -> list[datetim
 
 
 def source_of(connection: Connection, version: LawVersion) -> Source:
-    """The registered text of a version."""
     return SOURCE.one(connection, {"document": version.document, "version": version.version})
 
 
 def unit_versions(connection: Connection, document: str, address: str) -> list[UnitVersion]:
-    """Every version of a unit in order."""
     return UNIT_VERSIONS.all(connection, {"document": document, "address": address.strip("/")})
 
 
@@ -216,7 +212,6 @@ def search(
 
 
 def signers(connection: Connection, version: LawVersion) -> list[Signer]:
-    """The keys that answer for a version."""
     return SIGNERS.all(connection, {"document": version.document, "version": version.version})
 
 

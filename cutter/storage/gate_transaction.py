@@ -133,7 +133,6 @@ class OpenGate:
         return self.answers[asked.name]
 
     def row(self, asked: Rows[T]) -> T | None:
-        """The first row of a query in `reads`, or None."""
         return next(iter(self.rows(asked)), None)
 
 

@@ -35,7 +35,6 @@ class Declared:
 
 @cache
 def text() -> str:
-    """The text of grants.yaml."""
     return (resources.files("cutter.storage") / "grants.yaml").read_text(encoding="utf-8")
 
 

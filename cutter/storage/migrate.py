@@ -33,8 +33,6 @@ _LOCK_KEY = 0x63757474
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A migration in the ledger."""
-
     number: int
     name: str
     sha256: str

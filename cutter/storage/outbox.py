@@ -39,7 +39,6 @@ class RunAndClock:
 
     @classmethod
     def of(cls, sidecar: Json, now: datetime) -> RunAndClock:
-        """The facts from the columns of the query."""
         return cls(sidecar=RunSidecar.published(sidecar), now=now)
 
 

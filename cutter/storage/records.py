@@ -37,11 +37,9 @@ class Rows(Generic[T]):
         return connection.cursor(row_factory=self.factory).execute(self.named(self.name), parameters)
 
     def all(self, connection: Connection, parameters: Parameters = NONE) -> list[T]:
-        """Every row."""
         return self.sent(connection, parameters).fetchall()
 
     def first(self, connection: Connection, parameters: Parameters = NONE) -> T | None:
-        """The first row, or None."""
         return self.sent(connection, parameters).fetchone()
 
     def one(self, connection: Connection, parameters: Parameters = NONE) -> T:

@@ -48,7 +48,6 @@ class Facts:
 
     @classmethod
     def of(cls, run: Json, pins: Json, epoch: Json | None, now: str, accepted: dict[str, str]) -> Facts:
-        """The facts from the columns of the query."""
         return cls(
             run=RunRecord.of(run), pins=pins, epoch_sha256=epoch["sha256"] if epoch else None, now=now,
             accepted=accepted,
@@ -72,8 +71,6 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnactedUnit:
-    """A unit of the document from its enacted version."""
-
     address: str
     content_hash: str
     title: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cutter.domain.run_record import RunSidecar
-from cutter.storage.gate_transaction import call
+from cutter.errors import Unavailable
 from cutter.storage.pools import Connection
 from cutter.storage.records import parsed, records
 from cutter.types import Json
@@ -30,7 +30,6 @@ class RunEvidence:
 
     @classmethod
     def of(cls, answer: Json | None) -> RunEvidence | None:
-        """The evidence from the answer. None if the run is unknown."""
         return None if answer is None else cls(answer)
 
     @property
@@ -42,12 +41,6 @@ class RunEvidence:
     def accepted(self) -> list[Json]:
         """The accepted verdicts, as they are stored."""
         return [verdict for verdict in self.document["verdicts"] if verdict["accepted"]]
-
-    @property
-    def closing_pins(self) -> Json | None:
-        """The pins of the closeout's receipt. None before the closeout."""
-        pins: Json | None = self.document["closed"]
-        return pins
 
     @property
     def history(self) -> Json | None:
@@ -70,7 +63,6 @@ class OneMoment:
 
     @classmethod
     def of(cls, evidence: Json | None, sidecar: Json | None) -> OneMoment:
-        """Both from the columns of the query."""
         return cls(evidence=RunEvidence.of(evidence), sidecar=_sidecar_of(sidecar))
 
 
@@ -81,4 +73,7 @@ BOTH = records("run_evidence_and_sidecar", OneMoment.of)
 
 def sidecar_now(connection: Connection, run_id: str) -> RunSidecar:
     """The sidecar of a run that a workflow drives. Raises Unavailable if the database has no such run."""
-    return call(connection, RunSidecar.of, "select cutter_governance.fn_run_sidecar(%s)", (run_id,))
+    sidecar = SIDECAR.first(connection, {"run_id": run_id})
+    if sidecar is None:
+        raise Unavailable("the database answered nothing", what="database")
+    return sidecar

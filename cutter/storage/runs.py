@@ -22,6 +22,7 @@ from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, parsed, records, values
 from cutter.storage.records import answer as value_of
+from cutter.storage.run_evidence import SIDECAR
 from cutter.types import Json
 
 
@@ -70,10 +71,10 @@ def sidecar(settings: Settings, run_id: str) -> RunSidecar:
 
 def sidecar_of(connection: Connection, run_id: str) -> RunSidecar:
     """The same on an open connection."""
-    answer: Json | None = value_of(connection, "select cutter_governance.fn_run_sidecar(%s)", (ids.run_id(run_id),))
-    if answer is None:
+    record = SIDECAR.first(connection, {"run_id": ids.run_id(run_id)})
+    if record is None:
         raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
-    return RunSidecar.of(answer)
+    return record
 
 
 def lanes(settings: Settings) -> list[Lane]:
@@ -89,29 +90,26 @@ def drift(settings: Settings, run_id: str) -> Drift | None:
     return None if answer is None else Drift.of(answer)
 
 
-def run_of_document(settings: Settings, document_id: str) -> str:
-    """The id of one run of a document: the open run, else the newest run if it failed, else the run that enacted the
-    document, else the newest run.
-    """
-    with session(settings, Role.OPERATOR) as connection:
-        return _run_of_document(connection, document_id)
-
-
-def _run_of_document(connection: Connection, document_id: str) -> str:
-    run_id = RUN_OF_DOCUMENT.first(connection, {"document_id": ids.document_id(document_id)})
-    if run_id is None:
-        raise likely_names.without_a_run(connection, document_id)
-    return run_id
-
-
 def run_id_of(settings: Settings, name: str) -> str:
-    """The run id for a name that a person types: a run id, or a document id (see `run_of_document`)."""
-    return ids.run_id(name) if ids.is_run_id(name) else run_of_document(settings, name)
+    """The run id for a name that a person types: a run id, or a document id.
+
+    A document stands for its open run, else its newest run if that failed, else the run that enacted it, else its
+    newest run.
+    """
+    if ids.is_run_id(name):
+        return ids.run_id(name)
+    with session(settings, Role.OPERATOR) as connection:
+        return run_meant(connection, name)
 
 
 def run_meant(connection: Connection, name: str) -> str:
     """The same on an open connection."""
-    return ids.run_id(name) if ids.is_run_id(name) else _run_of_document(connection, name)
+    if ids.is_run_id(name):
+        return ids.run_id(name)
+    run_id = RUN_OF_DOCUMENT.first(connection, {"document_id": ids.document_id(name)})
+    if run_id is None:
+        raise likely_names.without_a_run(connection, name)
+    return run_id
 
 
 def open_run_of_document(settings: Settings, document_id: str) -> str | None:

@@ -36,8 +36,6 @@ _BODY_IS_READ_AT_ONCE = re.compile(r"^language sql\b", re.MULTILINE)
 
 
 class Kind(StrEnum):
-    """The kind of object in a definition's file."""
-
     FUNCTION = "function"
     VIEW = "view"
     TRIGGERS = "triggers"
@@ -89,7 +87,6 @@ class SchemaFiles:
 
 @cache
 def shipped() -> SchemaFiles:
-    """The files of this version."""
     return read(resources.files("cutter.storage") / "sql")
 
 

@@ -76,16 +76,6 @@ def line_of(sql: str, offset: int) -> int:
     return sql.count("\n", 0, offset) + 1
 
 
-def leading_comment(sql: str) -> str:
-    """The comment at the beginning of a file, as one line of text. Empty if there is none."""
-    lines = []
-    for line in sql.splitlines():
-        if not line.startswith("--"):
-            break
-        lines.append(line.removeprefix("--").strip())
-    return " ".join(lines)
-
-
 def functions_named(sql: str) -> frozenset[str]:
     """Every `schema.fn_name` outside comments, including those inside a quoted body."""
     plain = re.sub(r"--[^\n]*", "", sql)

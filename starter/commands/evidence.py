@@ -107,7 +107,7 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     facts, sidecar = read.evidence, read.sidecar
     if facts is None or sidecar is None:
         raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
-    pins, store = facts.closing_pins, bundle.artifacts(settings.artifacts)
+    pins, store = facts.document["closed"], bundle.artifacts(settings.artifacts)
     if pins is None:
         return _made(settings, facts, sidecar), False, None
     sealed, name = str(pins["evidence_sha256"]), str(pins["evidence_artifact"])

@@ -25,7 +25,7 @@ from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
-from cutter.storage.answers import Drift, LatchSet
+from cutter.storage.answers import Decided, Drift
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
 from starter.approver import orders
@@ -172,7 +172,7 @@ def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, a
     _show(outcome, as_json=as_json)
 
 
-def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> LatchSet:
+def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> Decided:
     """Set the stop latch as the operator. If a gate is writing now, wait for it, at most until its cap."""
     longest = max(settings.cap_seconds(gate.phase) for gate in GATES)
     with (
@@ -182,7 +182,7 @@ def set_latch(settings: Settings, run_id: str, kind: Kind, reason: str) -> Latch
         connection.execute("select set_config('lock_timeout', %s, false)", (f"{int(longest * 1000)}ms",))
         return call(
             connection,
-            LatchSet.of,
+            Decided.of,
             "select cutter_governance.fn_stop_set(%s, %s, %s, %s)",
             (run_id, kind, reason, getpass.getuser()),
         )

@@ -21,7 +21,7 @@ from cutter.errors import CutterError
 from cutter.notifications import slack_answer
 from cutter.notifications.slack_callback import Click
 from cutter.settings import Settings
-from cutter.storage.answers import UnsignedDecision
+from cutter.storage.answers import Decided
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
 from cutter.storage.records import records
@@ -68,9 +68,7 @@ def resolve(settings: Settings, click: Click) -> Reply:
         return _told(settings, click, "may_not_decide", f"{why}. Nothing was changed.")
     word = "approve" if click.approve else "reject"
     with session(settings, Role.OPERATOR) as connection:
-        answer = call(
-            connection, UnsignedDecision.of, _DECIDE, (card.run_id, click.subject, word, name, f"slack:{click.user}")
-        )
+        answer = call(connection, Decided.of, _DECIDE, (card.run_id, click.subject, word, name, f"slack:{click.user}"))
     if answer.status != "recorded":
         refusals = {
             "signature_needed": _by_signature(card),

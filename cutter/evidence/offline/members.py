@@ -50,7 +50,6 @@ class Members:
 
     @cached_property
     def events(self) -> list[Json]:
-        """The events of the audit chain."""
         return [strict(event["body"]) for event in self.rows("audit")[:-1]]
 
     @cached_property

@@ -359,7 +359,7 @@ async def test_a_document_s_name_stands_for_its_law_whatever_was_skipped_or_rehe
         await skipped.result()
         rehearsal = await stack.start(mode="dryrun")
         await rehearsal.result()
-        assert run_rows.run_of_document(stack.settings, DOCUMENT) == law.run_id
+        assert run_rows.run_id_of(stack.settings, DOCUMENT) == law.run_id
         (listed,) = (await cutter("status", "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)).json["runs"]
         assert listed["run_id"] == law.run_id
         shown = await cutter("status", DOCUMENT, "--json", CUTTER_TEMPORAL_ADDRESS=NOBODY)
@@ -367,10 +367,10 @@ async def test_a_document_s_name_stands_for_its_law_whatever_was_skipped_or_rehe
         stack.register(data=b"A text that has no heading at all.\n")
         failed = await stack.start()
         await failed.result()
-        assert run_rows.run_of_document(stack.settings, DOCUMENT) == failed.run_id, "somebody has to look at it"
+        assert run_rows.run_id_of(stack.settings, DOCUMENT) == failed.run_id, "somebody has to look at it"
         stack.register(data=THREE_UNITS + b"\nMore.\n")
         open_ = await stack.start(amends=failed.run_id)
-        assert run_rows.run_of_document(stack.settings, DOCUMENT) == open_.run_id
+        assert run_rows.run_id_of(stack.settings, DOCUMENT) == open_.run_id
 
 
 async def test_a_run_has_the_priority_that_was_asked_for_also_when_its_workflow_was_lost(

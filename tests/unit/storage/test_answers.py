@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cutter.registration import Registration
-from cutter.storage.answers import Drift, LatchSet, NotOpened, ResumeDecided, VoidOpened
+from cutter.storage.answers import Decided, Drift, NotOpened
 from cutter.types import Json
 
 DRIFT: Json = {"dimension": "grants", "fingerprint": "f" * 64, "diff": ["a is gone", "b is new"], "expected": 1}
@@ -28,9 +28,9 @@ def test_a_drift_names_its_differences_and_keeps_the_whole_answer() -> None:
 
 
 def test_a_field_that_an_answer_lacks_has_its_default() -> None:
-    assert LatchSet.of({"status": "unknown_run"}) == LatchSet(status="unknown_run")
-    assert VoidOpened.of({"status": "voided_before", "state": "voided_x"}).code == ""
-    decided = ResumeDecided.of({"status": "more_needed", "have": 1, "needed": 2, "state": "stopped_x", "code": "c"})
+    assert Decided.of({"status": "unknown_run"}) == Decided(status="unknown_run")
+    assert Decided.of({"status": "voided_before", "state": "voided_x"}).code == ""
+    decided = Decided.of({"status": "more_needed", "have": 1, "needed": 2, "state": "stopped_x", "code": "c"})
     assert (decided.have, decided.needed, decided.state, decided.decision) == (1, 2, "stopped_x", "")
 
 
