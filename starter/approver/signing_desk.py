@@ -32,6 +32,7 @@ from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.types import Json, Refusal
+from starter.operator import request_state
 from starter.operator.newer_version import newer_versions
 
 
@@ -45,18 +46,9 @@ class MarkedWith:
     forbidden_ids: list[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewestRequest:
-    """A run's open request, else its newest one. `is_open`: somebody can still answer it."""
-
-    kb_id: str
-    is_open: bool
-
-
 ASKED: Rows[bool] = values("asked_by_run")
 PROFILE = records("profile_of_version", MarkedWith)
 OPEN_REQUEST: Rows[str] = values("open_request_document")
-NEWEST_REQUEST = records("newest_request_document", NewestRequest)
 WROTE: Rows[bool] = values("units_were_written")
 
 
@@ -167,7 +159,7 @@ def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role
 def read_newest(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> tuple[RequestDocument, bytes, bool]:
     """A run's open request, else its newest one: the document, its bytes, and whether it waits for an answer."""
     with session(settings, role) as connection:
-        newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
+        newest = request_state.STATE.first(connection, {"run_id": run_id})
     if newest is None:
         raise NotFound(f"{run_id} has made no request yet: see", then=f"cutter status {run_id}")
     document, data = read_request(settings, run_id, newest.kb_id, role=role)

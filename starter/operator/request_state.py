@@ -17,8 +17,9 @@ from starter.operator import rejections
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestState:
-    """The newest request of a run, with the state of the run."""
+    """A run's open request, else its newest one. `is_open`: somebody can still answer it."""
 
+    kb_id: str
     status: str
     is_open: bool
     expires_at: datetime
@@ -43,7 +44,7 @@ class StateOfOne:
         return self.is_open and not self.approved and not RunState(self.state).stopped
 
 
-STATE = records("state_of_newest_request", RequestState)
+STATE = records("newest_request", RequestState)
 STATES = records("state_of_requests", StateOfOne)
 
 

@@ -612,16 +612,14 @@ UNITS = (
 REVISIONS = (
     *_of(
         f"{_SQL}triggers/enactment.sql", f"{_ATTACKS}::test_a_grant_too_many_changes_nothing_of_what_was_enacted",
-        ("a change of an enactment", "before update or delete on public.enactment", "before delete on public.enactment",
+        ("a change of an enactment", "before update or delete or truncate", "before delete or truncate",
          "[the base of an enactment]"),
     ),
     *_of(
         f"{_SQL}triggers/revision_row.sql", f"{_ATTACKS}::test_a_grant_too_many_changes_nothing_of_what_was_enacted",
-        ("a change of a plan", "before update or delete on cutter_governance.revision_row",
-         "before delete on cutter_governance.revision_row", "[the plan of a revision]"),
-        ("a plan that is emptied",
-         "before truncate on cutter_governance.revision_row\n    for each statement execute",
-         "before truncate on cutter_governance.revision_row\n    for each statement when (false) execute",
+        ("a change of a plan", "before update or delete or truncate", "before delete or truncate",
+         "[the plan of a revision]"),
+        ("a plan that is emptied", "before update or delete or truncate", "before update or delete",
          "[a plan that is gone]"),
     ),
     *_of(

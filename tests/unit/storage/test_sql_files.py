@@ -16,7 +16,7 @@ from docs.law_api import leading_comment
 SQL = Path(str(resources.files("cutter.storage") / "sql"))
 DEFINITIONS = sql_files.shipped().definitions
 
-LINES_MAX = 65
+LINES_MAX = 70
 """Of a function, without its leading comment: what can be read without turning a page."""
 
 

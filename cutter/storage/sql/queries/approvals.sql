@@ -31,8 +31,7 @@ select jsonb_build_object(
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: approval_document_facts
--- Returns what is known about an approval document and its target: known before, revoked, of another run, consumed by
--- another run.
+-- Returns whether an approval document is known, and its target revoked, of another run, or consumed by another run.
 select
     exists (select from cutter_governance.outbox o where o.kb_id = any (%(names)s) or o.sha256 = any (%(digests)s))
     or exists (select from cutter_governance.action_receipt a
@@ -95,9 +94,8 @@ join public.source_document d on d.source_document_ref = v.source_document_ref
 where q.run_id = %(run_id)s and q.gate = %(gate)s and q.status = 'requested' and q.kb_id is null
 
 -- name: units_stored
--- Returns the units that a run wrote, as the view of a request shows them, in order of their addresses. `run_id` is
--- the run's, `gate` the sovereign gate of the request: before leg A there are none. Of a revision they are the units of
--- the new text. The prefix is a subquery, because the planner expects too many units below a column and reads them all.
+-- Returns the units that a run wrote, in order of their addresses; before leg A there are none. Of a revision they are
+-- the units of the new text. The prefix is a subquery, because the planner expects too many units below a column.
 with law as (
     select r.docprefix as prefix from cutter_governance.run r
     where r.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and r.mode = 'live' and r.operation_kind = 'first_cut')
@@ -118,8 +116,7 @@ where w.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz'
 order by address
 
 -- name: gates_sealed_between
--- Returns the gates between the two signatures of a run, by their sealed receipts, in the order of the receipts. `gate`
--- is the sovereign gate of the request: at the first one there are none.
+-- Returns the sealed gates between the two signatures of a run, in order. At the first sovereign gate there are none.
 select g.gate, g.role, g.receipt_hash, g.result -> 'invariants' as invariants
 from cutter_governance.gate_receipt g
 where g.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and g.sealed_at is not null and not g.rehearsal
@@ -127,8 +124,7 @@ where g.run_id = %(run_id)s and %(gate)s = 'SG_lifecycle_authz' and g.sealed_at 
 order by g.pin_seq
 
 -- name: units_enacted_last
--- Returns the enacted units of the document of a first cut whose open request has no document yet. A revision names its
--- changes itself.
+-- Returns the enacted units of the document of a first cut whose open request has no document yet.
 with law as (
     select r.docprefix as prefix from cutter_governance.approval_request q
     join cutter_governance.run r on r.run_id = q.run_id

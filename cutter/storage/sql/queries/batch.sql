@@ -87,8 +87,7 @@ where q.batch_id = %(batch_id)s and q.left_at is null
 order by q.queue, q.entered_at
 
 -- name: batch_known
--- Returns what is registered about each named document: prefix, tenant and newest version. It also returns the open run,
--- the run that enacted that version, and the run that failed since the last enactment.
+-- Returns what is registered about each named document, with its open run, its enacting run and its failed run.
 select d.doc_code as document_id, d.address_docprefix as docprefix, d.tenant, v.profile_id as profile,
     (select r.run_id from cutter_governance.run r
      where r.document_id = d.doc_code and r.ended_at is null
@@ -137,8 +136,7 @@ order by r.document_id, r.created_at desc
 select batch_id, kb_id from cutter_governance.outbox where done_at is null and batch_id is not null order by id
 
 -- name: batches_not_ended
--- Returns every batch that has not ended or has an open run or a document that left its queue, with its age. `unseen`
--- says that it ended or paused before its last change.
+-- Returns every batch that has not ended, or has changed since (`unseen`), with its age.
 with changed as materialized (
     select q.batch_id from cutter_governance.batch_queue q
     where q.left_at is null and q.state <> (select r.state from cutter_governance.run r where r.run_id = q.run_id)
@@ -160,8 +158,7 @@ select b.batch_id, b.mode, b.state, b.policy, b.created_at, b.ended_at, b.halted
 from cutter_governance.batch b where b.ended_at is null or %(ended)s order by b.created_at desc limit %(limit)s
 
 -- name: batch_facts
--- Returns everything that a batch's view and folder are made of, of one moment. Without the history it returns only what
--- the folder of a large batch is made of, except the view.
+-- Returns what a batch's view and folder are made of, of one moment. A large batch's folder needs no view and history.
 with r as materialized (select * from cutter_governance.run where batch_id = %(batch_id)s)
 select jsonb_build_object(
     'runs', (select coalesce(jsonb_agg(jsonb_build_object(

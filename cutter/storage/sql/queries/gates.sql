@@ -87,8 +87,7 @@ order by r.run_id
 select kb_id, kind, subject, body from cutter_governance.fn_outbox_waiting(%(run_id)s)
 
 -- name: run_sidecar_now
--- Returns everything that a run's projections and waiting documents are made of, with the database's clock. For a run
--- that moves and has no waiting document, it returns only the answer of fn_run_published.
+-- Returns fn_run_sidecar, or fn_run_published if no document waits, with the database's clock.
 select case when exists (select from cutter_governance.fn_outbox_waiting(%(run_id)s))
         then cutter_governance.fn_run_sidecar(%(run_id)s) else cutter_governance.fn_run_published(%(run_id)s) end as sidecar,
     clock_timestamp() as now
@@ -112,8 +111,7 @@ select r.ended_at is not null as ended,
 from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: newest_backups
--- Returns the newest usable backups of a run, and the one that its gate sealed. A backup without a valid time, or
--- from the future, is none.
+-- Returns the newest backups of a run with a valid time, and whether its gate sealed them.
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256,
     extract(epoch from clock_timestamp() - least((a.response_metadata ->> 'taken_utc')::timestamptz, a.at))::float
         as age_seconds,
@@ -209,8 +207,7 @@ order by u.canonical_address
 
 -- name: drafted_units
 -- Returns every unit of the new text of a revision with the version that is to hold, in order of the addresses. A
--- `version_seq` is counted from the newest earlier version. Anchors agree if the unit still shows the law in force. The
--- text of a kept unit is left out if its stored digest is the digest of its text.
+-- `version_seq` is counted from the newest earlier version. Anchors agree if the unit still shows the law in force.
 select u.canonical_address as address, v.section_type, u.lifecycle_status as lifecycle,
     v.lifecycle_status as version_lifecycle, case when w.operation = 'keep' then 1
         else v.version_seq - (select coalesce(max(o.version_seq), 0) from public.unit_version o
@@ -248,8 +245,7 @@ select public.fn_iu_enact(%(address)s, %(actor)s, %(review_decision_id)s, %(targ
     %(tool_revision)s) ->> 'status'
 
 -- name: units_to_enact
--- Returns the address of every unit that the enactment of a run changes, with the status that it gets, in order. A first
--- cut enacts every unit under its prefix.
+-- Returns the address of every unit that the enactment of a run changes, with the status that it gets, in order.
 with law as (
     select r.docprefix as prefix from cutter_governance.run r
     where r.run_id = %(run_id)s and r.operation_kind = 'first_cut')

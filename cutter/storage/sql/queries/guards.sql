@@ -1,7 +1,6 @@
 -- name: guarded_functions
 -- Returns the functions that every role may call in a fresh database and that could keep other roles from their work,
--- and whether every role still may. They are: shared locks, notifications, messages into the write-ahead log, large
--- objects, exported snapshots, and the end of other sessions of the same role.
+-- and whether every role still may.
 select p.oid::regprocedure::text as function, exists (
     select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0) as open_to_all
 from pg_catalog.pg_proc p

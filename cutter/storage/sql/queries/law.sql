@@ -22,8 +22,7 @@ select address, title, unit_kind, section_type, parent, document_order as "order
 from api.unit_of_version where document = %(document)s and version = %(version)s order by document_order
 
 -- name: law_outline
--- Returns the units of one version of a law in document order, without their text. The size of a text is known without
--- reading it.
+-- Returns the units of one version of a law in document order. The size of a text is known without reading it.
 select address, title, unit_kind, section_type, parent, document_order as "order", unit_version as version,
     octet_length(body) as size, content_sha256, effective_from, effective_until
 from api.unit_of_version where document = %(document)s and version = %(version)s order by document_order

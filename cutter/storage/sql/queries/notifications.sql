@@ -145,8 +145,7 @@ order by d.id
 limit %(most)s
 
 -- name: notification_health
--- Returns each channel with how many messages wait, since when, how many were given up lately, and seconds since its
--- last pass.
+-- Returns each channel with its waiting messages, those that were given up lately, and seconds since its last pass.
 select c.name, count(d.id) filter (where d.done_at is null) as waiting,
     extract(epoch from clock_timestamp() - min(d.created_at) filter (where d.done_at is null))::bigint as waiting_seconds,
     count(d.id) filter (where d.outcome = 'given_up') as given_up,

@@ -43,8 +43,7 @@ where r.ended_at is null
 order by r.created_at, r.run_id
 
 -- name: still_runs
--- Returns the open runs that wait for no person and have not moved for the given seconds: no gate was tried, and no
--- retry is due.
+-- Returns the open runs that wait for no person and have not moved for the given seconds.
 select r.run_id, r.document_id, r.state,
     extract(epoch from clock_timestamp() - greatest(r.state_at, a.moved_at))::float as still_seconds
 from cutter_governance.run r
@@ -119,8 +118,7 @@ left join cutter_governance.batch b on b.batch_id = h.chain
 where r.run_id is not null or b.batch_id is not null or h.chain = 'workers'
 
 -- name: transitions_complete_until
--- Returns a time before which every transition is committed: a margin before now, or the beginning of the oldest attempt
--- that may still commit.
+-- Returns a time before which every transition is committed: a margin before now, or the oldest open attempt.
 select least(clock_timestamp() - %(margin)s * interval '1 second', min(a.started_at))::text
 from cutter_governance.run r
 join cutter_governance.gate_attempt a on a.run_id = r.run_id

@@ -42,17 +42,9 @@ select kb_id from cutter_governance.approval_request
 where run_id = %(run_id)s and status = 'requested' and kb_id is not null
 order by requested_at desc limit 1
 
--- name: newest_request_document
--- Returns the document of a run's open request, else of its newest one, and whether anybody can still answer it.
-select q.kb_id, q.status = 'requested' and r.ended_at is null as is_open
-from cutter_governance.approval_request q
-join cutter_governance.run r on r.run_id = q.run_id
-where q.run_id = %(run_id)s and q.kb_id is not null
-order by q.status = 'requested' desc, q.requested_at desc limit 1
-
--- name: state_of_newest_request
--- Returns the state of the request that is shown of a run, which is the open one, else the newest one.
-select q.status, q.status = 'requested' and r.ended_at is null as is_open, q.expires_at, r.mode, r.state
+-- name: newest_request
+-- Returns the request that is shown of a run, which is the open one, else the newest one, and whether anybody can answer it.
+select q.kb_id, q.status, q.status = 'requested' and r.ended_at is null as is_open, q.expires_at, r.mode, r.state
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id
 where q.run_id = %(run_id)s and q.kb_id is not null
@@ -148,8 +140,7 @@ where r.batch_id = %(batch_id)s
     and exists (select from cutter_governance.fn_request_approvals(q) v where v.approver = %(approver)s)
 
 -- name: state_of_requests
--- Returns for each of these requests whether it is open, how it ended, the state of its run, and whether one approver
--- has approved it.
+-- Returns for each of these requests whether it is open, its run's state, and whether one approver has approved it.
 select q.request_sha256, q.run_id, q.status, r.state, q.status = 'requested' and r.ended_at is null as is_open,
     exists (select from cutter_governance.fn_request_approvals(q) v where v.approver = %(approver)s) as approved
 from cutter_governance.approval_request q
@@ -157,8 +148,7 @@ join cutter_governance.run r on r.run_id = q.run_id
 where q.run_id = any(%(run_ids)s) and q.request_sha256 = any(%(requests)s)
 
 -- name: backups
--- Returns the newest backups with the documents whose rows they have. A backup names the second in which it was taken, so
--- the time of its receipt orders the backups of one second.
+-- Returns the newest backups with their documents. The time of its receipt orders the backups of one second.
 select a.target as artifact, a.response_metadata ->> 'sha256' as sha256, a.response_metadata ->> 'taken_utc' as taken_utc,
     (a.response_metadata ->> 'size_bytes') as size_bytes, a.response_metadata -> 'restore_point' ->> 'name' as restore_point,
     (select r.document_id from cutter_governance.run r where r.run_id = a.run_id) as document_id

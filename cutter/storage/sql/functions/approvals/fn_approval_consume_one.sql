@@ -1,5 +1,4 @@
--- Consumes one offered approval into a slot of its request, and returns null or the code of a refusal. The offer has the
--- challenge that the writing worker verified itself.
+-- Consumes an offered approval, which has the challenge that the writing worker verified. Returns null or a code.
 create or replace function cutter_governance.fn_approval_consume_one(
     p_run cutter_governance.run, p_request cutter_governance.approval_request, p_epoch cutter_governance.policy_epoch,
     p_slot integer, p_offered jsonb) returns text

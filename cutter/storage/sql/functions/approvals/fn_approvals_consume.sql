@@ -1,5 +1,4 @@
--- Consumes the approvals of a sovereign gate in the transaction that they authorise, and returns null or the code of
--- a refusal.
+-- Consumes a sovereign gate's approvals in the transaction that they authorise. Returns null or the code of a refusal.
 create or replace function cutter_governance.fn_approvals_consume(
     p_run cutter_governance.run, p_sovereign text, p_approvals jsonb, p_policy jsonb default null) returns text
 language plpgsql security definer

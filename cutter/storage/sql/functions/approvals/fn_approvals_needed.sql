@@ -1,5 +1,4 @@
--- Returns how many people a sovereign gate asks for: by its own tier, and by a higher one if that is given. A high
--- tier asks for at least two.
+-- Returns how many people a sovereign gate asks for: by its own tier, and by a higher one if that is given.
 create or replace function cutter_governance.fn_approvals_needed(p_sovereign text, p_tier text) returns integer
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

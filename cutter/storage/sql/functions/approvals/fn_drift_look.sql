@@ -1,5 +1,4 @@
--- Returns the present drift of a run that stopped for drift, which is what a person is shown and signs. It may have
--- grown since the stop, or be undone.
+-- Returns the present drift of a run that stopped for drift. It may have grown since the stop, or be undone.
 create or replace function cutter_governance.fn_drift_look(p_run_id text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns the sovereign gate whose approval covers a gate: its own, or the last one before it; for the first gates
--- the next one.
+-- Returns the sovereign gate whose approval covers a gate: its own, else the last one before it, else the first one.
 create or replace function cutter_governance.fn_gate_sovereign(p_gate text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns the approvals of one request that may still open its gate: not expired, not revoked, of the epoch
--- in force, and not refused by the gate since.
+-- Returns the approvals of a request that may open its gate: in force, and not refused by the gate since.
 create or replace function cutter_governance.fn_request_approvals(p_request cutter_governance.approval_request)
 returns setof cutter_governance.approval_verdict
 language sql stable security definer

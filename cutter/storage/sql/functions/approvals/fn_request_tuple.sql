@@ -1,5 +1,4 @@
--- Returns what a request asks people to sign: the deployment, the run, the plan's pins, the findings that a person
--- accepted by name, and a nonce.
+-- Returns what a request asks people to sign, with the findings that a person accepted by name.
 create or replace function cutter_governance.fn_request_tuple(
     p_run cutter_governance.run, p_epoch cutter_governance.policy_epoch, p_gate text, p_pins jsonb,
     p_change_set_id uuid, p_decision uuid, p_nonce text) returns jsonb

@@ -1,5 +1,4 @@
--- Records a signed revocation of an approval, unless the approval was consumed or belongs to another run, and returns
--- a status.
+-- Records a signed revocation and returns a status. A consumed approval, and one of another run, cannot be revoked.
 create or replace function cutter_governance.fn_revocation_record(
     p_run_id text, p_approval_sha256 text, p_revocation_sha256 text, p_kb_id text) returns jsonb
 language plpgsql security definer

@@ -1,6 +1,5 @@
--- Returns whether an approval that was signed before a batch ran is for this run: batch, document, version, digest,
--- count, findings, and a rehearsal of the same queue. For an enactment the stored units must be the rehearsed ones, and
--- verified.
+-- Returns whether an approval that was signed before a batch ran is for this run, and for a rehearsal of the same
+-- queue. For an enactment the stored units must be the rehearsed ones, and verified.
 create or replace function cutter_governance.fn_tuple_covers(
     p_statement jsonb, p_run cutter_governance.run, p_request cutter_governance.approval_request) returns boolean
 language sql stable security definer

@@ -1,6 +1,5 @@
--- Records what a person decides about a policy's stop without a signature; `p_account` is the account that identified
--- the person, such as a Slack user. A second answer changes nothing. A rejection cancels the run; an approval is
--- counted.
+-- Records what a person decides about a policy's stop without a signature; `p_account` identified the person, such as a
+-- Slack user. A second answer changes nothing. A rejection cancels the run.
 create or replace function cutter_governance.fn_unsigned_decide(
     p_run_id text, p_stop text, p_decision text, p_approver text, p_account text) returns jsonb
 language plpgsql security definer

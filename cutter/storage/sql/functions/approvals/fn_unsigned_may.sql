@@ -1,6 +1,5 @@
--- Returns whether what a tier asks for may be decided without a signature: only in a rehearsal, and only if the
--- signed epoch makes signing optional. A live run takes signatures whatever the epoch says, and the sovereign gates
--- never ask this.
+-- Returns whether what a tier asks for may be decided without a signature: only in a rehearsal, and only if the signed
+-- epoch makes signing optional. The sovereign gates never ask this.
 create or replace function cutter_governance.fn_unsigned_may(p_mode text, p_tier text) returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

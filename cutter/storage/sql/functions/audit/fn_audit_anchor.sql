@@ -1,5 +1,4 @@
 -- Writes the head of a chain to the global chain, so that nobody can remove or replace a whole chain unnoticed.
--- Called when a run or batch begins and when it ends.
 create or replace function cutter_governance.fn_audit_anchor(p_run_id text, p_kind text) returns text
 language sql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
 -- Returns how the server archives its write-ahead log, and the first problem that keeps a restore point from being of
--- use, or null. A problem is a database that the superuser has not prepared, no archive, a failed or late archiver, or
--- one that has archived nothing yet.
+-- use.
 create or replace function cutter_governance.fn_archiver(p_late_seconds double precision) returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Marks a restore point for the backup of an open run, and returns it with the state of the archiver. If the archiver
--- has a problem, it returns only this state.
+-- Marks a restore point for the backup of an open run. Returns it with the archiver, whose problem prevents it.
 create or replace function cutter_governance.fn_restore_point(p_run_id text, p_late_seconds double precision) returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

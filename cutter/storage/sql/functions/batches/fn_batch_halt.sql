@@ -1,7 +1,6 @@
--- Halts a batch so that nothing more is started, or lets it continue with p_halted null, and returns what halts it. The
--- first halt stays on record, but a person's stop outweighs the cap, which lets people keep signing, and a cancel
--- outweighs all. No worker lifts a halt: a message through Temporal can delay or stop a batch, but not continue what
--- people stopped.
+-- Halts a batch, or lets it continue with p_halted null, and returns what halts it. The first halt stays on record, but
+-- a person's stop outweighs the cap, which lets people keep signing, and a cancel outweighs all. No worker lifts a
+-- halt.
 create or replace function cutter_governance.fn_batch_halt(p_batch_id text, p_halted text, p_reason text) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

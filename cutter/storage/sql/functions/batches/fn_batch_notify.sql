@@ -1,7 +1,6 @@
--- Wakes the waiting worker when a batch, one of its documents, or something about a document's run changes, at the COMMIT of
--- the change, and names the document. Any role can fill the server's notification queue, and a COMMIT that meets a full
--- queue fails. Therefore from half full on nothing is sent, and workers find the change when they next look at the whole
--- batch.
+-- Wakes the waiting worker at the COMMIT of a change of a batch or a document, and names the document. Any role can
+-- fill the server's notification queue, and a COMMIT that meets a full queue fails. So from half full on nothing is
+-- sent, and workers find the change when they next look at the whole batch.
 create or replace function cutter_governance.fn_batch_notify() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

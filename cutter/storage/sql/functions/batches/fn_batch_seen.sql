@@ -1,8 +1,6 @@
--- Returns fn_batch_view with what decides how each item continues. `wrote`: leg A is sealed, so drafts may exist.
--- `stopped_by`: who set the latch that holds the run; `batch` for its own batch. `corrected`: a version was
--- registered after the run began. `open_run`: the run of another batch or person that keeps the document busy.
--- `failed_run`: the newest failed run of a document that was kept out because of it, with that run's batch.
--- With documents, only their items.
+-- Returns fn_batch_view with what decides how each item continues. `wrote`: leg A is sealed. `stopped_by`: who set the
+-- latch; `batch` for its own batch. `corrected`: a version was registered after the run began. `open_run`: the other
+-- run that keeps the document busy. `failed_run`: the failed run because of which a document was kept out.
 create or replace function cutter_governance.fn_batch_seen(p_batch_id text, p_documents text[] default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Returns the batch of a run if the batch may have ended or paused before the run's newest state. It has ended, or the
--- document is in one of its queues with another state. A halted batch that has ended needs to see only how its documents
--- wait or end.
+-- Returns the batch of a run if it may have ended or paused before the run's newest state. A halted batch that has
+-- ended needs to see only how its documents wait or end.
 create or replace function cutter_governance.fn_batch_unseen(p_run_id text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

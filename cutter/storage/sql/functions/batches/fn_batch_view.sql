@@ -1,5 +1,4 @@
--- Returns a batch with each item's own row, its newest run in this batch and its open queue entry; null for an
--- unknown batch. With documents, only their items.
+-- Returns a batch with its items, or only the named ones: each with its newest run in this batch and its queue entry.
 create or replace function cutter_governance.fn_batch_view(p_batch_id text, p_documents text[] default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Refuses a signature whose kind does not belong to the role that writes it. This is a trigger because a CHECK would
--- stop a restore.
+-- Refuses a signature whose kind is not its writer's. This is no CHECK, because a CHECK would stop a restore.
 create or replace function cutter_governance.fn_signature_kind() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

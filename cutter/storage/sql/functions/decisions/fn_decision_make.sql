@@ -1,5 +1,4 @@
--- Makes the lifecycle decision of a run, and returns its id: the one that was prepared and signed before the batch
--- ran, if it is unused, else a new one.
+-- Makes the lifecycle decision of a run and returns its id: that of an unused prepared and signed one, else a new one.
 create or replace function cutter_governance.fn_decision_make(
     p_run cutter_governance.run, p_epoch cutter_governance.policy_epoch) returns uuid
 language plpgsql security definer

@@ -1,6 +1,5 @@
--- Makes review decisions for rehearsed documents before a batch runs, in one transaction; returns {document:
--- decision}. All approvers of one enactment get and sign the same decision while it is recent enough for the text
--- they sign.
+-- Makes review decisions for rehearsed documents before a batch runs, and returns {document: decision}. All approvers
+-- of one enactment sign the same decision while it is recent enough.
 create or replace function cutter_governance.fn_decisions_prepare(p_batch_id text, p_document_ids text[]) returns jsonb
 language sql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Sets the verdict of a new decision, whatever the caller wrote: a lifecycle decision is pending, and a cut decision
--- has the verdict of the approved request.
+-- Sets the verdict of a new decision, whatever the caller wrote. A cut decision has that of the approved request.
 create or replace function cutter_governance.fn_review_decision_begins() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Refuses every change of a decision but one: from PENDING to what was decided, which is read from the request and
--- never from the statement.
+-- Refuses every change of a decision but one: from PENDING to what its request, never the statement, says.
 create or replace function cutter_governance.fn_review_decision_once() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Refuses a lifecycle decision that fn_request_open, which runs as the owner, did not make; a cut decision is leg
--- B's.
+-- Refuses a lifecycle decision that fn_request_open, which runs as the owner, did not make.
 create or replace function cutter_governance.fn_review_decision_writer() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp

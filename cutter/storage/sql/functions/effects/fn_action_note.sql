@@ -1,5 +1,4 @@
--- Records the receipt of an action, or finds the one that was recorded with the same payload. Internal: callers check
--- the role.
+-- Records the receipt of an action, or finds the one with the same payload. Internal: callers check the role.
 create or replace function cutter_governance.fn_action_note(
     p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text,
     p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) returns jsonb

@@ -1,5 +1,4 @@
--- Records the receipt of an action that has no row in an outbox. Each role records only its own kinds, because
--- receipts are never removed.
+-- Records the receipt of an action without a row in an outbox. Each role records only its own kinds.
 create or replace function cutter_governance.fn_action_record(
     p_run_id text, p_gate text, p_connector text, p_operation text, p_target text, p_payload_sha256 text,
     p_request jsonb, p_response jsonb, p_reversible boolean, p_how_to_reverse text) returns jsonb

@@ -1,5 +1,4 @@
--- Records that a document was put, with its action receipt; only the role that puts it may do so. Returns
--- fn_run_published.
+-- Records that its role has put a document, with the action receipt. Returns fn_run_published.
 create or replace function cutter_governance.fn_outbox_done(p_kb_id text, p_sha256 text, p_size integer, p_policy jsonb) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

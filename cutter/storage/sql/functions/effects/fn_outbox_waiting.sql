@@ -1,5 +1,4 @@
--- Returns the documents of a run that the session's role has to put: the reports of its gates, and everything for
--- cutter_read. No other role reads or puts what people are asked to sign.
+-- Returns the documents of a run that the session's role has to put. Only cutter_read puts what people must sign.
 create or replace function cutter_governance.fn_outbox_waiting(p_run_id text) returns setof cutter_governance.outbox
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns what people were asked and decided about a run up to a time, as evidence, with the epochs that they signed
--- under.
+-- Returns as evidence what people were asked and decided about a run up to a time, with the epochs.
 create or replace function cutter_governance.fn_evidence_approvals(p_run_id text, p_at timestamptz) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,6 @@
--- Returns everything on record about a run, from one snapshot, as its evidence bundle needs it (seed 003 §8). While
--- the closeout is open, and after it, the answer is the same. It is what existed when that gate opened, up to the audit
--- head that it sealed, without its own receipt and attempt. For a run that is not closed the answer is its present
--- state. It holds no body, title, address or profile text.
+-- Returns everything on record about a run, from one snapshot (seed 003 §8), without a body, title, address or profile
+-- text. Once the closeout is open, it is what existed when that gate opened, up to the audit head that it sealed,
+-- without its own receipt and attempt.
 create or replace function cutter_governance.fn_run_evidence(p_run_id text) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

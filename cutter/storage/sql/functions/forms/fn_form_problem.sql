@@ -1,5 +1,4 @@
--- Returns why a value is not of the named form, or null. An absent value is of any form. The answer continues a
--- sentence that begins with the column's name.
+-- Returns why a value is not of the named form, or null. The answer continues a sentence that begins with the column.
 create or replace function cutter_governance.fn_form_problem(p_form text, p_value jsonb) returns text
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -29,7 +28,26 @@ return case when p_value is null then null else case p_form
             where jsonb_typeof(one) <> 'object' or jsonb_typeof(one -> 'queue') is distinct from 'string'
                 or one -> 'slots' is null or one -> 'used' is null
                 or cutter_governance.fn_keys_problem(one, '{"slots": "count", "used": "count"}') is not null limit 1) end)
-    when 'report' then cutter_governance.fn_report_problem(p_value)
+    when 'report' then coalesce(
+        cutter_governance.fn_json_problem(p_value, 262144),
+        cutter_governance.fn_keys_problem(p_value, '{"gate": "line", "invariants": "array", "pins": "object",
+            "notes": "array", "approvals": "array", "history": "object", "cpu_ms": "number", "tier": "string",
+            "dimension": "string", "fingerprint": "line", "diff": "array"}'),
+        (select 'has an invariant that is not name, ok, observed and expected' as problem
+         from jsonb_array_elements(p_value -> 'invariants') as one
+         where jsonb_typeof(one) <> 'object' or jsonb_typeof(one -> 'name') is distinct from 'string'
+            or jsonb_typeof(one -> 'ok') is distinct from 'boolean' or jsonb_typeof(one -> 'observed') is distinct from 'string'
+            or jsonb_typeof(one -> 'expected') is distinct from 'string' limit 1),
+        (select format('has %s that are no texts', key)
+         from unnest(array['notes', 'approvals', 'diff']) as key, jsonb_array_elements(p_value -> key) as one
+         where jsonb_typeof(one) <> 'string' limit 1),
+        (select format('has a pin %s of another type', key) from jsonb_each(p_value -> 'pins') as pin (key, value)
+         where jsonb_typeof(value) <> 'null' and case
+            when key ~ '_(sha256|digest|artifact|id)$' then jsonb_typeof(value) <> 'string'
+            when key in ('candidate_count', 'units_created', 'units_enacted') then
+                not cutter_governance.fn_key_is(p_value -> 'pins', key, 'count')
+            else false end limit 1),
+        case when p_value ? 'policy' then cutter_governance.fn_policy_problem(p_value -> 'policy') end)
     when 'policy' then coalesce(
         cutter_governance.fn_json_problem(p_value, 262144), cutter_governance.fn_policy_problem(p_value))
     when 'request' then coalesce(cutter_governance.fn_json_problem(p_value, 16384),

@@ -1,5 +1,4 @@
--- Returns what makes a JSON value unreadable for other programs, or null: its size, its depth, or a number that only
--- PostgreSQL can hold.
+-- Returns what makes a JSON value unreadable for other programs, or null: size, depth, or a huge number.
 create or replace function cutter_governance.fn_json_problem(p_value jsonb, p_bytes integer) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns what is wrong with a record of a policy's decisions on a gate, or null. The sha256 is empty when there was
--- no policy file to read.
+-- Returns what is wrong with a policy's decisions on a gate, or null. Without a policy file the sha256 is empty.
 create or replace function cutter_governance.fn_policy_problem(p_policy jsonb) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns why a run's base is not the newest enactment of its document, or null. The run's own enactment and later ones do
--- not count.
+-- Returns why a run's base is not the newest enactment of its document before the run's own, or null.
 create or replace function cutter_governance.fn_base_problem(p_run cutter_governance.run) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Refuses, at COMMIT, a governance row that does not belong to the run of the gate opened in this transaction. The
--- check is late because a signature is inserted before what it signs.
+-- Refuses, at COMMIT, a row of another run than the open gate's. A signature is inserted before what it signs.
 create or replace function cutter_governance.fn_check_run_of_row() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Refuses, at the end of a statement, the rows that it inserted unless one of the named gates of their run is open and
--- unsealed in this transaction. It is for tables with a row for each unit of a law: a check of each row would cost more than
--- the row.
+-- Refuses, at the end of a statement, its rows unless one of the named gates of their run is open and unsealed. A check
+-- of each row of a law would cost more than the row.
 create or replace function cutter_governance.fn_check_run_of_rows() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

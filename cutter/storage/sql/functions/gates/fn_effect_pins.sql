@@ -1,5 +1,4 @@
--- Returns what the second survey must be, given the first one and the gate's declared effect; dimensions that are
--- left out may differ.
+-- Returns what the second survey must be after the gate's declared effect. Dimensions that are left out may differ.
 create or replace function cutter_governance.fn_effect_pins(p_effect text, p_before jsonb, p_result jsonb) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

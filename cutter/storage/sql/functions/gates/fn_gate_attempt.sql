@@ -1,6 +1,5 @@
--- Registers an attempt at a gate, or returns the sealed receipt. The attempt's number is the visible retry and the
--- fence at once. No attempt is registered before the gate's turn. Its lease ends at the stricter of the run's cap and the
--- worker's.
+-- Registers an attempt at a gate whose turn it is, or returns the sealed receipt. The attempt's number is the visible
+-- retry and the fence at once. Its lease ends at the stricter of the run's cap and the worker's.
 create or replace function cutter_governance.fn_gate_attempt(p_run_id text, p_gate text, p_worker text, p_lease_seconds integer)
 returns jsonb
 language plpgsql security definer

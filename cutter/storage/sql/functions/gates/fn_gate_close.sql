@@ -52,7 +52,9 @@ begin
         cutter_governance.fn_effect_pins(step.effect, receipt.before_pins, p_result), v_survey);
     if v_drift is not null then
         return jsonb_build_object('status', 'drift', 'drift', v_drift || jsonb_build_object('fingerprint',
-            cutter_governance.fn_digest(cutter_governance.fn_survey_at_rest(receipt.before_pins, v_survey)::text)));
+            -- of the survey after the rollback, which is what a person acknowledges
+            cutter_governance.fn_digest(((receipt.before_pins - array['row_content_enacted', 'row_versions'])
+                || (v_survey - array['row_count', 'row_content', 'review_decision', 'row_versions']))::text)));
     end if;
     receipt := cutter_governance.fn_receipt_seal(receipt, p_result, v_survey);
     if p_kb_id is not null then

@@ -1,6 +1,5 @@
--- Returns why a gate's pins are refused, or null. They are refused if they are not the registered source's, or name
--- another operation or base than its own, or contradict what an earlier gate pinned. A red finding in them needs a
--- person who accepted it with this source.
+-- Returns why a gate's pins are refused, or null. They must be the registered source's on its own base, and not
+-- contradict earlier ones. A red finding in them needs a person who accepted it with this source.
 create or replace function cutter_governance.fn_pins_refusal(
     p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_pins jsonb) returns text
 language sql stable security definer

@@ -1,5 +1,4 @@
--- Returns the receipt hash that a gate must follow: that of the sealed gate before it, a digest of the run's id for
--- the first gate, null before its turn.
+-- Returns the receipt hash of the gate before, the digest of the run's id for the first gate, null before its turn.
 create or replace function cutter_governance.fn_prev_hash(p_run_id text, p_gate text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

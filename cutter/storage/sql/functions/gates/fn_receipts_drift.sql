@@ -1,5 +1,4 @@
--- Returns the drift of sealed receipts that are not what was sealed or do not follow each other; null when all are
--- intact.
+-- Returns the drift of receipts that are not what was sealed or do not follow each other; null when all are intact.
 create or replace function cutter_governance.fn_receipts_drift(p_run_id text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

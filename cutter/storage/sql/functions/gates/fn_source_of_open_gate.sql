@@ -1,5 +1,4 @@
--- Returns the source version of the run whose gate is open in this transaction and whose prefix holds an address, or
--- null.
+-- Returns the source version of the run whose gate is open in this transaction and whose prefix holds an address.
 create or replace function cutter_governance.fn_source_of_open_gate(p_address text) returns uuid
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Returns every three letters that follow each other within a word of a text in its search form. A text that has another
--- one inside a word has all of the other one's. From Thai on, where scripts write no spaces, it also returns each letter
--- and every two letters.
+-- Returns every three letters that follow each other within a word of a text in its search form. From Thai on, where
+-- scripts write no spaces, it also returns each letter and every two letters.
 create or replace function cutter_governance.fn_search_grams(p_form text) returns text[]
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,6 @@
 -- Records that a pass serves a channel now, and returns the moments between which the pass looks for notifications. A
--- channel hears of what happens after its first pass. A pass begins where the last complete one began, and an hour
--- earlier, because a transaction that was open then may have written since. Its limits end it long before an hour. A
--- channel of other kinds than before looks at all days again.
+-- pass begins where the last complete one began, and an hour earlier, because a transaction that was open then may have
+-- written since. A channel of other kinds than before looks at all days again.
 create or replace function cutter_governance.fn_notification_channel(p_channel text, p_kinds text[], p_days integer)
 returns jsonb
 language plpgsql security definer

@@ -1,6 +1,5 @@
 -- Puts an effect policy in force and returns the sha256 of its text. `p_instead_of` is the sha256 of the policy that it
--- replaces, null if there is none. Another policy in force is refused, so that nobody replaces one that they did not see.
--- A policy that is in force already is left as it is.
+-- replaces, or null. If another one is in force, nobody has seen it, so it stays.
 create or replace function cutter_governance.fn_effect_policy_install(p_body text, p_instead_of text) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Returns what the policy stopped a run for and how far its approval is; null for a run that it did not stop. `stop`
--- identifies this stop. Without a known tier the highest applies. A stop that people latched as well takes a
--- signature.
+-- Returns what the policy stopped a run for and how far its approval is, or null. `stop` identifies this stop. Without
+-- a known tier the highest applies. A stop that people latched as well takes a signature.
 create or replace function cutter_governance.fn_policy_stop(p_run_id text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

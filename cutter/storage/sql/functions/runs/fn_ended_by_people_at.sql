@@ -1,5 +1,4 @@
--- Returns when people last stopped, rejected or voided another run of the same document in the same batch. What was
--- signed for the batch before that time no longer counts.
+-- Returns when people last ended another run of the document in its batch. What was signed before no longer counts.
 create or replace function cutter_governance.fn_ended_by_people_at(p_run_id text) returns timestamptz
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Returns the run that stands for each document, the newest first, at most so many. It walks back from the newest run
--- and stops when it has enough, so that older runs cost nothing. Few rows are promised to the planner: it then looks up
--- each run's receipts instead of reading all.
+-- Returns the run that stands for each document, the newest first, at most so many. Older runs cost nothing. Few rows
+-- are promised to the planner: it then looks up each run's receipts instead of reading all.
 create or replace function cutter_governance.fn_newest_runs(p_limit integer) returns setof cutter_governance.run
 language plpgsql stable security definer rows 20
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,6 @@
--- Makes a run, or finds it by its id or its first execution, and returns a status. A document has one live run at a
--- time: while one is open, no second one is made, and the answer names the open one. Rehearsals write nothing and are
--- not counted. A tenant at one of its caps gets no run either: the answer says which cap, and when to ask again.
--- Internal: only other functions call it.
+-- Makes a run, or finds it by its id or its first execution, and returns a status. While a live run of the document is
+-- open, no second one is made, and the answer names the open one. Rehearsals are not counted. A tenant at a cap gets no
+-- run either: the answer says which cap, and when to ask again. Internal.
 create or replace function cutter_governance.fn_run_make(
     p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb, p_first_execution_id text,
     p_batch_id text, p_amends text)

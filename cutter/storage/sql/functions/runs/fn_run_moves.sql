@@ -1,5 +1,4 @@
--- Returns whether the run is on its way to its next gate or request: it waits for nobody, and it is not over. Then nobody
--- needs its projections.
+-- Returns whether the run is on its way to its next gate or request. Then nobody needs its projections.
 create or replace function cutter_governance.fn_run_moves(p_run_id text) returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Returns the run that a document's name stands for. The order is: the open run; the newest one, if it failed; the
--- one that enacted the law; the newest one. A run that was skipped, rehearsed or voided after the enactment has nothing
--- to show.
+-- Returns the run that a document's name stands for: the open run, else the newest one if it failed, else the one that
+-- enacted the law, else the newest one.
 create or replace function cutter_governance.fn_run_of_document(p_document_id text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

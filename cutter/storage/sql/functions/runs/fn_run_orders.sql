@@ -1,6 +1,5 @@
--- Returns the signed documents that let a stopped run continue, with what each must hold against. The writing worker
--- judges them again, because the reader's password is enough to record a verdict. Epoch, gate, stop and times come
--- from this database, whatever the verdict says.
+-- Returns the signed documents that let a stopped run continue. The writing worker judges them again, because the
+-- reader's password is enough to record a verdict. Epoch, gate, stop and times come from this database.
 create or replace function cutter_governance.fn_run_orders(p_run_id text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

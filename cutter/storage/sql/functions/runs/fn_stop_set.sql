@@ -1,5 +1,4 @@
--- Sets the stop latch of a run, and returns a status. Waits for a gate that holds the latch's row, at most until that
--- gate's cap; without p_wait the answer is then `busy`.
+-- Sets the stop latch of a run after a gate that holds it, and returns a status: without p_wait `busy` instead.
 create or replace function cutter_governance.fn_stop_set(
     p_run_id text, p_kind text, p_reason text, p_by text, p_wait boolean default true) returns jsonb
 language plpgsql security definer

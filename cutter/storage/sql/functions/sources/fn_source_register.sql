@@ -1,6 +1,5 @@
--- Registers a version of a law with its bytes and profile, or finds the newest version if it has the same bytes, profile,
--- options, change and effective date. An older version is not found: a run cuts the newest one, and a law may return to
--- an earlier text.
+-- Registers a version of a law, or finds the newest version if it has the same bytes, profile, options and terms. An
+-- older one is not found: a run cuts the newest one, and a law may return to an earlier text.
 create or replace function cutter_governance.fn_source_register(
     p_document jsonb, p_bytes bytea, p_version jsonb, p_by text) returns jsonb
 language plpgsql security definer

@@ -1,5 +1,4 @@
--- Returns the canonical JSON of a flat record of ASCII strings, integers and nulls, with the same bytes as
--- cutter.domain.digests.canonical_json.
+-- Returns the canonical JSON of a flat ASCII record, with the same bytes as cutter.domain.digests.canonical_json.
 create or replace function cutter_governance.fn_canonical_flat(p_record jsonb) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp

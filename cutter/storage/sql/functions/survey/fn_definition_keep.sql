@@ -1,5 +1,4 @@
--- Stores what a fingerprint of definitions stands for, under the catalogue key that they were read with. Returns the
--- fingerprint.
+-- Stores the definitions of a fingerprint under the catalogue key that they were read with. Returns the fingerprint.
 create or replace function cutter_governance.fn_definition_keep(p_dimension text, p_key text, p_detail jsonb) returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

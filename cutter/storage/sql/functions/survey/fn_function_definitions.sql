@@ -1,5 +1,4 @@
--- Returns every function of the product's schemas by signature, with all that decides what it does: source, owner,
--- settings, privileges.
+-- Returns every function of the product's schemas by signature, with all that decides what it does.
 create or replace function cutter_governance.fn_function_definitions() returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

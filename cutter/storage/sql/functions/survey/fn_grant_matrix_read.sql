@@ -1,6 +1,5 @@
--- Reads the live privileges of these roles. `cells` is how many there are (role, object, verb), and `sha256` the digest
--- of all of them with their answers. `granted` are those that are granted. `relations` and `functions` are the names of
--- the objects.
+-- Reads the live privileges of these roles: how many `cells` (role, object, verb) there are, their `sha256`, those that
+-- are `granted`, and the names of `relations` and `functions`.
 create or replace function cutter_governance.fn_grant_matrix_read(p_roles text[], p_verbs text[], p_schemas text[])
 returns jsonb
 language sql stable security definer

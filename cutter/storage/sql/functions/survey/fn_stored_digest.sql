@@ -1,5 +1,4 @@
--- Returns the writer digest of what a run has stored: of all units under its prefix for a first cut, else of the rows of
--- its revision.
+-- Returns the writer digest of what a run has stored: units of a first cut, else rows of its revision.
 create or replace function cutter_governance.fn_stored_digest(p_run_id text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns every table and view of the product's schemas by name, with its columns, constraints, indexes, storage
--- options and the query of a view.
+-- Returns every table and view of the product's schemas by name, with all that decides what it holds.
 create or replace function cutter_governance.fn_table_definitions() returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns every trigger of the product's schemas by table and name, with its function, events, condition and whether
--- it is enabled.
+-- Returns every trigger of the product's schemas by table and name, with all that decides what it does.
 create or replace function cutter_governance.fn_trigger_definitions() returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

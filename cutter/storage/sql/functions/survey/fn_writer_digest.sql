@@ -1,5 +1,4 @@
--- Returns the digest of the stored units under a docprefix, equal to cutter.domain.digests.writer_digest of the same
--- units.
+-- Returns the digest of the units under a docprefix, equal to cutter.domain.digests.writer_digest.
 create or replace function cutter_governance.fn_writer_digest(p_docprefix text) returns text
 language sql stable security definer
 set search_path = pg_catalog, public, pg_temp

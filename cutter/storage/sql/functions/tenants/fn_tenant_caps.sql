@@ -1,5 +1,4 @@
--- Returns the caps that hold for a tenant's runs of a workflow: the workflow's own number, else the tenant's; null is
--- no cap.
+-- Returns the caps of a tenant's runs of a workflow: the workflow's own number, else the tenant's; null is no cap.
 create or replace function cutter_governance.fn_tenant_caps(p_tenant text, p_workflow text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

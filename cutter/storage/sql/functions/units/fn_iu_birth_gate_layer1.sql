@@ -1,5 +1,4 @@
--- Refuses a new unit whose kind, section type, publication type or owner is not in the vocabulary, or that is not a
--- draft.
+-- Refuses a new unit with a word that is not in the vocabulary, or that is not a draft.
 create or replace function public.fn_iu_birth_gate_layer1() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp

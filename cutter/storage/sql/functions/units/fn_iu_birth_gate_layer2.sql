@@ -1,5 +1,4 @@
--- Refuses, at COMMIT, a unit whose anchors do not name its own version in the same lifecycle status, or whose columns are
--- not those of that version.
+-- Refuses, at COMMIT, a unit that does not show its own version: by its anchors, its lifecycle status, its columns.
 create or replace function public.fn_iu_birth_gate_layer2() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp

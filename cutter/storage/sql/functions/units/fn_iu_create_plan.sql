@@ -1,5 +1,4 @@
--- Returns what fn_iu_create would do for an address, without writing: plan_ok, a refusal, or the state of the unit
--- that exists there.
+-- Returns what fn_iu_create would do for an address: plan_ok, a refusal, or the state of the unit that exists there.
 create or replace function public.fn_iu_create_plan(
     p_canonical_address text, p_title text, p_body text, p_actor text, p_unit_kind text default null,
     p_section_type text default null, p_owner_ref text default null, p_publication_type text default null,

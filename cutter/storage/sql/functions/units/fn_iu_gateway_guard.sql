@@ -1,7 +1,6 @@
--- Refuses every write to information_unit and unit_version that no gateway function makes for a run whose gate is
--- open in this transaction. Any role can set the marker app.canonical_writer, so the marker proves nothing: the
--- missing grant and the open gate protect the rows. A sealed receipt closes its gate. Therefore nothing is written
--- after the checks at COMMIT, or after an earlier SET CONSTRAINTS.
+-- Refuses every write to information_unit and unit_version that no gateway function makes for a run whose gate is open
+-- and unsealed in this transaction. Any role can set the marker app.canonical_writer: the missing grant and the open
+-- gate protect the rows.
 create or replace function public.fn_iu_gateway_guard() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,4 @@
--- Ends the sessions that exceed the limits of their role, and returns how many; sql/sessions.sql has the limits. A
--- database that the superuser has not prepared has no such limits.
+-- Ends the sessions that exceed the limits in sql/sessions.sql, if there are any, and returns how many.
 create or replace function cutter_governance.fn_sessions_end_overdue() returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

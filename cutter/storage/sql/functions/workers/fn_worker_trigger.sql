@@ -1,5 +1,4 @@
--- Returns the trigger of a worker's transition, or null if it is not allowed; cutter/lifecycle declares the same
--- table.
+-- Returns the trigger of a worker's transition, or null. cutter/lifecycle declares the same table.
 create or replace function cutter_governance.fn_worker_trigger(p_from text, p_to text) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Records once what a silent worker cannot report: unresponsive after three missed heartbeats, shut down after ten
--- more minutes. A worker that never came to serve is only shut down. Rows that another transaction has locked are
--- being updated right now and are skipped.
+-- Records once what a silent worker cannot report: unresponsive after three missed heartbeats, shut down after ten more
+-- minutes. Rows that another transaction has locked are being updated right now and are skipped.
 create or replace function cutter_governance.fn_workers_judge() returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
