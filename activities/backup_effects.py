@@ -59,8 +59,7 @@ def back_up(deps: Deps, run: RunRecord, artifact_id: str, recipient: str) -> Pro
     return take.back_up(
         pools=deps.pools, document_id=run.document_id, docprefix=run.docprefix, gpg_home=settings.key_home("backup"),
         recipient_fingerprint=recipient, artifacts_url=settings.artifacts, artifact_id=artifact_id,
-        # The part of the backup gate's cap that the backup and its check may take. The gate's transaction needs the
-        # rest.
+        # The gate's transaction needs the rest of the cap.
         deadline_seconds=settings.cap_seconds("backup") * 0.9, restore_point=point,
     )  # fmt: skip
 

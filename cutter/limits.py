@@ -13,9 +13,7 @@ CANDIDATES_DEFAULT = 1_000
 """Units of a document, unless the setting or the document says otherwise (seed 000 §4)."""
 
 CANDIDATES_MAX = 10_000
-"""Units of a document at most. Each unit takes one advisory lock. With PostgreSQL's default settings, 10,000 locks fit
-in a transaction and 20,000 do not (measured).
-"""
+"""Units of a document at most. PostgreSQL's default settings have locks for 10,000 units, not for 20,000."""
 
 TITLE_CHARACTERS_MAX = 300
 """Characters of a title. A longer title is cut at a word. The body keeps the whole heading."""
@@ -39,8 +37,7 @@ PROFILE_LEVELS_MAX = 32
 """Levels of a marking profile. Real laws use at most ten."""
 
 TREE_ROWS_SHOWN = 60
-"""Units of a suggested profile's tree that the terminal shows: about one and a half screens. `--json` has all of them.
-"""
+"""Units of a suggested profile's tree on the terminal: one and a half screens. `--json` has all of them."""
 
 CORRECTIONS_MAX = 100
 """Corrections of one suggested profile. A person who has more is quicker if they edit the file."""
@@ -52,9 +49,7 @@ ACCEPTANCES_MAX = 64
 """Red findings that one version may accept by name. A text with more is cut by the wrong profile."""
 
 RED_FINDINGS_OF_A_KIND = 8
-"""Red findings of one kind that a person accepts one by one. If there are more, they become one finding of the whole
-text.
-"""
+"""Red findings of one kind that a person accepts one by one. More become one finding of the whole text."""
 
 GIANT_UNIT_BYTES = 20_000
 """The size of a unit's own text from which the unit may be too large. The longest articles of real laws have 15 KB."""
@@ -81,9 +76,7 @@ FRONT_MATTER_LINES_MAX = 400
 """Lines of a YAML block before the text. The longest seen has 30 lines. A block without an end counts as text."""
 
 NAMES_COMPARED_MAX = 1_000
-"""Documents on each side of an unknown name in the alphabet that are compared with it, to say which one was meant. Of
-batches, the newest ones are compared.
-"""
+"""Documents on each side of an unknown name in the alphabet, and newest batches, that are compared with it."""
 
 # --- Approvals, orders and policies ----------------------------------------------------------------------------------
 
@@ -128,9 +121,7 @@ POLICY_BYTES_MAX = 256 * 1024
 """The size of an epoch of approvers.yaml. One with hundreds of approvers has less than 100 KiB."""
 
 RULES_BYTES_MAX = 64 * 1024
-"""The size of a policy.yaml. One with a hundred rules has less than 20 KiB. PostgreSQL keeps its text with the
-decisions that were made by it.
-"""
+"""The size of a policy.yaml, which PostgreSQL keeps. One with a hundred rules has less than 20 KiB."""
 
 RULES_MAX = 200
 """Rules of a policy.yaml. They are more than people can remember, and a decision still takes microseconds."""
@@ -139,9 +130,7 @@ PUBLIC_KEY_BYTES_MAX = 256 * 1024
 """The size of an approver's exported public key. One with many signatures has less than 100 KiB."""
 
 GPG_SECONDS = 30
-"""The time for one call of gpg about a signature, which takes milliseconds. It does not limit a person's passphrase
-dialog.
-"""
+"""The time for gpg's work on a signature, which takes milliseconds. A person's passphrase dialog has no limit."""
 
 CLOCK_SKEW_SECONDS = 60
 """The time by which a signature's own time may be ahead of the database's clock."""
@@ -151,22 +140,16 @@ REQUESTS_AT_ONCE = 50
 
 CLOCKS_APART_SECONDS = 1
 CLOCK_CHECKS_MAX = 5
-"""How often the workflow checks whether a request has expired by the database's clock too, and the time between two
-checks.
-"""
+"""How often, and how far apart, the workflow asks whether a request has expired by the database's clock too."""
 
 ORDER_LIFE_SECONDS = 12 * 3600
-"""The life of an order that cutter writes for a person to sign: a resume, void, acknowledgement or revocation. The
-run's limit for approvals at its gate may be shorter.
-"""
+"""The life of an order that cutter writes for a person to sign. The run's limit at its gate may be shorter."""
 
 ORDER_LIFE_SECONDS_MAX = 24 * 3600
 """The longest life of a signed order that a worker accepts."""
 
 ORDER_ANSWER_SECONDS = 120
-"""How long a command waits for the verdict on an order. It is longer than the workflow's own answer takes, so that only
-an absent worker exceeds it.
-"""
+"""How long a command waits for the verdict on an order. Only an absent worker takes longer."""
 
 # --- What people read and sign ---------------------------------------------------------------------------------------
 
@@ -180,20 +163,16 @@ FINDINGS_IN_PAGE = 8
 """Findings on the short page of `cutter approve`, the worst first. It counts the rest."""
 
 UNITS_IN_PAGE = 8
-"""Units of the tree on the short page of `cutter approve`, so that the page fits a small terminal. It counts the rest.
-"""
+"""Units on the short page of `cutter approve`, which must fit a small terminal. It counts the rest."""
 
 LINES_OF_A_UNIT = 20
 """Lines of one unit that a command shows with their numbers. They fit on a screen."""
 
 EXCERPT_CHARACTERS = 140
-"""Characters of a unit's text or of a finding's line that follow its title: one line on a wide screen, two on a phone.
-"""
+"""Characters of a unit's text or of a finding's line after its title: one line on a wide screen."""
 
 REQUEST_TREE_BYTES_MAX = 4 * MIB
-"""The size of the list of units in a request document. The list of 10,000 units of real laws has half of it. With this
-list the document is still much smaller than the knowledge base accepts. The document counts the units that do not fit.
-"""
+"""The size of a request document's list of units, which counts the rest. 10,000 units of real laws have half of it."""
 
 FINDINGS_OF_A_KIND_SHOWN = 10
 """Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
@@ -213,9 +192,7 @@ REASON_CHARACTERS_MAX = 500
 """A person's reason for a stop, cancel, void or refusal."""
 
 VOID_WORDS_CHARACTERS_MAX = 40
-"""Characters of a void's reason that become part of the state's name: about six words. Such a state fits in a column of
-`cutter status`. The database has the same limit.
-"""
+"""Characters of a void's reason in the state's name: about six words. The database has the same limit."""
 
 CHANGES_SHOWN_MAX = 500
 """Units of each kind (added, changed, removed) that a request document lists. It counts the rest."""
@@ -226,14 +203,10 @@ seconds. Beyond it all words count as different.
 """
 
 REQUEST_DIFFERENCE_CHARACTERS_MAX = 2_000_000
-"""Characters of the difference by word in a request document. It counts the units beyond them. The page and the JSON
-form show every unit. In Chinese these characters have 6 MiB, and the knowledge base accepts 16 MiB.
-"""
+"""Characters of the difference by word in a request document: 6 MiB in Chinese. Page and JSON form show every unit."""
 
 DIFFERENCE_IN_PAGE_CHARACTERS = 20_000
-"""Characters of the difference by word in the prompt of `cutter approve`, about five pages. It counts the units beyond
-them.
-"""
+"""Characters of the difference by word in the prompt of `cutter approve`, about five pages. It counts the rest."""
 
 DIFF_CONTEXT_CHARACTERS = 80
 """Unchanged characters that a diff shows next to a change on a terminal and in a request document."""
@@ -246,9 +219,7 @@ INBOX_MESSAGES_MAX = 100
 It counts further messages and drops them, because Temporal's history has them."""
 
 RETRIES_A_GATE = 4
-"""Failures of a dependency after which one gate is tried again. Each try is a row that people can see (spec "Caps,
-retries, resume").
-"""
+"""Failures of a dependency after which one gate is tried again. People see each try as a row."""
 
 FAILURE_BUDGET_A_RUN = 6
 """Failures of dependencies in a whole run, before it stops as stopped_unavailable_<what>."""
@@ -260,9 +231,7 @@ STILL_SECONDS = 300
 """A run that waits for nobody and has not moved for so long is shown with `cutter reconcile` as its next command."""
 
 HOLD_LOOK_SECONDS = 15
-"""A command that shows a run asks Temporal about the run if it waits for nobody and has not moved for so long. Somebody
-may have paused it there. Most gates take less time.
-"""
+"""A command asks Temporal about a run that has not moved for so long, because somebody may have paused it there."""
 
 LOST_WORKER_DELAYS_SECONDS = (1, 2, 5, 10)
 """Pause before an attempt that died with its worker is tried again. A fault that fails every attempt at once would
@@ -277,22 +246,16 @@ OUTAGE_LOOK_PART = 10
 follows soon after the outage ends, and a long outage costs few events."""
 
 BACKUPS_A_GATE = 3
-"""The number of backups that may become stale before leg A starts. After that the run stops, because taking a backup
-takes longer than a backup may be old.
-"""
+"""Backups that may become stale before leg A starts. Then the run stops: a backup takes longer than it may be old."""
 
 SENT_BACK_A_RUN = 20
 """How often the workflow's view of a run may disagree with the database before the run stops for an operator."""
 
 RETRY_DELAYS_SECONDS = (5, 30, 120, 600)
-"""The pauses before the retries. Each pause gets a random part, and is never longer than the caps allow (seed 003
-§6.2).
-"""
+"""The pauses before the retries, each with a random part, and never longer than the caps allow (seed 003 §6.2)."""
 
 CAP_SECONDS_MAX = 31 * 24 * 3600
-"""The longest cap, life or delay that a run may pin. A longer one is a mistake or a forged answer, and no timer could
-hold it.
-"""
+"""The longest cap, life or delay that a run may pin. A longer one is a mistake or a forged answer."""
 
 RETRY_JITTER_PERCENT = 20
 """The random part of a pause, so that many runs do not continue at the same moment."""
@@ -329,17 +292,13 @@ CONTROL_ACTIVITY_SECONDS = 120
 """The cap of one activity that is no gate: a request, a verdict, a report."""
 
 PARKED_SECONDS = 30 * 24 * 3600
-"""The workflow of a stopped run closes after this time. The run stays stopped, and `cutter orchestrate resume` starts a
-new workflow.
-"""
+"""The workflow of a stopped run closes after this time. `cutter orchestrate resume` starts a new one."""
 
 UPDATE_ANSWER_SECONDS = 60
 """The caller of an update waits this long for the verdict. After that, the document waits in the queue."""
 
 START_GRACE_SECONDS = 60
-"""A workflow starts a moment after its run's row is written. So the reconciler ignores a younger run that has tried no
-gate.
-"""
+"""The reconciler ignores a younger run that has tried no gate: its workflow starts a moment after its row."""
 
 CLOSING_SECONDS = 5
 """A workflow closes a moment after its run has ended. So the next run of the document waits this long for it."""
@@ -350,16 +309,13 @@ HEARTBEAT_TIMEOUT_SECONDS = 15
 """The time after which Temporal notices that a worker is dead."""
 
 WORKER_WAIT_MINUTES = 10
-"""The time that a task waits for a worker (schedule-to-start). If no worker of the role takes it, the run stops as
-stopped_unavailable_worker_<role>.
-"""
+"""The time that a task waits for a worker of its role. Then the run stops as stopped_unavailable_worker_<role>."""
 
 WORKER_BEAT_SECONDS = 10
 """The time between two heartbeats of a worker. A worker that missed three is called unresponsive."""
 
 WORKER_BEAT_WAIT_SECONDS = 3
-"""The time that a heartbeat waits for its connection. If the database is unavailable, the next heartbeat follows soon.
-"""
+"""The time that a heartbeat waits for its connection. The next one follows soon."""
 
 PREFLIGHT_SECONDS = 60
 """The time between two preflights of a worker that serves. A preflight takes about a second of this worker's host."""
@@ -378,9 +334,7 @@ BLOCKED_CHARACTERS_MAX = 400
 """Failed checks that a worker's heartbeat names, and characters of each. A heartbeat has room for 2,000 characters."""
 
 SENDERS_MAX = 256
-"""Callers of one server that are still sending. Each can take two threads. If one more calls, the server disconnects
-the oldest.
-"""
+"""Callers of one server that are still sending, two threads each. One more, and the oldest is disconnected."""
 
 SENDERS_OF_ADDRESS_MAX = 64
 """Callers from one address that are still sending. All callers of a proxy share one address."""
@@ -405,13 +359,10 @@ A run that is not in memory is read from its whole history at its next step, whi
 """
 
 ARENAS = 2
-"""Arenas of glibc's allocator in a worker: one for each thread that really runs at the same time. Python's threads take
-turns, and small objects have an allocator of their own.
-"""
+"""Arenas of glibc's allocator in a worker. Python's threads take turns, and small objects have another allocator."""
 
 GIVE_BACK_SECONDS = 30
-"""The pause after which a worker gives unused memory back to the system again. A look at a large batch frees megabytes.
-"""
+"""The pause after which a worker gives memory back. A look at a large batch frees megabytes."""
 
 WORKFLOW_TASKS = 16
 """Steps of workflows that a worker takes at once. Python runs them one after the other. If a worker took a hundred of
@@ -421,14 +372,10 @@ them together, each would last longer than the server waits, and the server woul
 # --- PostgreSQL ------------------------------------------------------------------------------------------------------
 
 LOCK_TIMEOUT_SECONDS = 20
-"""The time that a gate waits for a row or an advisory lock. It is longer than the idle timeout of a stopped
-predecessor.
-"""
+"""The time that a gate waits for a lock. It is longer than the idle timeout of a stopped predecessor."""
 
 IDLE_IN_TRANSACTION_SECONDS = 10
-"""The time after which the server ends the transaction of a stopped worker. It is shorter than its successor's
-lock_timeout.
-"""
+"""The server ends a stopped worker's transaction after this time. Its successor's lock_timeout is longer."""
 
 READER_SECONDS = 60
 """The longest statement and transaction of directus, which reads one table."""
@@ -472,8 +419,7 @@ seconds for a file. Until the file of a point is archived, a lost disk loses the
 """
 
 BACKUP_NICENESS = 10
-"""The priority of a backup's programs. Each document of a large batch takes its own backup, and the documents of
-others must begin meanwhile."""
+"""The priority of a backup's programs, because the documents of others must begin meanwhile."""
 
 # --- Batches and queues ----------------------------------------------------------------------------------------------
 
@@ -515,9 +461,7 @@ Temporal accepts 2,000 open children of one execution. An execution of a batch s
 """
 
 BATCH_STARTS = 400
-"""Children that one execution of a batch starts. Then the next execution begins, so that one execution has little to
-remember.
-"""
+"""Children that one execution of a batch starts, so that it has little to remember. Then the next begins."""
 
 BATCH_ORDERS_AT_ONCE = 400
 """Stops, and open items that are named again, in one answer to a batch's workflow, and approvals that are handed over
@@ -545,9 +489,7 @@ SET_STATEMENTS_MAX = 1_000
 """Requests of one signing session, and statements of one set. Few people read so many in a day."""
 
 SET_FILES_MAX = 4 * QUEUE_ITEMS_MAX
-"""Files in the folder of approvals that were signed in advance: two for each document of a batch and each of two
-people.
-"""
+"""Files in a folder of approvals signed in advance: two for each document of a batch and each of two people."""
 
 BATCH_FOLDER_PAUSE_SECONDS = 2
 BATCH_FOLDER_ITEM_SECONDS = 0.1
@@ -589,30 +531,22 @@ BATCH_ORDERS_WAITING_MAX = 50
 CARD_TITLE_MAX = 140
 CARD_LINE_MAX = 300
 CARD_TEXT_MAX = 1_400
-"""Characters of a card's title, of a line, and of a text. They are below Slack's own limits of 150, 2,000 and 3,000, in
-whatever way Slack counts.
-"""
+"""Characters of a card's title, of a line, and of a text: below Slack's 150, 2,000 and 3,000, however it counts."""
 
 SLACK_WINDOW_SECONDS = 300
-"""The time by which a callback's timestamp may differ from our clock. If it differs more, the callback may be a replay.
-"""
+"""The most by which a callback's timestamp may differ from our clock. Otherwise it may be a replay."""
 
 CHANNEL_STEP_SECONDS = 5.0
-"""The time for each step of a call to a channel's receiver, which answers in a tenth of a second. No run waits for it.
-"""
+"""The time for each step of a call to a receiver, which answers in a tenth of a second. No run waits for it."""
 
 SMTP_SECONDS = 30.0
-"""The time for a whole conversation with a mail server, of about ten steps. It is shorter than the lease of the
-message.
-"""
+"""The time for a conversation with a mail server, about ten steps. The lease of the message is longer."""
 
 CHANNEL_ANSWER_BYTES_MAX = 4 * MIB
 """The size of a receiver's answer. The largest is Slack's answer with the last hundred messages of a channel."""
 
 NOTIFICATION_RETRY_SECONDS = (5.0, 30.0, 120.0, 600.0)
-"""The pauses between two tries of one message. If the receiver asks for a time, cutter waits that time, but at most the
-last pause.
-"""
+"""The pauses between two tries of one message. A pause that the receiver asks for is at most the last one."""
 
 SLACK_BODY_BYTES_MAX = 256 * 1024
 """The size of a callback. It carries the whole message back, which has about 4 KiB."""
@@ -630,16 +564,12 @@ NOTIFICATIONS_A_PASS = 50
 """Messages in one pass of a channel. Slack accepts about one a second. The next pass sends the rest."""
 
 NOTIFICATION_DAYS = 7
-"""The age at which a message is dropped if no pass has taken it up. Messages that were given up are shown up to the
-same age.
-"""
+"""The age at which an untaken message is dropped, and up to which a message that was given up is shown."""
 
 # --- Local services --------------------------------------------------------------------------------------------------
 
 POLL_SECONDS = 0.05
-"""The time between two looks at a process or a file that somebody waits for. It is short compared with every start, and
-a look costs little.
-"""
+"""The time between two looks at a process or a file. It is short compared with every start."""
 
 POSTGRES_START_SECONDS = 120
 """The time for the start of a database cluster, crash recovery included."""
@@ -654,14 +584,10 @@ TEMPORAL_START_SECONDS = 90
 """The time until a local Temporal server answers. It usually needs 2 to 4 s."""
 
 TEMPORAL_STOP_SECONDS = 15
-"""The time for a local server to end. Everything that it acknowledged is on disk, so killing it after this time loses
-nothing.
-"""
+"""The time for a local server to end. Everything that it acknowledged is on disk, so killing it loses nothing."""
 
 DISK_FREE_MIN_BYTES = 1_024 * MIB
-"""The free space below which nothing is started, because a database that fills its disk stops in the middle of its
-work.
-"""
+"""The free space below which nothing is started: a database that fills its disk stops in its work."""
 
 DISK_FREE_TO_READ_BYTES = 128 * MIB
 """The free space below which an existing stack is not started. The recovery of its database writes files of 16 MiB."""
@@ -678,9 +604,7 @@ ANSWER_CHARACTERS_MAX = 4_000
 """Characters of a text in an activity's answer to a workflow. Our longest one is the address of a source."""
 
 NAME_CHARACTERS_MAX = 100
-"""Characters of a state, a gate or a field's name in such an answer. People filter by it, and the server accepts no
-long ones.
-"""
+"""Characters of a state, a gate or a field's name in such an answer. The server accepts no long ones."""
 
 ANSWER_ENTRIES_MAX = 50
 """Facts, counts or names in such an answer. Our largest answer has twenty."""
@@ -689,8 +613,7 @@ JSON_DIGITS_MAX = 4_000
 """Digits of a whole number in a JSON value: Python reads at most 4,300, PostgreSQL holds 131,072."""
 
 JSON_DEPTH_MAX = 100
-"""The depth from which on a JSON value is shown as one word. Python's parser ends near 1,000, PostgreSQL's near 6,000.
-"""
+"""The depth from which on a JSON value is one word. Python's parser ends near 1,000, PostgreSQL's near 6,000."""
 
 YAML_DEPTH_MAX = 6
 """Levels of mappings and lists in a YAML file of people."""

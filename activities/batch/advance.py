@@ -87,8 +87,7 @@ def steer_batch(deps: Deps, input: SteerInput) -> BatchStep:
             waited = monotonic() - began
             step = _step(deps, input, watch, again=waited > limits.STEER_UNHEARD_SECONDS)
             to_do = bool(step.starts or step.stops or step.over)
-            # The time after which changed totals of a batch are shown. Everything that people wait for is shown at
-            # once.
+            # Changed totals are shown after five seconds, everything that people wait for at once.
             news = step.seen != input.seen and (_big(step, input) or waited > 5)
             if to_do or news or waited > limits.STEER_SECONDS or _leaving():
                 return step
@@ -189,9 +188,8 @@ def _silent(deps: Deps, view: BatchView) -> list[ItemRecord]:
     """Items that should move but were silent for a long time. A new workflow continues from the state of the run."""
     moving = {item.document_id for item in batch_step.items_of(view) if item.stage in batch_step.ACTIVE_STAGES}
     candidates = {item.run_id: item for item in view.items if item.document_id in moving}
-    # The time without a record after which a moving document of a batch is named again, because its workflow may have
-    # been terminated. It is longer than any pause between two tries. If the workflow still runs, its start is refused,
-    # and nothing is lost.
+    # Longer than any pause between two tries: the workflow may have been terminated. If it still runs, its start is
+    # refused.
     asked = {"run_ids": list(candidates), "seconds": 900}
     with translated(), deps.pool(Role.READ).connection() as connection:
         return [candidates[run_id] for run_id in SILENT.all(connection, asked)]

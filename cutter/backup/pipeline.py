@@ -126,8 +126,7 @@ class Pipeline:
                             yield data
                         else:
                             kept = self._stderr[key.data]
-                            # Bytes that are kept of the error stream of a backup's process. The rest is read and
-                            # dropped.
+                            # The rest of the error stream is read and dropped.
                             kept += data[: (16 * 1024) - len(kept)]
                     else:
                         selector.unregister(key.fileobj)

@@ -30,8 +30,7 @@ SOVEREIGN_STAGES = {Stage.AT_SG1: "SG_cut_authz", Stage.AT_SG2: "SG_lifecycle_au
 AWAITED = {BatchState.AWAITING_CUT: "SG_cut_authz", BatchState.AWAITING_LIFECYCLE: "SG_lifecycle_authz"}
 ACTIVE_STAGES = (Stage.PLANNING, Stage.WRITING, Stage.ENACTING)
 
-# The time that a halted batch waits for its documents, in addition to the longest cap of a gate. Then it ends without
-# the documents that have not stopped. Its report names them.
+# A halted batch waits so long for its documents. Then it ends without those that have not stopped.
 HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + 300
 """If a document has not stopped within this time after a halt, it will not stop: its workflow may be gone."""
 

@@ -62,7 +62,6 @@ def sentences(channels: Sequence[ChannelHealth]) -> Iterator[str]:
             yield f"{channel.name}: {counted(channel.waiting, 'message')} undelivered, the oldest for {minutes} minutes"
         if channel.given_up:
             yield f"{channel.name}: {counted(channel.given_up, 'message')} given up within {days} days"
-        # The time after which `cutter doctor` says that nobody serves a channel. A channel is of use only with at least
-        # one pass an hour.
+        # A channel is of use only with at least one pass an hour.
         if channel.served_seconds_ago > 3_600:
             yield f"{channel.name}: no pass for {channel.served_seconds_ago // 60} minutes"

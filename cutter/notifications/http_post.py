@@ -44,8 +44,7 @@ def exchange(request: Request, read: Callable[[IO[bytes]], T]) -> T | Trouble:
 
 def bounded(response: IO[bytes]) -> bytes | None:
     """The bytes of the answer, or None if the answer is too large or too slow."""
-    # The time until the whole answer must be read. A receiver that sends one byte at a time never exceeds the limit of
-    # one step.
+    # A receiver that sends one byte at a time never exceeds the limit of one step.
     until, data = monotonic() + 15.0, b""
     while piece := response.read1(limits.MIB):  # type: ignore[attr-defined]
         data += piece

@@ -37,8 +37,8 @@ def difference(plan: RevisionPlan) -> Iterator[UnitDifference]:
     """Every unit that is not kept, in document order. A moved unit appears once, at its new address."""
     left = {before for before, _ in plan.moves}
     units = {unit.address: unit for unit in plan.base.units}
-    # The number of word pairs that a request compares, in equal shares for its revised units. This takes a few seconds.
-    # In a unit that needs more than its share, all words between the first and the last difference count as replaced.
+    # Five million pairs of words take a few seconds. If a unit needs more than its share, all words between its first
+    # and its last difference count as replaced.
     pairs = min(limits.WORD_PAIRS_COMPARED_MAX, 5_000_000 // max(plan.counts["revise"], 1))
     for row in plan.rows:
         if row.operation != "keep" and not (row.new is None and row.address in left):

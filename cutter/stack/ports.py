@@ -31,8 +31,7 @@ def free() -> int:
     """
     # Ports that cutter tries before it gives up.
     for _ in range(200):
-        # The ports among which cutter looks for free ones: above well-known servers, and below the ports that systems
-        # hand out (from 32,768 or 49,152).
+        # Above the well-known servers, and below the ports that systems hand out (from 32,768).
         port = 20_000 + secrets.randbelow(10_000)
         if is_free(port):
             return port

@@ -153,8 +153,7 @@ def stop_cluster(state_dir: Path) -> bool:
             return False
         (state_dir / "postgres.url").unlink(missing_ok=True)
         for request in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
-            # The time for a fast shutdown with its checkpoint. After it follows an immediate shutdown, from which the
-            # next start recovers.
+            # A fast shutdown with its checkpoint, then an immediate one, from which the next start recovers.
             if end(process, ask=request, seconds=30):
                 return True
     raise Unavailable(f"PostgreSQL (process {process.pid}) does not end; see {_log(state_dir)}", what="database")
@@ -316,8 +315,7 @@ def _log(state_dir: Path) -> Path:
 def _lock(state_dir: Path) -> AbstractContextManager[None]:
     return held(
         state_dir / "postgres.lock",
-        # The time to wait for another command that makes or starts the same cluster. It is longer than the start of
-        # that cluster.
+        # Another command that makes or starts this cluster takes less.
         seconds=180,
         busy=f"another command works on the database in {state_dir}: wait for it, then try again",
     )

@@ -164,8 +164,7 @@ def serve(
 def _keep_in_step(settings: Settings, channel: Channel) -> None:
     """Make pass after pass. A failed pass is logged, and the next pass continues."""
     while True:
-        # The time between two looks of `cutter notify serve` for waiting messages. A look is one cheap question to
-        # PostgreSQL.
+        # A look for waiting messages is one cheap question to PostgreSQL.
         pause = 2.0
         try:
             done = delivery.make_pass(settings, channel)

@@ -103,8 +103,7 @@ def serve(settings: Settings, listener: socket.socket, *, begun: Callable[[], No
             Boundary(application(settings), rules), loop="asyncio", http=_Protocol, ws="none", lifespan="on",
             # The peer's address decides whether a proxy is trusted, so no header may replace it.
             proxy_headers=False, server_header=False, access_log=False, log_config=None,
-            # Requests that `cutter desk` answers at once; it tells the others to come later. SENDERS_MAX more can be
-            # sending.
+            # It tells further callers to come later. SENDERS_MAX more can be sending.
             limit_concurrency=64 + limits.SENDERS_MAX,
             # Seconds that open requests get when `cutter desk` ends.
             timeout_graceful_shutdown=3,

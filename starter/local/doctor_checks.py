@@ -228,8 +228,7 @@ def held_lanes(_: Settings, connection: Connection) -> Check:
 def change_notices(_: Settings, connection: Connection) -> Check:
     """How full the server's notification queue is. Once half full, batches see changes only by their poll."""
     share = NOTIFICATIONS.one(connection)
-    # The part of the notification queue from which on a changed batch sends no notification, so that no COMMIT meets a
-    # full queue. Batches then find changes by their poll.
+    # From half full on a changed batch sends no notification, so that no COMMIT meets a full queue.
     if share < 0.5:
         return ok(checks.CHANGE_NOTICES, f"{share:.0%} of the queue")
     remedy = "end the session that listens and stays in its transaction: it is named in PostgreSQL's log"

@@ -59,8 +59,7 @@ class UnitTree(Tree[Piece]):
         while above is not None:
             guides, above = guides + 1, above.parent
         room = self.scrollable_content_region.width - self.guide_depth * max(guides, 0) - words.cell_len - 1
-        # Columns that the signing session's tree leaves for a title at least. The number of words has the rest of the
-        # line, however deep the unit is and however narrow the terminal.
+        # A title keeps four columns, however deep the unit is. The number of words has the rest.
         label.truncate(max(room, 4), overflow="ellipsis", pad=True)
         return label.append(" ").append_text(words)
 
