@@ -83,10 +83,7 @@ def load(data: bytes, *, bytes_max: int) -> Node:
 
 
 def read(data: bytes, *, bytes_max: int, nulls: bool = False) -> tuple[Node | None, tuple[Flaw, ...]]:
-    """The document and all its flaws, in order. The document is None if a flaw ended the reading.
-
-    If `nulls` is true, a value may be null, and then it becomes `Nothing`.
-    """
+    """The document, or None if a flaw ended the reading, and all flaws. With `nulls`, null becomes `Nothing`."""
     if len(data) > bytes_max:
         return None, (Flaw(line=0, rule=f"the file has {len(data)} bytes, at most {bytes_max}"),)
     try:

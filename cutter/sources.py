@@ -96,9 +96,7 @@ def read(file: Path) -> bytes:
 
 
 def profile_of(name: str) -> tuple[bytes, marking.Profile]:
-    """The bytes of a profile and the profile itself. `name` is the name of a shipped profile or the path of a YAML
-    file.
-    """
+    """The bytes of a profile and the profile itself, by the name of a shipped one or the path of a YAML file."""
     path = Path(name)
     if name not in marking.PROFILES and path.suffix in PROFILE_FILES:
         body = read(path)
@@ -178,9 +176,7 @@ def decoded(data: bytes) -> str:
 
 
 def allowed_candidates(settings: Settings) -> int:
-    """The number of units that a document may have here. The running workers know it; without workers, the setting
-    gives it.
-    """
+    """The number of units that a document may have here: what the running workers know, else the setting."""
     return int(workers.given_settings(settings).get("max_candidates", settings.max_candidates))
 
 
@@ -202,9 +198,7 @@ def outcome(
     settings: Settings, data: bytes, profile: marking.Profile, options: dict[str, Any], *, docprefix: str,
     forbidden: tuple[str, ...] = (),
 ) -> marking.Marking | marking.MarkRefusal:  # fmt: skip
-    """The marking that a run would make of the text, or its refusal. The document's own limit of units counts up to the
-    limit of the workers.
-    """
+    """The marking that a run would make of the text with the allowed number of units, or its refusal."""
     made = bounded(settings, options, forbidden=forbidden)
     return marking.mark(data, profile=profile, docprefix=docprefix, options=made)
 
@@ -218,9 +212,7 @@ def bounded(settings: Settings, options: dict[str, Any], *, forbidden: tuple[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Options about a text that are tried instead of the registered ones. An option that is left out stays as
-    registered.
-    """
+    """Options about a text that are tried instead of the registered ones."""
 
     profile: str | None = None
     duplicates: str | None = None
@@ -244,9 +236,7 @@ class Wanted:
 def marking_of_registered(
     settings: Settings, connection: Connection, document_id: str, wanted: Wanted
 ) -> marking.Marking | marking.MarkRefusal | None:
-    """The marking that a run would make of a document's newest version with the wanted options. None for an unknown
-    document.
-    """
+    """The marking that a run would make of a document's newest version with the wanted options, or None."""
     registered = TEXT.first(connection, {"document_id": document_id})
     if registered is None:
         return None
@@ -279,9 +269,7 @@ class Registration:
 
 
 def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> None:
-    """Refuse a registration that a run would refuse: a change that does not fit the enacted law, or a text that cannot
-    be marked.
-    """
+    """Refuse a registration that a run would refuse: no change of the enacted law, or no markable text."""
     data, _ = cleaned(data, normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks)
     _require_text(data, wanted.document_id, wanted.profile)
     _, profile = profile_of(wanted.profile)

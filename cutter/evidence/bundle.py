@@ -115,10 +115,7 @@ def gathered(facts: Json, kb: Store, approvers: Path) -> Signed:
 
 
 def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None) -> Bundle:
-    """The bundle of an answer of `fn_run_evidence`.
-
-    `transitions` is the whole transitions.jsonl. This function cuts it at the moment of the answer (`as_of`).
-    """
+    """The bundle of an answer of `fn_run_evidence`, with the part of `transitions` up to its moment (`as_of`)."""
     members = {
         "run.json": _line(facts["run"]),
         "source.json": _line(facts["source"]),

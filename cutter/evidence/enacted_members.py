@@ -20,9 +20,7 @@ TEXT, ROWS = "law.md", "law.jsonl"
 
 
 def law_members(connection: Connection, document: str, run_id: str) -> dict[str, bytes]:
-    """The members. Raises NotFound if the run has enacted nothing, and Conflict if the stored text is not the signed
-    one.
-    """
+    """The members. Raises NotFound if nothing is enacted, and Conflict if the stored text is not the signed one."""
     known = enacted_law.versions(connection, document)
     mine = [version for version in known if version.run_id == run_id]
     if not mine:

@@ -1,7 +1,4 @@
-"""Pure: whether a file is an export of a law byte for byte, as the database has it now or as it had it earlier.
-
-A later version ends units. So the same version has other bytes before and after each later enactment.
-"""
+"""Pure: whether a file is an export of a law byte for byte, as the database has it or had it before an enactment."""
 
 from __future__ import annotations
 

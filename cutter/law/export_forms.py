@@ -30,10 +30,7 @@ def unit_values(unit: ExportedUnit) -> dict[str, Any]:
 
 
 def markdown(export: LawExport) -> bytes:
-    """The source region byte for byte, then a comment that Markdown does not show: the record.
-
-    The first `bytes` bytes of the file have the digest `region_sha256`.
-    """
+    """The source region byte for byte (`bytes` bytes), then the record in a comment that Markdown does not show."""
     region = region_of(export)
     record = {**record_values(export), "bytes": len(region)}
     # No text in the record can end the comment.

@@ -131,8 +131,5 @@ class Command:
 
     @property
     def idempotency_key(self) -> str:
-        """The key of the side effect, independent of the content (seed 003 §4.1).
-
-        If the same key comes with another `fields_sha256`, that is a conflict.
-        """
+        """The key of the side effect (seed 003 §4.1). The same key with another `fields_sha256` is a conflict."""
         return f"{self.operation.connector}:{self.operation.name}:{self.target}"

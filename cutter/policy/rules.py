@@ -64,10 +64,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """A part of the day: minutes since midnight UTC, with `start` and without `end`.
-
-    If `end` is less than `start`, the window continues past midnight.
-    """
+    """A part of the day: minutes since midnight UTC, without `end`. It may continue past midnight."""
 
     start: int
     end: int
@@ -85,10 +82,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One rule. An empty field, or None, was left out of the file and matches every action.
-
-    A field with several entries matches if one entry matches.
-    """
+    """One rule. A field that was left out matches every action, one with several entries if one of them matches."""
 
     name: str
     line: int
@@ -136,10 +130,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidPolicy:
-    """A policy file that is wrong or missing. It denies everything.
-
-    `sha256` is the digest of the file's bytes, or empty if there is no file.
-    """
+    """A policy file that is wrong or missing, with the digest of its bytes. It denies everything."""
 
     problems: tuple[Problem, ...]
     sha256: str = ""
@@ -235,11 +226,7 @@ def _misses(rule: Rule, action: ProposedAction) -> Iterator[str]:
 
 
 def _covers(earlier: Rule, later: Rule) -> bool:
-    """True if the earlier rule matches every action that the later rule matches.
-
-    This compares only equal values, not the meaning of patterns. So it can miss a covered rule, but never reports one
-    wrongly.
-    """
+    """True if the earlier rule matches every action that the later one matches. Patterns are compared as texts."""
     lists = ("connector", "operation", "gate", "document", "tenant", "mode")
     wider = all(
         not (mine := getattr(earlier, name)) or ((theirs := getattr(later, name)) and set(theirs) <= set(mine))

@@ -162,10 +162,7 @@ def _one_of(given: FieldReader, name: str, known: Iterable[str]) -> tuple[str, .
 
 
 def _texts(given: FieldReader, name: str, allowed: Allowed, words: str) -> tuple[str, ...]:
-    """The values of a field that selects actions: one text, or a list of distinct texts.
-
-    The result is empty if the rule does not have the field.
-    """
+    """The values of a field that selects actions: one text, or a list of distinct texts. Empty without the field."""
     if not given.has(name):
         return ()
     node = given.node(name)

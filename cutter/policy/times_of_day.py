@@ -10,9 +10,7 @@ from cutter.policy.rules import Decision, EffectPolicy, InvalidPolicy, ProposedA
 
 
 def by_time(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tuple[tuple[Window | None, Decision], ...]:
-    """The decisions about the action in the course of a day, each with its part of the day. A decision that holds at
-    every time has None for its part.
-    """
+    """The decisions about the action, each with its part of the day, or None if it holds at every time."""
     windows = [rule.window for rule in policy.rules if rule.window] if isinstance(policy, EffectPolicy) else []
     midnight = action.at.astimezone(UTC).replace(hour=0, minute=0)
     decisions = [
@@ -41,9 +39,7 @@ def never_allowed(policy: EffectPolicy | InvalidPolicy, actions: Iterable[Propos
 
 
 def restrictions(policy: EffectPolicy | InvalidPolicy, actions: Iterable[ProposedAction]) -> str:
-    """The denials of the actions with their times, and the times at which the policy asks for more people. Empty if the
-    time of an action does not matter.
-    """
+    """The denials of the actions, and the demands for more people at some times, with their times."""
     shown = (
         (part, decision)
         for action in actions

@@ -1,7 +1,5 @@
-"""IO: reads the facts for judging an approval from PostgreSQL, all from one moment.
-
-The only other input is the signed document itself. A malformed row is kept in the form that its readers expect
-(`cutter.domain.recorded_values`).
+"""IO: reads the facts for judging an approval from PostgreSQL, all from one moment. A malformed row keeps the form of
+`cutter.domain.recorded_values`.
 """
 
 from __future__ import annotations
@@ -26,10 +24,7 @@ class EpochInForce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRequest:
-    """The open request of the run at the gate. `tuple` has the digests to sign.
-
-    `tier` is the tier that the effect policy demanded when the request was opened.
-    """
+    """The open request of the run at the gate: the digests to sign, and the tier that the policy demanded then."""
 
     tuple: Json
     request_sha256: str | None

@@ -38,11 +38,10 @@ def facts(connection: Connection, batch_id: str) -> BatchFacts:
 
 
 def shown_facts(connection: Connection, batch_id: str, last_view: BatchView | None = None) -> BatchFacts:
-    """The facts of a page or a folder about a batch. Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
+    """The facts of a page or a folder about a batch. Raises STOP_BATCH_NOT_FOUND.
 
-    Those of a large batch lack the history of its documents, which would take hundreds of megabytes. If `last_view` is
-    given, which is a view of a moment ago, the items of a large batch are those of the view, because to read them again
-    takes seconds.
+    A large batch lacks the history, which would take hundreds of megabytes. Its items are those of `last_view`,
+    a view of a moment ago, if it is given, because to read them again takes seconds.
     """
     if SIZE.one(connection, {"batch_id": batch_id}) <= limits.BATCH_HISTORY_DOCUMENTS_MAX:
         return facts(connection, batch_id)
@@ -53,9 +52,7 @@ def shown_facts(connection: Connection, batch_id: str, last_view: BatchView | No
 
 
 def view(connection: Connection, batch_id: str, documents: Sequence[str] | None = None) -> BatchView:
-    """The batch and its items, or only the items of some documents. Raises STOP_BATCH_NOT_FOUND if the database has no
-    such batch.
-    """
+    """The batch and its items, or only those of some documents. Raises STOP_BATCH_NOT_FOUND."""
     asked = (batch_id, None if documents is None else list(documents))
     answer: Json | None = value_of(connection, "select cutter_governance.fn_batch_seen(%s, %s)", asked)
     if answer is None:
@@ -64,10 +61,7 @@ def view(connection: Connection, batch_id: str, documents: Sequence[str] | None 
 
 
 def in_parts(connection: Connection, batch_id: str) -> BatchView:
-    """The batch and its items, read in parts, because the answer for a large batch has megabytes.
-
-    An item may change between two parts. Raises STOP_BATCH_NOT_FOUND if the database has no such batch.
-    """
+    """The batch and its items, read in parts, between which an item may change. Raises STOP_BATCH_NOT_FOUND."""
     names = DOCUMENTS.all(connection, {"batch_id": batch_id})
     firsts = range(0, max(len(names), 1), limits.BATCH_PART_ITEMS)
     parts = [view(connection, batch_id, names[first : first + limits.BATCH_PART_ITEMS]) for first in firsts]

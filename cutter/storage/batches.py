@@ -79,10 +79,7 @@ class _Registered(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of a batch (seed 001 §2, §6, §7).
-
-    If `unattended` is true, a document without its approval goes to human review.
-    """
+    """The options of a batch (seed 001 §2, §6, §7). An unattended document without an approval goes to human review."""
 
     mode: Mode = "live"
     policy: FailurePolicy = "default"
@@ -201,10 +198,9 @@ def name_of(queue: Queue, options: Options) -> str:
 def register(
     connection: Connection, admission: Admission, options: Options, *, run_caps: Json, starter: str
 ) -> tuple[str, bool]:
-    """Register a batch and return (batch id, whether it is new).
+    """Register a batch and return (batch id, whether it is new). Raises Conflict if another queue has this id.
 
-    `run_caps` are the caps of a run. No document gets a cap longer than the batch's own. Raises Conflict if another
-    queue has this id.
+    No document gets a cap of `run_caps` that is longer than the batch's own.
     """
     queue = admission.queue
     batch_id = name_of(queue, options)

@@ -46,8 +46,6 @@ def blocked(connection: Connection) -> list[BlockedWorker]:
 
 
 def of_state(workers: Sequence[BlockedWorker], state: str) -> list[BlockedWorker]:
-    """The blocked workers that a run in this state needs: the worker of its next gate, and the cutter worker, which
-    drives every run.
-    """
+    """The blocked workers that a run in this state needs: that of its next gate, and the cutter worker."""
     needed = {WorkerRole.CUTTER.value} | {gate.worker.value for gate in GATES if gate.from_state.value == state}
     return [worker for worker in workers if worker.role in needed]

@@ -49,10 +49,7 @@ SET_BY_THE_SUPERUSER: dict[Role, dict[str, str]] = {
         for role in READERS
     },
 }
-"""Settings of a role's sessions.
-
-A role cannot change `temp_file_limit`. It can change the timeouts, see sessions.sql.
-"""
+"""Settings of a role's sessions. A role can change only the timeouts, see sessions.sql."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,10 +146,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _make_role(connection: Connection, role: Role, password: str, room: int) -> None:
-    """Make a role with its session settings and its share of the `room` connections of the server.
-
-    The statement has a SCRAM verifier of the password, so no statement and no log shows the password.
-    """
+    """Make a role with its settings and its share of `room` connections. No statement and no log shows its password."""
     name = sql.Identifier(role)
     if answer(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)) is None:
         connection.execute(sql.SQL("CREATE ROLE {}").format(name))

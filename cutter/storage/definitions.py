@@ -1,7 +1,4 @@
-"""IO: applies changed functions, views and trigger sets, and drops those without a file, in the caller's transaction.
-
-The ledger `cutter_ledger.definition` has the sha256 of each applied file.
-"""
+"""IO: applies changed functions, views and trigger sets, and drops those without file, in the caller's transaction."""
 
 from __future__ import annotations
 

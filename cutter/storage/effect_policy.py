@@ -35,10 +35,9 @@ def read(body: str | None) -> EffectPolicy | InvalidPolicy:
 
 
 def install(connection: Connection, data: bytes, *, replace: bool = False) -> EffectPolicy:
-    """Put a policy in force on all hosts.
+    """Put a policy in force on all hosts. Raises InvalidInput with all problems of a wrong one.
 
-    Raises InvalidInput with all problems of a wrong policy, and Conflict if another policy is in force and `replace` is
-    false, or if somebody installs one at the same time.
+    Raises Conflict if another one is in force and `replace` is false, or if somebody installs one at the same time.
     """
     policy = parse_rules(data)
     if isinstance(policy, InvalidPolicy):

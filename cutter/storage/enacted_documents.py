@@ -30,10 +30,7 @@ def enacted(settings: Settings, document_id: str) -> EnactedVersion | None:
 
 
 def require_fits(settings: Settings, document_id: str, *, effective: date | None, changes: bool) -> None:
-    """Refuse a version that no run can enact on the law in force.
-
-    If `changes` is true, the version corrects or repeals that law.
-    """
+    """Refuse a version that no run can enact on the law in force, which it corrects or repeals if it `changes` it."""
     law = enacted(settings, document_id)
     if law is None:
         if changes:
@@ -52,10 +49,7 @@ def require_fits(settings: Settings, document_id: str, *, effective: date | None
 
 
 def require_can_be_enacted(settings: Settings, document_id: str, *, waits: bool) -> None:
-    """Refuse a live run that cannot enact anything.
-
-    If `waits` is true, the person watches the run and sees that it is skipped, so an unchanged text is not refused.
-    """
+    """Refuse a live run that cannot enact anything, unless the person waits and sees that it is skipped."""
     law = enacted(settings, document_id)
     if law is not None and law.is_newest and not waits:
         raise Refused(

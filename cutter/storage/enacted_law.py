@@ -1,7 +1,4 @@
-"""IO: enacted law as the views of the schema `api` show it: laws, their versions on a day, units, history, search.
-
-Every query of the commands about enacted law is here, in sql/queries/law.sql.
-"""
+"""IO: enacted law as the views of the schema `api` show it: laws, their versions on a day, units, history, search."""
 
 from __future__ import annotations
 
@@ -99,10 +96,7 @@ def laws(connection: Connection, at: date | None = None, *, recorded: datetime =
 
 
 def versions(connection: Connection, document: str, *, recorded: datetime = NEWEST) -> list[LawVersion]:
-    """Every version of a law in order, as the database showed them at that moment.
-
-    NotFound names the law that was probably meant, or the next command.
-    """
+    """Every version of a law in order, as the database showed them at that moment. NotFound names what was meant."""
     known = VERSIONS.all(connection, {"document": document, "recorded": recorded})
     if not known and recorded != NEWEST:
         first = versions(connection, document)[0]

@@ -87,10 +87,7 @@ def translated() -> Iterator[None]:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Raise cutter's error if the server gives no connection or accepts no writes.
-
-    This is for the owner and the superuser. Their other errors are our bugs, and a developer needs the whole text.
-    """
+    """Raise cutter's error if the server is unavailable or read-only. Other errors of the superuser are our bugs."""
     try:
         yield
     except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction) as problem:
@@ -103,10 +100,7 @@ def pooled() -> Unavailable:
 
 
 def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
-    """cutter's error for psycopg's. An unknown error is returned as it is.
-
-    The new error has only the first line of the server's message, without data.
-    """
+    """cutter's error for psycopg's, with the first line of the message, without data. An unknown error stays."""
     state = problem.sqlstate or ""
     line = (problem.diag.message_primary or str(problem)).strip().split("\n")[0][:300]
     if state in CHECK_CODES:

@@ -1,7 +1,4 @@
-"""IO: a gate's transaction: attempt, open, seal, refuse (spec 04 "A gate's transaction").
-
-The functions in the database decide. This module calls them with the fewest round trips and gives types to the answers.
-"""
+"""IO: a gate's transaction: attempt, open, seal, refuse (spec 04 "A gate's transaction"). The database decides."""
 
 from __future__ import annotations
 
@@ -58,10 +55,7 @@ class Attempt:
 
     @property
     def payload_sha256(self) -> str:
-        """The digest of the run, the gate and the predecessor's hash, which covers every input pin.
-
-        It does not depend on the attempt, the time or the approvals.
-        """
+        """The digest of run, gate and the predecessor's hash, which covers all input pins. All attempts have it."""
         return canonical_digest({"run_id": self.run_id, "gate": self.gate.name, "prev_hash": self.prev_hash})
 
 
@@ -82,10 +76,7 @@ class Sealed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunClosed:
-    """The gate is closed: the run is over or unknown, the role may not run the gate, or the gate before is not sealed.
-
-    No attempt was registered.
-    """
+    """No attempt was registered: the run is over or unknown, the role is wrong, or the gate before is not sealed."""
 
     status: str
     state: str
@@ -101,11 +92,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateTerms:
-    """The terms for opening a gate.
-
-    They are the policy's decisions, the approvals to consume, whether it is a rehearsal, the cap in seconds, and the
-    queries to read right after the opening.
-    """
+    """The terms for opening a gate. `reads` are sent right after the opening."""
 
     policy: Json | None = None
     approvals: Sequence[Offer] = ()
@@ -188,10 +175,7 @@ select cutter_governance.fn_gate_open(%s, %s, %s, %s, %s, %s, %s) as answer, ses
 
 @contextmanager
 def gate_transaction(pool: Pool, attempt: Attempt, terms: GateTerms) -> Iterator[OpenGate | NotOpened | Sealed]:
-    """Open the gate's transaction.
-
-    Only `seal` commits it. If it is still open at the end of the block, it rolls back.
-    """
+    """Open the gate's transaction. Only `seal` commits it. At the end of the block it rolls back."""
     with translated(), pool.connection() as connection:
         # The pool ignores an error of its own rollback. So an error of gpg or a store stays the cause, even if the
         # server has ended the transaction because of that wait.
@@ -298,10 +282,7 @@ def refuse(
     pool: Pool, attempt: Attempt, *, outcome: str, reason: str, report: Json | None, state: str | None,
     retry_seconds: float | None = None,
 ) -> None:  # fmt: skip
-    """Record the outcome of an attempt in a separate transaction. If `state` is given, move the run to it.
-
-    The next attempt is due in `retry_seconds`. None means that no attempt follows automatically.
-    """
+    """Record the outcome of an attempt in a separate transaction, and move the run to `state`, if it is given."""
     with single(pool) as connection:
         connection.execute(
             "select cutter_governance.fn_gate_refuse(%s, %s, %s, %s, %s, %s, %s, %s)",

@@ -61,10 +61,7 @@ def migrate(settings: Settings) -> Outcome:
 
 
 def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
-    """Bring the database of a cutter_owner connection string to the schema of `files`.
-
-    Without `files` it uses the files of this version. Only tests give others.
-    """
+    """Bring the database of a cutter_owner connection string to the schema of `files`, which only tests give."""
     files = files or shipped()
     with (
         writing(),
@@ -98,10 +95,7 @@ def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
 
 
 def check(settings: Settings, files: SchemaFiles | None = None) -> tuple[str, ...]:
-    """The names of what `migrate` would apply or drop.
-
-    It changes nothing, and raises if an applied migration changed.
-    """
+    """The names of what `migrate` would apply or drop. Raises if an applied migration changed."""
     files = files or shipped()
     with (
         writing(),
@@ -130,9 +124,7 @@ def _make_ledger(connection: Connection) -> None:
 
 
 def _missing(connection: Connection, files: SchemaFiles) -> list[Migration]:
-    """The migrations to apply. Raises Conflict if an applied migration is unknown or has changed, or if the database
-    is newer.
-    """
+    """The migrations to apply. Raises Conflict if an applied one is unknown or changed, or the database is newer."""
     ledger = {row.number: row for row in APPLIED.all(connection)}
     missing = []
     for migration in files.migrations:

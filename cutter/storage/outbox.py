@@ -30,9 +30,7 @@ class WaitingOfRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAndClock:
-    """All facts for a run's projections and waiting documents, and the database's clock. Of a run that moves and has no
-    waiting document only the run itself.
-    """
+    """All facts for a run's projections and waiting documents, or only the run if it moves and no document waits."""
 
     sidecar: RunSidecar
     now: datetime

@@ -55,10 +55,7 @@ SESSION = " ".join(
         "intervalstyle": "postgres",
     }.items()
 )
-"""Settings of every session.
-
-With them, PostgreSQL frees a killed worker's locks in half a second, not eight (measured).
-"""
+"""Settings of every session, so that PostgreSQL frees a killed worker's locks in half a second, not eight."""
 
 PERCENT_OF_CONNECTIONS = {
     Role.OWNER: 3,
@@ -86,10 +83,7 @@ CONNECTIONS_MIN = 5
 
 
 class _Session(psycopg.Connection[tuple[object, ...]]):
-    """A connection whose pipelines end with a Sync, so that the server counts the time after a pipeline as idle.
-
-    It can read every JSON value of PostgreSQL (`cutter.domain.recorded_values.loads`).
-    """
+    """A connection whose pipelines end with a Sync, and that reads every JSON value of PostgreSQL."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -147,11 +141,7 @@ def open_pool(
 
 
 def check_quiet(connection: Connection) -> None:
-    """Check an idle connection only if its socket has data, because a stopped server has closed its end.
-
-    The check needs no round trip if the server is well. If it raises psycopg.OperationalError, the pool makes another
-    connection.
-    """
+    """Check an idle connection only if its socket has data, because a stopped server has closed its end."""
     looking = select.poll()
     looking.register(connection.fileno(), select.POLLIN)
     if looking.poll(0):
@@ -160,10 +150,7 @@ def check_quiet(connection: Connection) -> None:
 
 @contextmanager
 def single(pool: Pool) -> Iterator[Connection]:
-    """A connection on which each statement is a transaction of its own. This takes one round trip instead of three.
-
-    The statements of a pipeline are one transaction: if one fails, none counts.
-    """
+    """A connection on which each statement is a transaction of its own, in one round trip. So is a pipeline."""
     with translated(), pool.connection() as connection:
         connection.autocommit = True
         try:
@@ -193,10 +180,7 @@ def session(settings: Settings, role: Role) -> Iterator[Connection]:
 
 
 def check_direct(settings: Settings, role: Role) -> None:
-    """Raise Unavailable if a pooler is between cutter and PostgreSQL.
-
-    It may refuse the connection's options, change the server process between two transactions, or hide its number.
-    """
+    """Raise Unavailable if a pooler is between cutter and PostgreSQL, even one that hides the server's processes."""
     with session(settings, role) as connection:
         connection.execute("select set_config('cutter.direct', 'yes', false)")
         with connection.transaction():

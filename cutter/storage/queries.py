@@ -1,7 +1,4 @@
-"""IO: reads named SQL blocks. In a `.sql` file, a line `-- name: some_query` begins a block. Each file is read once.
-
-A comment below the name describes the query. It is not sent to the server.
-"""
+"""IO: reads named SQL blocks, which begin with a line `-- name: some_query`. Each file is read once."""
 
 from __future__ import annotations
 

@@ -48,10 +48,7 @@ class Rows(Generic[T]):
 
 
 def records(name: str, kind: Callable[..., T], *, named: Named = query) -> Rows[T]:
-    """A query whose columns are the fields of `kind`. If one does not fit, psycopg's error names it.
-
-    `kind` is a record, or a function that makes a record from the columns.
-    """
+    """A query whose columns are the parameters of `kind`. If one does not fit, psycopg's error names it."""
     columns = tuple(signature(kind).parameters)
     return Rows(name, kwargs_row(kind), named, columns)
 
@@ -79,10 +76,7 @@ def together(connection: Connection, reads: Sequence[tuple[Rows[Any], Mapping[st
 
 
 def many(connection: Connection, name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Run one named query N times, and return the first column of each answer, in order.
-
-    psycopg pipelines the calls.
-    """
+    """Run one named query N times, pipelined, and return the first column of each answer, in order."""
     if not rows:
         return ()
     answers: list[str] = []

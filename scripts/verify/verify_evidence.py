@@ -162,7 +162,6 @@ class Members:
 
     @cached_property
     def events(self) -> list[Json]:
-        """The events of the audit chain."""
         return [strict(event["body"]) for event in self.rows("audit")[:-1]]
 
     @cached_property
@@ -359,10 +358,7 @@ BOUND = {
     | {"manifest_digest", "region_sha", "grants_sha256"},
     "tuple": ANY | SAME | {"batch_id"},
 }  # fmt: skip
-"""The fields of a statement to approve, by its binding.
-
-All are compared. SG_lifecycle_authz adds review_decision_id.
-"""
+"""The fields of a statement to approve, by its binding. SG_lifecycle_authz adds review_decision_id."""
 PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha", "findings_digest")
 NONE = "none"
 """What stands for no red findings, in a pin and in a statement."""
@@ -612,10 +608,7 @@ def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
 
 
 def _fault(event: Json, last: str, heads: Json) -> str:
-    """The fault of an event, or an empty text.
-
-    Its hash is sha256(previous hash, body), at first sha256(chain's name).
-    """
+    """The fault of an event, or an empty text. Its hash is sha256(previous hash, body), first sha256(chain's name)."""
     name, which = event["chain"], f"event {event['seq']} of {event['chain']}"
     seq, previous = heads.get(name, (0, digest(name)))
     if name != last and (name in heads or name < last):

@@ -18,10 +18,7 @@ BOUND = {
     | {"manifest_digest", "region_sha", "grants_sha256"},
     "tuple": ANY | SAME | {"batch_id"},
 }  # fmt: skip
-"""The fields of a statement to approve, by its binding.
-
-All are compared. SG_lifecycle_authz adds review_decision_id.
-"""
+"""The fields of a statement to approve, by its binding. SG_lifecycle_authz adds review_decision_id."""
 PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_digest", "region_sha", "findings_digest")
 NONE = "none"
 """What stands for no red findings, in a pin and in a statement."""

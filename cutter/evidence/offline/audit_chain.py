@@ -62,10 +62,7 @@ def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
 
 
 def _fault(event: Json, last: str, heads: Json) -> str:
-    """The fault of an event, or an empty text.
-
-    Its hash is sha256(previous hash, body), at first sha256(chain's name).
-    """
+    """The fault of an event, or an empty text. Its hash is sha256(previous hash, body), first sha256(chain's name)."""
     name, which = event["chain"], f"event {event['seq']} of {event['chain']}"
     seq, previous = heads.get(name, (0, digest(name)))
     if name != last and (name in heads or name < last):
