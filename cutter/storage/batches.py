@@ -48,24 +48,9 @@ class _Profile:
     profile_body: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Weight:
-    tenant: str
-    weight: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FailedRun:
-    document_id: str
-    run_id: str
-    state: str
-    batch_id: str | None
-
-
 DOCUMENTS = records("batch_known", _Document)
 PROFILES = records("profiles_of_versions", _Profile)
-WEIGHTS = records("tenant_weights", _Weight)
-FAILED = records("failed_runs", _FailedRun)
+WEIGHTS: Rows[dict[str, int]] = values("tenant_weights")
 REGISTERED: Rows[str] = values("batch_of_queue")
 
 
@@ -156,8 +141,7 @@ def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict
 
 def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
     """The present weights of these items' tenants. A registered batch keeps the weights of its registration."""
-    names = sorted({item.tenant for item in items})
-    return {weight.tenant: weight.weight for weight in WEIGHTS.all(connection, {"tenants": names})}
+    return WEIGHTS.one(connection, {"tenants": sorted({item.tenant for item in items})})
 
 
 def admit(connection: Connection, data: bytes, options: Options) -> Admission:
@@ -229,16 +213,17 @@ def register(
     return batch_id, answer.status == "registered"
 
 
+def _unsigned_failure(document_id: str, run_id: str, state: str, batch_id: str | None) -> UnsignedFailure:
+    again = include_command(batch_id, document_id) if batch_id else f"cutter run {document_id} --amends {run_id}"
+    return UnsignedFailure(document_id=document_id, run_id=run_id, state=state, sign=again)
+
+
+FAILED = records("failed_runs", _unsigned_failure)
+
+
 def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[UnsignedFailure]:
     """The newest failed run of each of these documents, with the command that continues it."""
-    return [
-        UnsignedFailure(
-            document_id=run.document_id, run_id=run.run_id, state=run.state,
-            sign=include_command(run.batch_id, run.document_id)
-            if run.batch_id else f"cutter run {run.document_id} --amends {run.run_id}",
-        )
-        for run in FAILED.all(connection, {"document_ids": list(document_ids)})
-    ]  # fmt: skip
+    return FAILED.all(connection, {"document_ids": list(document_ids)})
 
 
 def with_lanes(options: Options, lanes: int | None) -> Options:

@@ -25,7 +25,6 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _COMMENT = ("--", "/*")
-_QUOTES = "'\"$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +51,6 @@ def statements(sql: str) -> Iterator[Statement]:
             start = token.start()
     if start is not None:
         raise ValueError(f"line {line_of(sql, start)}: the statement has no semicolon")
-
-
-def plain(sql: str) -> tuple[str, str]:
-    """The text with one space for each run of spaces and comments, and its shape.
-
-    The shape is as long as the text, and in it every quoted text and name is filled. So a pattern finds only words.
-    """
-    texts, shapes = [""], [""]
-    for token in TOKEN.finditer(sql):
-        text = token[0]
-        if text.isspace() or text.startswith(_COMMENT):
-            text = "" if texts[-1] == " " else " "
-        if text:
-            texts.append(text)
-            quoted = len(text) > 1 and text[-1] in _QUOTES
-            shapes.append(f"{text[0]}{'_' * (len(text) - 2)}{text[-1]}" if quoted else text)
-    return "".join(texts), "".join(shapes)
 
 
 def line_of(sql: str, offset: int) -> int:

@@ -122,7 +122,7 @@ select cutter_governance.fn_tenant_room(t.tenant, 'batch') from unnest(%(tenants
 
 -- name: tenant_weights
 -- Returns the weight of each named tenant.
-select t.tenant, (cutter_governance.fn_tenant_caps(t.tenant, 'batch') ->> 'weight')::integer as weight
+select coalesce(jsonb_object_agg(t.tenant, cutter_governance.fn_tenant_caps(t.tenant, 'batch') -> 'weight'), '{}')
 from unnest(%(tenants)s::text[]) as t (tenant)
 
 -- name: failed_runs
