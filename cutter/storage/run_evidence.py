@@ -19,7 +19,6 @@ class Snapshot:
     profile_body: str
     options: Json
     forbidden_ids: list[str]
-    source_document_ref: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,7 @@ from cutter.storage.run_evidence import Snapshot
 
 
 def previewed(body: bytes, options: dict[str, Any], *, allowed: int = 1_000) -> str:
-    pinned = Snapshot(
-        data=b"", profile_body=body.decode(), options=options, forbidden_ids=["DIEU-44"], source_document_ref="x"
-    )
+    pinned = Snapshot(data=b"", profile_body=body.decode(), options=options, forbidden_ids=["DIEU-44"])
     return preview_of(pinned, allowed)
 
 

@@ -85,7 +85,7 @@ from cutter_governance.run r where r.run_id = %(run_id)s
 
 -- name: request_snapshot
 -- Returns source and profile of an open request that has no document yet.
-select s.bytes as data, v.profile_body, v.marking_options as options, d.forbidden_ids, d.source_document_ref
+select s.bytes as data, v.profile_body, v.marking_options as options, d.forbidden_ids
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id
 join public.source_version v on v.id = r.source_version_id

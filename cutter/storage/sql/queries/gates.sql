@@ -18,7 +18,7 @@ where d.doc_code = %(document_id)s
 
 -- name: snapshot_of_version
 -- Returns the bytes, profile and options of a version.
-select s.bytes as data, v.profile_body, v.marking_options as options, d.forbidden_ids, d.source_document_ref
+select s.bytes as data, v.profile_body, v.marking_options as options, d.forbidden_ids
 from public.source_version v
 join public.source_snapshot s on s.sha256 = v.content_checksum
 join public.source_document d on d.source_document_ref = v.source_document_ref
