@@ -55,8 +55,6 @@ CAMPAIGNS = (*(
         ("P17", "routes of changing an enacted row, version, receipt or audit event", "p17_immutability", (),
          "0 succeed for anyone but the owner and a superuser"),
         ("P18", "backup defects", "p18_backup_defects", ("--trials", "200"), "200 caught, no plaintext on disk"),
-        ("P19", "hostile queue files: bombs, tags, duplicates, bidi, depth, size; and as many well-formed ones",
-         "p19_hostile_queues", ("--trials", "500"), "0 accepted, none over 1 s or 100 MiB; all well-formed ones are"),
         ("P20", "100 documents, 4 lanes, 10 poisoned, 2 kills of worker and server, one outage", "p20_the_night",
          ("--documents", "100", "--poisoned", "10", "--lanes", "4", "--kills", "2", "--outages", "1", "--plain"),
          "90 enacted, 10 quarantined with one document each, leg A and enactment never two at once"),

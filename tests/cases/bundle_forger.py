@@ -95,7 +95,7 @@ class Forger:
         self._named("signed")
         self._receipts()
         self._decided()
-        self.tell(self.bodies())
+        self.tell([self._heard(body) for body in self.bodies()])
         moves = [{n: e[n] for n in {*e} - {"at", "kind", "seq"}} for e in self.bodies() if "event_type" in e]
         views = [row for row in self.rows("transitions") if row["event_type"][:8] not in ("document", "approval")]
         rows = [{n: move[n] for n in {*move} - {"run_id"}} for move in moves]
@@ -108,6 +108,13 @@ class Forger:
             old, new = name.removeprefix(f"{folder}/").removesuffix(ending), offline.digest(self.members[name])
             if old != new:
                 self.everywhere(old, new)
+
+    def _heard(self, event: Row) -> Row:
+        """An event of a verdict names the signature that the bundle now has."""
+        signature = self.members.get(f"signed/{event.get('approval_sha256')}.asc")
+        if signature is None or "signature_sha256" not in event:
+            return event
+        return event | {"signature_sha256": offline.digest(signature)}
 
     def _receipts(self) -> None:
         previous, old = offline.digest(self.run_id), [row["receipt_hash"] for row in self.rows("receipts")]

@@ -1,4 +1,4 @@
-"""Pure: queue files for P19: well-formed ones of every form that is allowed, and hostile ones made from them.
+"""Pure: queue files: well-formed ones of every form that is allowed, and hostile ones made from them.
 
 A hostile file is a well-formed one with one thing in it that no queue may have, so that nothing else gets it refused.
 """

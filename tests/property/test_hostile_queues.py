@@ -1,6 +1,4 @@
-"""IO: P19: no hostile queue file is taken, and none costs its reader more than a second or 100 MiB.
-
-    python -m tests.campaigns.p19_hostile_queues --trials 500 --seed 1 --out p19.jsonl
+"""No hostile queue file is taken, and none costs its reader more than a second or 100 MiB.
 
 Each trial is a file on disk, read by a process of its own as the command reads it, whose time is the processor's and
 whose memory is what it takes beyond that of the process it was forked from. As many well-formed files must be taken
@@ -14,13 +12,12 @@ import json
 import os
 import resource
 import signal
-import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from pydantic import ValidationError
 
@@ -29,7 +26,11 @@ from cutter.batch.queue_file import QueueFile
 from cutter.limits import MIB
 from cutter.projections.batch_queue_file import read_queue
 from tests.cases.queue_cases import KINDS, good, hostile
-from tests.cases.trials import Dice, Summary, command_line, write_lines
+from tests.cases.trials import Dice
+
+SEED = 1
+TRIALS = max(map(len, KINDS.values()))
+"""Of each kind, so that each form comes once."""
 
 SECONDS_MAX = 1.0
 MEMORY_MAX_MIB = 100
@@ -116,49 +117,31 @@ def within(row: Row) -> bool:
     return bool(row["seconds"] <= SECONDS_MAX and row["mib"] <= MEMORY_MAX_MIB and row["said"] != OVER)
 
 
-def trial(folder: Path, seed: int, number: int) -> list[Row]:
-    """A hostile file, read twice, and a well-formed one."""
-    path = folder / "queue.yaml"
-    kind, form, data = hostile(Dice(seed, "hostile", number), number)
-    path.write_bytes(data)
-    rows = [
-        {"arm": arm, "trial": number, "kind": kind, "form": form, "bytes": len(data), **measured(read, path)}
-        for arm, read in (("product", product), ("plain", plain))
-    ]
-    path.write_bytes(good(Dice(seed, "good", number)).encode())
-    return [*rows, {"arm": "good", "trial": number, "kind": "good", "form": "good", **measured(product, path)}]
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_hostile_queue_is_taken_and_one_of_each_kind_fools_a_plain_reader(tmp_path: Path, kind: str) -> None:
+    path, fooled = tmp_path / "queue.yaml", 0
+    for number in range(list(KINDS).index(kind), TRIALS * len(KINDS), len(KINDS)):
+        drawn, form, data = hostile(Dice(SEED, "hostile", number), number)
+        path.write_bytes(data)
+        row, control = measured(product, path), measured(plain, path)
+        assert (drawn, row["said"], within(row)) == (kind, REFUSED, True), (form, row)
+        fooled += control["said"] != REFUSED or not within(control)
+    assert fooled
 
 
-def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
-    """So many hostile files and as many good ones."""
-    with tempfile.TemporaryDirectory(prefix="p19") as folder:
-        rows = [row for number in range(trials) for row in trial(Path(folder), seed, number)]
-    write_lines(out, ({"seed": seed, **row} for row in rows))
-    return summary(rows)
+def test_every_well_formed_queue_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "queue.yaml"
+    for number in range(TRIALS * len(KINDS)):
+        path.write_text(good(Dice(SEED, "good", number)))
+        row = measured(product, path)
+        assert (row["said"], within(row)) == (TAKEN, True), (number, row)
 
 
-def summary(rows: list[Row]) -> Summary:
-    """Failures: a hostile file that is not refused, a good one that is, and either over the bounds."""
-    ours = [row for row in rows if row["arm"] == "product"]
-    well = [row for row in rows if row["arm"] == "good"]
-    fooled = [row for row in rows if row["arm"] == "plain" and (row["said"] != REFUSED or not within(row))]
-    wrong = [row for row in ours if row["said"] != REFUSED or not within(row)]
-    wrong += [row for row in well if row["said"] != TAKEN or not within(row)]
-    every_kind = {row["kind"] for row in fooled} == set(KINDS)
-    result = Summary(
-        name="P19 hostile queue files",
-        n=len(ours),
-        failures=len(wrong),
-        control=len(fooled) if every_kind else 0,
-        control_n=len(ours),
-        counts=Counter(f"{row['kind']}: {row['said']}" for row in (*ours, *well)),
-    )
-    result.counts.update(f"the control: {row['kind']}" for row in fooled)
-    result.counts.update(f"WRONG: {row['kind']}, {row['form']}, trial {row['trial']}: {row['said']}" for row in wrong)
-    result.counts["most milliseconds"] = round(1000 * max(row["seconds"] for row in (*ours, *well)))
-    result.counts["most MiB"] = round(max(row["mib"] for row in (*ours, *well)))
-    return result
+def test_a_reader_that_takes_too_much_is_ended(tmp_path: Path) -> None:
+    def forever(_: Path) -> str:
+        while True:
+            pass
 
-
-if __name__ == "__main__":
-    raise SystemExit(command_line(run, "P19: hostile queue files", trials=500))
+    assert measured(forever, tmp_path)["said"] == OVER
+    assert measured(lambda _: "x" * (1 << 30), tmp_path)["said"] == OVER
+    assert measured(lambda _: str(1 // 0), tmp_path)["said"] not in (TAKEN, REFUSED, OVER)
