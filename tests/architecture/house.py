@@ -28,7 +28,7 @@ LIMITS: dict[str, int] = {
     "SQL, lines": 9_080,
     "modules behind a reading gate": 95,
     "private helpers with one caller, per mille of all functions": 150,
-    "SQL functions with at most one caller": 42,
+    "SQL functions with at most one caller": 43,
     "commands": 68,
     "options": 142,
     "settings": 50,
