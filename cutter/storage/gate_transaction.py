@@ -282,7 +282,10 @@ def refuse(
     pool: Pool, attempt: Attempt, *, outcome: str, reason: str, report: Json | None, state: str | None,
     retry_seconds: float | None = None,
 ) -> None:  # fmt: skip
-    """Record the outcome of an attempt in a separate transaction, and move the run to `state`, if it is given."""
+    """Record the outcome of an attempt in a separate transaction, and move the run to `state`, if it is given.
+
+    The next attempt is due in `retry_seconds`. None means that no attempt follows automatically.
+    """
     with single(pool) as connection:
         connection.execute(
             "select cutter_governance.fn_gate_refuse(%s, %s, %s, %s, %s, %s, %s, %s)",
