@@ -111,7 +111,8 @@ def make_worker(
         activity_executor=executor,
         max_concurrent_activities=SLOTS,
         max_cached_workflows=cached_workflows,
-        max_concurrent_workflow_tasks=limits.WORKFLOW_TASKS,
+        # Python runs them one after the other. The server would hand out again what waits too long.
+        max_concurrent_workflow_tasks=16,
         # This worker starts the activities of its own queue itself, and they are not sent through the queue.
         # Temporal does not offer this for pinned builds.
         disable_eager_activity_execution=deps.settings.versioning == "pinned",

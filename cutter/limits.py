@@ -224,18 +224,11 @@ RETRIES_A_GATE = 4
 FAILURE_BUDGET_A_RUN = 6
 """Failures of dependencies in a whole run, before it stops as stopped_unavailable_<what>."""
 
-LOST_WORKERS_A_GATE = 20
-"""Attempts of one gate that died together with their worker. If there are more, the gate itself kills workers."""
-
 STILL_SECONDS = 300
 """A run that waits for nobody and has not moved for so long is shown with `cutter reconcile` as its next command."""
 
 HOLD_LOOK_SECONDS = 15
 """A command asks Temporal about a run that has not moved for so long, because somebody may have paused it there."""
-
-LOST_WORKER_DELAYS_SECONDS = (1, 2, 5, 10)
-"""Pause before an attempt that died with its worker is tried again. A fault that fails every attempt at once would
-otherwise use up all tries within a second."""
 
 OUTAGE_LOOK_SECONDS = 30
 """A run that met an outage and could not record its stop in PostgreSQL tries to record it again after this time."""
@@ -244,9 +237,6 @@ OUTAGE_LOOK_SECONDS_MAX = 3_600
 OUTAGE_LOOK_PART = 10
 """Later tries follow after a tenth of the time that the outage has lasted, but at most after the maximum. So the record
 follows soon after the outage ends, and a long outage costs few events."""
-
-BACKUPS_A_GATE = 3
-"""Backups that may become stale before leg A starts. Then the run stops: a backup takes longer than it may be old."""
 
 SENT_BACK_A_RUN = 20
 """How often the workflow's view of a run may disagree with the database before the run stops for an operator."""
@@ -265,9 +255,6 @@ HARD_CAP_MINUTES = 60
 
 LANE_WAIT_SECONDS = 5
 """The durable timer between two tries to get the write lane."""
-
-LANE_WAIT_TRIES = 720
-"""Tries to get the write lane, for more than half an hour. Then the run stops as stopped_unavailable_write_lane."""
 
 HISTORY_SECONDS = 10
 """The size of Temporal's answer with a page of a run's history. A whole history has some 140 events."""
@@ -293,9 +280,6 @@ CONTROL_ACTIVITY_SECONDS = 120
 
 PARKED_SECONDS = 30 * 24 * 3600
 """The workflow of a stopped run closes after this time. `cutter orchestrate resume` starts a new one."""
-
-UPDATE_ANSWER_SECONDS = 60
-"""The caller of an update waits this long for the verdict. After that, the document waits in the queue."""
 
 START_GRACE_SECONDS = 60
 """The reconciler ignores a younger run that has tried no gate: its workflow starts a moment after its row."""
@@ -364,11 +348,6 @@ ARENAS = 2
 GIVE_BACK_SECONDS = 30
 """The pause after which a worker gives memory back. A look at a large batch frees megabytes."""
 
-WORKFLOW_TASKS = 16
-"""Steps of workflows that a worker takes at once. Python runs them one after the other. If a worker took a hundred of
-them together, each would last longer than the server waits, and the server would hand it out again.
-"""
-
 # --- PostgreSQL ------------------------------------------------------------------------------------------------------
 
 LOCK_TIMEOUT_SECONDS = 20
@@ -425,9 +404,6 @@ BACKUP_NICENESS = 10
 
 STEER_SECONDS = 300
 """The longest time that a batch's activity waits for a change. Then it answers that there is none."""
-
-SET_SECONDS = 1800
-"""The cap for judging one set of approvals: a thousand signatures, each verified by gpg."""
 
 QUEUE_ITEMS_DEFAULT = 100
 """Documents of a queue, unless the setting says otherwise (seed 001 §2)."""
@@ -514,17 +490,8 @@ BATCH_LANES = 4
 BATCH_LANES_MAX = 64
 """Lanes that a person may ask for. No machine has use for so many. The database has the same limit."""
 
-TENANT_CHARACTERS_MAX = 64
-"""Characters of a tenant's name. Temporal's fairness keys are not longer. The database has the same limit."""
-
 WEIGHT_MAX = 1_000
 """The largest weight of a tenant. Temporal's fairness accepts no larger one. The database has the same limit."""
-
-BATCH_OUTAGE_PAUSE_SECONDS = 60
-"""The pause of a batch before each further question to the database during an outage, until the batch's own cap."""
-
-BATCH_ORDERS_WAITING_MAX = 50
-"""Stops and cancels of a batch that wait. A batch needs no other message from people."""
 
 # --- Notifications ---------------------------------------------------------------------------------------------------
 
@@ -608,9 +575,6 @@ NAME_CHARACTERS_MAX = 100
 
 ANSWER_ENTRIES_MAX = 50
 """Facts, counts or names in such an answer. Our largest answer has twenty."""
-
-JSON_DIGITS_MAX = 4_000
-"""Digits of a whole number in a JSON value: Python reads at most 4,300, PostgreSQL holds 131,072."""
 
 JSON_DEPTH_MAX = 100
 """The depth from which on a JSON value is one word. Python's parser ends near 1,000, PostgreSQL's near 6,000."""

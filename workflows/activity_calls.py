@@ -152,4 +152,5 @@ async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
 def lost_worker_delays(caps: Caps) -> tuple[float, ...]:
     """The pauses after attempts that died with their worker. None is longer than the pause of a retry."""
     longest = max(caps.retry_delays_seconds)
-    return tuple(min(seconds, longest) for seconds in limits.LOST_WORKER_DELAYS_SECONDS)
+    # A fault that fails every attempt at once would otherwise use up all tries within a second.
+    return tuple(min(seconds, longest) for seconds in (1, 2, 5, 10))

@@ -160,7 +160,8 @@ class Batch:
     async def _outage(self, reason: str) -> None:
         self.display.outage = f"waiting: {reason}"
         workflow.set_current_details(view.details(self.display))
-        await workflow.sleep(limits.BATCH_OUTAGE_PAUSE_SECONDS, summary="ask the database again")
+        # The pause of a batch before each further question to the database during an outage, until the batch's own cap.
+        await workflow.sleep(60, summary="ask the database again")
 
     async def _start_document(self, start: BatchStart) -> None:
         run = RunInput(
@@ -216,7 +217,8 @@ class Batch:
     def _order(self, kind: Literal["stop", "cancel"], argument: Any) -> None:
         reason = argument.get("reason") if isinstance(argument, dict) else argument
         text = " ".join(reason.split()) if isinstance(reason, str) else ""
-        if len(self.orders) < limits.BATCH_ORDERS_WAITING_MAX:
+        # Stops and cancels of a batch that wait. A batch needs no other message from people.
+        if len(self.orders) < 50:
             short_reason = text[: limits.REASON_CHARACTERS_MAX] or "no reason given"
             self.orders.append(HaltInput(batch_id=self.display.batch_id, kind=kind, reason=short_reason))
 
@@ -263,9 +265,8 @@ class Batch:
                 "malformed", 'the argument is {"folder": "<folder in the knowledge base>", "listing_sha256": "…"}'
             )
         try:
-            answer: SetAnswer = await self._ask(
-                "judge_set", asked, SetAnswer, "judge a set", seconds=limits.SET_SECONDS
-            )
+            # a thousand signatures, each verified by gpg
+            answer: SetAnswer = await self._ask("judge_set", asked, SetAnswer, "judge a set", seconds=1800)
         except (DependencyUnavailable, ActivityFailed) as problem:
             return _no("unavailable", str(problem))
         if answer.status == "refused":

@@ -124,14 +124,16 @@ class GateRunner:
                 await self.control.stop_here(StopOrder(kind=outcome.code, reason=outcome.reason))
             case "lane_busy":
                 tries.busy += 1
-                if tries.busy > limits.LANE_WAIT_TRIES:
+                # for more than half an hour
+                if tries.busy > 720:
                     await self.control.hold("stopped_unavailable_write_lane", outcome.reason, gate.name)
                 # Without jitter, runs that were approved together would come back together to one lane.
                 seconds = self.progress.caps.lane_wait_seconds * (0.2 + 0.8 * workflow.random().random())
                 await self.control.pause(seconds, f"{gate.name}: write lane busy, try {tries.busy + 1}")
             case "backup_stale":
                 tries.stale += 1
-                if tries.stale > limits.BACKUPS_A_GATE:
+                # A backup takes longer than it may be old.
+                if tries.stale > 3:
                     await self.control.hold("stopped_unavailable_backup", outcome.reason, gate.name)
                 order, why = GateInput(run_id=self.progress.run_id), "a new backup, because the old one is stale"
                 fresh = await self.control.call("refresh_backup", order, BackupRefreshed, why)
@@ -182,7 +184,8 @@ class GateRunner:
     async def _lost(self, gate: Gate, why: str, what: str, tries: Tries) -> None:
         """Let another worker take the next attempt, because this one has no usable outcome."""
         tries.lost += 1
-        most = limits.LOST_WORKERS_A_GATE + 1
+        # If more attempts die with their workers, the gate itself kills them.
+        most = 21
         delays = lost_worker_delays(self.progress.caps)
         budget = RetryBudget(max_attempts=most, max_failures=most, delays_seconds=delays)
         decision = decide(attempts=tries.lost, failures=tries.lost, budget=budget)

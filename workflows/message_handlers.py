@@ -13,7 +13,6 @@ from typing import Any
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from cutter import limits
     from workflows import message_queue
     from workflows.run_progress import RunProgress
 
@@ -59,7 +58,8 @@ class MessageHandlers:
         try:
             await workflow.wait_condition(
                 lambda: ticket in self.answers or self.ended,
-                timeout=limits.UPDATE_ANSWER_SECONDS,
+                # The caller of an update waits this long for the verdict. After that, the document waits in the queue.
+                timeout=60,
                 timeout_summary="verdict",
             )
         except TimeoutError:

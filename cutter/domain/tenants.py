@@ -13,7 +13,8 @@ from cutter import limits
 from cutter.domain.recorded_values import record
 from cutter.types import Json
 
-NAME = re.compile(rf"[A-Za-z0-9._@-]{{1,{limits.TENANT_CHARACTERS_MAX}}}")
+# Characters of a tenant's name. Temporal's fairness keys are not longer. The database has the same limit.
+NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 """The form of a tenant's name. The database has the same form."""
 
 CAPS = {
