@@ -25,10 +25,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
     "product Python, lines": 60_960,
-    "SQL, lines": 9_080,
+    "SQL, lines": 9_000,
     "modules behind a reading gate": 95,
     "private helpers with one caller, per mille of all functions": 150,
-    "SQL functions with at most one caller": 43,
+    "SQL functions with at most one caller": 42,
     "commands": 68,
     "options": 142,
     "settings": 50,

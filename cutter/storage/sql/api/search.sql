@@ -1,7 +1,6 @@
--- Returns the units in force on a day, or of one version of a law, whose title or text has the words, the best first. A part
--- of a word is found from three letters on, and from one letter on in a script without spaces. If no unit has the words,
--- words that are a typing mistake apart are looked for. With `recorded` it answers as it would have answered then. `day` is
--- another name of `on`, which is a reserved word of SQL.
+-- Returns the units in force on a day, or of one version of a law, whose title or text has the words, the best first. A
+-- part of a word is found from three letters on, and from one letter on in a script without spaces. If no unit has the
+-- words, words that are a typing mistake apart are looked for. With `recorded` it answers as it would have then.
 create or replace function api.search(
     words text, "on" date default (now() at time zone 'UTC')::date, in_document text default null,
     in_version integer default null, at_most integer default 20, recorded timestamptz default 'infinity',

@@ -1,6 +1,5 @@
--- Returns the units of all laws, or of one law, that are in force on a day, in the order of each law's source. With `recorded`
--- it answers what the database said at that moment. Without a day it takes the day of that moment, and by default today.
--- `day` is another name of `on`, which is a reserved word of SQL.
+-- Returns the units of all laws, or of one law, that are in force on a day, in the order of each law's source. With
+-- `recorded` it answers what the database said at that moment. Without a day it takes the day of that moment or today.
 create or replace function api.unit_in_force(
     "on" date default null, recorded timestamptz default 'infinity', in_document text default null,
     day date default null)

@@ -1,5 +1,4 @@
--- The table is append-only, and a row is written only in the open enactment of its run. A notification tells of
--- it, and at COMMIT the enacted law enters the index of the search.
+-- The table is append-only, written only in the open enactment of its run. A notification and the search follow.
 create trigger trg_aa_enactment_guard before insert on public.enactment
     for each row execute function cutter_governance.fn_governance_guard('IG_lifecycle_enact_execute');
 create trigger trg_enactment_append_only before update or delete or truncate

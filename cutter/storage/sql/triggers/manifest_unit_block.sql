@@ -1,5 +1,4 @@
--- The table is append-only, and rows are written only in the open gate of their run. A manifest has a block for each unit, so
--- one check is for all rows of a statement.
+-- The table is append-only, written only in the open gate of its run. One check is for all rows of a statement.
 create trigger trg_aa_manifest_unit_block_guard before insert or update on cutter_governance.manifest_unit_block
     for each statement execute function cutter_governance.fn_governance_guard('IG_leg_b_record');
 create trigger trg_manifest_unit_block_append_only before update or delete or truncate

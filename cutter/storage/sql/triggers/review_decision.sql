@@ -1,5 +1,4 @@
--- A decision is written by its gate or its request, begins without a verdict of the caller's choice, and changes
--- once.
+-- A decision is written by its gate or its request, begins without a verdict of the caller's choice, and changes once.
 create trigger trg_aa_review_decision_guard before insert on cutter_governance.review_decision
     for each row when (new.type = 'cut') execute function cutter_governance.fn_governance_guard('IG_leg_b_record');
 create trigger trg_review_decision_begins before insert on cutter_governance.review_decision

@@ -1,5 +1,4 @@
--- The table is append-only, and rows are written only in the open leg A of their run. A revision has a row for each unit, so
--- one check is for all rows of a statement.
+-- The table is append-only, written only in the open leg A of its run. One check is for all rows of a statement.
 create trigger trg_aa_revision_row_guard before insert on cutter_governance.revision_row
     for each statement execute function cutter_governance.fn_governance_guard('IG_cut_leg_a_execute');
 create trigger trg_revision_row_append_only before update or delete or truncate

@@ -1,5 +1,4 @@
--- Only the gateway functions write versions, in an open gate; enacted versions never change. The twins named
--- `_always` hold in replica mode too, where the others are skipped.
+-- Only the gateway writes versions, in an open gate. The twins named `_always` hold in replica mode too.
 create trigger trg_aa_uv_gateway_write_guard before insert or update or delete on public.unit_version
     for each row execute function public.fn_iu_gateway_guard();
 create trigger trg_uv_enacted_immut before update or delete on public.unit_version

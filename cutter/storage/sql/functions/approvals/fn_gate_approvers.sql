@@ -1,6 +1,5 @@
--- Returns how many different people have approved what a gate does, for each tier. Three kinds are counted: those whose
--- approval its sovereign gate consumed, and those who signed a resume after the policy stopped the run here. The third,
--- where the tier allows it, approved without a signature. A person with two keys, as after a rotation, counts once.
+-- Returns for each tier how many different people approved what a gate does: by a consumed approval of its sovereign
+-- gate, by a resume after the policy stopped the run here, or without a signature. Two keys of a person count once.
 create or replace function cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Ends an open request by rejection or expiry. A rejection consumes the signed statement and ends the run. A request
--- that its gate has approved in the meantime is left alone.
+-- Ends an open request by rejection, which consumes the signed statement and ends the run, or by expiry.
 create or replace function cutter_governance.fn_request_end(p_run_id text, p_gate text, p_status text, p_approval_sha256 text default null)
 returns void
 language plpgsql security definer

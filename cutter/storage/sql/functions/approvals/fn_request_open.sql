@@ -1,5 +1,4 @@
--- Opens a request for approval at a sovereign gate, or returns the open one, or why there is none. A request of the
--- lifecycle gate makes its review decision.
+-- Opens a request at a sovereign gate, or returns the open one, or why there is none. SG_2 makes its decision.
 create or replace function cutter_governance.fn_request_open(
     p_run_id text, p_gate text, p_ttl_seconds integer, p_change_set_id uuid) returns jsonb
 language plpgsql security definer

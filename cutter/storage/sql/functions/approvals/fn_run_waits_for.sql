@@ -1,5 +1,4 @@
--- Returns whether a run waits for what an accepted statement decides. An open request waits for an approval or a
--- rejection, a stop for a resume, drift for an acknowledgement, and a failure for an inclusion.
+-- Returns whether a run waits for what an accepted statement decides.
 create or replace function cutter_governance.fn_run_waits_for(
     p_run cutter_governance.run, p_gate text, p_statement jsonb) returns boolean
 language sql stable security definer

@@ -1,5 +1,4 @@
--- Records a judge's verdict on one document about a run, and the bytes of an accepted statement once. Returns
--- `recorded`, `duplicate`, or `not_waiting` if the run no longer waits for what the statement decides.
+-- Records a judge's verdict, and the bytes of an accepted statement. Returns `recorded`, `duplicate` or `not_waiting`.
 create or replace function cutter_governance.fn_verdict_record(
     p_run_id text, p_gate text, p_kb_id text, p_verdict jsonb, p_body bytea default null, p_signature bytea default null)
 returns jsonb

@@ -1,5 +1,4 @@
--- Returns how the server archives its write-ahead log, and the first problem that keeps a restore point from being of
--- use.
+-- Returns how the server archives its write-ahead log, and the first problem that makes a restore point useless.
 create or replace function cutter_governance.fn_archiver(p_late_seconds double precision) returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Halts a batch, or lets it continue with p_halted null, and returns what halts it. The first halt stays on record, but
--- a person's stop outweighs the cap, which lets people keep signing, and a cancel outweighs all. No worker lifts a
--- halt.
+-- Halts a batch, or lets it continue with p_halted null, and returns what halts it. A person's stop outweighs the cap,
+-- which lets people keep signing, and a cancel outweighs all. No worker lifts a halt.
 create or replace function cutter_governance.fn_batch_halt(p_batch_id text, p_halted text, p_reason text) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

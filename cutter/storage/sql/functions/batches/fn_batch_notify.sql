@@ -1,6 +1,5 @@
--- Wakes the waiting worker at the COMMIT of a change of a batch or a document, and names the document. Any role can
--- fill the server's notification queue, and a COMMIT that meets a full queue fails. So from half full on nothing is
--- sent, and workers find the change when they next look at the whole batch.
+-- Wakes the waiting worker at the COMMIT of a change, and names the document. Any role can fill the server's queue, and
+-- a COMMIT that meets a full queue fails. So from half full on nothing is sent, and workers look later.
 create or replace function cutter_governance.fn_batch_notify() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Puts an item that waits for a person into a queue, with one document; returns false when the same state is there
--- already. Without a body the document is one that the run itself has written.
+-- Puts an item that waits for a person into a queue, with one document, and returns whether it was not there already.
 create or replace function cutter_governance.fn_queue_enter(
     p_batch_id text, p_document_id text, p_queue text, p_state text, p_code text, p_reason text, p_kb_id text, p_body text)
 returns boolean

@@ -1,5 +1,4 @@
--- Returns why leg B of a run is incomplete, or null. It needs one change set as approved and signed, and for each
--- approved unit one block and one affected row that name the stored version.
+-- Returns why leg B of a run is incomplete, or null: a signed change set, a block and an affected row for each unit.
 create or replace function cutter_governance.fn_leg_b_problem(p_run cutter_governance.run) returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

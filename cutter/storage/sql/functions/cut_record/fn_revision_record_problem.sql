@@ -1,5 +1,4 @@
--- Returns why leg B of a revision is incomplete, or null. Each planned row must have one block. Each row that changes
--- something must have one affected row, with the versions of the plan.
+-- Returns why leg B of a revision is incomplete, or null: a block for each row, an affected row for each change.
 create or replace function cutter_governance.fn_revision_record_problem(
     p_run cutter_governance.run, p_change_set cutter_governance.cut_change_set) returns text
 language sql stable security definer

@@ -1,6 +1,5 @@
--- Returns the decision with the verdict that its request and the consumed statements give it. Leg B records a cut
--- decision after leg A has consumed the approvals of the cut; a lifecycle decision has its own request. A request that
--- ends with its run, without a signed void, leaves its decision expired.
+-- Returns the decision with the verdict that its request and the consumed statements give it; a cut decision has the
+-- request of the cut. A request that ends with its run, without a signed void, leaves its decision expired.
 create or replace function cutter_governance.fn_review_decision_decided(p_decision cutter_governance.review_decision)
 returns cutter_governance.review_decision
 language sql stable security definer

@@ -1,5 +1,4 @@
--- Refuses a document outside the folder of its own run or batch, with the name of another kind of document, or without a
--- text. So no role takes the name that another document will have. A gate's report is rendered from its receipt.
+-- Refuses a document without a text, or with the name that another document, run or batch will have.
 create or replace function cutter_governance.fn_outbox_name() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

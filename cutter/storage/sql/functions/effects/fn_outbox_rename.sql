@@ -1,5 +1,4 @@
--- Gives a document another name of the same stem before it is put, because its name is taken in the knowledge base.
--- The request of an open gate may get one later as well, because people must be able to read it.
+-- Gives a document another name of the same stem, because its name is taken, before it is put, or while people read it.
 create or replace function cutter_governance.fn_outbox_rename(p_kb_id text, p_free text) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns as evidence what a run wrote about its cut, and what it did outside its gates up to a time and an audit event.
--- These are actions, documents, events, refused messages, voids, and the policies that decided.
+-- Returns as evidence what a run wrote about its cut, and what it did outside its gates up to a time and an event.
 create or replace function cutter_governance.fn_evidence_effects(p_run_id text, p_at timestamptz, p_seq bigint) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

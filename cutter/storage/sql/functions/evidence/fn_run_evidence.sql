@@ -1,6 +1,5 @@
 -- Returns everything on record about a run, from one snapshot (seed 003 §8), without a body, title, address or profile
--- text. Once the closeout is open, it is what existed when that gate opened, up to the audit head that it sealed,
--- without its own receipt and attempt.
+-- text. Once the closeout is open, it is what existed when that gate opened, up to the audit head that it sealed.
 create or replace function cutter_governance.fn_run_evidence(p_run_id text) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

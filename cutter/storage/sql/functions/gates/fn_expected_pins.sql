@@ -1,5 +1,4 @@
--- Returns the pins that the next survey must equal: the newest receipt's, request's or acknowledgement's, or the
--- baseline.
+-- Returns the pins that the next survey must equal: those of the newest receipt, request, acknowledgement or baseline.
 create or replace function cutter_governance.fn_expected_pins(p_run_id text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Claims a gate for this transaction by inserting its receipt, and returns null; or the answer to the caller if the
--- gate has a receipt already. The claim has no previous hash until the gate is open.
+-- Claims a gate for this transaction by inserting its receipt, and returns null; or the answer if it has one already.
 create or replace function cutter_governance.fn_gate_claim(
     p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_rehearse boolean, p_policy jsonb) returns jsonb
 language plpgsql security definer

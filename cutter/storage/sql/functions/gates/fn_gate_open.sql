@@ -1,7 +1,6 @@
--- Opens a gate in the caller's transaction, or returns why not. The checks are: role, isolation, lane (one leg A and
--- one enactment at a time), stop latch, claim, state, predecessor, fence, mode, policy, receipts,
--- approvals, survey. An older snapshot would not see a revocation, a newer attempt or a stop. The caller must roll back
--- on every status but 'opened', and COMMIT refuses the others anyway.
+-- Opens a gate in the caller's transaction, or returns why not. One leg A and one enactment run at a time. An older
+-- snapshot would not see a revocation, a newer attempt or a stop. The caller must roll back on every status but
+-- 'opened', and COMMIT refuses the others anyway.
 create or replace function cutter_governance.fn_gate_open(
     p_run_id text, p_gate text, p_attempt integer, p_payload_sha256 text, p_approvals jsonb default '[]',
     p_rehearse boolean default false, p_policy jsonb default null) returns jsonb

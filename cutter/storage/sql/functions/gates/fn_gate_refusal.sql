@@ -1,6 +1,5 @@
--- Returns the code of the first rule that keeps a claimed gate shut, or null. A dry run rehearses one gate, and passes
--- none from there on. The content of a policy's decision is the worker's own word. Checked here are that it decided,
--- that nothing was denied, and that as many people as a tier asks for have approved.
+-- Returns the code of the first rule that keeps a claimed gate shut, or null. A dry run rehearses one gate. A policy's
+-- decision is the worker's own word: it must be made, deny nothing, and have as many approvals as its tiers.
 create or replace function cutter_governance.fn_gate_refusal(
     p_run cutter_governance.run, p_step cutter_governance.gate_catalogue, p_attempt integer, p_prev_hash text,
     p_rehearse boolean, p_policy jsonb) returns text

@@ -1,5 +1,4 @@
--- Returns why the stored rows of a revision are not what was approved on this base, or null. Leg A must leave the law in
--- force as it is; the enactment must begin and end exactly the approved versions.
+-- Returns why the stored rows of a revision are not what was approved on this base, in leg A or in the enactment.
 create or replace function cutter_governance.fn_revision_problem(
     p_run cutter_governance.run, p_approved_digest text, p_enacting boolean) returns text
 language plpgsql stable security definer

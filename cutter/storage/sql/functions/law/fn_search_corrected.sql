@@ -1,5 +1,4 @@
--- Returns what a search probably means: each word that no enacted law has is replaced by the words that are a typing
--- mistake apart from it. Null if every word is known, or if nothing is near an unknown one.
+-- Returns a search with the near words of each unknown one. Null if every word is known, or one has none near.
 create or replace function cutter_governance.fn_search_corrected(p_form text) returns tsquery
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Enters every enactment that the index of the search lacks, and returns how many it entered. `cutter migrate` calls it, so
--- that a search also finds law that was enacted before the index existed.
+-- Enters every enactment that the index of the search lacks, for `cutter migrate`, and returns how many it entered.
 create or replace function cutter_governance.fn_search_fill() returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

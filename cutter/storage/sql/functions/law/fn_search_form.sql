@@ -1,5 +1,4 @@
--- Returns a text in the form in which words are compared: folded, with a space for everything that is no letter or digit.
--- So `luat` finds `Luật`, and quotation marks next to a word do not hide it.
+-- Returns a text in the form in which words are compared: folded, with a space for everything but letters and digits.
 create or replace function cutter_governance.fn_search_form(p_text text) returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp

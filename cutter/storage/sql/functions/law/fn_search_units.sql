@@ -1,6 +1,5 @@
--- Returns the units of the law of a day, or of one version of a law, that a query finds, the best first. A unit that only has
--- the letters must have the whole text that was asked for. A frequent word is ranked by its frequency first. Only the best
--- 2,000 units are compared more closely, because each comparison reads a whole text.
+-- Returns the units of the law of a day, or of one version, that a query finds, the best first. A unit that only has
+-- the letters must have the whole text. Only the best 2,000 are compared closely, because this reads their texts.
 create or replace function cutter_governance.fn_search_units(
     p_query tsquery, p_words text, p_on date, p_document text, p_version integer, p_recorded timestamptz, p_most integer)
 returns table (

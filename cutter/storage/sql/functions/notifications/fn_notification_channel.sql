@@ -1,6 +1,5 @@
--- Records that a pass serves a channel now, and returns the moments between which the pass looks for notifications. A
--- pass begins where the last complete one began, and an hour earlier, because a transaction that was open then may have
--- written since. A channel of other kinds than before looks at all days again.
+-- Records that a pass serves a channel now, and returns the moments between which the pass looks. It begins an hour
+-- before the last complete one, because a transaction that was open then may have written since.
 create or replace function cutter_governance.fn_notification_channel(p_channel text, p_kinds text[], p_days integer)
 returns jsonb
 language plpgsql security definer

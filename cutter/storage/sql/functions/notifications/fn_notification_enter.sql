@@ -1,5 +1,4 @@
--- Puts a message in line for a channel and returns true; false if it is there already or will not be sent. Without a
--- card the question was answered before it could be sent. An answer is not sent if its question did not arrive.
+-- Puts a message in line for a channel, if it will be sent: not without a card, and no answer before its question.
 create or replace function cutter_governance.fn_notification_enter(p_id bigint, p_channel text, p_card text) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Records that a message did not arrive, or that nobody knows (`p_in_doubt`). It is tried again after the given number
--- of seconds. Without one it is given up, and the answer that waits for it is then dropped too.
+-- Records that a message did not arrive (or may have: `p_in_doubt`), and when to try again; null gives it up.
 create or replace function cutter_governance.fn_notification_failed(
     p_id bigint, p_error text, p_in_doubt boolean, p_retry_seconds integer) returns void
 language sql security definer

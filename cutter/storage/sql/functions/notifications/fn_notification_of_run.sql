@@ -1,5 +1,4 @@
--- Writes what people must hear of a run's new state, and which questions about the run are over. A run of a batch that
--- failed or finished is left to its batch's own message.
+-- Writes what people must hear of a run's new state, if no batch tells it, and which questions are over.
 create or replace function cutter_governance.fn_notification_of_run() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Takes a channel's next due message for the given number of seconds; null if there is none. `in_doubt` is its value
--- from before this call: a try of it may have arrived. An answer waits for its question.
+-- Takes a channel's next due message for some seconds, or null. If it was in doubt, a try of it may have arrived.
 create or replace function cutter_governance.fn_notification_take(p_channel text, p_lease_seconds integer) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

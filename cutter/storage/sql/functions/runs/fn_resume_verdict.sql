@@ -1,5 +1,4 @@
--- Returns the accepted verdict on the statement that lifts a run's stop; an empty row without one. It is of the needed
--- decision, in force, judged after the run stopped, neither revoked nor consumed.
+-- Returns the accepted verdict in force on an unused statement that lifts a run's stop; an empty row without one.
 create or replace function cutter_governance.fn_resume_verdict(
     p_run cutter_governance.run, p_latch cutter_governance.stop_latch, p_statement_sha256 text, p_needed text)
 returns cutter_governance.approval_verdict

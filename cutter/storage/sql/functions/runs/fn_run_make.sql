@@ -1,6 +1,5 @@
--- Makes a run, or finds it by its id or its first execution, and returns a status. While a live run of the document is
--- open, no second one is made, and the answer names the open one. Rehearsals are not counted. A tenant at a cap gets no
--- run either: the answer says which cap, and when to ask again. Internal.
+-- Makes a run, or finds it, and returns a status. While a live run of the document is open, no second one is made. A
+-- tenant at a cap gets no run: the answer says which cap, and when to ask again. Internal.
 create or replace function cutter_governance.fn_run_make(
     p_run_id text, p_document_id text, p_mode text, p_starter text, p_caps jsonb, p_first_execution_id text,
     p_batch_id text, p_amends text)
@@ -12,6 +11,7 @@ declare
     existing cutter_governance.run;
     active cutter_governance.run;
     v_tenant text := coalesce((select tenant from public.source_document where doc_code = p_document_id), 'default');
+    v_workflow constant text := case when p_batch_id is null then 'document' else 'batch' end;
     turn jsonb;
 begin
     for v_try in 1 .. 8 loop
@@ -25,7 +25,15 @@ begin
             return jsonb_build_object('status', 'busy', 'run_id', active.run_id,
                 'document_id', active.document_id, 'mode', active.mode, 'state', active.state);
         end if;
-        turn := cutter_governance.fn_tenant_turn(v_tenant, case when p_batch_id is null then 'document' else 'batch' end);
+        turn := cutter_governance.fn_tenant_caps(v_tenant, v_workflow);
+        if coalesce(turn ->> 'max_concurrency', turn ->> 'max_runs_per_min') is not null then
+            -- If there is a cap, callers wait for each other on the global chain. Every registration locks that chain in the
+            -- end, so the two locks are always taken in one order.
+            insert into cutter_governance.audit_head (chain, seq, hash)
+            values ('global', 0, cutter_governance.fn_digest('global')) on conflict do nothing;
+            perform from cutter_governance.audit_head where chain = 'global' for update;
+            turn := cutter_governance.fn_tenant_room(v_tenant, v_workflow);
+        end if;
         if turn ->> 'room' = '0' then
             -- it may be this very run that has just taken the last place
             select * into existing from cutter_governance.run

@@ -1,5 +1,4 @@
--- Returns the run's sidecar, with the batch that has not seen its newest state. While the run moves, it returns only the
--- run, with the documents that the caller names or that are not put yet.
+-- Returns the run's sidecar, or, while it moves, the run with its waiting documents, and the batch that has not seen.
 create or replace function cutter_governance.fn_run_published(p_run_id text, p_kb_id text default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

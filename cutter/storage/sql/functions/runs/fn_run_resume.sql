@@ -1,6 +1,5 @@
--- Resumes a stopped run and returns a status. A latched stop, drift and the hard cap need an accepted signed
--- statement that was judged after the run stopped; it is consumed here. A policy's stop needs none once enough people
--- have approved. An acknowledgement of drift lifts no stop: that takes a `resume`.
+-- Resumes a stopped run and returns a status. A latched stop, drift and the hard cap consume an accepted statement that
+-- was judged after the stop; a policy's stop needs enough approvals. An acknowledgement of drift lifts no stop.
 create or replace function cutter_governance.fn_run_resume(p_run_id text, p_statement_sha256 text default null) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

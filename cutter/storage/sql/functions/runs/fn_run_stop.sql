@@ -1,6 +1,5 @@
 -- Moves a run into stopped_<reason>, or cancels one that has written nothing, and returns its state. A drift stop is
--- accepted only if the database sees the drift too; the recorded report is the one that a signed acknowledgement then
--- names. Every other stop records the given report. A run that is already in the state keeps what is recorded.
+-- accepted only if the database sees the drift too, whose report a signed acknowledgement then names.
 create or replace function cutter_governance.fn_run_stop(p_run_id text, p_state text, p_reason text, p_report jsonb default null)
 returns jsonb
 language plpgsql security definer

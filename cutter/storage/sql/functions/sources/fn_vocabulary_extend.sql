@@ -1,5 +1,4 @@
--- Adds words to the vocabularies that profiles use: owner, publication_type and unit_kind. Returns the words that
--- were new. Records on the chain `vocabulary` who added them; a word is never changed or taken back.
+-- Adds words to the vocabularies, with the person on the chain `vocabulary`, and returns the new ones.
 create or replace function cutter_governance.fn_vocabulary_extend(p_words jsonb, p_by text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

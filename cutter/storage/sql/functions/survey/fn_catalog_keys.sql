@@ -1,8 +1,7 @@
--- Returns a key for each of the dimensions functions, triggers, tables and grants. A key identifies the versions of all
--- catalogue rows that the dimension's definitions are read from: every change of a definition writes or removes such a
--- row. Reading the keys takes far less time than reading the definitions, which are read only when a key is new.
--- A set of rows is its number and the sum modulo two of a hash of each row's identity: its id, the transaction
--- that wrote it, and its place. Each key covers the functions too, because they decide how a definition is written down.
+-- Returns a key for each of the dimensions functions, triggers, tables and grants. It identifies the versions of all
+-- catalogue rows that the definitions are read from, which takes far longer. A set of rows is its number and the sum
+-- modulo two of a hash of each row's identity: its id, the transaction that wrote it, and its place. Each key covers
+-- the functions too, because they decide how a definition is written down.
 create or replace function cutter_governance.fn_catalog_keys() returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,4 @@
--- Returns one fingerprint for each of the dimensions functions, triggers, tables and grants. A dimension whose
--- catalogue key was seen before has the fingerprint that was read then.
+-- Returns a fingerprint for each dimension of the definitions, read only if its catalogue key is new.
 create or replace function cutter_governance.fn_definition_pins() returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

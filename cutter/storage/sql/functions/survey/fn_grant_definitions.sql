@@ -1,6 +1,5 @@
--- Returns every privilege of the product's objects, the attributes and memberships of its roles, and the role
--- settings that could affect a write. Lists are sorted, and default privileges are written out, because a restored
--- dump and a revoked grant keep neither order nor default.
+-- Returns every privilege of the product's objects, its roles, and the role settings that could affect a write. Lists
+-- are sorted and defaults written out, because a restored dump keeps neither.
 create or replace function cutter_governance.fn_grant_definitions() returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

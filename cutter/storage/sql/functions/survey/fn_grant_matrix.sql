@@ -1,5 +1,4 @@
--- Returns the live privileges as fn_grant_matrix_read does. They are read only if the catalogue key of the grants is
--- new. Each change of a privilege, a role or an object writes or removes a row that this key covers.
+-- Returns the live privileges as fn_grant_matrix_read does, read only if the catalogue key of the grants is new.
 create or replace function cutter_governance.fn_grant_matrix(p_roles text[], p_verbs text[], p_schemas text[]) returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Returns the count and a content fingerprint of the units under a docprefix, with the drafts that wait next to the law in
--- force. With p_as_status it returns the fingerprint that the same rows would have in that lifecycle status, which is
--- how the effect of a first enactment is predicted.
+-- Returns the count and a content fingerprint of the units under a docprefix, with the drafts next to the law in force.
+-- With p_as_status it is that of the same rows in that lifecycle status, which predicts a first enactment.
 create or replace function cutter_governance.fn_rows_fingerprint(p_docprefix text, p_as_status text default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,4 @@
--- Returns the count, the fingerprint and the row versions of a run's law. It reads the texts only if the row versions are not
--- those of the newest receipt. That is one of this run or of the newest run that enacted the law.
+-- Returns fingerprint and row versions of a run's law. Texts are read only if the newest receipt has other versions.
 create or replace function cutter_governance.fn_rows_seen(p_run_id text, p_docprefix text) returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

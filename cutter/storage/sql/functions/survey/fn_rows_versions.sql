@@ -1,6 +1,5 @@
--- Returns a key of the stored row versions of the units under a docprefix and of all their versions. Every change of a row
--- writes or removes such a row version, so two equal keys of one transaction mean equal rows, without reading their texts.
--- As in fn_catalog_keys, a set of rows is its number and the sum modulo two of a hash of each row's place and transaction.
+-- Returns a key of the stored row versions of the units under a docprefix and of all their versions, as in
+-- fn_catalog_keys. Two equal keys of one transaction mean equal rows, without reading their texts.
 create or replace function cutter_governance.fn_rows_versions(p_docprefix text) returns text
 language sql stable security definer
 set search_path = pg_catalog, public, pg_temp

@@ -1,6 +1,5 @@
--- Returns the fingerprints of everything that a gate compares. That is definitions, the run's rows, its review decisions,
--- the source of the unit functions and, for a law that is enacted, the newest enactment. A caller that has just read the rows
--- gives them in p_rows. Otherwise their texts are read if a row changed after the run's newest receipt.
+-- Returns the fingerprints of everything that a gate compares: definitions, rows, review decisions, source of the unit
+-- functions, newest enactment. A caller that has just read the rows gives them in p_rows.
 create or replace function cutter_governance.fn_survey(p_run_id text, p_docprefix text, p_rows jsonb default null)
 returns jsonb
 language plpgsql volatile security definer

@@ -1,5 +1,4 @@
--- Returns the second survey of an open gate, given its first one. The rows are read again only if one of them is not the
--- version that the first survey read. The answer has the row versions too.
+-- Returns the second survey of an open gate, with the row versions. Unchanged rows are not read again.
 create or replace function cutter_governance.fn_survey_after(p_run cutter_governance.run, p_before jsonb) returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,5 @@
--- Returns a tenant's caps with what is used. A run counts unless it has ended, is stopped, or waits for people.
--- `room`: how many runs may begin now (null: no cap). `code`: the cap that leaves no room. `again_utc`: the second in
--- which the minute has room for one.
+-- Returns a tenant's caps with what is used by runs that neither end, stop nor wait. `room`: runs that may begin now
+-- (null: no cap). `code`: the cap that leaves no room. `again_utc`: the second in which the minute has room.
 create or replace function cutter_governance.fn_tenant_room(p_tenant text, p_workflow text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

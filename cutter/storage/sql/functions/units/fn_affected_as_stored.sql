@@ -1,5 +1,4 @@
--- Returns whether the versions that an affected row names are there as recorded. The one that begins must be a draft of
--- this unit whose text has the recorded hash. The one that ends must be the version that the unit shows.
+-- Returns whether an affected row begins a draft of this unit with its hash, and ends the version that the unit shows.
 create or replace function cutter_governance.fn_affected_as_stored(
     p_row cutter_governance.cut_change_set_affected_row, p_unit public.information_unit) returns boolean
 language sql stable security definer

@@ -1,6 +1,5 @@
--- Creates one draft unit with its first version, or returns the plan's status when the address is taken or an
--- argument is empty. Holds an advisory lock on the address until the transaction ends. The version belongs to the
--- source version of the run whose gate is open, and its place is the next one of this transaction.
+-- Creates one draft unit with its first version, or returns the plan's status. Holds an advisory lock on the address
+-- until the transaction ends. The version belongs to the source version of the open gate's run.
 create or replace function public.fn_iu_create(
     p_canonical_address text, p_title text, p_body text, p_actor text, p_unit_kind text default null,
     p_section_type text default null, p_owner_ref text default null, p_publication_type text default null,

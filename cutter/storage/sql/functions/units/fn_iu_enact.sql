@@ -1,6 +1,5 @@
--- Enacts the draft that the approved change set names for a unit, and ends the version in force that it replaces. With
--- the target `retired` it ends the unit. Logs the change, returns a status and raises nothing. The approval of the
--- review decision must have been consumed in this transaction. With p_dry_run every check runs and nothing is written.
+-- Enacts the draft that the approved change set names for a unit, and ends the version that it replaces, or the unit.
+-- Returns a status and raises nothing. The approval of the review decision must be consumed in this transaction.
 create or replace function public.fn_iu_enact(
     p_canonical_address text, p_actor text, p_review_decision_id uuid, p_target_lifecycle text default 'enacted',
     p_change_set_id uuid default null, p_reason text default null, p_tool_revision text default null,

@@ -1,5 +1,4 @@
--- Writes the rows of a revision that keep their units, all in one statement, and returns a status for each in their order:
--- kept, or refused_not_in_base. A kept unit needs no text, because it keeps the version that it shows.
+-- Writes the rows of a revision that keep their units, all in one statement, and returns a status for each in order.
 create or replace function public.fn_iu_keep(p_run_id text, p_places integer[], p_addresses text[]) returns setof text
 language sql volatile security definer
 set search_path = pg_catalog, public, pg_temp

@@ -1,5 +1,4 @@
--- Withdraws every draft under the prefix of a run whose void is open in this transaction: draft units, and drafts next to
--- the law in force. Returns how many drafts were withdrawn. It changes nothing that is in force.
+-- Withdraws every draft of a run whose void is open in this transaction, and returns how many; no law in force.
 create or replace function public.fn_iu_withdraw_drafts(p_run_id text) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp

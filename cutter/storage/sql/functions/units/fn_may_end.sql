@@ -1,5 +1,4 @@
--- Returns whether an enactment that is open in this transaction may make this change to an enacted row. A version only
--- gets its end, and its unit only shows what the change set names.
+-- Returns whether the open enactment may make this change: end a version, or show what the change set names.
 create or replace function public.fn_may_end(p_table text, p_old jsonb, p_new jsonb) returns boolean
 language sql stable security definer
 set search_path = pg_catalog, public, pg_temp

@@ -1,6 +1,5 @@
--- Records a heartbeat and returns the worker's recorded state; an initialising worker is registered. A worker that was
--- given up must register under another id. Rows of a week ago are deleted, and of ended workers all but the newest
--- thousand of each owner, so that a crash loop keeps no worker out.
+-- Records a heartbeat and returns the worker's recorded state. A worker that was given up must register under another
+-- id. Old rows are deleted, also of a crash loop, so that it keeps no worker out.
 create or replace function cutter_governance.fn_worker_beat(
     p_worker_id text, p_build_id text, p_beat_seconds integer, p_queues jsonb, p_state text)
 returns text
