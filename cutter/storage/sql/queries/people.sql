@@ -43,7 +43,7 @@ where run_id = %(run_id)s and status = 'requested' and kb_id is not null
 order by requested_at desc limit 1
 
 -- name: newest_request
--- Returns the request that is shown of a run, which is the open one, else the newest one, and whether anybody can answer it.
+-- Returns the request that is shown of a run: the open one, else the newest one, and whether anybody can answer it.
 select q.kb_id, q.status, q.status = 'requested' and r.ended_at is null as is_open, q.expires_at, r.mode, r.state
 from cutter_governance.approval_request q
 join cutter_governance.run r on r.run_id = q.run_id

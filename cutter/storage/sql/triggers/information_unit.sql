@@ -1,4 +1,4 @@
--- Only the gateway writes units, in an open gate, and each is born whole. The twins named `_always` hold in replica mode too.
+-- Only the gateway writes units, in an open gate; each is born whole. The twins named `_always` hold in replica mode too.
 create trigger trg_aa_iu_gateway_write_guard before insert or update or delete on public.information_unit
     for each row execute function public.fn_iu_gateway_guard();
 create trigger trg_iu_birth_gate_layer1 before insert on public.information_unit
