@@ -1,5 +1,5 @@
--- Returns for each tier how many different people approved what a gate does: by a consumed approval of its sovereign
--- gate, by a resume after the policy stopped the run here, or without a signature. Two keys of a person count once.
+-- Returns for each tier how many different people approved what a gate does. They signed for its sovereign gate, or a
+-- resume after the policy stopped the run here, or approved without a signature. Two keys of a person count once.
 create or replace function cutter_governance.fn_gate_approvers(p_run_id text, p_gate text) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
