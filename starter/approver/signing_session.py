@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
 
@@ -21,11 +22,15 @@ import typer
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents
+from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
 from cutter.domain.run_record import RunRecord
+from cutter.domain.timestamps import readable
 from cutter.errors import CutterError, NotFound, Refused
 from cutter.request_view import RequestView
 from cutter.settings import Settings
+from cutter.storage import runs as run_rows
+from cutter.types import Json
 from starter.approver import session_journal, signing_desk
 from starter.approver.decisions import Choice, Decision, Signed
 from starter.approver.orders import TAKEN, Keys
@@ -33,10 +38,8 @@ from starter.approver.request_summary import summary
 from starter.approver.session import Session
 from starter.approver.session_journal import Decisions
 from starter.approver.session_requests import Asked, asked_of, listing, view_of, waiting
-from starter.approver.session_result import ACCEPTED, SessionResult
-from starter.approver.session_signatures import Answer, Handover, Signatures
+from starter.approver.session_signatures import Answer, Signatures
 from starter.approver.signing_desk import Signing
-from starter.approver.signing_sequel import Sequel, after
 from starter.console.confirmation import confirmed, typed
 from starter.console.terminal import err, progress_bar, say
 from starter.operator import request_state
@@ -68,11 +71,53 @@ class Ask(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handed:
-    """What a session handed over: the approvals that the batch took, and each statement that its own run took."""
+    """What a session handed over: its approvals as one set, and each other statement to its own run.
+
+    `answer` has the batch's reply to the set, and `accepted` the requests whose approval it accepted.
+    """
 
     approved: Sequence[Asked]
-    handover: Handover | None
     to_runs: Sequence[tuple[Asked, str, OrderReply]]
+    answer: Json
+    accepted: Sequence[Asked] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionResult:
+    """The result of a signing session of a batch.
+
+    `rejections` has a text for each rejection, with the document and its run's reply. `left_out` names the other
+    documents, each with the reason. `handed` has the batch's reply to the approvals, and `sequel` what follows.
+    """
+
+    batch_id: str
+    approvals: int
+    rejections: tuple[str, ...]
+    left_out: tuple[str, ...]
+    handed: Json
+    sequel: Json
+
+    @property
+    def signed(self) -> int:
+        """The number of signed requests."""
+        return self.approvals + len(self.rejections)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the batch took the approvals. A session without approvals is accepted."""
+        return bool(self.handed["status"] == ACCEPTED)
+
+    def as_json(self) -> Json:
+        """The fields of the result, in the order of a command's answer."""
+        return {
+            "batch_id": self.batch_id, "signed": self.signed, "approvals": self.approvals,
+            "rejections": len(self.rejections), **self.handed,
+            **({"rejected": list(self.rejections)} if self.rejections else {}), **self.sequel,
+            "left_out": list(self.left_out),
+        }  # fmt: skip
+
+
+ACCEPTED = "accepted"
 
 
 def hold(
@@ -108,9 +153,17 @@ def hold(
     signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
     with _opened(signatures, wanted, batch_id, ask, again) as shown:
         handed = _held(signatures, shown, ask, Decision(choice=Choice.APPROVE))
-        result = _result(signatures, shown, handed)
-    sequel = replace(result.sequel, next=again) if requests.others else result.sequel
-    return replace(result, left_out=(*requests.left_out, *result.left_out), sequel=sequel)
+        rejections = tuple(
+            f"{asked.name}: {'handed to its run' if reply.status in TAKEN else reply.status}"
+            for asked, _, reply in handed.to_runs
+            if shown.journal.ledger.decisions[asked.key].choice is Choice.REJECT
+        )
+        sequel = after(signatures, handed.accepted) if handed.answer["status"] == ACCEPTED else {}
+        return SessionResult(
+            batch_id=batch_id, approvals=len(handed.approved) + len(handed.to_runs) - len(rejections),
+            rejections=rejections, left_out=(*requests.left_out, *shown.left_out()), handed=handed.answer,
+            sequel={**sequel, "next": again} if requests.others else sequel,
+        )  # fmt: skip
 
 
 def hold_one(
@@ -174,9 +227,9 @@ def _held(signatures: Signatures, shown: Session, ask: Ask, wanted: Decision) ->
 
 def _decide_on_screen(shown: Session) -> None:
     # Only here, because the library for screens takes longer to import than most commands take.
-    from starter.approver.full_screen import decide
+    from starter.approver.full_screen.app import SigningApp
 
-    if decide(shown):
+    if SigningApp(shown).run():
         return
     if len(shown.requests) == 1 and shown.refused:
         raise next(iter(shown.refused.values()))
@@ -316,12 +369,20 @@ def _hand_over(signatures: Signatures, shown: Session) -> Handed:
         to_runs.append((asked, kb_id, signatures.hand_over_to_run(asked, kb_id)))
         _handed_over(shown, asked)
     together = [request for request in signed if request not in alone]
-    handover = None
-    if together:
-        handover = signatures.hand_over([name for request in together for name in statements[request.key].kb_ids])
-        for asked in together:
-            _handed_over(shown, asked)
-    return Handed(approved=together, handover=handover, to_runs=to_runs)
+    answer: Json = {"status": ACCEPTED}
+    accepted: Sequence[str] = ()
+    if together and signatures.before:
+        # They are already where the night looks for them.
+        answer["pre_batched"] = [name for request in together for name in statements[request.key].kb_ids]
+    elif together:
+        folder, reply = signatures.hand_over()
+        answer, accepted = {"status": reply.status, "folder": folder, **reply.as_json()}, reply.accepted
+    for asked in together:
+        _handed_over(shown, asked)
+    return Handed(
+        approved=together, to_runs=to_runs, answer=answer,
+        accepted=[request for request in together if request.name in accepted],
+    )  # fmt: skip
 
 
 def _handed_over(shown: Session, asked: Asked) -> None:
@@ -340,19 +401,28 @@ def _nothing_signed(shown: Session) -> CutterError:
     return Refused(f"nothing was signed: {first}{more};", then=shown.again, rest=" asks again", code="not_confirmed")
 
 
-def _result(signatures: Signatures, shown: Session, handed: Handed) -> SessionResult:
-    rejections = tuple(
-        f"{asked.name}: {'handed to its run' if reply.status in TAKEN else reply.status}"
-        for asked, _, reply in handed.to_runs
-        if shown.journal.ledger.decisions[asked.key].choice is Choice.REJECT
-    )
-    accepted = [request for request in handed.approved if handed.handover and request.name in handed.handover.accepted]
-    refused = handed.handover is not None and handed.handover.status != ACCEPTED
-    return SessionResult(
-        batch_id=signatures.batch_id, approvals=len(handed.approved) + len(handed.to_runs) - len(rejections),
-        rejections=rejections, left_out=tuple(shown.left_out()), handover=handed.handover,
-        sequel=Sequel() if refused else after(signatures, accepted),
-    )  # fmt: skip
+def after(signatures: Signatures, approved: Sequence[Asked]) -> Json:
+    """What follows a session: the next command. After SG_1 it is the session for SG_2, with what happens until then and
+    the time that people have for it. After a rehearsal it starts the night.
+    """
+    if signatures.before:
+        return {"next": "cutter orchestrate batch --queue QUEUE --overnight"}
+    batch_id, cut = signatures.batch_id, [request for request in approved if request.gate == Sovereign.CUT]
+    if not cut:
+        return {"next": f"cutter status {batch_id}"}
+    run = run_rows.sidecar(signatures.settings, cut[0].document.request.run_id).run
+    seconds = float(run.caps.get("ttl_lifecycle_seconds") or limits.TTL_SG2_HOURS * 3600)
+    return {
+        "then": "the approved documents are written and verified now; after that they wait for your second signature",
+        "SG_2": second_signature(seconds, datetime.now(UTC)),
+        "next": f"cutter approve --batch {batch_id}",
+    }
+
+
+def second_signature(seconds: float, now: datetime) -> str:
+    """How long SG_2 is open, and until when. `seconds` is the time for SG_2, which begins with its request."""
+    until = readable(now + timedelta(seconds=seconds))
+    return f"open for {seconds / 3600:g} hours after its request: sign before {until}"
 
 
 def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:

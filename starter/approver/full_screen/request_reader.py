@@ -21,10 +21,7 @@ from cutter.domain.amounts import counted
 from cutter.domain.visible import visible
 from cutter.request_view import LeftOut, RequestView, ShownUnit
 from cutter.request_view.markdown import UNREAD, line_span
-from starter.approver.full_screen.choices import Deciding
-from starter.approver.full_screen.notice import Notice
-from starter.approver.full_screen.page_keys import ALL_KEYS
-from starter.approver.full_screen.prompts import Question
+from starter.approver.full_screen.pages import ALL_KEYS, Deciding, Notice, Question
 from starter.approver.request_summary import SEVERITY_STYLES, change, facts, heading, worst_first
 from starter.approver.session import Session
 from starter.approver.session_requests import Asked
