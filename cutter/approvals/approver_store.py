@@ -14,7 +14,7 @@ from __future__ import annotations
 import tempfile
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -68,19 +68,13 @@ def init(
     Raises Conflict if the folder already has an epoch 1.
     """
     binary = gpg_binary or find_binary()
-    data = render_policy(
-        number=1,
-        deployment_id=deployment_id or str(uuid.uuid4()),
-        previous_sha256=None,
+    first = ApproverPolicy(
+        number=1, deployment_id=deployment_id or str(uuid.uuid4()), previous_sha256=None,
         approvers=tuple(_take_key(approvers_dir, approver, binary) for approver in approvers),
-        gates=default_rules() if gates is None else gates,
-        lifecycle_group=lifecycle_group,
-        succession=succession,
-        gpg_binary=binary,
-        gpg_version_floor=gpg_version_floor,
-        signing=signing,
-    )
-    return _write_epoch(approvers_dir, data)
+        gates=default_rules() if gates is None else gates, lifecycle_group=lifecycle_group, succession=succession,
+        gpg_binary=binary, gpg_version_floor=gpg_version_floor, signing=signing,
+    )  # fmt: skip
+    return _write_epoch(approvers_dir, render_policy(first))
 
 
 def propose(
@@ -97,22 +91,18 @@ def propose(
 
     A proposal is not in force. So another proposal of the same number replaces it together with its signatures.
     """
-    binary = previous.gpg_binary
-    data = render_policy(
-        number=previous.number + 1,
-        deployment_id=previous.deployment_id,
-        previous_sha256=previous.sha256,
+    following = replace(
+        previous, number=previous.number + 1, previous_sha256=previous.sha256,
         approvers=tuple(
-            approver if isinstance(approver, Approver) else _take_key(approvers_dir, approver, binary)
+            approver
+            if isinstance(approver, Approver)
+            else _take_key(approvers_dir, approver, previous.gpg_binary)
             for approver in approvers
         ),
-        gates=previous.gates if gates is None else gates,
-        lifecycle_group=lifecycle_group or previous.lifecycle_group,
-        succession=succession or previous.succession,
-        gpg_binary=binary,
-        gpg_version_floor=previous.gpg_version_floor,
-        signing=signing or previous.signing,
-    )
+        gates=previous.gates if gates is None else gates, succession=succession or previous.succession,
+        lifecycle_group=lifecycle_group or previous.lifecycle_group, signing=signing or previous.signing,
+    )  # fmt: skip
+    data = render_policy(following)
     path = _epoch_path(approvers_dir, previous.number + 1)
     if path.is_file() and path.read_bytes() != data:
         for outdated in (*approvers_dir.glob(f"{path.name}.*.asc"), path):
@@ -129,9 +119,7 @@ def add_signature(approvers_dir: Path, epoch: ApproverPolicy, fingerprint: str, 
 def check_succession(
     approvers_dir: Path, previous: ApproverPolicy, following: ApproverPolicy, *, now: datetime
 ) -> None:
-    """Return if the next epoch may be installed. Raises Refused that says what is missing. `now` is the database's
-    clock.
-    """
+    """Raise Refused, with what is missing, if the next epoch may not be installed. `now` is the database's clock."""
     _, ring = load_current(approvers_dir, previous.sha256)
     name = _epoch_path(approvers_dir, following.number).name
     files = sorted(approvers_dir.glob(f"{name}.*.asc"))[: limits.APPROVALS_A_GATE_MAX * 2]
@@ -163,9 +151,7 @@ def read_epoch(approvers_dir: Path, number: int) -> ApproverPolicy:
 
 
 def public_key(approvers_dir: Path, approver: Approver) -> bytes:
-    """The public key that an epoch names by its sha256. Raises NotFound if the folder lacks the key or holds another
-    one.
-    """
+    """The public key that an epoch names by its sha256. Raises NotFound if the folder does not hold it."""
     path = _key_path(approvers_dir, approver.fingerprint, approver.key_sha256)
     try:
         data = path.read_bytes()
@@ -181,9 +167,8 @@ def public_key(approvers_dir: Path, approver: Approver) -> bytes:
 def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[ApproverPolicy, Gpg]:
     """The epoch whose sha256 the database names, and a keyring of exactly its approvers' keys.
 
-    The file is read and compared at every call. The keyring is reused as long as the epoch is the same. Raises
-    Unavailable(what="approvers") if the file or a key is missing or changed. Raises Unavailable(what="gpg") if the
-    binary is missing or older than the epoch's floor.
+    The file is compared at every call. Raises Unavailable: `approvers` if the file or a key is missing or changed,
+    `gpg` if the binary is missing or older than the epoch's floor.
     """
     # The newest file comes first, because the epoch in force is nearly always the last one.
     for path in sorted(approvers_dir.glob("epoch-[0-9][0-9][0-9][0-9].yaml"), reverse=True):

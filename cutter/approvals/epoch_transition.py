@@ -26,8 +26,7 @@ def refuse_succession(
 ) -> Refusal | None:
     """None if `following` may be installed after `previous`, else the reason why not.
 
-    `signatures` are the `.asc` files with gpg's evidence over the bytes of `following`, made with the previous
-    epoch's keyring.
+    `signatures` are `.asc` files with gpg's evidence over `following`'s bytes, from a keyring of `previous`.
     """
     if following.number != previous.number + 1 or following.previous_sha256 != previous.sha256:
         return Refusal(code="epoch_order", reason=f"epoch {following.number} does not follow epoch {previous.number}")

@@ -31,9 +31,7 @@ _BLOCK = re.compile(r"\n```json\n(?P<json>\{[^\n]*\})\n```\n\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTuple:
-    """The values that a run freezes when it reaches a sovereign gate. `nonce` is 32 hex characters of randomness from
-    the database.
-    """
+    """The values that a run freezes at a sovereign gate. `nonce` is 32 hex characters of randomness."""
 
     deployment_id: str
     gate: str

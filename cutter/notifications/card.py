@@ -83,9 +83,8 @@ class Enactment:
 class Card:
     """One message. A question and its answer have the same `subject`. `place` is a gate or a state.
 
-    `unsigned` is true if the press of a button may decide the question. Only a card of the kind `enacted` has an
-    `enactment`. Raises ValueError if `unsigned` is true for a
-    question that only signatures decide.
+    Only the kind `enacted` has an `enactment`. With `unsigned`, the press of a button may decide: ValueError if only
+    signatures do.
     """
 
     kind: Kind
@@ -125,10 +124,7 @@ def from_json(text: str) -> Card:
 
 
 def one_line(text: str, most: int = limits.CARD_LINE_MAX) -> str:
-    """The text on one line of at most `most` characters.
-
-    Each hidden character becomes a space. A text that is too long is cut and ends with an ellipsis.
-    """
+    """The text on one line of at most `most` characters. Hidden characters become spaces."""
     visible = "".join(" " if is_hidden(char) or unicodedata.category(char) == "Zs" else char for char in text)
     line = " ".join(visible.split())
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -15,8 +15,7 @@ from cutter.catalogue import Role
 from cutter.domain.recorded_values import record
 from cutter.notifications import facts
 from cutter.notifications.card import from_json
-from cutter.notifications.channel import Channel, Message, Trouble
-from cutter.notifications.channels import kinds_of
+from cutter.notifications.channels import Channel, Message, Trouble, kinds_of
 from cutter.notifications.health import Undelivered, undelivered
 from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
@@ -36,10 +35,7 @@ _FAILED = "select cutter_governance.fn_notification_failed(%s, %s, %s, %s)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The run or the batch of a message, as the effect policy sees it. A field is None if it does not apply.
-
-    A message about a batch has only a mode, and a test message has no value at all.
-    """
+    """What the effect policy sees of a message. One about a batch has only a mode, and a test nothing."""
 
     document_id: str | None = None
     tenant: str | None = None
@@ -106,10 +102,7 @@ class Pass:
 
 
 def make_pass(settings: Settings, channel: Channel) -> Pass:
-    """Store the cards of new notifications for a channel, then send the due messages.
-
-    The pass ends early if a trouble would also meet the next message.
-    """
+    """Store the cards of new notifications, then send the due ones until a trouble would also meet the next."""
     done, name, kinds = Pass(), channel.name, kinds_of(settings, channel.name)
     with session(settings, Role.OPERATOR) as connection:
         policy = effect_policy.in_force(connection)

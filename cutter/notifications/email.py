@@ -25,8 +25,7 @@ from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.notifications.card import Card, Phase, Severity, one_line
-from cutter.notifications.channel import Message, Trouble
-from cutter.notifications.secret_file import login_password
+from cutter.notifications.channels import Message, Trouble, login_password
 from cutter.settings import Settings
 
 log = structlog.get_logger()
@@ -134,10 +133,7 @@ def text_of(card: Card) -> str:
 
 @contextmanager
 def _deadline(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
-    """Limit the time of the whole conversation.
-
-    The limit of each step is not enough, because a server that sends one byte at a time never exceeds it.
-    """
+    """Limit the whole conversation, because a server that drips bytes never exceeds the limit of a step."""
     timer = threading.Timer(limits.SMTP_SECONDS, _hang_up, (server,))
     timer.daemon = True
     timer.start()
@@ -161,10 +157,7 @@ def _hang_up(server: smtplib.SMTP) -> None:
 
 
 def _trouble(problem: smtplib.SMTPException | OSError, *, sent: bool) -> Trouble:
-    """The trouble of an error, from its class and code.
-
-    A server's text is not used, because it may quote the message.
-    """
+    """The trouble of an error, from its class and code. A server's text may quote the message."""
     match problem:
         case smtplib.SMTPRecipientsRefused():
             return Trouble(code="recipients_refused")

@@ -32,10 +32,7 @@ class RequestToAsk(Question):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopToAsk(Question):
-    """A run that the policy stopped. A resume needs `needed` people of the tier `tier`.
-
-    `unsigned` is true if the press of a button may decide.
-    """
+    """A run that the policy stopped. A resume needs `needed` people, or a button's press if `unsigned`."""
 
     reason: str | None
     tier: str
@@ -95,9 +92,7 @@ def new_cards(
 
 
 def _asked(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Card:
-    """The card of a request at a sovereign gate, from the request document and the policy's decision about each
-    write that the approval will authorise.
-    """
+    """The card of a request, from its document and the policy's decision about each write that it asks for."""
     document = parse_request(request.document.encode())
     if isinstance(document, Refusal):
         raise ProgrammingError(f"the request of {request.run_id} cannot be read back: {document.reason}")

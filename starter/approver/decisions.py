@@ -1,6 +1,4 @@
-"""Pure: the decisions of an approver in a signing session, and the lines of the journal that keeps them through a
-crash.
-"""
+"""Pure: the decisions of an approver in a signing session, and the lines of their journal."""
 
 from __future__ import annotations
 

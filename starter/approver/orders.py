@@ -39,9 +39,7 @@ TAKEN = ("accepted", "duplicate", "queued")
 
 
 class Keys(NamedTuple):
-    """The options that say who signs. If all are None, the signer is the owner of the one local key that the policy
-    knows.
-    """
+    """The options that say who signs. If all are None: the owner of the one local key that the policy knows."""
 
     approver: str | None
     key: str | None
@@ -66,10 +64,7 @@ class VoidReply(OrderReply):
 def prepare(
     settings: Settings, run: RunRecord, decision: str, reason: str, keys: Keys, *, gate: str = "", **fields: str
 ) -> Order:
-    """The unsigned statement about this run. `fields` holds the fields that only its decision has.
-
-    Without a `gate` the statement names the next sovereign gate of the run.
-    """
+    """The unsigned statement about this run, for a gate or its next sovereign one, with the decision's `fields`."""
     if not reason.strip():
         raise InvalidInput("--reason: say why, in one line")
     deployment, ahead = signing_desk.gate_ahead(settings, run.run_id)
@@ -146,8 +141,7 @@ async def through_void_workflow(settings: Settings, run: RunRecord, kb_id: str) 
 
 
 async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
-    """Tell an open workflow that its run was voided. Otherwise the workflow would hold its document until its request
-    expires.
+    """Tell an open workflow that its run was voided, because it would hold its document until the request expires.
 
     Does nothing if Temporal is unavailable.
     """
@@ -160,9 +154,7 @@ async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
 
 
 def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str) -> OrderReply:
-    """Revoke an approval by the short workflow `revoke/<approval>`, because the run may be busy with the gate that the
-    approval opens. The reply is accepted or refused.
-    """
+    """Revoke by a short workflow, because the run may be busy with the gate that the approval opens."""
     order, workflow_id = RevokeInput(run_id=run.run_id, kb_id=kb_id), names.revoke_workflow_id(approval_sha256)
     carried_out = _carried_out(
         settings, run, names.REVOKE_APPROVAL, workflow_id, order, JudgeResult, name="revocation"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from cutter.domain.visible import is_hidden
 from cutter.errors import CutterError
 from cutter.limits import REASON_CHARACTERS_MAX
-from cutter.request_view import RequestView
+from cutter.request_view.view import RequestView
 from starter.approver.decisions import Choice, Decided, Decision, Ledger, Opened
 from starter.approver.session_journal import Decisions
 from starter.approver.session_requests import Asked
@@ -43,9 +43,7 @@ class Session:
     """The reason why a session without a screen left a request undecided, by the request's key."""
 
     def open(self, asked: Asked) -> RequestView:
-        """The view of a request. After this call the request counts as opened. Raises CutterError if it cannot be
-        signed here.
-        """
+        """The view of a request, which then counts as opened. Raises CutterError if it cannot be signed here."""
         try:
             view = self.build(asked)
         except CutterError as problem:

@@ -26,9 +26,7 @@ class Decisions:
 
 
 class SessionJournal(Decisions):
-    """The decisions of one approver about one batch or one run, in a file. Open it with `open_journal`, which holds the
-    file's lock.
-    """
+    """The decisions of one approver about one batch or run, in a file that `open_journal` has locked."""
 
     def __init__(self, descriptor: int, ledger: Ledger, size: int) -> None:
         super().__init__(ledger)
@@ -60,11 +58,7 @@ def path_of(settings: Settings, subject: str, approver: str) -> Path:
 
 
 def kept(settings: Settings, subject: str, approver: str, waiting: Collection[str]) -> Ledger:
-    """The decisions about requests that still wait, as this approver's sessions on the screen have kept them.
-
-    Another program may write the file meanwhile, so a line without its end does not count. Raises InvalidInput for a
-    damaged file.
-    """
+    """The decisions about waiting requests that sessions on the screen kept. Half a line does not count."""
     path = path_of(settings, subject, approver)
     try:
         with path.open("rb") as file:

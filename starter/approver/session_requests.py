@@ -91,11 +91,7 @@ class SessionRequests:
 def waiting(
     settings: Settings, batch_id: str, only: Sequence[str] = (), signer: Signing | None = None
 ) -> SessionRequests:
-    """The requests of a batch that wait for an approver, or only those of some documents. A session has a limited
-    number of them.
-
-    It leaves out what this signer has signed, unless `only` names the document.
-    """
+    """The requests of a batch that wait for a signer, or of some documents, up to the limit of a session."""
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
     rows = _rehearsed(settings, view, batch_id, None if only else signer) if before else _asking(settings, view, signer)

@@ -23,8 +23,10 @@ from cutter.kb.folder import names_for
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
-from cutter.request_view import RequestView, build_view, view_digest
+from cutter.request_view.builder import build_view
 from cutter.request_view.markdown import markdown
+from cutter.request_view.record import view_digest
+from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW_TEXT, TERMS
 from cutter.storage.policy_epochs import IN_FORCE
@@ -80,9 +82,7 @@ class SignedStatement:
 def read_request(
     settings: Settings, run_id: str, kb_id: str, *, role: Role = Role.OPERATOR
 ) -> tuple[RequestDocument, bytes]:
-    """A run's request document from the knowledge base. Refuses if a single byte has changed, or if the request is of
-    another run. `role` is the database role that reads.
-    """
+    """A run's request document. Refuses if a byte has changed, or if the request is of another run."""
     rebuild, rest = f"cutter rebuild {run_id}", ", which puts the request there again"
     try:
         data = Store(settings.kb).get(kb_id)
@@ -107,8 +107,7 @@ def read_request(
 
 
 def recompute(settings: Settings, document: RequestDocument, *, role: Role = Role.OPERATOR) -> RequestView:
-    """The content of the request, built from the snapshot's bytes on this machine. Raises Refused if the request
-    differs.
+    """The content of the request, built here from the snapshot's bytes. Raises Refused if the request differs.
 
     The approver sees only this value, and each digest of the statement is compared with it.
     """

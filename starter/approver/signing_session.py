@@ -1,11 +1,8 @@
-"""IO: a signing session. It shows requests, lets a person decide, signs the decisions, and hands them over.
+"""IO: a signing session. It shows one request or many, lets a person decide, signs, and hands the statements over.
 
-The session is about one request or about many, which is the same. On a terminal it fills the screen. Else, or with
---plain, it shows a short page for each request and asks in one line. After a rehearsal the same session signs both
-gates of each document in advance, for the night.
-
-On the screen, each step is in the session's journal before the next step begins. So a session that was left or killed
-continues at the same place.
+On a terminal it fills the screen, and keeps each step in its journal before the next one, so that a killed session
+continues. Else, or with --plain, it shows a short page for each request and asks in one line. After a rehearsal, it
+signs both gates of each document in advance, for the night.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from cutter.domain.amounts import counted
 from cutter.domain.run_record import RunRecord
 from cutter.domain.timestamps import readable
 from cutter.errors import CutterError, NotFound, Refused
-from cutter.request_view import RequestView
+from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from cutter.storage import runs as run_rows
 from cutter.types import Json
@@ -123,8 +120,7 @@ ACCEPTED = "accepted"
 def hold(
     settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], ask: Ask, each: bool = False
 ) -> SessionResult:
-    """Show each waiting request of a batch, sign the chosen ones and hand them over. With `each`, each gets its own
-    signature.
+    """Show each waiting request of a batch, sign the chosen ones and hand them over.
 
     Raises NotFound if no request waits for this signer, and Refused if nothing was signed.
     """
@@ -169,8 +165,7 @@ def hold(
 def hold_one(
     settings: Settings, run: RunRecord, signer: Signing, wanted: Decision, *, ask: Ask, again: str
 ) -> tuple[Choice, str, OrderReply]:
-    """Show the open request of a run, sign the decision and hand it to the run. Returns the decision, the KB id of its
-    statement, and the run's reply. `again` is the command that does this.
+    """Sign the open request of a run. Returns the decision, the statement's KB id, and the run's reply.
 
     A session on the screen offers every decision. Otherwise the question is about the wanted one.
     """
@@ -355,9 +350,7 @@ def sign(signatures: Signatures, shown: Session, *, checked: bool) -> None:
 
 
 def _hand_over(signatures: Signatures, shown: Session) -> Handed:
-    """Give every signed statement to its batch, or to its run if it is in no set. The statements of an earlier session
-    that was killed are among them.
-    """
+    """Give each statement to its batch or its run, also those of an earlier session that was killed."""
     statements = shown.journal.ledger.to_hand_over
     signed = [request for request in shown.requests if request.key in statements]
     if not signed:
@@ -402,9 +395,7 @@ def _nothing_signed(shown: Session) -> CutterError:
 
 
 def after(signatures: Signatures, approved: Sequence[Asked]) -> Json:
-    """What follows a session: the next command. After SG_1 it is the session for SG_2, with what happens until then and
-    the time that people have for it. After a rehearsal it starts the night.
-    """
+    """The next command, and after SG_1 the time for SG_2. After a rehearsal it starts the night."""
     if signatures.before:
         return {"next": "cutter orchestrate batch --queue QUEUE --overnight"}
     batch_id, cut = signatures.batch_id, [request for request in approved if request.gate == Sovereign.CUT]
@@ -426,9 +417,7 @@ def second_signature(seconds: float, now: datetime) -> str:
 
 
 def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:
-    """The addressee of the queue as the signer, if no option names a signer and that person's key is on this machine
-    (seed 001 §2).
-    """
+    """Without an option, the queue's addressee signs if that key is on this machine (seed 001 §2)."""
     if keys.approver is not None or keys.key is not None:
         return keys
     actors = {item.actor for item in view_of(settings, batch_id).items}

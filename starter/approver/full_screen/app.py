@@ -163,9 +163,7 @@ class RequestList(Deciding):
 
 
 class SigningApp(App[bool]):
-    """Ends with True after the approver confirmed the last page, and with None if they left. The decisions are kept in
-    both cases.
-    """
+    """Ends with True after the last page was confirmed, and with None if the approver left."""
 
     CSS_PATH = "style.tcss"
     ENABLE_COMMAND_PALETTE = False
@@ -201,9 +199,7 @@ class SigningApp(App[bool]):
     def notify(
         self, message: str, *, severity: SeverityLevel = "information", timeout: float | None = None, **_: object
     ) -> None:
-        """Say something on the page's own line, in place of what was said before. A dialog has no such line: the page
-        below it says it.
-        """
+        """Say something on the page's own line. A dialog has no such line: the page below it says it."""
         for page in reversed(self.screen_stack):
             for notice in page.query(Notice):
                 notice.say(message, severity, timeout)

@@ -39,10 +39,7 @@ class Notice(Static):
         self.display = bool(self.said)
 
     def say(self, message: str, severity: str = "information", seconds: float | None = None) -> None:
-        """Show a message in place of the one before it, for some seconds or until the next key.
-
-        An empty message takes the line away.
-        """
+        """Show a message for some seconds or until the next key. An empty one takes the line away."""
         if self._leaving is not None:
             self._leaving.stop()
         self._leaving = None if seconds is None else self.set_timer(seconds, lambda: self.say(""))
@@ -109,8 +106,7 @@ class PageKeys(Screen[None]):
 def rows(page: Screen[Any]) -> list[tuple[str, str]]:
     """(keys, what they do) of the keys that work on the page now. Those of the footer come first.
 
-    What a key does is the tooltip of its binding. Keys that do the same share a row. The bindings without a tooltip are
-    those of textual, of which only the plain keys of a list or a tree are of use here.
+    Keys with the same tooltip share a row. The bindings without one are textual's: only plain keys are of use.
     """
     active = [active_binding for active_binding in page.active_bindings.values() if active_binding.enabled]
     ours = sorted((key for key in active if key.binding.tooltip), key=lambda key: not key.binding.show)

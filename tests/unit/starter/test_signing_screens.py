@@ -17,7 +17,7 @@ from textual.widgets import DataTable, Static, TextArea
 from cutter.errors import Refused, Unavailable
 from cutter.limits import EARLY_KEY_SECONDS, QUIET_AFTER_EARLY_KEY_SECONDS
 from cutter.marking import Options
-from cutter.request_view import RequestView
+from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from starter.approver import signing_session
 from starter.approver.decisions import Choice, Decision, Opened
