@@ -26,6 +26,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.notifications.card import Card, Phase, Severity, one_line
 from cutter.notifications.channels import Message, Trouble, login_password
+from cutter.senders import hang_up
 from cutter.settings import Settings
 
 log = structlog.get_logger()
@@ -134,7 +135,7 @@ def text_of(card: Card) -> str:
 @contextmanager
 def _deadline(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
     """Limit the whole conversation, because a server that drips bytes never exceeds the limit of a step."""
-    timer = threading.Timer(limits.SMTP_SECONDS, _hang_up, (server,))
+    timer = threading.Timer(limits.SMTP_SECONDS, lambda: server.sock and hang_up(server.sock))
     timer.daemon = True
     timer.start()
     try:
@@ -146,14 +147,6 @@ def _deadline(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
             server.quit()
         except (smtplib.SMTPException, OSError):
             server.close()
-
-
-def _hang_up(server: smtplib.SMTP) -> None:
-    try:
-        if server.sock is not None:
-            server.sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
 
 
 def _trouble(problem: smtplib.SMTPException | OSError, *, sent: bool) -> Trouble:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -198,14 +198,8 @@ def answer(document: RequestDocument, data: bytes, signing: Signing, decision: s
     asked = document.request
     until = min(now + timedelta(seconds=document.ttl_seconds), document.expires_utc)
     return Statement(
-        deployment_id=asked.deployment_id, gate=asked.gate, decision=decision, binding=schema.RUN, signed_utc=now,
-        not_after=until, approver=signing.approver, document_id=asked.document_id, run_id=asked.run_id,
-        source_version_id=asked.source_version_id, writer_digest=asked.writer_digest,
-        manifest_digest=asked.manifest_digest, region_sha=asked.region_sha, candidate_count=asked.candidate_count,
-        findings_digest=asked.findings_digest, accepted_findings=asked.accepted_findings,
-        change_set_id=asked.change_set_id, grants_sha256=asked.grants_sha256,
-        review_decision_id=asked.review_decision_id, nonce=asked.nonce, challenge=asked.challenge,
-        request_sha256=request_sha256(data), text=text,
+        **asdict(asked), decision=decision, binding=schema.RUN, signed_utc=now, not_after=until,
+        approver=signing.approver, challenge=asked.challenge, request_sha256=request_sha256(data), text=text,
     )  # fmt: skip
 
 

@@ -1070,7 +1070,7 @@ BATCHES = (
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_leaves_out_what_its_approver_has_signed_in_advance"),
     ),
     *_of(
-        "starter/approver/signed_in_advance.py", _STORAGE,
+        "starter/approver/session_requests.py", _STORAGE,
         ("a session that believes what a statement says of its signer",
          "statement.parse(document.body) if is_signed else None", "statement.parse(document.body)",
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_offers_what_only_another_key_has_signed_in_advance"),
