@@ -11,7 +11,7 @@ from cutter.errors import CutterError
 from cutter.limits import REASON_CHARACTERS_MAX
 from cutter.request_view.view import RequestView
 from starter.approver.decisions import Choice, Decided, Decision, Ledger, Opened
-from starter.approver.session_journal import Decisions
+from starter.approver.session_journal import SessionJournal
 from starter.approver.session_requests import Asked
 
 
@@ -25,7 +25,7 @@ class Session:
     approver: str
     requests: Sequence[Asked]
     before: bool
-    journal: Decisions
+    journal: SessionJournal
     build: Callable[[Asked], RequestView]
     look: Callable[[], Mapping[str, str]] = dict
     again: str = ""

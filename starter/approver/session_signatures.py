@@ -15,16 +15,14 @@ from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.settings import Settings
-from cutter.storage import runs as run_rows
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
-from starter.approver import orders, signing_desk
+from starter.approver import signing_desk
 from starter.approver.session_requests import Asked
 from starter.approver.signing_desk import Signing
 from starter.operator import batch_resume
 from temporal import batches
 from temporal.batches import SetReply
-from temporal.runs import OrderReply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +108,6 @@ class Signatures:
             if store.exists(kb_id) or store.exists(signature_of(kb_id)):
                 kb_id = f"{kb_id.removesuffix('md')}{self.signer.approver}-{uuid_utils.uuid7()}.md"
             yield statement, kb_id
-
-    def hand_over_to_run(self, asked: Asked, kb_id: str) -> OrderReply:
-        """Give a signed statement to the run that asked, and return the run's reply."""
-        run = run_rows.sidecar(self.settings, asked.document.request.run_id).run
-        return orders.hand_over(self.settings, run, kb_id)
 
     def hand_over(self) -> tuple[str, SetReply]:
         """Hand the approvals of this session over to the batch. Returns their folder, and the batch's reply."""

@@ -24,16 +24,14 @@ from cutter.domain.amounts import counted
 from cutter.domain.run_record import RunRecord
 from cutter.domain.timestamps import readable
 from cutter.errors import CutterError, NotFound, Refused
-from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from cutter.storage import runs as run_rows
 from cutter.types import Json
-from starter.approver import session_journal, signing_desk
+from starter.approver import orders, session_journal, signing_desk
 from starter.approver.decisions import Choice, Decision, Signed
-from starter.approver.orders import TAKEN, Keys
 from starter.approver.request_summary import summary
 from starter.approver.session import Session
-from starter.approver.session_journal import Decisions
+from starter.approver.session_journal import SessionJournal
 from starter.approver.session_requests import Asked, asked_of, listing, view_of, waiting
 from starter.approver.session_signatures import Answer, Signatures
 from starter.approver.signing_desk import Signing
@@ -150,7 +148,7 @@ def hold(
     with _opened(signatures, wanted, batch_id, ask, again) as shown:
         handed = _held(signatures, shown, ask, Decision(choice=Choice.APPROVE))
         rejections = tuple(
-            f"{asked.name}: {'handed to its run' if reply.status in TAKEN else reply.status}"
+            f"{asked.name}: {'handed to its run' if reply.status in orders.TAKEN else reply.status}"
             for asked, _, reply in handed.to_runs
             if shown.journal.ledger.decisions[asked.key].choice is Choice.REJECT
         )
@@ -195,7 +193,7 @@ def _opened(signatures: Signatures, requests: Sequence[Asked], subject: str, ask
 
     shown = Session(
         title=f"batch {signatures.batch_id}" if signatures.batch_id else requests[0].name, approver=approver,
-        requests=requests, before=signatures.before, journal=Decisions(), again=again,
+        requests=requests, before=signatures.before, journal=SessionJournal(), again=again,
         look=lambda: {key: why for key, why in gone().items() if key not in earlier},
         build=lambda request: signing_desk.recompute(settings, request.document),
     )  # fmt: skip
@@ -212,10 +210,8 @@ def _held(signatures: Signatures, shown: Session, ask: Ask, wanted: Decision) ->
     """Let the approver decide, then sign and hand over. Raises Refused if nothing was signed."""
     if ask is Ask.ON_SCREEN:
         _decide_on_screen(shown)
-    elif ask is Ask.BY_LINE:
-        _ask_each(shown, wanted)
     else:
-        _take_all(shown, wanted)
+        _decide_by_line(shown, wanted, asks=ask is Ask.BY_LINE)
     sign(signatures, shown, checked=ask is Ask.NOBODY)
     return _hand_over(signatures, shown)
 
@@ -234,77 +230,53 @@ def _decide_on_screen(shown: Session) -> None:
     raise Refused(f"nothing was signed now; {kept} kept:", then=shown.again, rest=" continues", code="session_left")
 
 
-def _ask_each(shown: Session, wanted: Decision) -> None:
-    """Show a page for each request and ask for the wanted decision. After Ctrl-C the rest keeps waiting."""
-    total = len(shown.requests)
-    for number, request in enumerate(shown.requests, start=1):
-        view = _view(shown, request)
-        if view is None:
-            continue
-        _show(shown, request, view)
-        both = " for both gates" if shown.before else ""
-        where = f"{number} of {total}: " if total > 1 else ""
-        try:
-            question = f"{where}{wanted.choice} {request.name}{both} as {shown.approver}?"
-            ends_law = request.document.repeals and wanted.choice is Choice.APPROVE
-            yes = typed(request.document.request.document_id, question) if ends_law else confirmed(question)
-        except typer.Abort:
-            if total == 1:
-                raise
-            shown.passed_over |= {left.key: "not asked" for left in shown.requests[number - 1 :]}
-            done = counted(len(shown.with_choice(wanted.choice)), "document")
-            say(f"stopped at {number} of {total}: {done} to sign, the others wait")
-            return
-        if yes:
-            shown.decide(request, _with_note(shown, request, wanted))
-        else:
-            shown.passed_over[request.key] = "left out"
+def _decide_by_line(shown: Session, wanted: Decision, *, asks: bool) -> None:
+    """Take the wanted decision about each request that passes the checks, with a note that was kept with the same one.
 
-
-def _take_all(shown: Session, wanted: Decision) -> None:
-    """Take the wanted decision about each request that passes the checks, unless the approver kept another one."""
-    with _bar("checking", shown.requests) as advance:
-        for request in shown.requests:
+    With `asks` it shows each request and asks first, and after Ctrl-C the rest keeps waiting. Without, another decision
+    that the approver kept stays.
+    """
+    total, both = len(shown.requests), " for both gates" if shown.before else ""
+    with _bar("checking", [] if asks else shown.requests) as advance:
+        for number, request in enumerate(shown.requests, start=1):
+            advance(request.name)
             before = shown.kept.decisions.get(request.key)
-            if before is not None and before.choice is not wanted.choice:
+            said = f"{_CHOSE[before.choice]}{f': {before.text}' if before.text else ''}" if before else ""
+            if not asks and before is not None and before.choice is not wanted.choice:
                 shown.refused[request.key] = Refused(
-                    f"{_said(before)}, and --yes does not change that:",
+                    f"{said}, and --yes does not change that:",
                     then=shown.again,
                     rest=" asks you again",
                     code="decision_kept",
                 )
-            else:
-                view = _view(shown, request)
-                if view is not None and len(shown.requests) == 1:
-                    _show(shown, request, view)
-                if view is not None:
-                    shown.decide(request, _with_note(shown, request, wanted))
-            advance(request.name)
-
-
-def _view(shown: Session, asked: Asked) -> RequestView | None:
-    """The view of a request. None if the view that was built here differs from the request."""
-    try:
-        return shown.open(asked)
-    except CutterError:
-        return None
-
-
-def _show(shown: Session, asked: Asked, view: RequestView) -> None:
-    err().print(summary(asked.document, view), soft_wrap=True)
-    before = shown.kept.decisions.get(asked.key)
-    if before is not None:
-        say(f"In a session on the screen {_said(before)}.")
-
-
-def _said(decision: Decision) -> str:
-    return f"{_CHOSE[decision.choice]}{f': {decision.text}' if decision.text else ''}"
-
-
-def _with_note(shown: Session, asked: Asked, wanted: Decision) -> Decision:
-    """The wanted decision, with the note that the approver kept with the same decision."""
-    before = shown.kept.decisions.get(asked.key)
-    return before if before and before.choice is wanted.choice and not wanted.text else wanted
+                continue
+            try:
+                view = shown.open(request)
+            except CutterError:
+                # The session keeps the problem, and names it at the end.
+                continue
+            if asks or total == 1:
+                err().print(summary(request.document, view), soft_wrap=True)
+                if before is not None:
+                    say(f"In a session on the screen {said}.")
+            if asks:
+                where = f"{number} of {total}: " if total > 1 else ""
+                question = f"{where}{wanted.choice} {request.name}{both} as {shown.approver}?"
+                ends_law = request.document.repeals and wanted.choice is Choice.APPROVE
+                try:
+                    yes = typed(request.name, question) if ends_law else confirmed(question)
+                except typer.Abort:
+                    if total == 1:
+                        raise
+                    shown.passed_over |= {left.key: "not asked" for left in shown.requests[number - 1 :]}
+                    done = counted(len(shown.with_choice(wanted.choice)), "document")
+                    say(f"stopped at {number} of {total}: {done} to sign, the others wait")
+                    return
+                if not yes:
+                    shown.passed_over[request.key] = "left out"
+                    continue
+            keeps = before is not None and before.choice is wanted.choice and not wanted.text
+            shown.decide(request, before if keeps else wanted)
 
 
 def _bar(text: str, requests: Sequence[object]) -> AbstractContextManager[Callable[[str], None]]:
@@ -359,7 +331,8 @@ def _hand_over(signatures: Signatures, shown: Session) -> Handed:
     to_runs = []
     for asked in alone:
         kb_id = statements[asked.key].kb_ids[0]
-        to_runs.append((asked, kb_id, signatures.hand_over_to_run(asked, kb_id)))
+        run = run_rows.sidecar(signatures.settings, asked.document.request.run_id).run
+        to_runs.append((asked, kb_id, orders.hand_over(signatures.settings, run, kb_id)))
         _handed_over(shown, asked)
     together = [request for request in signed if request not in alone]
     answer: Json = {"status": ACCEPTED}
@@ -416,7 +389,7 @@ def second_signature(seconds: float, now: datetime) -> str:
     return f"open for {seconds / 3600:g} hours after its request: sign before {until}"
 
 
-def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:
+def addressed(settings: Settings, batch_id: str, keys: orders.Keys) -> orders.Keys:
     """Without an option, the queue's addressee signs if that key is on this machine (seed 001 §2)."""
     if keys.approver is not None or keys.key is not None:
         return keys
