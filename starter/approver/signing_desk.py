@@ -57,7 +57,6 @@ class NewestRequest:
 
 ASKED: Rows[bool] = values("asked_by_run")
 PROFILE = records("profile_of_version", MarkedWith)
-OPEN_REQUEST: Rows[str] = values("open_request_document")
 NEWEST_REQUEST = records("newest_request_document", NewestRequest)
 WROTE: Rows[bool] = values("units_were_written")
 
@@ -277,10 +276,10 @@ def upload(settings: Settings, signed: SignedStatement, kb_id: str) -> str:
 def open_request(settings: Settings, run_id: str) -> str:
     """KB id of the request with which a run waits."""
     with session(settings, Role.OPERATOR) as connection:
-        kb_id = OPEN_REQUEST.first(connection, {"run_id": run_id})
-    if kb_id is None:
+        newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
+    if newest is None or not newest.is_open:
         raise NotFound(f"{run_id} waits for no approval: see", then=f"cutter status {run_id}")
-    return kb_id
+    return newest.kb_id
 
 
 def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
