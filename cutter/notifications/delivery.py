@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
+
+from pydantic import TypeAdapter
 
 from cutter import limits
 from cutter.catalogue import Role
@@ -23,7 +26,6 @@ from cutter.settings import Settings
 from cutter.storage import effect_policy
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import answer
-from cutter.types import Json
 
 _CHANNEL = "select cutter_governance.fn_notification_channel(%s, %s, %s)"
 _CAUGHT_UP = "select cutter_governance.fn_notification_caught_up(%s, %s)"
@@ -66,11 +68,8 @@ class DueMessage:
     now: datetime
     about: About
 
-    @classmethod
-    def of(cls, answer: Json) -> DueMessage:
-        """The answer of `fn_notification_take`. Raises KeyError if a field is absent."""
-        now, about = datetime.fromisoformat(answer["now"]), record(About, answer["about"])
-        return record(cls, {**answer, "now": now, "about": about})
+
+_DUE: Final = TypeAdapter(DueMessage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +115,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
             connection.execute(_CAUGHT_UP, (name, span.until))
         for _ in range(limits.NOTIFICATIONS_A_PASS):
             taken = answer(connection, _TAKE, (name, limits.NOTIFICATION_LEASE_SECONDS))
-            if taken is None or not _send(connection, channel, policy, DueMessage.of(taken), done):
+            if taken is None or not _send(connection, channel, policy, _DUE.validate_python(taken), done):
                 break
         done.waiting = [message for message in undelivered(connection, name) if message.outcome is None]
     return done
