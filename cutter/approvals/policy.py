@@ -94,7 +94,6 @@ class ApproverPolicy:
         return sha256_hex(self.data)
 
     def approver_of(self, fingerprint: str) -> Approver | None:
-        """The approver with that primary fingerprint."""
         return next((approver for approver in self.approvers if approver.fingerprint == fingerprint), None)
 
     def rule_of(self, gate: str) -> GateRule | None:
@@ -115,7 +114,6 @@ class ApproverPolicy:
         return max(rule.needed(rule.tier), rule.needed(tier or rule.tier)) if rule else 1
 
     def tier_of(self, gate: str) -> Tier | None:
-        """The tier that the policy gives the gate."""
         rule = self.rule_of(gate)
         return rule.tier if rule else None
 

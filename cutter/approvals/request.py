@@ -154,7 +154,6 @@ class RequestDocument:
 
     @property
     def repeals(self) -> bool:
-        """Whether the run ends a whole law."""
         return self.operation == "repeal"
 
     @property

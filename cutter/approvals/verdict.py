@@ -89,6 +89,5 @@ class Missing:
 
     @property
     def reason(self) -> str:
-        """One sentence for people."""
         names = ", ".join(self.have) or "nobody"
         return f"{self.needed} distinct approvers are needed, {len(self.have)} approved: {names}"

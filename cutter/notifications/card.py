@@ -119,7 +119,6 @@ ADAPTER: Final = TypeAdapter(Card)
 
 
 def from_json(text: str) -> Card:
-    """A card that `to_json` wrote."""
     return ADAPTER.validate_json(text)
 
 

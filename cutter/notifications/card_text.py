@@ -18,8 +18,6 @@ from cutter.notifications.card import Card, Enactment, Fact, Kind, Phase, Severi
 
 
 class Outcome(StrEnum):
-    """The result of a question."""
-
     APPROVED = "approved"
     REJECTED = "rejected"
     EXPIRED = "expired"
@@ -180,7 +178,6 @@ def of_batch(batch: BatchToTell) -> Card:
 
 
 def test_card(channel: str, at: datetime) -> Card:
-    """The card that `cutter notify test` sends."""
     moment = f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     return Card(
         kind=Kind.TEST, phase=Phase.TOLD, severity=Severity.INFO, subject=f"test:{channel}:{moment}",

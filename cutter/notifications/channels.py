@@ -95,12 +95,10 @@ def is_on(settings: Settings, name: str) -> bool:
 
 
 def are_on(settings: Settings) -> list[str]:
-    """The names of the channels that the settings switch on."""
     return [name for name in CHANNELS if is_on(settings, name)]
 
 
 def kinds_of(settings: Settings, name: str) -> tuple[str, ...]:
-    """The kinds of message that go to a channel."""
     return tuple(settings.notify.get(name, (*DEFAULT_KINDS, *MACHINE_KINDS.get(name, ()))))
 
 

@@ -123,7 +123,6 @@ _PREFIXES: Final = {Severity.INFO: "", Severity.ACTION: "ACTION: ", Severity.WAR
 
 
 def text_of(card: Card) -> str:
-    """A card as plain text."""
     lines = [card.title, "", *(f"{fact.name}: {fact.value}" for fact in card.facts), "", card.text, ""]
     if card.commands:
         lines += ["Type on your own machine:", *(f"    {command}" for command in card.commands), ""]

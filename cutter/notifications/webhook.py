@@ -83,5 +83,4 @@ def body_of(message: Message) -> bytes:
 
 
 def schema() -> Json:
-    """The JSON schema of the body."""
     return BODY.json_schema(mode="serialization")

@@ -39,8 +39,6 @@ class _Line(BaseModel):
 
 
 class Opened(_Line):
-    """The approver opened the request."""
-
     event: Literal["opened"] = "opened"
 
 
@@ -74,7 +72,6 @@ class Ledger:
     signed: dict[str, Signed] = field(default_factory=dict)
 
     def after(self, event: Event) -> Ledger:
-        """The ledger after one more event."""
         if isinstance(event, Opened):
             return replace(self, opened=self.opened | {event.request})
         if isinstance(event, Signed):
@@ -139,7 +136,6 @@ def read_lines(lines: Iterable[bytes], *, where: str) -> tuple[Ledger, int]:
 
 
 def written(event: Event) -> bytes:
-    """The journal line of an event."""
     return event.model_dump_json().encode() + b"\n"
 
 

@@ -48,8 +48,6 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """An order that is ready to be signed."""
-
     statement: Statement
     signer: signing_desk.Signing
 

@@ -89,7 +89,6 @@ def _on(view: RequestView) -> str:
 
 
 def worst_first(view: RequestView) -> list[ShownFinding]:
-    """The findings of a view, red ones first."""
     return sorted(view.findings, key=lambda finding: list(SEVERITY_STYLES).index(finding.severity))
 
 

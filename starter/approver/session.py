@@ -120,7 +120,6 @@ class Session:
         ]
 
     def left_out(self) -> list[str]:
-        """Each request that this session did not sign, with the reason."""
         left = []
         for request in self.requests:
             key, decision = request.key, self.decision(request)

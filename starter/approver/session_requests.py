@@ -50,7 +50,6 @@ class Asked:
 
     @property
     def gate(self) -> str:
-        """The sovereign gate that the request is about."""
         return self.document.request.gate
 
     @property
@@ -196,13 +195,11 @@ def approved_in_advance(
 
 
 def asked_of(settings: Settings, run_id: str, kb_id: str) -> Asked:
-    """A run's request, read from the knowledge base."""
     document, data = signing_desk.read_request(settings, run_id, kb_id)
     return Asked(document=document, data=data)
 
 
 def listing(asked: Sequence[Asked]) -> Listing:
-    """The requests as a table."""
     rows = [
         (
             request.name, request.gate, request.document.request.candidate_count, request.document.changes.added_count,

@@ -39,8 +39,6 @@ from starter.operator.newer_version import newer_versions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedWith:
-    """The profile and options with which a version is marked."""
-
     profile_body: str
     options: Json
     docprefix: str
@@ -72,8 +70,6 @@ class Signing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedStatement:
-    """The bytes of a statement, and of its signature file."""
-
     body: bytes
     signature: bytes
 
@@ -192,7 +188,6 @@ def read_view(
 
 
 def answer(document: RequestDocument, data: bytes, signing: Signing, decision: str, *, text: str = "") -> Statement:
-    """An approval or rejection of exactly this request."""
     now = datetime.now(UTC).replace(microsecond=0)
     asked = document.request
     until = min(now + timedelta(seconds=document.ttl_seconds), document.expires_utc)
@@ -274,7 +269,6 @@ def upload(settings: Settings, signed: SignedStatement, kb_id: str) -> str:
 
 
 def open_request(settings: Settings, run_id: str) -> str:
-    """KB id of the request with which a run waits."""
     with session(settings, Role.OPERATOR) as connection:
         newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
     if newest is None or not newest.is_open:

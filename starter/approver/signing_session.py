@@ -94,7 +94,6 @@ class SessionResult:
 
     @property
     def signed(self) -> int:
-        """The number of signed requests."""
         return self.approvals + len(self.rejections)
 
     @property
@@ -280,7 +279,6 @@ def _decide_by_line(shown: Session, wanted: Decision, *, asks: bool) -> None:
 
 
 def _bar(text: str, requests: Sequence[object]) -> AbstractContextManager[Callable[[str], None]]:
-    """A progress bar for work on several requests."""
     return progress_bar(text, len(requests)) if len(requests) > 1 else nullcontext(lambda _: None)
 
 

@@ -48,12 +48,10 @@ class Reader:
 
 
 def open_reader(settings: Settings) -> Reader:
-    """A reader with its own pool of connections."""
     return Reader(settings=settings, pool=open_pool(settings, Role.DESK, size=limits.DESK_CONNECTIONS))
 
 
 def reader_of(request: Request) -> Reader:
-    """The reader of the application that answers the request."""
     reader: Reader = request.app.state.reader
     return reader
 
@@ -85,7 +83,6 @@ def as_json(value: Any, status: int = HTTPStatus.OK) -> Response:
 
 
 def as_page(body: bytes, status: int = HTTPStatus.OK) -> Response:
-    """A page."""
     return Response(body, status, media_type="text/html; charset=utf-8")
 
 

@@ -61,7 +61,6 @@ def _readable(request: Request) -> None:
 
 
 def _asset(request: Request, name: str) -> Response:  # noqa: ARG001 - the framework names it
-    """A style sheet or a script."""
     if name not in desk_pages.ASSETS:
         raise HTTPException(404)
     return Response(desk_pages.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript")

@@ -149,7 +149,6 @@ class Deciding(Screen[Asked | None]):
         self._after_decision = decided
 
     def draw(self) -> None:
-        """Show the state of the session again."""
         raise NotImplementedError
 
     def action_approve(self) -> None:
@@ -166,7 +165,6 @@ class Deciding(Screen[Asked | None]):
         self._with_reason(Choice.REJECT, "Why do you reject it? The run ends, and the reason is signed.")
 
     def action_note(self) -> None:
-        """Approve with a note, which becomes part of the signed statement."""
         request = self._deciding(Choice.APPROVE)
         if request is None:
             return
@@ -252,7 +250,6 @@ class LastPage(Screen[None]):
         self.draw()
 
     def draw(self) -> None:
-        """Show the statements again."""
         session, signed = self.session, len(self.session.journal.ledger.to_hand_over)
         approved, rejected = session.with_choice(Choice.APPROVE), session.with_choice(Choice.REJECT)
         both = " for both gates" if session.before else ""
