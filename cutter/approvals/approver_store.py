@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -125,11 +126,8 @@ def check_succession(
     files = sorted(approvers_dir.glob(f"{name}.*.asc"))[: limits.APPROVALS_A_GATE_MAX * 2]
     signatures = []
     for path in files:
-        try:
-            with path.open("rb") as file:
-                data = file.read(limits.SIGNATURE_BYTES_MAX + 1)
-        except OSError as problem:
-            raise _unreadable(path, problem) from problem
+        with _reading(path), path.open("rb") as file:
+            data = file.read(limits.SIGNATURE_BYTES_MAX + 1)
         signatures.append((data, ring.verify_detached(following.data, data)))
     away = next((evidence.unverifiable for _, evidence in signatures if evidence.unverifiable), None)
     if away is not None:
@@ -142,23 +140,21 @@ def check_succession(
 def read_epoch(approvers_dir: Path, number: int) -> ApproverPolicy:
     """The policy in an epoch's present file. Only the database says whether it is in force."""
     path = _epoch_path(approvers_dir, number)
-    try:
-        return parse_policy(path.read_bytes())
-    except FileNotFoundError:
-        raise NotFound(f"no {path.name} in {approvers_dir}") from None
-    except OSError as problem:
-        raise _unreadable(path, problem) from problem
+    with _reading(path):
+        try:
+            return parse_policy(path.read_bytes())
+        except FileNotFoundError:
+            raise NotFound(f"no {path.name} in {approvers_dir}") from None
 
 
 def public_key(approvers_dir: Path, approver: Approver) -> bytes:
     """The public key that an epoch names by its sha256. Raises NotFound if the folder does not hold it."""
     path = _key_path(approvers_dir, approver.fingerprint, approver.key_sha256)
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        data = b""
-    except OSError as problem:
-        raise _unreadable(path, problem) from problem
+    with _reading(path):
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            data = b""
     if sha256_hex(data) != approver.key_sha256:
         raise NotFound(f"the public key of {approver.name} is missing or changed in {approvers_dir}")
     return data
@@ -172,10 +168,8 @@ def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[ApproverPol
     """
     # The newest file comes first, because the epoch in force is nearly always the last one.
     for path in sorted(approvers_dir.glob("epoch-[0-9][0-9][0-9][0-9].yaml"), reverse=True):
-        try:
+        with _reading(path):
             data = path.read_bytes()
-        except OSError as problem:
-            raise _unreadable(path, problem) from problem
         if sha256_hex(data) == expected_sha256:
             break
     else:
@@ -195,10 +189,8 @@ def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[ApproverPol
 @lru_cache(maxsize=8)
 def _ring(approvers_dir: Path, policy: ApproverPolicy) -> Gpg:
     folder = approvers_dir / "keys"
-    try:
+    with _reading(folder):
         keys = {sha256_hex(data): data for data in (path.read_bytes() for path in sorted(folder.glob("*.asc")))}
-    except OSError as problem:
-        raise _unreadable(folder, problem) from problem
     home = gpg.new_folder()
     fingerprints = frozenset(approver.fingerprint for approver in policy.approvers)
     ring = Gpg(home, policy.gpg_binary, required=fingerprints)
@@ -261,5 +253,10 @@ def _key_path(approvers_dir: Path, fingerprint: str, key_sha256: str) -> Path:
     return approvers_dir / "keys" / f"{fingerprint}-{key_sha256[:16]}.asc"
 
 
-def _unreadable(path: Path, problem: OSError) -> Unavailable:
-    return Unavailable(f"{path} cannot be read ({problem.strerror}); check the folder of approvers", what="approvers")
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        message = f"{path} cannot be read ({problem.strerror}); check the folder of approvers"
+        raise Unavailable(message, what="approvers") from problem

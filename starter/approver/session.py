@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cutter.domain.visible import is_hidden
 from cutter.errors import CutterError
-from cutter.limits import REASON_CHARACTERS_MAX
 from cutter.request_view.view import RequestView
 from starter.approver.decisions import Choice, Decided, Decision, Ledger, Opened
 from starter.approver.session_journal import SessionJournal
@@ -137,18 +134,3 @@ class Session:
 
     def progress(self) -> str:
         return self.journal.ledger.progress(len(self.requests))
-
-
-def text_problem(text: str) -> str | None:
-    """The reason why a note does not fit into a signed statement. None if it fits."""
-    if len(text) > REASON_CHARACTERS_MAX:
-        return f"{len(text)} characters; at most {REASON_CHARACTERS_MAX} fit"
-    hidden = next((character for character in text if is_hidden(character)), None)
-    if hidden is not None:
-        return f"it has the hidden character U+{ord(hidden):04X}"
-    return None
-
-
-def tidied(text: str) -> str:
-    """A typed text on one line in Unicode normal form C, as a statement requires it."""
-    return " ".join(unicodedata.normalize("NFC", text).split())

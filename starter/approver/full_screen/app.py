@@ -51,7 +51,7 @@ class RequestList(Deciding):
     ]
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, current=self.current, decided=self.draw)
+        super().__init__(session)
         self._filter = ""
         self._alone = session.requests[0] if len(session.requests) == 1 else None
         """The only request. Its reader opens at once, and nobody needs this list."""

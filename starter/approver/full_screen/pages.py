@@ -5,7 +5,8 @@ The list of requests and the reader have the same keys for a decision.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from rich.console import Group
@@ -19,10 +20,11 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, Static, TextArea
 
 from cutter.domain.amounts import counted
-from cutter.domain.visible import visible_line
+from cutter.domain.visible import is_hidden, visible_line
 from cutter.errors import CutterError
+from cutter.limits import REASON_CHARACTERS_MAX
 from starter.approver.decisions import Choice, Decision
-from starter.approver.session import Session, text_problem, tidied
+from starter.approver.session import Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 
@@ -67,9 +69,16 @@ class Question(ModalScreen[str | None]):
             yield Static(line("Enter: done   Escape: back"), id="problem")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        text = tidied(event.value)
-        problem = "type a text" if self._needed and not text else text_problem(text)
-        if problem is None:
+        # A statement requires one line in Unicode normal form C.
+        text, problem = " ".join(unicodedata.normalize("NFC", event.value).split()), ""
+        hidden = next((character for character in text if is_hidden(character)), None)
+        if self._needed and not text:
+            problem = "type a text"
+        elif len(text) > REASON_CHARACTERS_MAX:
+            problem = f"{len(text)} characters; at most {REASON_CHARACTERS_MAX} fit"
+        elif hidden is not None:
+            problem = f"it has the hidden character U+{ord(hidden):04X}"
+        if not problem:
             self.dismiss(text)
         else:
             self.query_one("#problem", Static).update(line(problem, "bold red"))
@@ -141,75 +150,73 @@ class Deciding(Screen[Asked | None]):
         Binding("u", "undo", "Undo", tooltip="Take the decision back", show=False),
     ]
 
-    def __init__(self, session: Session, *, current: Callable[[], Asked | None], decided: Callable[[], None]) -> None:
-        """`current` answers with the request that the keys decide about. `decided` is called after each decision."""
+    def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self._current_request = current
-        self._after_decision = decided
+
+    def current(self) -> Asked | None:
+        """The request that the keys decide about."""
+        raise NotImplementedError
 
     def draw(self) -> None:
         raise NotImplementedError
+
+    def decided(self) -> None:
+        """What follows a decision."""
+        self.draw()
 
     def action_approve(self) -> None:
         request = self._deciding(Choice.APPROVE)
         if request is not None:
             before = self.session.decision(request)
             note = before.text if before and before.choice is Choice.APPROVE else ""
-            self._approve(request, note)
+            self._decide(request, Decision(choice=Choice.APPROVE, text=note))
 
     def action_skip(self) -> None:
-        self._with_reason(Choice.SKIP, "Why do you skip it? The request keeps waiting.")
+        self._with_text(Choice.SKIP, "Why do you skip it? The request keeps waiting.")
 
     def action_reject(self) -> None:
-        self._with_reason(Choice.REJECT, "Why do you reject it? The run ends, and the reason is signed.")
+        self._with_text(Choice.REJECT, "Why do you reject it? The run ends, and the reason is signed.")
 
     def action_note(self) -> None:
-        request = self._deciding(Choice.APPROVE)
-        if request is None:
-            return
-        before = self.session.decision(request)
-
-        def noted(text: str | None) -> None:
-            if text is not None:
-                self._approve(request, text)
-
-        asked = Question("Approve with this note, which is signed:", text=before.text if before else "")
-        self.app.push_screen(asked, noted)
-
-    def _approve(self, request: Asked, note: str) -> None:
-        """Keep the approval. The approver of a repeal types the document id first."""
-
-        def typed(text: str | None) -> None:
-            if text == request.name:
-                self._keep(request, Decision(choice=Choice.APPROVE, text=note))
-            elif text is not None:
-                self.app.notify(visible_line(f"{text} is not {request.name}"), severity="warning")
-
-        if request.document.repeals:
-            self.app.push_screen(Question(f"This ends a whole law. Type {request.name} to approve it:"), typed)
-        else:
-            self._keep(request, Decision(choice=Choice.APPROVE, text=note))
+        self._with_text(Choice.APPROVE, "Approve with this note, which is signed:")
 
     def action_undo(self) -> None:
-        request = self._current_request()
+        request = self.current()
         if request is not None and self.session.may_undo(request):
             self._keep(request, None)
 
-    def _with_reason(self, choice: Choice, question: str) -> None:
+    def _with_text(self, choice: Choice, question: str) -> None:
+        """Ask for the text of a decision. Only the note of an approval may be empty, and begins as it was."""
         request = self._deciding(choice)
         if request is None:
             return
+        before = self.session.decision(request) if choice is Choice.APPROVE else None
 
-        def reasoned(text: str | None) -> None:
+        def typed(text: str | None) -> None:
             if text is not None:
-                self._keep(request, Decision(choice=choice, text=text))
+                self._decide(request, Decision(choice=choice, text=text))
 
-        self.app.push_screen(Question(question, needed=True), reasoned)
+        asked = Question(question, text=before.text if before else "", needed=choice is not Choice.APPROVE)
+        self.app.push_screen(asked, typed)
+
+    def _decide(self, request: Asked, decision: Decision) -> None:
+        """Keep a decision. The approver of a repeal types the document id first."""
+
+        def typed(text: str | None) -> None:
+            if text == request.name:
+                self._keep(request, decision)
+            elif text is not None:
+                self.app.notify(visible_line(f"{text} is not {request.name}"), severity="warning")
+
+        if request.document.repeals and decision.choice is Choice.APPROVE:
+            self.app.push_screen(Question(f"This ends a whole law. Type {request.name} to approve it:"), typed)
+        else:
+            self._keep(request, decision)
 
     def _deciding(self, choice: Choice) -> Asked | None:
         """The current request if this choice is possible for it. Otherwise None, after a message with the reason."""
-        request = self._current_request()
+        request = self.current()
         why_not = self.session.may_not(request, choice) if request is not None else None
         if request is None or why_not is None:
             return request
@@ -222,7 +229,7 @@ class Deciding(Screen[Asked | None]):
         except CutterError as problem:
             self.app.notify(visible_line(str(problem)), severity="error")
             return
-        self._after_decision()
+        self.decided()
 
 
 class LastPage(Screen[None]):

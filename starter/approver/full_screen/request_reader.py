@@ -81,7 +81,7 @@ class RequestReader(Deciding):
     ]
 
     def __init__(self, session: Session, asked: Asked, view: RequestView) -> None:
-        super().__init__(session, current=lambda: asked, decided=self._go_on)
+        super().__init__(session)
         self.asked = asked
         self.view = view
         self._matches: list[Match] = []
@@ -230,7 +230,10 @@ class RequestReader(Deciding):
                 yield node
             waiting.extend(reversed(node.children))
 
-    def _go_on(self) -> None:
+    def current(self) -> Asked:
+        return self.asked
+
+    def decided(self) -> None:
         """Leave for the next undecided request, or for the list. The page stays if the choice was undone."""
         left = self.session.undecided()
         if self.session.decision(self.asked) is None:
