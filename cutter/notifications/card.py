@@ -83,8 +83,9 @@ class Enactment:
 class Card:
     """One message. A question and its answer have the same `subject`. `place` is a gate or a state.
 
-    Only the kind `enacted` has an `enactment`. With `unsigned`, the press of a button may decide: ValueError if only
-    signatures do.
+    `unsigned` is true if the press of a button may decide the question. Only a card of the kind `enacted` has an
+    `enactment`. Raises ValueError if `unsigned` is true for a
+    question that only signatures decide.
     """
 
     kind: Kind

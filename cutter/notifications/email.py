@@ -134,7 +134,12 @@ def text_of(card: Card) -> str:
 @contextmanager
 def _deadline(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
     """Limit the whole conversation, because a server that drips bytes never exceeds the limit of a step."""
-    timer = threading.Timer(limits.SMTP_SECONDS, lambda: server.sock and hang_up(server.sock))
+
+    def end() -> None:
+        if server.sock is not None:
+            hang_up(server.sock)
+
+    timer = threading.Timer(limits.SMTP_SECONDS, end)
     timer.daemon = True
     timer.start()
     try:
