@@ -240,10 +240,10 @@ def _decide_by_line(shown: Session, wanted: Decision, *, asks: bool) -> None:
         for number, request in enumerate(shown.requests, start=1):
             advance(request.name)
             before = shown.kept.decisions.get(request.key)
-            said = f"{_CHOSE[before.choice]}{f': {before.text}' if before.text else ''}" if before else ""
+            kept_words = f"{_CHOSE[before.choice]}{f': {before.text}' if before.text else ''}" if before else ""
             if not asks and before is not None and before.choice is not wanted.choice:
                 shown.refused[request.key] = Refused(
-                    f"{said}, and --yes does not change that:",
+                    f"{kept_words}, and --yes does not change that:",
                     then=shown.again,
                     rest=" asks you again",
                     code="decision_kept",
@@ -257,7 +257,7 @@ def _decide_by_line(shown: Session, wanted: Decision, *, asks: bool) -> None:
             if asks or total == 1:
                 err().print(summary(request.document, view), soft_wrap=True)
                 if before is not None:
-                    say(f"In a session on the screen {said}.")
+                    say(f"In a session on the screen {kept_words}.")
             if asks:
                 where = f"{number} of {total}: " if total > 1 else ""
                 question = f"{where}{wanted.choice} {request.name}{both} as {shown.approver}?"
