@@ -76,7 +76,7 @@ lock: venv ## write the lock files again from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --extra bench -c requirements-dev.lock \
 		pyproject.toml -o requirements-bench.lock
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -c requirements.lock \
-		--extra s3 --extra desk --extra slack --extra otel pyproject.toml -o requirements-deploy.lock
+		--extra s3 --extra desk --extra otel pyproject.toml -o requirements-deploy.lock
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --no-emit-find-links deploy/tools.in -o deploy/tools.lock
 
 clean: ## stop the stack, remove .venv and caches; STATE=1 removes the local data too

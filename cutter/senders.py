@@ -39,7 +39,7 @@ class Senders:
                 self._drop(of_address[0])
             if len(self._sending) >= limits.SENDERS_MAX:
                 self._drop(next(iter(self._sending)))
-            end = threading.Timer(limits.SENDER_SECONDS, _hang_up, (caller,))
+            end = threading.Timer(limits.SENDER_SECONDS, hang_up, (caller,))
             end.daemon = True
             self._sending[caller] = (address, end)
             end.start()
@@ -53,10 +53,11 @@ class Senders:
 
     def _drop(self, caller: Connection) -> None:
         self._sending.pop(caller)[1].cancel()
-        _hang_up(caller)
+        hang_up(caller)
 
 
-def _hang_up(caller: Connection) -> None:
+def hang_up(caller: Connection) -> None:
+    """Disconnect a caller, also while another thread waits for its bytes."""
     try:
         caller.shutdown(socket.SHUT_RDWR)
     except OSError:

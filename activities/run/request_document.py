@@ -20,8 +20,10 @@ from cutter.errors import NotFound
 from cutter.kb import folder as kb_folder
 from cutter.marking import Marking
 from cutter.marking.revision import OPERATIONS
-from cutter.request_view import RequestView, build_view, view_digest
+from cutter.request_view.builder import build_view
 from cutter.request_view.markdown import markdown
+from cutter.request_view.record import view_digest
+from cutter.request_view.view import RequestView
 from cutter.storage.request_transaction import Asked
 
 

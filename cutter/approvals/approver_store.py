@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import tempfile
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -68,19 +69,13 @@ def init(
     Raises Conflict if the folder already has an epoch 1.
     """
     binary = gpg_binary or find_binary()
-    data = render_policy(
-        number=1,
-        deployment_id=deployment_id or str(uuid.uuid4()),
-        previous_sha256=None,
+    first = ApproverPolicy(
+        number=1, deployment_id=deployment_id or str(uuid.uuid4()), previous_sha256=None,
         approvers=tuple(_take_key(approvers_dir, approver, binary) for approver in approvers),
-        gates=default_rules() if gates is None else gates,
-        lifecycle_group=lifecycle_group,
-        succession=succession,
-        gpg_binary=binary,
-        gpg_version_floor=gpg_version_floor,
-        signing=signing,
-    )
-    return _write_epoch(approvers_dir, data)
+        gates=default_rules() if gates is None else gates, lifecycle_group=lifecycle_group, succession=succession,
+        gpg_binary=binary, gpg_version_floor=gpg_version_floor, signing=signing,
+    )  # fmt: skip
+    return _write_epoch(approvers_dir, render_policy(first))
 
 
 def propose(
@@ -97,22 +92,18 @@ def propose(
 
     A proposal is not in force. So another proposal of the same number replaces it together with its signatures.
     """
-    binary = previous.gpg_binary
-    data = render_policy(
-        number=previous.number + 1,
-        deployment_id=previous.deployment_id,
-        previous_sha256=previous.sha256,
+    following = replace(
+        previous, number=previous.number + 1, previous_sha256=previous.sha256,
         approvers=tuple(
-            approver if isinstance(approver, Approver) else _take_key(approvers_dir, approver, binary)
+            approver
+            if isinstance(approver, Approver)
+            else _take_key(approvers_dir, approver, previous.gpg_binary)
             for approver in approvers
         ),
-        gates=previous.gates if gates is None else gates,
-        lifecycle_group=lifecycle_group or previous.lifecycle_group,
-        succession=succession or previous.succession,
-        gpg_binary=binary,
-        gpg_version_floor=previous.gpg_version_floor,
-        signing=signing or previous.signing,
-    )
+        gates=previous.gates if gates is None else gates, succession=succession or previous.succession,
+        lifecycle_group=lifecycle_group or previous.lifecycle_group, signing=signing or previous.signing,
+    )  # fmt: skip
+    data = render_policy(following)
     path = _epoch_path(approvers_dir, previous.number + 1)
     if path.is_file() and path.read_bytes() != data:
         for outdated in (*approvers_dir.glob(f"{path.name}.*.asc"), path):
@@ -129,19 +120,14 @@ def add_signature(approvers_dir: Path, epoch: ApproverPolicy, fingerprint: str, 
 def check_succession(
     approvers_dir: Path, previous: ApproverPolicy, following: ApproverPolicy, *, now: datetime
 ) -> None:
-    """Return if the next epoch may be installed. Raises Refused that says what is missing. `now` is the database's
-    clock.
-    """
+    """Raise Refused, with what is missing, if the next epoch may not be installed. `now` is the database's clock."""
     _, ring = load_current(approvers_dir, previous.sha256)
     name = _epoch_path(approvers_dir, following.number).name
     files = sorted(approvers_dir.glob(f"{name}.*.asc"))[: limits.APPROVALS_A_GATE_MAX * 2]
     signatures = []
     for path in files:
-        try:
-            with path.open("rb") as file:
-                data = file.read(limits.SIGNATURE_BYTES_MAX + 1)
-        except OSError as problem:
-            raise _unreadable(path, problem) from problem
+        with _reading(path), path.open("rb") as file:
+            data = file.read(limits.SIGNATURE_BYTES_MAX + 1)
         signatures.append((data, ring.verify_detached(following.data, data)))
     away = next((evidence.unverifiable for _, evidence in signatures if evidence.unverifiable), None)
     if away is not None:
@@ -154,25 +140,21 @@ def check_succession(
 def read_epoch(approvers_dir: Path, number: int) -> ApproverPolicy:
     """The policy in an epoch's present file. Only the database says whether it is in force."""
     path = _epoch_path(approvers_dir, number)
-    try:
-        return parse_policy(path.read_bytes())
-    except FileNotFoundError:
-        raise NotFound(f"no {path.name} in {approvers_dir}") from None
-    except OSError as problem:
-        raise _unreadable(path, problem) from problem
+    with _reading(path):
+        try:
+            return parse_policy(path.read_bytes())
+        except FileNotFoundError:
+            raise NotFound(f"no {path.name} in {approvers_dir}") from None
 
 
 def public_key(approvers_dir: Path, approver: Approver) -> bytes:
-    """The public key that an epoch names by its sha256. Raises NotFound if the folder lacks the key or holds another
-    one.
-    """
+    """The public key that an epoch names by its sha256. Raises NotFound if the folder does not hold it."""
     path = _key_path(approvers_dir, approver.fingerprint, approver.key_sha256)
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        data = b""
-    except OSError as problem:
-        raise _unreadable(path, problem) from problem
+    with _reading(path):
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            data = b""
     if sha256_hex(data) != approver.key_sha256:
         raise NotFound(f"the public key of {approver.name} is missing or changed in {approvers_dir}")
     return data
@@ -181,16 +163,13 @@ def public_key(approvers_dir: Path, approver: Approver) -> bytes:
 def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[ApproverPolicy, Gpg]:
     """The epoch whose sha256 the database names, and a keyring of exactly its approvers' keys.
 
-    The file is read and compared at every call. The keyring is reused as long as the epoch is the same. Raises
-    Unavailable(what="approvers") if the file or a key is missing or changed. Raises Unavailable(what="gpg") if the
-    binary is missing or older than the epoch's floor.
+    The file is compared at every call. Raises Unavailable: `approvers` if the file or a key is missing or changed,
+    `gpg` if the binary is missing or older than the epoch's floor.
     """
     # The newest file comes first, because the epoch in force is nearly always the last one.
     for path in sorted(approvers_dir.glob("epoch-[0-9][0-9][0-9][0-9].yaml"), reverse=True):
-        try:
+        with _reading(path):
             data = path.read_bytes()
-        except OSError as problem:
-            raise _unreadable(path, problem) from problem
         if sha256_hex(data) == expected_sha256:
             break
     else:
@@ -210,10 +189,8 @@ def load_current(approvers_dir: Path, expected_sha256: str) -> tuple[ApproverPol
 @lru_cache(maxsize=8)
 def _ring(approvers_dir: Path, policy: ApproverPolicy) -> Gpg:
     folder = approvers_dir / "keys"
-    try:
+    with _reading(folder):
         keys = {sha256_hex(data): data for data in (path.read_bytes() for path in sorted(folder.glob("*.asc")))}
-    except OSError as problem:
-        raise _unreadable(folder, problem) from problem
     home = gpg.new_folder()
     fingerprints = frozenset(approver.fingerprint for approver in policy.approvers)
     ring = Gpg(home, policy.gpg_binary, required=fingerprints)
@@ -276,5 +253,10 @@ def _key_path(approvers_dir: Path, fingerprint: str, key_sha256: str) -> Path:
     return approvers_dir / "keys" / f"{fingerprint}-{key_sha256[:16]}.asc"
 
 
-def _unreadable(path: Path, problem: OSError) -> Unavailable:
-    return Unavailable(f"{path} cannot be read ({problem.strerror}); check the folder of approvers", what="approvers")
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        message = f"{path} cannot be read ({problem.strerror}); check the folder of approvers"
+        raise Unavailable(message, what="approvers") from problem

@@ -28,9 +28,7 @@ def ineligibility_reason(
 def remedy(
     policy: ApproverPolicy, gate: str, decision: str, *, run_id: str, starter: str, now: datetime
 ) -> tuple[str, str | None]:
-    """The people who may sign instead. If nobody may sign, a sentence with the commands that change that, and the first
-    of these commands.
-    """
+    """The people who may sign instead. If nobody may, the commands that change that, and the first of them."""
     others = [
         approver.name
         for approver in policy.approvers

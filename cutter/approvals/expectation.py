@@ -15,9 +15,7 @@ from cutter.errors import ProgrammingError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDecision:
-    """The columns of review_decision that step 8 needs. `created_with_request` says that the request's own transaction
-    made the row.
-    """
+    """What step 8 needs. `created_with_request` says that the request's own transaction made the row."""
 
     review_decision_id: str
     decision_type: str

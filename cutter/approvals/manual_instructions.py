@@ -38,9 +38,7 @@ def front_matter(decision: str, binding: str, gate: str, known: Mapping[str, obj
 
 
 def fill_in(name: str, life_seconds: int, more: tuple[str, str], *, given: str = "") -> Iterator[str]:
-    """The shell commands that replace the FILL_IN words in the file. `more` is one more word with its value, and
-    `given` sets that value.
-    """
+    """The shell commands that fill the file in. `more` is one more word with its value, which `given` sets."""
     word, value = more
     yield "```sh"
     yield "APPROVER=your-name"

@@ -41,9 +41,7 @@ DEFAULT_THRESHOLDS: Final[Mapping[Tier, int]] = {Tier.LOW: 1, Tier.MEDIUM: 1, Ti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approver:
-    """One person. `fingerprint` is that of the primary key. `key_sha256` is the digest of the public key's file in
-    `keys/`.
-    """
+    """One person. `fingerprint` is of the primary key, `key_sha256` the digest of the file in `keys/`."""
 
     name: str
     fingerprint: str
@@ -73,8 +71,7 @@ class GateRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApproverPolicy:
-    """One epoch. `sha256` is the digest of the file's bytes, and the database keeps it. `succession` is the number of
-    approvers who must sign the next epoch.
+    """One epoch, identified by the sha256 of the file's bytes. `succession` approvers must sign the next epoch.
 
     `lifecycle_group` acts in the review decisions of SG_2, so an approver of SG_2 must be in it.
     """
@@ -88,8 +85,8 @@ class ApproverPolicy:
     succession: int
     gpg_binary: str
     gpg_version_floor: tuple[int, ...]
-    signing: Signing
-    data: bytes
+    signing: Signing = Signing.REQUIRED
+    data: bytes = b""
 
     @property
     def sha256(self) -> str:
@@ -97,7 +94,6 @@ class ApproverPolicy:
         return sha256_hex(self.data)
 
     def approver_of(self, fingerprint: str) -> Approver | None:
-        """The approver with that primary fingerprint."""
         return next((approver for approver in self.approvers if approver.fingerprint == fingerprint), None)
 
     def rule_of(self, gate: str) -> GateRule | None:
@@ -105,9 +101,7 @@ class ApproverPolicy:
         return next((rule for rule in self.gates if rule.gate == gate), None)
 
     def thresholds(self) -> dict[str, int]:
-        """Maps each gate to the number of approvers that its own tier asks for. The database's row of the epoch has
-        this map.
-        """
+        """For each gate, the approvers that its own tier asks for. The database's row of the epoch has this map."""
         return {rule.gate: rule.needed(rule.tier) for rule in self.gates}
 
     def tiers(self) -> dict[str, dict[str, int]]:
@@ -120,7 +114,6 @@ class ApproverPolicy:
         return max(rule.needed(rule.tier), rule.needed(tier or rule.tier)) if rule else 1
 
     def tier_of(self, gate: str) -> Tier | None:
-        """The tier that the policy gives the gate."""
         rule = self.rule_of(gate)
         return rule.tier if rule else None
 

@@ -67,30 +67,19 @@ def parse_policy(data: bytes) -> ApproverPolicy:
     return policy
 
 
-def render_policy(
-    *,
-    number: int,
-    deployment_id: str,
-    previous_sha256: str | None,
-    approvers: tuple[Approver, ...],
-    gates: tuple[GateRule, ...],
-    lifecycle_group: str,
-    succession: int,
-    gpg_binary: str,
-    gpg_version_floor: tuple[int, ...],
-    signing: Signing = Signing.REQUIRED,
-) -> bytes:
+def render_policy(policy: ApproverPolicy) -> bytes:
     """The bytes of an epoch file. Raises InvalidInput if the parser would refuse them."""
-    lines = [f"schema: {SCHEMA}", f"number: {number}", f"deployment_id: {deployment_id}"]
-    lines += [f"previous_sha256: {previous_sha256}"] if previous_sha256 else []
-    lines += [f"signing: {signing}", f"succession: {succession}", f"lifecycle_group: {lifecycle_group}"]
-    lines += ["gpg:", f"  binary: {gpg_binary}"]
-    lines += [f"  version_floor: {'.'.join(map(str, gpg_version_floor))}", "gates:" if gates else "gates: {}"]
-    for rule in gates:
+    lines = [f"schema: {SCHEMA}", f"number: {policy.number}", f"deployment_id: {policy.deployment_id}"]
+    lines += [f"previous_sha256: {policy.previous_sha256}"] if policy.previous_sha256 else []
+    lines += [f"signing: {policy.signing}", f"succession: {policy.succession}"]
+    lines += [f"lifecycle_group: {policy.lifecycle_group}", "gpg:", f"  binary: {policy.gpg_binary}"]
+    lines.append(f"  version_floor: {'.'.join(map(str, policy.gpg_version_floor))}")
+    lines.append("gates:" if policy.gates else "gates: {}")
+    for rule in policy.gates:
         lines += [f"  {rule.gate}:", f"    tier: {rule.tier}", "    thresholds:"]
         lines += [f"      {tier}: {count}" for tier, count in rule.thresholds]
-    lines.append("approvers:" if approvers else "approvers: []")
-    for approver in approvers:
+    lines.append("approvers:" if policy.approvers else "approvers: []")
+    for approver in policy.approvers:
         lines += [
             f"  - name: {approver.name}",
             f"    fingerprint: {approver.fingerprint}",

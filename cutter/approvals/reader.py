@@ -63,8 +63,7 @@ ANSWERS = Answers()
 
 
 def read_approval(kb: Store, kb_id: str) -> ApprovalDocument:
-    """Step 1: the KB id is well-formed and names a regular file of at most 64 KiB inside the store. The file and its
-    signature are each read once.
+    """Step 1: the KB id is well-formed and names a regular file of at most 64 KiB. Both files are read once.
 
     Raises InvalidInput, NotFound (code `signature_missing` for the `.asc`), Unavailable.
     """
@@ -103,8 +102,7 @@ def evidence_of(document: ApprovalDocument, gpg: Gpg, policy_sha256: str = "") -
 def check(
     kb: Store, named: str | ApprovalDocument, gpg: Gpg, expected: Expected | ExpectedFor, policy: ApproverPolicy
 ) -> Verdict:
-    """Do steps 1 to 8 for one document in this order: signature, parse, facts, judge. An unreadable document gets a
-    verdict of step 1. `named` is its KB id, or the document itself if it was read before.
+    """Do steps 1 to 8: read, signature, parse, facts, judge. An unreadable document gets a verdict of step 1.
 
     `expected` may be a function of the document, because its bytes decide whether it was revoked or written by us.
     Raises Unavailable if the store or gpg is unavailable. Then nothing was decided.

@@ -11,15 +11,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Final
+
+from pydantic import TypeAdapter
 
 from cutter import limits
 from cutter.approvals import request_text, schema
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.digests import canonical_digest, sha256_hex
-from cutter.domain.timestamps import parse_instant, render_instant
+from cutter.domain.timestamps import render_instant
 from cutter.errors import InvalidInput
 from cutter.types import Refusal
 
@@ -31,9 +34,7 @@ _BLOCK = re.compile(r"\n```json\n(?P<json>\{[^\n]*\})\n```\n\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTuple:
-    """The values that a run freezes when it reaches a sovereign gate. `nonce` is 32 hex characters of randomness from
-    the database.
-    """
+    """The values that a run freezes at a sovereign gate. `nonce` is 32 hex characters of randomness."""
 
     deployment_id: str
     gate: str
@@ -153,13 +154,15 @@ class RequestDocument:
 
     @property
     def repeals(self) -> bool:
-        """Whether the run ends a whole law."""
         return self.operation == "repeal"
 
     @property
     def binding(self) -> str:
         """The binding of an answer: `run` for the request of a live run, or `tuple` for the request of a dry run."""
         return schema.RUN if self.mode == request_text.LIVE else schema.TUPLE
+
+
+_DOCUMENT: Final = TypeAdapter(RequestDocument)
 
 
 def render_request(document: RequestDocument) -> bytes:
@@ -190,15 +193,7 @@ def parse_request(data: bytes) -> RequestDocument | Refusal:
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         return Refusal("request_malformed", f"this is not a request of schema {SCHEMA}")
     try:
-        named = {**dict.fromkeys(_LATER), **record}
-        values = {field.name: named[field.name] for field in fields(RequestDocument)}
-        values["request"] = RequestTuple(**record["request"])
-        values["created_utc"] = _instant(record["created_utc"])
-        values["expires_utc"] = _instant(record["expires_utc"])
-        changes = record["changes"]
-        units = {kind: tuple(UnitLine(**line) for line in changes[kind]) for kind in ("added", "changed", "removed")}
-        values["changes"] = Changes(**{**changes, **units})
-        document = RequestDocument(**{**values, "shown": ""})
+        document = _DOCUMENT.validate_python({**dict.fromkeys(_LATER), **record, "shown": ""})
         # The text shows the parts of the law. Rendering the whole again checks their digest.
         begin = len(request_text.head(document).encode())
         shown = data[begin : begin + record["shown"]["bytes"]].decode("utf-8")
@@ -221,10 +216,3 @@ def _require_forms(values: Mapping[str, object]) -> None:
         pattern, words = schema.FORMS[name]
         if not pattern.fullmatch(str(value)):
             raise InvalidInput(f"{name} must be {words}, not {value!r}")
-
-
-def _instant(text: str) -> datetime:
-    moment = parse_instant(text)
-    if moment is None:
-        raise ValueError(text)
-    return moment

@@ -80,9 +80,7 @@ def head(document: RequestDocument) -> str:
 
 
 def tail(document: RequestDocument) -> str:
-    """The lines between the parts of the law and the machine-readable block: changes, the ways to answer, and the
-    digests.
-    """
+    """The lines below the parts of the law: changes, the ways to answer, and the digests."""
     lines = [*_changes(document)]
     if document.mode == LIVE:
         lines += [
@@ -226,9 +224,7 @@ def _by_hand(document: RequestDocument) -> Iterator[str]:
 
 
 def template(document: RequestDocument, decision: str) -> Iterator[str]:
-    """The lines of a statement that answers this request. A FILL_IN word replaces each value that only a person
-    knows.
-    """
+    """The lines of a statement that answers this request, with a FILL_IN word for what only a person knows."""
     request = document.request
     known: dict[str, object] = {name: getattr(request, name) for name in type(request).__slots__}
     known |= {

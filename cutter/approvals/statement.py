@@ -31,9 +31,7 @@ _YAML_INSIDE = re.compile(r" #|: |:$|\t")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A parsed statement. Fields that its kind does not have are None. `text` is the free text below the front
-    matter.
-    """
+    """A parsed statement. A field that its kind does not have is None. `text` is below the front matter."""
 
     deployment_id: str
     gate: str
@@ -68,9 +66,7 @@ class Statement:
 
 
 def parse(body: bytes) -> Statement | Refusal:
-    """Read a statement strictly. If it does not have exactly the fields of its kind, the answer is a Refusal that names
-    the field and line.
-    """
+    """Read a statement strictly. A Refusal names the field and the line."""
     if len(body) > limits.STATEMENT_BYTES_MAX:
         return Refusal("statement_too_large", f"the statement has more than {limits.STATEMENT_BYTES_MAX} bytes")
     if body.startswith(b"\xef\xbb\xbf"):
@@ -111,8 +107,7 @@ def parse(body: bytes) -> Statement | Refusal:
 def render(statement: Statement) -> bytes:
     """The bytes of a statement. Parsing these bytes gives an equal value.
 
-    Raises InvalidInput if a value cannot be written (such as a reason with `: ` in it). Raises ProgrammingError if
-    there is no such kind of statement, or if the statement has a field that its kind lacks.
+    Raises InvalidInput if a value cannot be written (such as a reason with `: ` in it), else ProgrammingError.
     """
     names = schema.fields_of(statement.decision, statement.binding, statement.gate)
     if names is None:

@@ -26,9 +26,7 @@ class ApprovalDocument:
 
     @property
     def approval_sha256(self) -> str:
-        """The identity of the approval. It covers only the signed body, because a signature still verifies after many
-        one-bit changes.
-        """
+        """Of the signed body only, because a signature still verifies after many one-bit changes."""
         return sha256_hex(self.body)
 
 
@@ -58,9 +56,7 @@ class Verdict:
 
 
 def verdict_record(verdict: Verdict) -> dict[str, Any]:
-    """The verdict in the form that the database stores (fn_verdict_record): flat JSON, without the statement's free
-    text.
-    """
+    """The verdict as the database stores it (fn_verdict_record): flat JSON, without the free text."""
     statement = verdict.statement
     record: dict[str, Any] = {
         name: getattr(verdict, name)
@@ -85,9 +81,7 @@ class Met:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """Too few approvers have approved. `have` names the approvers who count so far, and `needed` is the number that is
-    asked for.
-    """
+    """Too few approvers have approved. `have` names those who count so far."""
 
     needed: int
     have: tuple[str, ...]
@@ -95,6 +89,5 @@ class Missing:
 
     @property
     def reason(self) -> str:
-        """One sentence for people."""
         names = ", ".join(self.have) or "nobody"
         return f"{self.needed} distinct approvers are needed, {len(self.have)} approved: {names}"

@@ -120,15 +120,11 @@ ADAPTER: Final = TypeAdapter(Card)
 
 
 def from_json(text: str) -> Card:
-    """A card that `to_json` wrote."""
     return ADAPTER.validate_json(text)
 
 
 def one_line(text: str, most: int = limits.CARD_LINE_MAX) -> str:
-    """The text on one line of at most `most` characters.
-
-    Each hidden character becomes a space. A text that is too long is cut and ends with an ellipsis.
-    """
+    """The text on one line of at most `most` characters. Hidden characters become spaces."""
     visible = "".join(" " if is_hidden(char) or unicodedata.category(char) == "Zs" else char for char in text)
     line = " ".join(visible.split())
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -10,14 +10,14 @@ from typing import Final
 
 from cutter import limits
 from cutter.approvals.policy import Tier
+from cutter.approvals.request import Changes
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
+from cutter.domain.next_step import StepFacts, next_step
 from cutter.notifications.card import Card, Enactment, Fact, Kind, Phase, Severity, one_line
 
 
 class Outcome(StrEnum):
-    """The result of a question."""
-
     APPROVED = "approved"
     REJECTED = "rejected"
     EXPIRED = "expired"
@@ -25,60 +25,90 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """A question to people. `subject` identifies it. `place` is a sovereign gate, or the gate that the policy stopped.
+class Question(StepFacts):
+    """A question to people, with what its run needs. `place` is a sovereign gate, or one that the policy stopped."""
 
-    `units` is the number of units below `docprefix`, or None if they are not counted yet. `changes` are the numbers of
-    added, changed and removed units. `reason` is the policy's reason on one line. `command` is the command that decides
-    the question.
-    """
+    id: int
+    subject: str
+    place: str
+    docprefix: str
+    tenant: str
+    mode: str
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunToTell:
+    """A run that stopped, failed or finished."""
+
+    id: int
+    kind: str
     subject: str
     place: str
     run_id: str
     document_id: str
-    docprefix: str
     mode: str
-    tier: Tier
-    needed: int
-    reason: str
-    command: str
-    expires: datetime | None = None
-    units: int | None = None
-    changes: tuple[int, int, int] | None = None
-    findings: int = 0
-    unsigned: bool = False
-
-    def __post_init__(self) -> None:
-        ids.run_id(self.run_id)
-        ids.document_id(self.document_id)
+    tenant: str
 
 
-def asked(waiting: Waiting) -> Card:
-    """The card of a question: the planned write in numbers, the policy's reason, and the command that decides."""
-    people = "person" if waiting.needed == 1 else "people"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnactmentToTell(Enactment):
+    """An enacted version of a law, with the mode of the run that enacted it."""
+
+    id: int
+    subject: str
+    mode: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchToTell:
+    """A batch that halted or ended, with the counts of its documents."""
+
+    id: int
+    subject: str
+    place: str
+    batch_id: str
+    mode: str
+    documents: int
+    enacted: int
+    failed: int
+    stopped: int
+    voided: int
+
+
+def asked(
+    question: Question, *, tier: Tier, needed: int, reason: str, units: int | None, unsigned: bool = False,
+    expires: datetime | None = None, changes: Changes | None = None, findings: int = 0,
+) -> Card:  # fmt: skip
+    """The card of a question: the planned write in numbers, the policy's reason, and the command that decides.
+
+    `units` is the number of units below the question's prefix, or None if they are not counted yet. `unsigned` says
+    that the press of a button may decide.
+    """
+    run_id, document_id = ids.run_id(question.run_id), ids.document_id(question.document_id)
     facts = {
-        "Document": waiting.document_id, "Gate": waiting.place, "Run": waiting.run_id, "Mode": waiting.mode,
-        "Asks for": f"{waiting.needed} {people}, tier {waiting.tier}",
+        "Document": document_id, "Gate": question.place, "Run": run_id, "Mode": question.mode,
+        "Asks for": f"{needed} {'person' if needed == 1 else 'people'}, tier {tier}",
     }  # fmt: skip
-    if waiting.expires is not None:
-        facts["Until"] = f"{waiting.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    sovereign = waiting.place in tuple(Sovereign)
-    enacts = waiting.place == Sovereign.LIFECYCLE
-    write = f"The policy stopped it there, of {waiting.units or 0} units"
+    if expires is not None:
+        facts["Until"] = f"{expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    sovereign = question.place in tuple(Sovereign)
+    enacts = question.place == Sovereign.LIFECYCLE
+    write, step = f"The policy stopped it there, of {units or 0} units", next_step(question)
     if sovereign:
-        units = "units enacted" if enacts else "units"
-        write = f"{waiting.units} {units} at as many addresses below {waiting.docprefix}/"
-        if waiting.changes is not None and not enacts:
-            write += ": {} added, {} changed, {} removed".format(*waiting.changes)
-        if waiting.findings:
-            write += f"; {waiting.findings} findings"
+        # The card asks for a signature, even if enough people have signed since the request was made.
+        step = next_step(replace(question, approved=False, latched=False))
+        write = f"{units} {'units enacted' if enacts else 'units'} at as many addresses below {question.docprefix}/"
+        if changes is not None and not enacts:
+            counts = f"{changes.added_count} added, {changes.changed_count} changed, {changes.removed_count} removed"
+            write += f": {counts}"
+        if findings:
+            write += f"; {findings} findings"
     return Card(
         kind=Kind.APPROVAL if sovereign else Kind.POLICY_STOP, phase=Phase.ASKED, severity=Severity.ACTION,
-        subject=waiting.subject, title=f"{waiting.document_id} waits at {waiting.place}", place=waiting.place,
-        run_id=waiting.run_id, document_id=waiting.document_id, mode=waiting.mode, facts=_pairs(facts),
-        text=one_line(f"{write}. {waiting.reason}", limits.CARD_TEXT_MAX),
-        commands=(one_line(waiting.command),), unsigned=waiting.unsigned,
+        subject=question.subject, title=f"{document_id} waits at {question.place}", place=question.place,
+        run_id=run_id, document_id=document_id, mode=question.mode, facts=_pairs(facts),
+        text=one_line(f"{write}. {reason}", limits.CARD_TEXT_MAX), commands=(one_line(step.command),),
+        unsigned=unsigned,
     )  # fmt: skip
 
 
@@ -100,13 +130,15 @@ _TEXTS: Final = {
 }
 
 
-def of_run(kind: Kind, subject: str, *, state: str, run_id: str, document_id: str, mode: str) -> Card:
+def of_run(run: RunToTell) -> Card:
     """The card of a run that stopped, failed or finished. It lacks the reason, because the reason may quote the law."""
-    facts = {"Document": document_id, "Run": run_id, "Mode": mode, "State": state}
+    kind = Kind(run.kind)
+    facts = {"Document": run.document_id, "Run": run.run_id, "Mode": run.mode, "State": run.place}
     return Card(
-        kind=kind, phase=Phase.TOLD, severity=_SEVERITIES[kind], subject=subject, place=state, run_id=run_id,
-        document_id=document_id, mode=mode, title=one_line(f"{document_id} {_VERBS[kind]}: {state}"),
-        facts=_pairs(facts), text=_TEXTS[kind], commands=(f"cutter status {run_id}",),
+        kind=kind, phase=Phase.TOLD, severity=_SEVERITIES[kind], subject=run.subject, place=run.place,
+        run_id=run.run_id, document_id=run.document_id, mode=run.mode, facts=_pairs(facts),
+        title=one_line(f"{run.document_id} {_VERBS[kind]}: {run.place}"), text=_TEXTS[kind],
+        commands=(f"cutter status {run.run_id}",),
     )  # fmt: skip
 
 
@@ -115,37 +147,37 @@ _ENACTED: Final = {"first_cut": "enacted", "revision": "revised", "correction": 
 _IN_FORCE: Final = {False: "This version is in force from", True: "No unit of the law is in force from"}
 
 
-def of_enactment(subject: str, *, mode: str, made: Enactment) -> Card:
+def of_enactment(made: EnactmentToTell) -> Card:
     """The card of an enactment. It lacks the law's title, because a title is text of the law."""
     facts = {
         "Document": made.document, "Version": str(made.version), "Operation": made.operation,
         "In force from": made.effective_from.isoformat(), "Units": str(made.units), "Run": made.run_id,
     }  # fmt: skip
     return Card(
-        kind=Kind.ENACTED, phase=Phase.TOLD, severity=Severity.INFO, subject=subject, place=made.operation,
-        run_id=made.run_id, document_id=made.document, mode=mode, enactment=made, facts=_pairs(facts),
+        kind=Kind.ENACTED, phase=Phase.TOLD, severity=Severity.INFO, subject=made.subject, place=made.operation,
+        run_id=made.run_id, document_id=made.document, mode=made.mode, enactment=made, facts=_pairs(facts),
         title=one_line(f"{made.document} was {_ENACTED[made.operation]}: version {made.version}"),
         text=f"{_IN_FORCE[made.operation == 'repeal']} {made.effective_from}.",
         commands=(f"cutter law show {made.document} --version {made.version}",),
     )  # fmt: skip
 
 
-def of_batch(subject: str, *, state: str, batch_id: str, mode: str, counts: Mapping[str, int]) -> Card:
+def of_batch(batch: BatchToTell) -> Card:
     """The card of a batch that halted or ended, with the counts of its documents."""
-    halted = state.startswith("halted_")
-    bad = halted or state != "batch_closeout"
-    facts = {"Batch": batch_id, "Mode": mode, "State": state}
-    facts |= {name.capitalize(): str(count) for name, count in counts.items()}
+    halted = batch.place.startswith("halted_")
+    severity = Severity.INFO if batch.place == "batch_closeout" else Severity.WARNING
+    facts = {"Batch": batch.batch_id, "Mode": batch.mode, "State": batch.place}
+    for name in ("documents", "enacted", "failed", "stopped", "voided"):
+        facts[name.capitalize()] = str(getattr(batch, name))
     return Card(
-        kind=Kind.BATCH, phase=Phase.TOLD, severity=Severity.WARNING if bad else Severity.INFO, subject=subject,
-        place=state, batch_id=batch_id, mode=mode, title=f"Batch {'halted' if halted else 'ended'}: {state}",
-        facts=_pairs(facts), commands=(f"cutter status {batch_id}",),
+        kind=Kind.BATCH, phase=Phase.TOLD, severity=severity, subject=batch.subject, place=batch.place,
+        batch_id=batch.batch_id, mode=batch.mode, title=f"Batch {'halted' if halted else 'ended'}: {batch.place}",
+        facts=_pairs(facts), commands=(f"cutter status {batch.batch_id}",),
         text="Nothing more starts until a person resumes it." if halted else "Every document of the batch has ended.",
     )  # fmt: skip
 
 
 def test_card(channel: str, at: datetime) -> Card:
-    """The card that `cutter notify test` sends."""
     moment = f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     return Card(
         kind=Kind.TEST, phase=Phase.TOLD, severity=Severity.INFO, subject=f"test:{channel}:{moment}",

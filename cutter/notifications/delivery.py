@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
+
+from pydantic import TypeAdapter
 
 from cutter import limits
 from cutter.catalogue import Role
 from cutter.domain.recorded_values import record
 from cutter.notifications import facts
 from cutter.notifications.card import from_json
-from cutter.notifications.channel import Channel, Message, Trouble
-from cutter.notifications.channels import kinds_of
+from cutter.notifications.channels import Channel, Message, Trouble, kinds_of
 from cutter.notifications.health import Undelivered, undelivered
 from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
@@ -24,7 +26,6 @@ from cutter.settings import Settings
 from cutter.storage import effect_policy
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import answer
-from cutter.types import Json
 
 _CHANNEL = "select cutter_governance.fn_notification_channel(%s, %s, %s)"
 _CAUGHT_UP = "select cutter_governance.fn_notification_caught_up(%s, %s)"
@@ -36,10 +37,7 @@ _FAILED = "select cutter_governance.fn_notification_failed(%s, %s, %s, %s)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The run or the batch of a message, as the effect policy sees it. A field is None if it does not apply.
-
-    A message about a batch has only a mode, and a test message has no value at all.
-    """
+    """What the effect policy sees of a message. One about a batch has only a mode, and a test nothing."""
 
     document_id: str | None = None
     tenant: str | None = None
@@ -70,11 +68,8 @@ class DueMessage:
     now: datetime
     about: About
 
-    @classmethod
-    def of(cls, answer: Json) -> DueMessage:
-        """The answer of `fn_notification_take`. Raises KeyError if a field is absent."""
-        now, about = datetime.fromisoformat(answer["now"]), record(About, answer["about"])
-        return record(cls, {**answer, "now": now, "about": about})
+
+_DUE: Final = TypeAdapter(DueMessage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +101,7 @@ class Pass:
 
 
 def make_pass(settings: Settings, channel: Channel) -> Pass:
-    """Store the cards of new notifications for a channel, then send the due messages.
-
-    The pass ends early if a trouble would also meet the next message.
-    """
+    """Store the cards of new notifications, then send the due ones until a trouble would also meet the next."""
     done, name, kinds = Pass(), channel.name, kinds_of(settings, channel.name)
     with session(settings, Role.OPERATOR) as connection:
         policy = effect_policy.in_force(connection)
@@ -123,7 +115,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
             connection.execute(_CAUGHT_UP, (name, span.until))
         for _ in range(limits.NOTIFICATIONS_A_PASS):
             taken = answer(connection, _TAKE, (name, limits.NOTIFICATION_LEASE_SECONDS))
-            if taken is None or not _send(connection, channel, policy, DueMessage.of(taken), done):
+            if taken is None or not _send(connection, channel, policy, _DUE.validate_python(taken), done):
                 break
         done.waiting = [message for message in undelivered(connection, name) if message.outcome is None]
     return done

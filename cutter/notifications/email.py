@@ -25,8 +25,8 @@ from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.notifications.card import Card, Phase, Severity, one_line
-from cutter.notifications.channel import Message, Trouble
-from cutter.notifications.secret_file import login_password
+from cutter.notifications.channels import Message, Trouble, login_password
+from cutter.senders import hang_up
 from cutter.settings import Settings
 
 log = structlog.get_logger()
@@ -123,7 +123,6 @@ _PREFIXES: Final = {Severity.INFO: "", Severity.ACTION: "ACTION: ", Severity.WAR
 
 
 def text_of(card: Card) -> str:
-    """A card as plain text."""
     lines = [card.title, "", *(f"{fact.name}: {fact.value}" for fact in card.facts), "", card.text, ""]
     if card.commands:
         lines += ["Type on your own machine:", *(f"    {command}" for command in card.commands), ""]
@@ -134,11 +133,13 @@ def text_of(card: Card) -> str:
 
 @contextmanager
 def _deadline(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
-    """Limit the time of the whole conversation.
+    """Limit the whole conversation, because a server that drips bytes never exceeds the limit of a step."""
 
-    The limit of each step is not enough, because a server that sends one byte at a time never exceeds it.
-    """
-    timer = threading.Timer(limits.SMTP_SECONDS, _hang_up, (server,))
+    def end() -> None:
+        if server.sock is not None:
+            hang_up(server.sock)
+
+    timer = threading.Timer(limits.SMTP_SECONDS, end)
     timer.daemon = True
     timer.start()
     try:
@@ -152,19 +153,8 @@ def _deadline(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
             server.close()
 
 
-def _hang_up(server: smtplib.SMTP) -> None:
-    try:
-        if server.sock is not None:
-            server.sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
-
-
 def _trouble(problem: smtplib.SMTPException | OSError, *, sent: bool) -> Trouble:
-    """The trouble of an error, from its class and code.
-
-    A server's text is not used, because it may quote the message.
-    """
+    """The trouble of an error, from its class and code. A server's text may quote the message."""
     match problem:
         case smtplib.SMTPRecipientsRefused():
             return Trouble(code="recipients_refused")

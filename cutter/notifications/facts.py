@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from cutter import limits
 from cutter.approvals.policy import Tier
 from cutter.approvals.request import parse_request
 from cutter.catalogue import GATES, Sovereign, stands_on
-from cutter.domain.next_step import StepFacts, next_step
 from cutter.errors import ProgrammingError
 from cutter.notifications import card_text
-from cutter.notifications.card import Card, Enactment, Kind, from_json
-from cutter.notifications.card_text import Outcome, Waiting
+from cutter.notifications.card import Card, from_json
+from cutter.notifications.card_text import BatchToTell, EnactmentToTell, Outcome, Question, RunToTell
 from cutter.policy.command import write_of
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.storage.pools import Connection
@@ -23,33 +22,18 @@ from cutter.types import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestToAsk(StepFacts):
+class RequestToAsk(Question):
     """An open request at a sovereign gate, with its document."""
 
-    id: int
-    subject: str
-    place: str
-    docprefix: str
-    tenant: str
-    mode: str
     expires_at: datetime
     document: str
     now: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopToAsk(StepFacts):
-    """A run that the policy stopped. A resume needs `needed` people of the tier `tier`.
+class StopToAsk(Question):
+    """A run that the policy stopped. A resume needs `needed` people, or a button's press if `unsigned`."""
 
-    `unsigned` is true if the press of a button may decide.
-    """
-
-    id: int
-    subject: str
-    place: str
-    docprefix: str
-    tenant: str
-    mode: str
     reason: str | None
     tier: str
     needed: int
@@ -65,45 +49,6 @@ class AnswerToTell:
     card: str | None
     outcome: str
     people: list[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunToTell:
-    """A run that stopped, failed or finished."""
-
-    id: int
-    kind: str
-    subject: str
-    place: str
-    run_id: str
-    document_id: str
-    mode: str
-    tenant: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnactmentToTell(Enactment):
-    """An enacted version of a law, with the mode of the run that enacted it."""
-
-    id: int
-    subject: str
-    mode: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchToTell:
-    """A batch that halted or ended, with the counts of its documents."""
-
-    id: int
-    subject: str
-    place: str
-    batch_id: str
-    mode: str
-    documents: int
-    enacted: int
-    failed: int
-    stopped: int
-    voided: int
 
 
 REQUESTS = records("notification_requests_to_ask", RequestToAsk)
@@ -126,41 +71,32 @@ def new_cards(
     asked = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS, "since": since,
              "most": limits.NOTIFICATIONS_A_PASS}  # fmt: skip
     for request in REQUESTS.all(connection, asked):
-        yield request.id, card_text.asked(_waiting(request, policy))
+        yield request.id, _asked(request, policy)
     for stop in STOPS.all(connection, asked):
         # The run continues after people agree.
-        yield stop.id, card_text.asked(Waiting(
-            subject=stop.subject, place=stop.place, run_id=stop.run_id, document_id=stop.document_id,
-            docprefix=stop.docprefix, mode=stop.mode, tier=Tier(stop.tier), needed=stop.needed,
-            reason=stop.reason or "", command=next_step(stop).command, units=stop.units, unsigned=stop.unsigned,
-        ))  # fmt: skip
+        yield stop.id, card_text.asked(
+            stop, tier=Tier(stop.tier), needed=stop.needed, reason=stop.reason or "", units=stop.units,
+            unsigned=stop.unsigned,
+        )  # fmt: skip
     for overtaken in OVERTAKEN.all(connection, asked):
         yield overtaken, None
     for answer in ANSWERS.all(connection, asked):
         question = from_json(answer.card) if answer.card is not None else None
         yield answer.id, question and card_text.answered(question, Outcome(answer.outcome), answer.people)
     for run in RUNS.all(connection, asked):
-        yield run.id, card_text.of_run(
-            Kind(run.kind), run.subject, state=run.place, run_id=run.run_id, document_id=run.document_id, mode=run.mode
-        )  # fmt: skip
+        yield run.id, card_text.of_run(run)
     for enactment in ENACTMENTS.all(connection, asked):
-        yield enactment.id, card_text.of_enactment(enactment.subject, mode=enactment.mode, made=enactment)
+        yield enactment.id, card_text.of_enactment(enactment)
     for batch in BATCHES.all(connection, asked):
-        counts = {"documents": batch.documents, "enacted": batch.enacted, "failed": batch.failed,
-                  "stopped": batch.stopped, "voided": batch.voided}  # fmt: skip
-        yield batch.id, card_text.of_batch(
-            batch.subject, state=batch.place, batch_id=batch.batch_id, mode=batch.mode, counts=counts
-        )  # fmt: skip
+        yield batch.id, card_text.of_batch(batch)
 
 
-def _waiting(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Waiting:
-    """The question of a request at a sovereign gate, from the request document and the policy's decision about each
-    write that the approval will authorise.
-    """
+def _asked(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Card:
+    """The card of a request, from its document and the policy's decision about each write that it asks for."""
     document = parse_request(request.document.encode())
     if isinstance(document, Refusal):
         raise ProgrammingError(f"the request of {request.run_id} cannot be read back: {document.reason}")
-    units, changes = document.request.candidate_count, document.changes
+    units = document.request.candidate_count
     decisions = [
         decide(policy, ProposedAction(
             connector=write.connector.value, operation=write.name, at=request.now, gate=gate.name,
@@ -172,12 +108,7 @@ def _waiting(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Wai
     # Rules that only allow a write tell an approver nothing.
     reasons = dict.fromkeys(each.why for each in decisions if each.verdict is not Verdict.ALLOW)
     tiers = [Tier(document.tier), *(each.tier for each in decisions if each.tier)]
-    # The card asks for a signature, even if enough people have signed since the request was made.
-    return Waiting(
-        subject=request.subject, place=request.place, run_id=request.run_id, document_id=request.document_id,
-        docprefix=request.docprefix, mode=request.mode, tier=max(tiers, key=list(Tier).index),
-        needed=document.approvers_needed, reason="; ".join(reasons),
-        command=next_step(replace(request, approved=False, latched=False)).command, expires=request.expires_at,
-        units=units, changes=(changes.added_count, changes.changed_count, changes.removed_count),
-        findings=document.findings_count,
+    return card_text.asked(
+        request, tier=max(tiers, key=list(Tier).index), needed=document.approvers_needed, reason="; ".join(reasons),
+        units=units, expires=request.expires_at, changes=document.changes, findings=document.findings_count,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from cutter import limits
-from cutter.notifications.channel import Trouble
+from cutter.notifications.channels import Trouble
 
 T = TypeVar("T")
 

@@ -1,27 +1,22 @@
-"""IO: the channel Slack. It posts cards into one channel of a workspace with slack_sdk (extra `slack`).
+"""IO: the channel Slack. It posts cards into one channel of a workspace.
 
-slack_sdk makes the calls, and this module limits them. Each step has a time limit and each answer a size limit. A call
-follows no redirect, because a redirect would send the token to another server. Errors show only the code of Slack's
-answer.
+A call follows no redirect, because a redirect would send the token to another server. Errors show only the code of
+Slack's answer.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Final
+from urllib.parse import urlencode
 from urllib.request import Request
-
-from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
 from cutter import limits
 from cutter.notifications import http_post, slack_blocks
 from cutter.notifications.card import Phase
-from cutter.notifications.channel import CODE, Message, Trouble
-from cutter.notifications.secret_file import secret
+from cutter.notifications.channels import CODE, Message, Trouble, secret
 from cutter.settings import Settings
 from cutter.types import Json
 
@@ -43,10 +38,11 @@ _FINAL: Final = frozenset({"message_not_found", "cant_update_message"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackChannel:
-    """One channel of a workspace, and the client that holds the token."""
+    """One channel of a workspace, and the token of the app that posts there."""
 
     channel: str
-    client: WebClient
+    url: str
+    token: str = field(repr=False)
     name: str = NAME
 
     def send(self, message: Message) -> str | Trouble:
@@ -89,55 +85,33 @@ class SlackChannel:
             name: argument if isinstance(argument, str) else json.dumps(argument)
             for name, argument in arguments.items()
         }
+        request = Request(f"{self.url.rstrip('/')}/{method}", data=urlencode(sent).encode())
+        request.add_header("Authorization", f"Bearer {self.token}")
+        data = http_post.exchange(request, http_post.bounded)
+        if isinstance(data, Trouble):
+            return data
         try:
-            answer = self.client.api_call(method, params=sent)
-        except _Failed as problem:
-            return problem.trouble
-        except SlackApiError as refused:
-            error = refused.response.get("error")
-            code = error if isinstance(error, str) and CODE.fullmatch(error) else "unknown_error"
-            doubt = code in _IN_DOUBT
-            return Trouble(code=code, in_doubt=doubt, everywhere=code in _OPERATOR or doubt, final=code in _FINAL)
-        return dict(answer.data) if isinstance(answer.data, dict) else Trouble(code="not_slack", in_doubt=True)
+            answer = json.loads((data or b"").decode())
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            answer = {"error": "not_slack"}
+        if answer.get("ok") is True:
+            return answer
+        error = answer.get("error")
+        code = error if isinstance(error, str) and CODE.fullmatch(error) else "unknown_error"
+        doubt = code in _IN_DOUBT
+        return Trouble(code=code, in_doubt=doubt, everywhere=code in _OPERATOR or doubt, final=code in _FINAL)
 
 
 def make(settings: Settings) -> SlackChannel | None:
     """The Slack channel that the settings and the secrets folder describe, or None if it is off."""
     if settings.slack_channel is None:
         return None
-    return SlackChannel(channel=settings.slack_channel, client=client(settings.slack_url, secret(settings, TOKEN_FILE)))
-
-
-def client(url: str, token: str) -> WebClient:
-    """A client that tries once, because the next pass tries again. It has no log, because a log would quote answers."""
-    silent = logging.getLogger("cutter.slack_sdk")
-    silent.disabled = True
-    return _Bounded(token=token, base_url=url, logger=silent, retry_handlers=[])
+    return SlackChannel(channel=settings.slack_channel, url=settings.slack_url, token=secret(settings, TOKEN_FILE))
 
 
 _QUIET: Final = {"unfurl_links": "false", "unfurl_media": "false"}
-
-
-class _Failed(Exception):
-    """A call without an answer from Slack."""
-
-    def __init__(self, trouble: Trouble) -> None:
-        super().__init__(trouble.code)
-        self.trouble = trouble
-
-
-class _Bounded(WebClient):
-    def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:  # noqa: ARG002
-        """slack_sdk opens every connection here."""
-        answer = http_post.exchange(req, http_post.bounded)
-        if isinstance(answer, Trouble):
-            raise _Failed(answer)
-        try:
-            body = (answer or b"").decode()
-            is_slack_s = isinstance(json.loads(body), dict)
-        except (ValueError, RecursionError):
-            is_slack_s = False
-        return {"status": 200, "headers": {}, "body": body if is_slack_s else '{"ok": false, "error": "not_slack"}'}
 
 
 def _subject(message: Json) -> object:

@@ -1,7 +1,6 @@
 """Pure: writes a card as Slack's Block Kit JSON.
 
-This module escapes and cuts each text without a fixed form. It puts such a text into an object that Slack does not
-format.
+Each text without a fixed form is escaped, cut, and put into an object that Slack does not format.
 """
 
 from __future__ import annotations

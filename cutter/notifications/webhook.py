@@ -18,8 +18,7 @@ from pydantic import TypeAdapter
 from cutter import __version__
 from cutter.notifications import http_post
 from cutter.notifications.card import Card
-from cutter.notifications.channel import Message, Trouble
-from cutter.notifications.secret_file import secret
+from cutter.notifications.channels import Message, Trouble, secret
 from cutter.settings import Settings
 from cutter.types import Json
 
@@ -84,5 +83,4 @@ def body_of(message: Message) -> bytes:
 
 
 def schema() -> Json:
-    """The JSON schema of the body."""
     return BODY.json_schema(mode="serialization")

@@ -18,8 +18,9 @@ from cutter.approvals.request_text import title_of
 from cutter.domain.timestamps import readable
 from cutter.projections import shown_law
 from cutter.projections.report import DeskBar, page_file, template
-from cutter.request_view import LeftOut, RequestView, ShownUnit, view_digest
 from cutter.request_view.markdown import UNREAD
+from cutter.request_view.record import view_digest
+from cutter.request_view.view import LeftOut, RequestView, ShownUnit
 
 TEMPLATE = "request.html.j2"
 STYLE = "request.css"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cutter.marking import Finding
-from cutter.request_view import RequestView
 from cutter.request_view.markdown import UNREAD, line_span, number
+from cutter.request_view.view import RequestView
 
 TEMPLATE = "shown_law.html.j2"
 

@@ -61,9 +61,7 @@ def difference(plan: RevisionPlan) -> Iterator[UnitDifference]:
 
 
 def fitting(changes: Sequence[UnitDifference], room: int) -> tuple[list[UnitDifference], int]:
-    """The changes with their words shortened next to each change, up to so many characters; and how many changes are
-    not shown whole.
-    """
+    """The changes in up to so many characters of words, and how many changes are not shown whole."""
     shown: list[UnitDifference] = []
     for place, change in enumerate(changes):
         words: list[Piece] = []

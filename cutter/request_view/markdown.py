@@ -111,7 +111,6 @@ def _marked(text: str, mark: str) -> str:
 
 
 def findings(view: RequestView) -> Iterator[str]:
-    """The number of findings of each severity, then each finding."""
     yield "## Findings"
     yield ""
     if not view.findings:

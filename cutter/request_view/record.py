@@ -44,7 +44,6 @@ def view_record(view: RequestView) -> Json:
 
 
 def view_digest(view: RequestView) -> str:
-    """SHA-256 of the canonical JSON of `view_record`."""
     return canonical_digest(view_record(view))
 
 

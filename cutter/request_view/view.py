@@ -194,7 +194,6 @@ class RequestView:
 
     @property
     def repeals(self) -> bool:
-        """Whether the run ends the whole law."""
         return self.revision is not None and self.revision.base.operation_kind == "repeal"
 
     @cached_property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter.domain import recorded_values
-from cutter.request_view import Check, SealedGate, StoredUnit
+from cutter.request_view.view import Check, SealedGate, StoredUnit
 from cutter.storage.records import records
 
 

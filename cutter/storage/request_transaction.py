@@ -18,7 +18,7 @@ from cutter.domain.run_record import RequestRecord, RunRecord
 from cutter.errors import NotFound, ProgrammingError
 from cutter.marking.revision import UnitTextInForce
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
-from cutter.request_view import SealedGate, StoredUnit
+from cutter.request_view.view import SealedGate, StoredUnit
 from cutter.storage import effect_policy
 from cutter.storage.answers import NotOpened
 from cutter.storage.law_in_force import LAW_TEXT, TERMS, Terms

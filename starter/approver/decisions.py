@@ -1,6 +1,4 @@
-"""Pure: the decisions of an approver in a signing session, and the lines of the journal that keeps them through a
-crash.
-"""
+"""Pure: the decisions of an approver in a signing session, and the lines of their journal."""
 
 from __future__ import annotations
 
@@ -41,8 +39,6 @@ class _Line(BaseModel):
 
 
 class Opened(_Line):
-    """The approver opened the request."""
-
     event: Literal["opened"] = "opened"
 
 
@@ -76,7 +72,6 @@ class Ledger:
     signed: dict[str, Signed] = field(default_factory=dict)
 
     def after(self, event: Event) -> Ledger:
-        """The ledger after one more event."""
         if isinstance(event, Opened):
             return replace(self, opened=self.opened | {event.request})
         if isinstance(event, Signed):
@@ -141,7 +136,6 @@ def read_lines(lines: Iterable[bytes], *, where: str) -> tuple[Ledger, int]:
 
 
 def written(event: Event) -> bytes:
-    """The journal line of an event."""
     return event.model_dump_json().encode() + b"\n"
 
 

@@ -1,6 +1,4 @@
-"""IO: `cutter approve --batch ID --decision include_failed`: runs failed documents again after a person signed
-for each of them.
-"""
+"""IO: `cutter approve --decision include_failed`: runs failed documents again after a signature for each."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ LIFTED = ("failure", "critical")
 def include(
     settings: Settings, batch_id: str, keys: orders.Keys, *, only: Sequence[str], reason: str, yes: bool, each: bool
 ) -> Json:
-    """Sign for the failed documents (or `only` for some) and hand the set over. Returns the accepted, refused and
-    left-out documents. One signature is for all statements, or with `each` one for each of them.
-    """
+    """Sign for the failed documents (or `only` for some), and hand the set over. Returns what became of each."""
     view = batches.view(settings, batch_id)
     failed = [
         unsigned_failure

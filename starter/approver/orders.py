@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
@@ -23,7 +23,6 @@ from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.messages import VOIDED_BEFORE, JudgeResult, RevokeInput, RunInput, VoidInput, VoidResult
 from cutter.settings import Settings
-from cutter.types import Json
 from starter.approver import signing_desk
 from starter.console.confirmation import require_yes
 from starter.console.terminal import err, table
@@ -33,14 +32,14 @@ from temporal.client import connect, unanswered
 from temporal.executions import open_execution_of
 from temporal.runs import OrderReply
 
+Result = TypeVar("Result")
+
 TAKEN = ("accepted", "duplicate", "queued")
 """Statuses of a run that took a document."""
 
 
 class Keys(NamedTuple):
-    """The options that say who signs. If all are None, the signer is the owner of the one local key that the policy
-    knows.
-    """
+    """The options that say who signs. If all are None: the owner of the one local key that the policy knows."""
 
     approver: str | None
     key: str | None
@@ -49,36 +48,21 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """An order that is ready to be signed."""
-
     statement: Statement
     signer: signing_desk.Signing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoidReply:
-    """The reply to a signed void. `status` is voided, duplicate or refused, and `state` is the run's state.
+class VoidReply(OrderReply):
+    """The reply to a signed void. `status` is voided, duplicate or refused, and `state` is the run's state."""
 
-    `code` is a stable snake_case word, and `reason` a sentence that says why the run was not voided.
-    """
-
-    status: str
     state: str
-    code: str
-    reason: str
-
-    def as_json(self) -> Json:
-        """The fields of the reply, in the order of a command's answer."""
-        return asdict(self)
 
 
 def prepare(
     settings: Settings, run: RunRecord, decision: str, reason: str, keys: Keys, *, gate: str = "", **fields: str
 ) -> Order:
-    """The unsigned statement about this run. `fields` holds the fields that only its decision has.
-
-    Without a `gate` the statement names the next sovereign gate of the run.
-    """
+    """The unsigned statement about this run, for a gate or its next sovereign one, with the decision's `fields`."""
     if not reason.strip():
         raise InvalidInput("--reason: say why, in one line")
     deployment, ahead = signing_desk.gate_ahead(settings, run.run_id)
@@ -86,16 +70,12 @@ def prepare(
     signer = signing_desk.who(settings, *keys)
     signing_desk.require_fit(settings, signer, gate, decision, run_id=run.run_id, starter=run.starter)
     made = signing_desk.order(run, deployment, gate, signer, decision, reason, **fields)
-    return Order(statement=_within_ttl(made, run.caps), signer=signer)
-
-
-def _within_ttl(statement: Statement, caps: Json) -> Statement:
-    """The life of an order. It is at most the life of an approval at the same gate, as pinned in the run."""
-    name = "ttl_lifecycle_seconds" if statement.gate == Sovereign.LIFECYCLE else "ttl_cut_seconds"
-    life = timedelta(seconds=int(caps.get(name) or 0))
-    if not life:
-        return statement
-    return replace(statement, not_after=min(statement.not_after, statement.signed_utc + life))
+    # An order lives at most as long as an approval at the same gate, as pinned in the run.
+    name = "ttl_lifecycle_seconds" if gate == Sovereign.LIFECYCLE else "ttl_cut_seconds"
+    life = timedelta(seconds=int(run.caps.get(name) or 0))
+    if life:
+        made = replace(made, not_after=min(made.not_after, made.signed_utc + life))
+    return Order(statement=made, signer=signer)
 
 
 def confirm(order: Order, rows: Sequence[tuple[str, object]], *, yes: bool) -> None:
@@ -152,15 +132,14 @@ async def ensure_open(settings: Settings, client: Client, run: RunRecord) -> boo
 async def through_void_workflow(settings: Settings, run: RunRecord, kb_id: str) -> VoidReply:
     """Carry out a signed void by the short workflow `void/<run_id>`, which tells an open run that it is over."""
     order = VoidInput(run_id=run.run_id, kb_id=kb_id, document_id=run.document_id)
-    short = _Short(names.VOID_RUN, names.void_workflow_id(run.run_id), "void", VoidResult)
-    done: VoidResult = await _carried_out(settings, run, order, short)
+    workflow_id = names.void_workflow_id(run.run_id)
+    done = await _carried_out(settings, run, names.VOID_RUN, workflow_id, order, VoidResult, name="void")
     status = "duplicate" if done.code == VOIDED_BEFORE else "voided" if done.voided else "refused"
     return VoidReply(status=status, state=done.state, code=done.code, reason=done.reason)
 
 
 async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
-    """Tell an open workflow that its run was voided. Otherwise the workflow would hold its document until its request
-    expires.
+    """Tell an open workflow that its run was voided, because it would hold its document until the request expires.
 
     Does nothing if Temporal is unavailable.
     """
@@ -173,15 +152,13 @@ async def tell_of_void(settings: Settings, sidecar: RunSidecar) -> None:
 
 
 def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str) -> OrderReply:
-    """Revoke an approval by the short workflow `revoke/<approval>`, because the run may be busy with the gate that the
-    approval opens. The reply is accepted or refused.
-    """
-    order = RevokeInput(run_id=run.run_id, kb_id=kb_id)
-    short = _Short(names.REVOKE_APPROVAL, names.revoke_workflow_id(approval_sha256), "revocation", JudgeResult)
+    """Revoke by a short workflow, because the run may be busy with the gate that the approval opens."""
+    order, workflow_id = RevokeInput(run_id=run.run_id, kb_id=kb_id), names.revoke_workflow_id(approval_sha256)
+    carried_out = _carried_out(
+        settings, run, names.REVOKE_APPROVAL, workflow_id, order, JudgeResult, name="revocation"
+    )  # fmt: skip
     try:
-        done: JudgeResult = asyncio.run(
-            asyncio.wait_for(_carried_out(settings, run, order, short), limits.ORDER_ANSWER_SECONDS)
-        )
+        done = asyncio.run(asyncio.wait_for(carried_out, limits.ORDER_ANSWER_SECONDS))
     except TimeoutError:
         raise Unavailable(
             "no worker has recorded the revocation yet, so it may come too late: see",
@@ -193,34 +170,29 @@ def revoke(settings: Settings, run: RunRecord, approval_sha256: str, kb_id: str)
     return OrderReply(status=status, code=done.code, reason=done.reason)
 
 
-class _Short(NamedTuple):
-    """A short workflow next to a run: its type, its id, its name and its answer."""
-
-    workflow: str
-    id: str
-    name: str
-    result: type[Any]
-
-
-async def _carried_out(settings: Settings, run: RunRecord, order: VoidInput | RevokeInput, short: _Short) -> Any:
+async def _carried_out(
+    settings: Settings, run: RunRecord, workflow: str, workflow_id: str, order: VoidInput | RevokeInput,
+    result: type[Result], *, name: str,
+) -> Result:  # fmt: skip
+    """The answer of a short workflow next to a run. `name` is its name for people."""
     client = await connect(settings)
     try:
-        handle = await client.start_workflow(
-            short.workflow,
+        handle: WorkflowHandle[Any, Result] = await client.start_workflow(
+            workflow,
             order,
-            id=short.id,
+            id=workflow_id,
             task_queue=names.WORKFLOW_QUEUE,
-            result_type=short.result,
+            result_type=result,
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            static_summary=f"{short.name} of {run.document_id}",
+            static_summary=f"{name} of {run.document_id}",
             priority=runs.turn_of(settings, run.document_id),
         )
         return await handle.result()
     except WorkflowAlreadyStartedError:
-        await foreign.refuse(client, short.id)
+        await foreign.refuse(client, workflow_id)
         raise Refused(
-            f"a {short.name} of {run.run_id} is under way: see",
+            f"a {name} of {run.run_id} is under way: see",
             then=f"cutter status {run.run_id}",
             code="STOP_RUN_BUSY",
         ) from None

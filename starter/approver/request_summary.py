@@ -12,8 +12,9 @@ from cutter.approvals.request import RequestDocument
 from cutter.domain.amounts import counted
 from cutter.domain.timestamps import readable
 from cutter.limits import DIFFERENCE_IN_PAGE_CHARACTERS, FINDINGS_IN_PAGE, LINES_OF_A_UNIT, UNITS_IN_PAGE
-from cutter.request_view import RequestView, ShownFinding, ShownUnit, view_digest
 from cutter.request_view.difference import fitting
+from cutter.request_view.record import view_digest
+from cutter.request_view.view import RequestView, ShownFinding, ShownUnit
 from starter.console.terminal import line, table
 from starter.console.word_text import by_word
 
@@ -21,9 +22,7 @@ SEVERITY_STYLES = {"red": "bold red", "amber": "yellow", "info": ""}
 
 
 def summary(document: RequestDocument, view: RequestView) -> Group:
-    """A short page: the title first, then the difference to the law in force, the findings, the tree, and the digests
-    last. This machine built all of it. A change of law has the difference instead of the tree.
-    """
+    """A short page, the digests last. A change of law has the difference instead of the tree."""
     asked, findings = document.request, worst_first(view)
     lines = [
         heading(document, view),
@@ -90,7 +89,6 @@ def _on(view: RequestView) -> str:
 
 
 def worst_first(view: RequestView) -> list[ShownFinding]:
-    """The findings of a view, red ones first."""
     return sorted(view.findings, key=lambda finding: list(SEVERITY_STYLES).index(finding.severity))
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cutter.domain.visible import is_hidden
 from cutter.errors import CutterError
-from cutter.limits import REASON_CHARACTERS_MAX
-from cutter.request_view import RequestView
+from cutter.request_view.view import RequestView
 from starter.approver.decisions import Choice, Decided, Decision, Ledger, Opened
-from starter.approver.session_journal import Decisions
+from starter.approver.session_journal import SessionJournal
 from starter.approver.session_requests import Asked
 
 
@@ -25,7 +22,7 @@ class Session:
     approver: str
     requests: Sequence[Asked]
     before: bool
-    journal: Decisions
+    journal: SessionJournal
     build: Callable[[Asked], RequestView]
     look: Callable[[], Mapping[str, str]] = dict
     again: str = ""
@@ -43,9 +40,7 @@ class Session:
     """The reason why a session without a screen left a request undecided, by the request's key."""
 
     def open(self, asked: Asked) -> RequestView:
-        """The view of a request. After this call the request counts as opened. Raises CutterError if it cannot be
-        signed here.
-        """
+        """The view of a request, which then counts as opened. Raises CutterError if it cannot be signed here."""
         try:
             view = self.build(asked)
         except CutterError as problem:
@@ -122,7 +117,6 @@ class Session:
         ]
 
     def left_out(self) -> list[str]:
-        """Each request that this session did not sign, with the reason."""
         left = []
         for request in self.requests:
             key, decision = request.key, self.decision(request)
@@ -140,18 +134,3 @@ class Session:
 
     def progress(self) -> str:
         return self.journal.ledger.progress(len(self.requests))
-
-
-def text_problem(text: str) -> str | None:
-    """The reason why a note does not fit into a signed statement. None if it fits."""
-    if len(text) > REASON_CHARACTERS_MAX:
-        return f"{len(text)} characters; at most {REASON_CHARACTERS_MAX} fit"
-    hidden = next((character for character in text if is_hidden(character)), None)
-    if hidden is not None:
-        return f"it has the hidden character U+{ord(hidden):04X}"
-    return None
-
-
-def tidied(text: str) -> str:
-    """A typed text on one line in Unicode normal form C, as a statement requires it."""
-    return " ".join(unicodedata.normalize("NFC", text).split())

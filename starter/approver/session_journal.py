@@ -14,44 +14,34 @@ from cutter.settings import Settings
 from starter.approver.decisions import Event, Ledger, read_lines, written
 
 
-class Decisions:
-    """The decisions of one approver in a session that asks line by line. They end with the session."""
-
-    def __init__(self, ledger: Ledger | None = None) -> None:
-        self.ledger = ledger or Ledger()
-
-    def record(self, event: Event) -> None:
-        """Append an event."""
-        self.ledger = self.ledger.after(event)
-
-
-class SessionJournal(Decisions):
-    """The decisions of one approver about one batch or one run, in a file. Open it with `open_journal`, which holds the
-    file's lock.
+class SessionJournal:
+    """The decisions of one approver about one batch or run. With a descriptor, they are in a file that `open_journal`
+    has locked. Otherwise they end with the session.
     """
 
-    def __init__(self, descriptor: int, ledger: Ledger, size: int) -> None:
-        super().__init__(ledger)
+    def __init__(self, descriptor: int | None = None, ledger: Ledger | None = None, size: int = 0) -> None:
+        self.ledger = ledger or Ledger()
         self._descriptor = descriptor
         self._size = size
 
     def record(self, event: Event) -> None:
-        """Append an event. When this function returns, the event is on the disk. Raises Unavailable if the disk refuses
-        it.
-        """
-        line = written(event)
+        """Append an event. The one of a file is on the disk before this returns, else Unavailable is raised."""
+        if self._descriptor is not None:
+            self._write(self._descriptor, written(event))
+        self.ledger = self.ledger.after(event)
+
+    def _write(self, descriptor: int, line: bytes) -> None:
         try:
-            if os.write(self._descriptor, line) < len(line):
+            if os.write(descriptor, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(self._descriptor)
+            os.fsync(descriptor)
         except OSError as problem:
             # A piece of a line would make the next one unreadable.
-            os.ftruncate(self._descriptor, self._size)
+            os.ftruncate(descriptor, self._size)
             raise Unavailable(
                 f"the decision could not be kept ({problem.strerror}): make room and decide again", what="state folder"
             ) from None
         self._size += len(line)
-        super().record(event)
 
 
 def path_of(settings: Settings, subject: str, approver: str) -> Path:
@@ -60,11 +50,7 @@ def path_of(settings: Settings, subject: str, approver: str) -> Path:
 
 
 def kept(settings: Settings, subject: str, approver: str, waiting: Collection[str]) -> Ledger:
-    """The decisions about requests that still wait, as this approver's sessions on the screen have kept them.
-
-    Another program may write the file meanwhile, so a line without its end does not count. Raises InvalidInput for a
-    damaged file.
-    """
+    """The decisions about waiting requests that sessions on the screen kept. Half a line does not count."""
     path = path_of(settings, subject, approver)
     try:
         with path.open("rb") as file:

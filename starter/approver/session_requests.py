@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
+from time import monotonic
 
 from cutter import limits
-from cutter.approvals import schema
+from cutter.approvals import reader, schema, statement
 from cutter.approvals.request import RequestDocument, request_sha256
+from cutter.approvals.statement import Statement
 from cutter.batch import batch_step, documents
 from cutter.batch.view import BatchView, ItemRecord
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
-from cutter.errors import NotFound
+from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
+from cutter.gpg_status import Outcome
+from cutter.kb.sets import set_names
 from cutter.kb.store import Store
 from cutter.settings import Settings
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, values
-from starter.approver import signed_in_advance, signing_desk
-from starter.approver.signed_in_advance import Look
+from starter.approver import signing_desk
 from starter.approver.signing_desk import Signing
 from starter.console.terminal import Listing, progress
 from temporal import batches
 
 SIGNED_BY: Rows[str] = values("runs_signed_by")
+
+LAST_GATE = list(documents.PRE_BATCHED)[-1]
+"""A session signs both gates of a document. A statement about the last one shows that it is complete."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +50,6 @@ class Asked:
 
     @property
     def gate(self) -> str:
-        """The sovereign gate that the request is about."""
         return self.document.request.gate
 
     @property
@@ -91,11 +98,7 @@ class SessionRequests:
 def waiting(
     settings: Settings, batch_id: str, only: Sequence[str] = (), signer: Signing | None = None
 ) -> SessionRequests:
-    """The requests of a batch that wait for an approver, or only those of some documents. A session has a limited
-    number of them.
-
-    It leaves out what this signer has signed, unless `only` names the document.
-    """
+    """The requests of a batch that wait for a signer, or of some documents, up to the limit of a session."""
     view = view_of(settings, batch_id)
     before = view.batch.mode == "dryrun"
     rows = _rehearsed(settings, view, batch_id, None if only else signer) if before else _asking(settings, view, signer)
@@ -129,25 +132,74 @@ def _rehearsed(
 ) -> list[tuple[ItemRecord, bool]]:  # fmt: skip
     """The rehearsed documents, as `_asking` gives the requests. A signature in advance changes no item."""
     store = Store(settings.kb)
-    signed = signed_in_advance.statements(store, batch_id)
+    signed = statements(store, batch_id)
     items = sorted(
         (item for item in view.items if item.outcome == "rehearsed"), key=lambda i: len(signed[i.document_id])
     )
-    mine: set[str] = set()
-    if signer is not None:
-        gpg = Gpg(signer.home, interactive=signer.home is None)
-        mine = Look(store=store, gpg=gpg, batch_id=batch_id, signer=signer).approved(items, signed)
+    mine = approved_in_advance(store, batch_id, signer, items, signed) if signer is not None else set()
     return [(item, item.document_id in mine) for item in items]
 
 
+def statements(store: Store, batch_id: str) -> Mapping[str, list[str]]:
+    """The KB ids of the statements about each document that were signed in advance, in the order of their names."""
+    by_document: defaultdict[str, list[str]] = defaultdict(list)
+    for name in set_names(store, f"{documents.folder(batch_id)}/{documents.PRE_BATCHED[LAST_GATE]}"):
+        by_document[name.rpartition("/")[2].partition(".")[0]].append(name)
+    return by_document
+
+
+def approved_in_advance(
+    store: Store, batch_id: str, signer: Signing, items: Sequence[ItemRecord], signed: Mapping[str, list[str]]
+) -> set[str]:
+    """The documents that the signer has approved for the night as they are now, among the `signed` statements.
+
+    It only decides what a session offers, so the signer's own gpg judges, without a policy. It looks for at most
+    SIGNED_LOOK_SECONDS, however many files there are, and offers again what it did not reach.
+    """
+    gpg = Gpg(signer.home, interactive=signer.home is None)
+    end, mine = monotonic() + limits.SIGNED_LOOK_SECONDS, set()
+
+    def approves(kb_id: str, item: ItemRecord) -> bool:
+        """Whether a statement has a good signature of the signer's key and approves the newest request of an item."""
+        try:
+            document = reader.read_approval(store, kb_id)
+            is_signed = any(
+                record.outcomes == (Outcome.GOOD,) and record.primary_fingerprint == signer.fingerprint
+                for record in reader.evidence_of(document, gpg).records
+            )
+            approval = statement.parse(document.body) if is_signed else None
+            if not isinstance(approval, Statement) or item.request_kb_id is None:
+                return False
+            request = request_sha256(store.get(item.request_kb_id))
+        except (InvalidInput, NotFound, Unavailable):
+            return False
+        about = (
+            approval.decision, approval.gate, approval.batch_id, approval.document_id, approval.request_sha256,
+        )  # fmt: skip
+        wanted = (schema.APPROVE, LAST_GATE, batch_id, item.document_id, request)
+        return about == wanted and approval.not_after > datetime.now(UTC)
+
+    with progress("looking for what you have signed"):
+        for item in items:
+            if monotonic() > end:
+                break
+            names = signed[item.document_id]
+            first = documents.pre_batched(batch_id, LAST_GATE, item.document_id)
+            later = f"{first.removesuffix('md')}{signer.approver}-"
+            # A name ends with a UUID of version 7, so that the newest name is the last one in order.
+            own = [first] * (first in names)
+            own += sorted((name for name in names if name.startswith(later)), reverse=True)
+            if any(approves(name, item) for name in own[: limits.SIGNED_LOOK_STATEMENTS]):
+                mine.add(item.document_id)
+    return mine
+
+
 def asked_of(settings: Settings, run_id: str, kb_id: str) -> Asked:
-    """A run's request, read from the knowledge base."""
     document, data = signing_desk.read_request(settings, run_id, kb_id)
     return Asked(document=document, data=data)
 
 
 def listing(asked: Sequence[Asked]) -> Listing:
-    """The requests as a table."""
     rows = [
         (
             request.name, request.gate, request.document.request.candidate_count, request.document.changes.added_count,

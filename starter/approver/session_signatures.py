@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import uuid_utils
@@ -15,17 +15,14 @@ from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.settings import Settings
-from cutter.storage import runs as run_rows
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
-from cutter.types import Json
-from starter.approver import orders, signing_desk
+from starter.approver import signing_desk
 from starter.approver.session_requests import Asked
 from starter.approver.signing_desk import Signing
 from starter.operator import batch_resume
 from temporal import batches
 from temporal.batches import SetReply
-from temporal.runs import OrderReply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,35 +32,6 @@ class Answer:
     one: Asked
     statements: tuple[tuple[Statement, str], ...]
     approves: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handover:
-    """The handover of a session's approvals.
-
-    `folder` holds the set in the knowledge base, and `reply` is the batch's reply to it. Approvals for a night are not
-    handed over, because the night looks for them: `pre_batched` has their KB ids, and `reply` is None.
-    """
-
-    folder: str = ""
-    reply: SetReply | None = None
-    pre_batched: tuple[str, ...] = ()
-
-    @property
-    def status(self) -> str:
-        """accepted or refused."""
-        return "accepted" if self.reply is None else self.reply.status
-
-    @property
-    def accepted(self) -> tuple[str, ...]:
-        """The documents whose approval the batch accepted. Empty for a night, which judges the approvals later."""
-        return () if self.reply is None else self.reply.accepted
-
-    def as_json(self) -> Json:
-        """The fields of the handover, in the order of a command's answer."""
-        if self.reply is None:
-            return {"status": self.status, "pre_batched": list(self.pre_batched)}
-        return {"folder": self.folder, **self.reply.as_json()}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -141,15 +109,8 @@ class Signatures:
                 kb_id = f"{kb_id.removesuffix('md')}{self.signer.approver}-{uuid_utils.uuid7()}.md"
             yield statement, kb_id
 
-    def hand_over_to_run(self, asked: Asked, kb_id: str) -> OrderReply:
-        """Give a signed statement to the run that asked, and return the run's reply."""
-        run = run_rows.sidecar(self.settings, asked.document.request.run_id).run
-        return orders.hand_over(self.settings, run, kb_id)
-
-    def hand_over(self, kb_ids: Iterable[str]) -> Handover:
-        """Hand these approvals over to the batch. Approvals for a night are already where the night looks for them."""
-        if self.before:
-            return Handover(pre_batched=tuple(kb_ids))
+    def hand_over(self) -> tuple[str, SetReply]:
+        """Hand the approvals of this session over to the batch. Returns their folder, and the batch's reply."""
         folder, listing = batches.upload_set(self.settings, self.batch_id, self.folder)
         view = batches.view(self.settings, self.batch_id)
-        return Handover(folder=folder, reply=batch_resume.hand_over(self.settings, view, folder, listing))
+        return folder, batch_resume.hand_over(self.settings, view, folder, listing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,8 +23,10 @@ from cutter.kb.folder import names_for
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
-from cutter.request_view import RequestView, build_view, view_digest
+from cutter.request_view.builder import build_view
 from cutter.request_view.markdown import markdown
+from cutter.request_view.record import view_digest
+from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW_TEXT, TERMS
 from cutter.storage.policy_epochs import IN_FORCE
@@ -38,8 +40,6 @@ from starter.operator.newer_version import newer_versions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedWith:
-    """The profile and options with which a version is marked."""
-
     profile_body: str
     options: Json
     docprefix: str
@@ -48,7 +48,6 @@ class MarkedWith:
 
 ASKED: Rows[bool] = values("asked_by_run")
 PROFILE = records("profile_of_version", MarkedWith)
-OPEN_REQUEST: Rows[str] = values("open_request_document")
 WROTE: Rows[bool] = values("units_were_written")
 
 
@@ -63,8 +62,6 @@ class Signing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedStatement:
-    """The bytes of a statement, and of its signature file."""
-
     body: bytes
     signature: bytes
 
@@ -72,9 +69,7 @@ class SignedStatement:
 def read_request(
     settings: Settings, run_id: str, kb_id: str, *, role: Role = Role.OPERATOR
 ) -> tuple[RequestDocument, bytes]:
-    """A run's request document from the knowledge base. Refuses if a single byte has changed, or if the request is of
-    another run. `role` is the database role that reads.
-    """
+    """A run's request document. Refuses if a byte has changed, or if the request is of another run."""
     rebuild, rest = f"cutter rebuild {run_id}", ", which puts the request there again"
     try:
         data = Store(settings.kb).get(kb_id)
@@ -99,8 +94,7 @@ def read_request(
 
 
 def recompute(settings: Settings, document: RequestDocument, *, role: Role = Role.OPERATOR) -> RequestView:
-    """The content of the request, built from the snapshot's bytes on this machine. Raises Refused if the request
-    differs.
+    """The content of the request, built here from the snapshot's bytes. Raises Refused if the request differs.
 
     The approver sees only this value, and each digest of the statement is compared with it.
     """
@@ -186,19 +180,12 @@ def read_view(
 
 
 def answer(document: RequestDocument, data: bytes, signing: Signing, decision: str, *, text: str = "") -> Statement:
-    """An approval or rejection of exactly this request."""
     now = datetime.now(UTC).replace(microsecond=0)
     asked = document.request
     until = min(now + timedelta(seconds=document.ttl_seconds), document.expires_utc)
     return Statement(
-        deployment_id=asked.deployment_id, gate=asked.gate, decision=decision, binding=schema.RUN, signed_utc=now,
-        not_after=until, approver=signing.approver, document_id=asked.document_id, run_id=asked.run_id,
-        source_version_id=asked.source_version_id, writer_digest=asked.writer_digest,
-        manifest_digest=asked.manifest_digest, region_sha=asked.region_sha, candidate_count=asked.candidate_count,
-        findings_digest=asked.findings_digest, accepted_findings=asked.accepted_findings,
-        change_set_id=asked.change_set_id, grants_sha256=asked.grants_sha256,
-        review_decision_id=asked.review_decision_id, nonce=asked.nonce, challenge=asked.challenge,
-        request_sha256=request_sha256(data), text=text,
+        **asdict(asked), decision=decision, binding=schema.RUN, signed_utc=now, not_after=until,
+        approver=signing.approver, challenge=asked.challenge, request_sha256=request_sha256(data), text=text,
     )  # fmt: skip
 
 
@@ -274,12 +261,11 @@ def upload(settings: Settings, signed: SignedStatement, kb_id: str) -> str:
 
 
 def open_request(settings: Settings, run_id: str) -> str:
-    """KB id of the request with which a run waits."""
     with session(settings, Role.OPERATOR) as connection:
-        kb_id = OPEN_REQUEST.first(connection, {"run_id": run_id})
-    if kb_id is None:
+        newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
+    if newest is None or not newest.is_open:
         raise NotFound(f"{run_id} waits for no approval: see", then=f"cutter status {run_id}")
-    return kb_id
+    return newest.kb_id
 
 
 def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:

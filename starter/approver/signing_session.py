@@ -1,18 +1,16 @@
-"""IO: a signing session. It shows requests, lets a person decide, signs the decisions, and hands them over.
+"""IO: a signing session. It shows one request or many, lets a person decide, signs, and hands the statements over.
 
-The session is about one request or about many, which is the same. On a terminal it fills the screen. Else, or with
---plain, it shows a short page for each request and asks in one line. After a rehearsal the same session signs both
-gates of each document in advance, for the night.
-
-On the screen, each step is in the session's journal before the next step begins. So a session that was left or killed
-continues at the same place.
+On a terminal it fills the screen, and keeps each step in its journal before the next one, so that a killed session
+continues. Else, or with --plain, it shows a short page for each request and asks in one line. After a rehearsal, it
+signs both gates of each document in advance, for the night.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
 
@@ -21,22 +19,22 @@ import typer
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents
+from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
 from cutter.domain.run_record import RunRecord
+from cutter.domain.timestamps import readable
 from cutter.errors import CutterError, NotFound, Refused
-from cutter.request_view import RequestView
 from cutter.settings import Settings
-from starter.approver import session_journal, signing_desk
+from cutter.storage import runs as run_rows
+from cutter.types import Json
+from starter.approver import orders, session_journal, signing_desk
 from starter.approver.decisions import Choice, Decision, Signed
-from starter.approver.orders import TAKEN, Keys
 from starter.approver.request_summary import summary
 from starter.approver.session import Session
-from starter.approver.session_journal import Decisions
+from starter.approver.session_journal import SessionJournal
 from starter.approver.session_requests import Asked, asked_of, listing, view_of, waiting
-from starter.approver.session_result import ACCEPTED, SessionResult
-from starter.approver.session_signatures import Answer, Handover, Signatures
+from starter.approver.session_signatures import Answer, Signatures
 from starter.approver.signing_desk import Signing
-from starter.approver.signing_sequel import Sequel, after
 from starter.console.confirmation import confirmed, typed
 from starter.console.terminal import err, progress_bar, say
 from starter.operator import request_state
@@ -68,18 +66,58 @@ class Ask(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handed:
-    """What a session handed over: the approvals that the batch took, and each statement that its own run took."""
+    """What a session handed over: its approvals as one set, and each other statement to its own run.
+
+    `answer` has the batch's reply to the set, and `accepted` the requests whose approval it accepted.
+    """
 
     approved: Sequence[Asked]
-    handover: Handover | None
     to_runs: Sequence[tuple[Asked, str, OrderReply]]
+    answer: Json
+    accepted: Sequence[Asked] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionResult:
+    """The result of a signing session of a batch.
+
+    `rejections` has a text for each rejection, with the document and its run's reply. `left_out` names the other
+    documents, each with the reason. `handed` has the batch's reply to the approvals, and `sequel` what follows.
+    """
+
+    batch_id: str
+    approvals: int
+    rejections: tuple[str, ...]
+    left_out: tuple[str, ...]
+    handed: Json
+    sequel: Json
+
+    @property
+    def signed(self) -> int:
+        return self.approvals + len(self.rejections)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the batch took the approvals. A session without approvals is accepted."""
+        return bool(self.handed["status"] == ACCEPTED)
+
+    def as_json(self) -> Json:
+        """The fields of the result, in the order of a command's answer."""
+        return {
+            "batch_id": self.batch_id, "signed": self.signed, "approvals": self.approvals,
+            "rejections": len(self.rejections), **self.handed,
+            **({"rejected": list(self.rejections)} if self.rejections else {}), **self.sequel,
+            "left_out": list(self.left_out),
+        }  # fmt: skip
+
+
+ACCEPTED = "accepted"
 
 
 def hold(
     settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], ask: Ask, each: bool = False
 ) -> SessionResult:
-    """Show each waiting request of a batch, sign the chosen ones and hand them over. With `each`, each gets its own
-    signature.
+    """Show each waiting request of a batch, sign the chosen ones and hand them over.
 
     Raises NotFound if no request waits for this signer, and Refused if nothing was signed.
     """
@@ -108,16 +146,23 @@ def hold(
     signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
     with _opened(signatures, wanted, batch_id, ask, again) as shown:
         handed = _held(signatures, shown, ask, Decision(choice=Choice.APPROVE))
-        result = _result(signatures, shown, handed)
-    sequel = replace(result.sequel, next=again) if requests.others else result.sequel
-    return replace(result, left_out=(*requests.left_out, *result.left_out), sequel=sequel)
+        rejections = tuple(
+            f"{asked.name}: {'handed to its run' if reply.status in orders.TAKEN else reply.status}"
+            for asked, _, reply in handed.to_runs
+            if shown.journal.ledger.decisions[asked.key].choice is Choice.REJECT
+        )
+        sequel = after(signatures, handed.accepted) if handed.answer["status"] == ACCEPTED else {}
+        return SessionResult(
+            batch_id=batch_id, approvals=len(handed.approved) + len(handed.to_runs) - len(rejections),
+            rejections=rejections, left_out=(*requests.left_out, *shown.left_out()), handed=handed.answer,
+            sequel={**sequel, "next": again} if requests.others else sequel,
+        )  # fmt: skip
 
 
 def hold_one(
     settings: Settings, run: RunRecord, signer: Signing, wanted: Decision, *, ask: Ask, again: str
 ) -> tuple[Choice, str, OrderReply]:
-    """Show the open request of a run, sign the decision and hand it to the run. Returns the decision, the KB id of its
-    statement, and the run's reply. `again` is the command that does this.
+    """Sign the open request of a run. Returns the decision, the statement's KB id, and the run's reply.
 
     A session on the screen offers every decision. Otherwise the question is about the wanted one.
     """
@@ -147,7 +192,7 @@ def _opened(signatures: Signatures, requests: Sequence[Asked], subject: str, ask
 
     shown = Session(
         title=f"batch {signatures.batch_id}" if signatures.batch_id else requests[0].name, approver=approver,
-        requests=requests, before=signatures.before, journal=Decisions(), again=again,
+        requests=requests, before=signatures.before, journal=SessionJournal(), again=again,
         look=lambda: {key: why for key, why in gone().items() if key not in earlier},
         build=lambda request: signing_desk.recompute(settings, request.document),
     )  # fmt: skip
@@ -164,19 +209,17 @@ def _held(signatures: Signatures, shown: Session, ask: Ask, wanted: Decision) ->
     """Let the approver decide, then sign and hand over. Raises Refused if nothing was signed."""
     if ask is Ask.ON_SCREEN:
         _decide_on_screen(shown)
-    elif ask is Ask.BY_LINE:
-        _ask_each(shown, wanted)
     else:
-        _take_all(shown, wanted)
+        _decide_by_line(shown, wanted, asks=ask is Ask.BY_LINE)
     sign(signatures, shown, checked=ask is Ask.NOBODY)
     return _hand_over(signatures, shown)
 
 
 def _decide_on_screen(shown: Session) -> None:
     # Only here, because the library for screens takes longer to import than most commands take.
-    from starter.approver.full_screen import decide
+    from starter.approver.full_screen.app import SigningApp
 
-    if decide(shown):
+    if SigningApp(shown).run():
         return
     if len(shown.requests) == 1 and shown.refused:
         raise next(iter(shown.refused.values()))
@@ -186,81 +229,56 @@ def _decide_on_screen(shown: Session) -> None:
     raise Refused(f"nothing was signed now; {kept} kept:", then=shown.again, rest=" continues", code="session_left")
 
 
-def _ask_each(shown: Session, wanted: Decision) -> None:
-    """Show a page for each request and ask for the wanted decision. After Ctrl-C the rest keeps waiting."""
-    total = len(shown.requests)
-    for number, request in enumerate(shown.requests, start=1):
-        view = _view(shown, request)
-        if view is None:
-            continue
-        _show(shown, request, view)
-        both = " for both gates" if shown.before else ""
-        where = f"{number} of {total}: " if total > 1 else ""
-        try:
-            question = f"{where}{wanted.choice} {request.name}{both} as {shown.approver}?"
-            ends_law = request.document.repeals and wanted.choice is Choice.APPROVE
-            yes = typed(request.document.request.document_id, question) if ends_law else confirmed(question)
-        except typer.Abort:
-            if total == 1:
-                raise
-            shown.passed_over |= {left.key: "not asked" for left in shown.requests[number - 1 :]}
-            done = counted(len(shown.with_choice(wanted.choice)), "document")
-            say(f"stopped at {number} of {total}: {done} to sign, the others wait")
-            return
-        if yes:
-            shown.decide(request, _with_note(shown, request, wanted))
-        else:
-            shown.passed_over[request.key] = "left out"
+def _decide_by_line(shown: Session, wanted: Decision, *, asks: bool) -> None:
+    """Take the wanted decision about each request that passes the checks, with a note that was kept with the same one.
 
-
-def _take_all(shown: Session, wanted: Decision) -> None:
-    """Take the wanted decision about each request that passes the checks, unless the approver kept another one."""
-    with _bar("checking", shown.requests) as advance:
-        for request in shown.requests:
+    With `asks` it shows each request and asks first, and after Ctrl-C the rest keeps waiting. Without, another decision
+    that the approver kept stays.
+    """
+    total, both = len(shown.requests), " for both gates" if shown.before else ""
+    with _bar("checking", [] if asks else shown.requests) as advance:
+        for number, request in enumerate(shown.requests, start=1):
+            advance(request.name)
             before = shown.kept.decisions.get(request.key)
-            if before is not None and before.choice is not wanted.choice:
+            kept_words = f"{_CHOSE[before.choice]}{f': {before.text}' if before.text else ''}" if before else ""
+            if not asks and before is not None and before.choice is not wanted.choice:
                 shown.refused[request.key] = Refused(
-                    f"{_said(before)}, and --yes does not change that:",
+                    f"{kept_words}, and --yes does not change that:",
                     then=shown.again,
                     rest=" asks you again",
                     code="decision_kept",
                 )
-            else:
-                view = _view(shown, request)
-                if view is not None and len(shown.requests) == 1:
-                    _show(shown, request, view)
-                if view is not None:
-                    shown.decide(request, _with_note(shown, request, wanted))
-            advance(request.name)
-
-
-def _view(shown: Session, asked: Asked) -> RequestView | None:
-    """The view of a request. None if the view that was built here differs from the request."""
-    try:
-        return shown.open(asked)
-    except CutterError:
-        return None
-
-
-def _show(shown: Session, asked: Asked, view: RequestView) -> None:
-    err().print(summary(asked.document, view), soft_wrap=True)
-    before = shown.kept.decisions.get(asked.key)
-    if before is not None:
-        say(f"In a session on the screen {_said(before)}.")
-
-
-def _said(decision: Decision) -> str:
-    return f"{_CHOSE[decision.choice]}{f': {decision.text}' if decision.text else ''}"
-
-
-def _with_note(shown: Session, asked: Asked, wanted: Decision) -> Decision:
-    """The wanted decision, with the note that the approver kept with the same decision."""
-    before = shown.kept.decisions.get(asked.key)
-    return before if before and before.choice is wanted.choice and not wanted.text else wanted
+                continue
+            try:
+                view = shown.open(request)
+            except CutterError:
+                # The session keeps the problem, and names it at the end.
+                continue
+            if asks or total == 1:
+                err().print(summary(request.document, view), soft_wrap=True)
+                if before is not None:
+                    say(f"In a session on the screen {kept_words}.")
+            if asks:
+                where = f"{number} of {total}: " if total > 1 else ""
+                question = f"{where}{wanted.choice} {request.name}{both} as {shown.approver}?"
+                ends_law = request.document.repeals and wanted.choice is Choice.APPROVE
+                try:
+                    yes = typed(request.name, question) if ends_law else confirmed(question)
+                except typer.Abort:
+                    if total == 1:
+                        raise
+                    shown.passed_over |= {left.key: "not asked" for left in shown.requests[number - 1 :]}
+                    done = counted(len(shown.with_choice(wanted.choice)), "document")
+                    say(f"stopped at {number} of {total}: {done} to sign, the others wait")
+                    return
+                if not yes:
+                    shown.passed_over[request.key] = "left out"
+                    continue
+            keeps = before is not None and before.choice is wanted.choice and not wanted.text
+            shown.decide(request, before if keeps else wanted)
 
 
 def _bar(text: str, requests: Sequence[object]) -> AbstractContextManager[Callable[[str], None]]:
-    """A progress bar for work on several requests."""
     return progress_bar(text, len(requests)) if len(requests) > 1 else nullcontext(lambda _: None)
 
 
@@ -302,9 +320,7 @@ def sign(signatures: Signatures, shown: Session, *, checked: bool) -> None:
 
 
 def _hand_over(signatures: Signatures, shown: Session) -> Handed:
-    """Give every signed statement to its batch, or to its run if it is in no set. The statements of an earlier session
-    that was killed are among them.
-    """
+    """Give each statement to its batch or its run, also those of an earlier session that was killed."""
     statements = shown.journal.ledger.to_hand_over
     signed = [request for request in shown.requests if request.key in statements]
     if not signed:
@@ -313,15 +329,24 @@ def _hand_over(signatures: Signatures, shown: Session) -> Handed:
     to_runs = []
     for asked in alone:
         kb_id = statements[asked.key].kb_ids[0]
-        to_runs.append((asked, kb_id, signatures.hand_over_to_run(asked, kb_id)))
+        run = run_rows.sidecar(signatures.settings, asked.document.request.run_id).run
+        to_runs.append((asked, kb_id, orders.hand_over(signatures.settings, run, kb_id)))
         _handed_over(shown, asked)
     together = [request for request in signed if request not in alone]
-    handover = None
-    if together:
-        handover = signatures.hand_over([name for request in together for name in statements[request.key].kb_ids])
-        for asked in together:
-            _handed_over(shown, asked)
-    return Handed(approved=together, handover=handover, to_runs=to_runs)
+    answer: Json = {"status": ACCEPTED}
+    accepted: Sequence[str] = ()
+    if together and signatures.before:
+        # They are already where the night looks for them.
+        answer["pre_batched"] = [name for request in together for name in statements[request.key].kb_ids]
+    elif together:
+        folder, reply = signatures.hand_over()
+        answer, accepted = {"status": reply.status, "folder": folder, **reply.as_json()}, reply.accepted
+    for asked in together:
+        _handed_over(shown, asked)
+    return Handed(
+        approved=together, to_runs=to_runs, answer=answer,
+        accepted=[request for request in together if request.name in accepted],
+    )  # fmt: skip
 
 
 def _handed_over(shown: Session, asked: Asked) -> None:
@@ -340,25 +365,30 @@ def _nothing_signed(shown: Session) -> CutterError:
     return Refused(f"nothing was signed: {first}{more};", then=shown.again, rest=" asks again", code="not_confirmed")
 
 
-def _result(signatures: Signatures, shown: Session, handed: Handed) -> SessionResult:
-    rejections = tuple(
-        f"{asked.name}: {'handed to its run' if reply.status in TAKEN else reply.status}"
-        for asked, _, reply in handed.to_runs
-        if shown.journal.ledger.decisions[asked.key].choice is Choice.REJECT
-    )
-    accepted = [request for request in handed.approved if handed.handover and request.name in handed.handover.accepted]
-    refused = handed.handover is not None and handed.handover.status != ACCEPTED
-    return SessionResult(
-        batch_id=signatures.batch_id, approvals=len(handed.approved) + len(handed.to_runs) - len(rejections),
-        rejections=rejections, left_out=tuple(shown.left_out()), handover=handed.handover,
-        sequel=Sequel() if refused else after(signatures, accepted),
-    )  # fmt: skip
+def after(signatures: Signatures, approved: Sequence[Asked]) -> Json:
+    """The next command, and after SG_1 the time for SG_2. After a rehearsal it starts the night."""
+    if signatures.before:
+        return {"next": "cutter orchestrate batch --queue QUEUE --overnight"}
+    batch_id, cut = signatures.batch_id, [request for request in approved if request.gate == Sovereign.CUT]
+    if not cut:
+        return {"next": f"cutter status {batch_id}"}
+    run = run_rows.sidecar(signatures.settings, cut[0].document.request.run_id).run
+    seconds = float(run.caps.get("ttl_lifecycle_seconds") or limits.TTL_SG2_HOURS * 3600)
+    return {
+        "then": "the approved documents are written and verified now; after that they wait for your second signature",
+        "SG_2": second_signature(seconds, datetime.now(UTC)),
+        "next": f"cutter approve --batch {batch_id}",
+    }
 
 
-def addressed(settings: Settings, batch_id: str, keys: Keys) -> Keys:
-    """The addressee of the queue as the signer, if no option names a signer and that person's key is on this machine
-    (seed 001 §2).
-    """
+def second_signature(seconds: float, now: datetime) -> str:
+    """How long SG_2 is open, and until when. `seconds` is the time for SG_2, which begins with its request."""
+    until = readable(now + timedelta(seconds=seconds))
+    return f"open for {seconds / 3600:g} hours after its request: sign before {until}"
+
+
+def addressed(settings: Settings, batch_id: str, keys: orders.Keys) -> orders.Keys:
+    """Without an option, the queue's addressee signs if that key is on this machine (seed 001 §2)."""
     if keys.approver is not None or keys.key is not None:
         return keys
     actors = {item.actor for item in view_of(settings, batch_id).items}

@@ -15,7 +15,7 @@ import typer
 from rich.text import Text
 
 from cutter.approvals import approver_store
-from cutter.approvals.epoch_difference import differences
+from cutter.approvals.epoch_transition import differences
 from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.policy import Signing as SigningRule
 from cutter.catalogue import Role

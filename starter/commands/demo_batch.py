@@ -26,7 +26,6 @@ from cutter.storage.batches import Options
 from cutter.storage.pools import session
 from cutter.types import Json
 from starter.approver import signing_session
-from starter.approver.session_result import ACCEPTED
 from starter.approver.signing_desk import Signing
 from starter.approver.signing_session import Ask
 from starter.console.terminal import Listing, progress, say
@@ -146,7 +145,7 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
             result = signing_session.hold(settings, batch_id, signer, only=(), ask=Ask.NOBODY)
         except NotFound:
             continue  # the batch waited a moment ago and has continued
-        if result.status != ACCEPTED:
+        if not result.accepted:
             raise Refused(
                 "the demo's batch refused what was signed: see", then=f"cutter status {batch_id}", code="refused"
             )

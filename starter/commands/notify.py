@@ -20,9 +20,7 @@ from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.notifications import card_text, channels, delivery, health
-from cutter.notifications.channel import Channel, Message, Trouble
-from cutter.notifications.secret_file import secret
-from cutter.notifications.slack_answer import SIGNING_SECRET_FILE
+from cutter.notifications.channels import Channel, Message, Trouble, secret
 from cutter.settings import Settings, load
 from cutter.storage import effect_policy
 from cutter.storage.pools import session
@@ -30,7 +28,7 @@ from cutter.storage.records import answer
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, show, table
 from starter.slack_app.decisions import resolve
-from starter.slack_app.server import Server
+from starter.slack_app.server import SIGNING_SECRET_FILE, Server
 
 log = structlog.get_logger()
 

@@ -1,25 +1,60 @@
-"""IO: an answer of `cutter desk` as a page or as JSON, and its errors."""
+"""IO: how `cutter desk` reads, with a role that cannot write, and answers: with a page, JSON or an error."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
 from fastapi.exceptions import RequestValidationError
+from psycopg import IsolationLevel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from cutter.catalogue import Role
 from cutter.domain.visible import json_text
 from cutter.errors import CutterError, InvalidInput, NotFound, OverCap, Refused, Unavailable
 from cutter.projections import desk_pages
 from cutter.projections.desk_pages import Place
+from cutter.settings import Settings
+from cutter.storage.faults import translated
+from cutter.storage.pools import Connection, Pool, open_pool
 from starter.desk.boundary import JSON_SUFFIX
 
 STATUSES = ((NotFound, 404), (InvalidInput, 400), (Refused, 409), (Unavailable, 503), (OverCap, 503))
 """The HTTP status of each error. Every other error is one of the server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Opens read-only transactions, each of one moment."""
+
+    settings: Settings
+    pool: Pool
+
+    @contextmanager
+    def moment(self) -> Iterator[Connection]:
+        """A connection on which every statement sees the same moment and none can write."""
+        with translated(), self.pool.connection() as connection:
+            connection.read_only = True
+            connection.isolation_level = IsolationLevel.REPEATABLE_READ
+            # A statement of a page; a search over all laws took less than a second.
+            connection.execute("set local statement_timeout = '20s'")
+            yield connection
+
+
+def open_reader(settings: Settings) -> Reader:
+    # Database connections of one `cutter desk`: its pages are short, and the role has at least five.
+    return Reader(settings=settings, pool=open_pool(settings, Role.DESK, size=4))
+
+
+def reader_of(request: Request) -> Reader:
+    reader: Reader = request.app.state.reader
+    return reader
 
 
 def forms(model: Any = dict[str, Any]) -> dict[int | str, dict[str, Any]]:
@@ -49,7 +84,6 @@ def as_json(value: Any, status: int = HTTPStatus.OK) -> Response:
 
 
 def as_page(body: bytes, status: int = HTTPStatus.OK) -> Response:
-    """A page."""
     return Response(body, status, media_type="text/html; charset=utf-8")
 
 

@@ -20,8 +20,7 @@ from cutter.projections.desk_parts import Part, part_of
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import Law
 from cutter.storage.pools import Connection
-from starter.desk.answers import answer, forms, place_of
-from starter.desk.reader import reader_of
+from starter.desk.answers import answer, forms, place_of, reader_of
 
 router = APIRouter(tags=["laws"])
 

@@ -23,17 +23,19 @@ from cutter.senders import Senders
 from cutter.settings import Settings
 from starter.desk import access, answers, law_routes, work_routes
 from starter.desk.boundary import Boundary
-from starter.desk.reader import open_reader
 
 ABOUT = "Reads what waits for people, enacted laws, runs, batches and queues. It can change nothing."
 
 
-def application(settings: Settings) -> FastAPI:
-    """The pages and their errors, without the boundary that a server needs around them."""
-    reader = open_reader(settings)
+def application(settings: Settings, begun: Callable[[], None] = lambda: None) -> FastAPI:
+    """The pages and their errors, without the boundary that a server needs around them. `begun` is called once all is
+    ready.
+    """
+    reader = answers.open_reader(settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        begun()
         yield
         reader.pool.close()
 
@@ -59,7 +61,6 @@ def _readable(request: Request) -> None:
 
 
 def _asset(request: Request, name: str) -> Response:  # noqa: ARG001 - the framework names it
-    """A style sheet or a script."""
     if name not in desk_pages.ASSETS:
         raise HTTPException(404)
     return Response(desk_pages.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript")
@@ -93,22 +94,21 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def serve(settings: Settings, listener: socket.socket, *, begun: Callable[[], None] = lambda: None) -> None:
-    """Answer requests until a person interrupts it. `begun` is called once it listens."""
+    """Answer requests until a person interrupts it."""
     rules = access.rules(
         listener.getsockname()[1], hosts=settings.desk_hosts, user_header=settings.desk_user_header,
         proxies=settings.desk_proxies,
     )  # fmt: skip
-    server = _Server(
+    server = uvicorn.Server(
         uvicorn.Config(
-            Boundary(application(settings), rules), loop="asyncio", http=_Protocol, ws="none", lifespan="on",
+            Boundary(application(settings, begun), rules), loop="asyncio", http=_Protocol, ws="none", lifespan="on",
             # The peer's address decides whether a proxy is trusted, so no header may replace it.
             proxy_headers=False, server_header=False, access_log=False, log_config=None,
             # It tells further callers to come later. SENDERS_MAX more can be sending.
             limit_concurrency=64 + limits.SENDERS_MAX,
             # Seconds that open requests get when `cutter desk` ends.
             timeout_graceful_shutdown=3,
-        ),
-        begun,
+        )
     )  # fmt: skip
     try:
         server.run(sockets=[listener])
@@ -148,15 +148,3 @@ class _Protocol(H11Protocol):
 
     def _end(self) -> None:
         self.senders.end(self.transport.get_extra_info("socket"))
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server, which says when it listens."""
-
-    def __init__(self, config: uvicorn.Config, begun: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._begun = begun
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._begun()

@@ -18,13 +18,12 @@ from cutter.projections import batch_report, desk_pages, report, request_page
 from cutter.projections.batch_view import batch_view
 from cutter.projections.desk_pages import address, bar
 from cutter.projections.desk_parts import Part, part_of
-from cutter.request_view import request_record
+from cutter.request_view.record import request_record
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.policy_epochs import IN_FORCE
 from starter.approver import signing_desk
-from starter.desk.answers import answer, forms, place_of
-from starter.desk.reader import reader_of
+from starter.desk.answers import answer, forms, place_of, reader_of
 from starter.operator import inbox_entries, queue_entries, request_state, run_status
 from starter.operator.batch_status import newest_batches
 from starter.operator.inbox_entries import HostRepair, InboxEntry

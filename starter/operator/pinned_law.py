@@ -8,7 +8,7 @@ from cutter import marking
 from cutter.catalogue import Role, Sovereign
 from cutter.marking.law_title import law_title
 from cutter.projections.shown_law import PinnedLaw
-from cutter.request_view import build_view
+from cutter.request_view.builder import build_view
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW, TERMS
 from cutter.storage.pools import Connection, session

@@ -18,7 +18,6 @@ from cutter.approvals.eligibility import ineligibility_reason
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain.next_step import StepFacts, next_step
 from cutter.errors import CutterError
-from cutter.notifications import slack_answer
 from cutter.notifications.slack_callback import Click
 from cutter.settings import Settings
 from cutter.storage.answers import Decided
@@ -26,7 +25,7 @@ from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.approver import signing_desk
-from starter.slack_app.server import Reply
+from starter.slack_app.server import Reply, answer_in_slack
 from temporal import runs
 from temporal.client import connect as connect_temporal
 from temporal.executions import tell
@@ -112,7 +111,7 @@ def _told(settings: Settings, click: Click, code: str, text: str, deliver_to: Po
     def afterwards() -> None:
         if click.answer_to:
             # This person alone gets it. A person who is not reached sees it when the card changes.
-            trouble = slack_answer.answer(settings.slack_url, click.answer_to, text)
+            trouble = answer_in_slack(settings.slack_url, click.answer_to, text)
             if trouble is not None:
                 log.warning("slack.not_told", code=trouble.code)
         if deliver_to is not None:

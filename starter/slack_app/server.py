@@ -1,8 +1,6 @@
-"""IO: the small HTTP server that Slack calls when a person presses a button. It ignores everything that Slack did not
-sign.
+"""IO: the small HTTP server that Slack calls when a person presses a button. It ignores what Slack did not sign.
 
-It limits the bytes, the time and the number of callers. It looks at the bytes only if the signature over exactly these
-bytes is good.
+It limits the bytes, the time and the number of callers, and reads the bytes only after it checked their signature.
 """
 
 from __future__ import annotations
@@ -15,18 +13,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import Request
 
 import structlog
 
 from cutter import limits
-from cutter.notifications import slack_answer
+from cutter.notifications import http_post
 from cutter.notifications import slack_callback as callback
+from cutter.notifications.channels import Trouble
 from cutter.notifications.slack_callback import SIGNATURE_HEADER, TIME_HEADER, Click
 from cutter.senders import Senders
+from cutter.types import Json
 
 log = structlog.get_logger()
 
 PATH: Final = "/slack/actions"
+SIGNING_SECRET_FILE: Final = "slack.signing-secret"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,25 @@ class Reply:
 
     text: str
     afterwards: Callable[[], None] = lambda: None
+
+
+def private(text: str) -> Json:
+    """A message that only its reader sees. It does not replace the card."""
+    return {"response_type": "ephemeral", "replace_original": False, "text": text}
+
+
+def answer_in_slack(api_url: str, address: str, text: str) -> Trouble | None:
+    """Send a text to the person who pressed a button. Return None if Slack accepted it, otherwise the trouble.
+
+    Slack sends the address with the press. Only Slack's own host for such answers is called.
+    """
+    api = urlsplit(api_url)
+    host = api.netloc if api.scheme == "http" else f"hooks.{api.netloc}"
+    if not address.startswith(f"{api.scheme}://{host}/"):
+        return Trouble(code="foreign_address")
+    headers = {"Content-Type": "application/json; charset=utf-8"}
+    request = Request(address, data=json.dumps(private(text)).encode(), headers=headers)
+    return http_post.exchange(request, lambda _: None)
 
 
 class Server(ThreadingHTTPServer):
@@ -98,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         with self.server.places:
             reply = self.server.resolve(click)
-            self._end(200, json.dumps(slack_answer.private(reply.text)).encode())
+            self._end(200, json.dumps(private(reply.text)).encode())
             reply.afterwards()
 
     def _body(self) -> bytes | None:

@@ -1068,7 +1068,7 @@ BATCHES = (
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_leaves_out_what_its_approver_has_signed_in_advance"),
     ),
     *_of(
-        "starter/approver/signed_in_advance.py", _STORAGE,
+        "starter/approver/session_requests.py", _STORAGE,
         ("a session that believes what a statement says of its signer",
          "statement.parse(document.body) if is_signed else None", "statement.parse(document.body)",
          f"{_STORAGE}test_work_of_a_document.py::test_a_session_offers_what_only_another_key_has_signed_in_advance"),
@@ -1224,7 +1224,7 @@ BATCHES = (
     ),
     *_of(
         "starter/approver/signing_session.py", "",
-        ("a decision that a person kept", "if before is not None and before.choice is not wanted.choice:", "if False:",
+        ("a decision that a person kept", "if not asks and before is not None and", "if False and",
          f"{_SHOWN}::test_yes_never_overrides_what_a_person_kept_and_a_question_names_it"),
         ("what was signed elsewhere meanwhile", "    shown.gone = shown.look()\n", "",
          "unit/starter/test_signing_screens.py::"
@@ -1256,7 +1256,7 @@ BATCHES = (
         "starter/approver/session_journal.py", "unit/starter/test_decisions.py",
         ("a second session of one approver", "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass",
          "::test_two_sessions_of_one_approver_do_not_mix"),
-        ("half a line of a journal", "            os.ftruncate(self._descriptor, self._size)\n", "",
+        ("half a line of a journal", "            os.ftruncate(descriptor, self._size)\n", "",
          "::test_a_decision_that_the_disk_does_not_take_is_refused_and_spoils_nothing"),
         ("a decision about another request", "SessionJournal(descriptor, ledger.of(waiting), size)",
          "SessionJournal(descriptor, ledger, size)",

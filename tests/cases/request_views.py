@@ -8,16 +8,10 @@ from datetime import UTC, datetime
 from cutter.approvals.request import Changes, RequestDocument, UnitLine
 from cutter.catalogue import Sovereign
 from cutter.marking import Marking, Options, load_profile, mark
-from cutter.request_view import (
-    Check,
-    RequestView,
-    SealedGate,
-    ShownFinding,
-    StoredUnit,
-    build_view,
-    view_digest,
-)
+from cutter.request_view.builder import build_view
 from cutter.request_view.markdown import markdown
+from cutter.request_view.record import view_digest
+from cutter.request_view.view import Check, RequestView, SealedGate, ShownFinding, StoredUnit
 from tests.cases.approval_cases import request_document, request_tuple
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

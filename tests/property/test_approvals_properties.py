@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cutter import limits, plain_yaml
 from cutter.approvals import schema
 from cutter.approvals.approver_store import default_rules
-from cutter.approvals.policy import Approver, Tier
+from cutter.approvals.policy import Approver, ApproverPolicy, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.approvals.request import Changes, UnitLine, parse_request, render_request
 from cutter.approvals.request_text import escape
@@ -200,7 +200,7 @@ def approvers(draw: st.DrawFn) -> tuple[Approver, ...]:
 @given(approvers(), st.sampled_from(Tier), st.integers(1, 8))
 @settings(max_examples=50, deadline=None)
 def test_a_policy_reads_back_as_it_was_written(people: tuple[Approver, ...], tier: Tier, succession: int) -> None:
-    data = render_policy(
+    made = ApproverPolicy(
         number=1,
         deployment_id=DEPLOYMENT,
         previous_sha256=None,
@@ -211,6 +211,7 @@ def test_a_policy_reads_back_as_it_was_written(people: tuple[Approver, ...], tie
         gpg_binary="/usr/bin/gpg",
         gpg_version_floor=(2, 2, 0),
     )
+    data = render_policy(made)
     policy = parse_policy(data)
     assert (policy.approvers, policy.succession, policy.data) == (people, succession, data)
     assert policy.tier_of("SG_cut_authz") == tier

@@ -11,7 +11,9 @@ from cutter.approvals.request import parse_request, render_request
 from cutter.domain.digests import sha256_hex, writer_digest, writer_line
 from cutter.marking import Marking, Options, build_plan, load_profile, mark
 from cutter.projections import request_page
-from cutter.request_view import RequestView, build_view, view_digest
+from cutter.request_view.builder import build_view
+from cutter.request_view.record import view_digest
+from cutter.request_view.view import RequestView
 from tests.cases.request_views import VERSION, document_of
 from tests.property.test_marking_partition import TEXTS
 from tests.support.hostile import leaks, live

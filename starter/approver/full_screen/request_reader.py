@@ -19,12 +19,9 @@ from textual.widgets.tree import TreeNode
 from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.visible import visible
-from cutter.request_view import LeftOut, RequestView, ShownUnit
 from cutter.request_view.markdown import UNREAD, line_span
-from starter.approver.full_screen.choices import Deciding
-from starter.approver.full_screen.notice import Notice
-from starter.approver.full_screen.page_keys import ALL_KEYS
-from starter.approver.full_screen.prompts import Question
+from cutter.request_view.view import LeftOut, RequestView, ShownUnit
+from starter.approver.full_screen.pages import ALL_KEYS, Deciding, Notice, Question
 from starter.approver.request_summary import SEVERITY_STYLES, change, facts, heading, worst_first
 from starter.approver.session import Session
 from starter.approver.session_requests import Asked
@@ -45,9 +42,7 @@ NEXT_PAGE = "Show the next page of the text"
 
 
 class UnitTree(Tree[Piece]):
-    """The tree of a request's units. It shortens the title of a unit, and never the number of its words: a swallowed
-    article makes that number large.
-    """
+    """The tree of units. It never shortens the number of words: a swallowed article makes it large."""
 
     def render_label(self, node: TreeNode[Piece], base_style: Style, style: Style) -> Text:
         label = super().render_label(node, base_style, style)
@@ -87,7 +82,7 @@ class RequestReader(Deciding):
     ]
 
     def __init__(self, session: Session, asked: Asked, view: RequestView) -> None:
-        super().__init__(session, current=lambda: asked, decided=self._go_on)
+        super().__init__(session)
         self.asked = asked
         self.view = view
         self._matches: list[Match] = []
@@ -236,11 +231,11 @@ class RequestReader(Deciding):
                 yield node
             waiting.extend(reversed(node.children))
 
-    def _go_on(self) -> None:
-        """Leave the page after a choice: for the next undecided request, or for the list if there is none.
+    def current(self) -> Asked:
+        return self.asked
 
-        If the choice was taken back, the page stays open.
-        """
+    def decided(self) -> None:
+        """Leave for the next undecided request, or for the list. The page stays if the choice was undone."""
         left = self.session.undecided()
         if self.session.decision(self.asked) is None:
             self.draw()

@@ -18,9 +18,9 @@ import pytest
 from cutter.approvals import approver_store, schema
 from cutter.approvals.policy import Signing
 from cutter.notifications.slack import TOKEN_FILE
-from cutter.notifications.slack_answer import SIGNING_SECRET_FILE
 from cutter.policy.shipped_policy import shipped
 from starter.commands import approvers
+from starter.slack_app.server import SIGNING_SECRET_FILE
 from tests.acceptance.cli.conftest import ROOT, Cutter
 from tests.support.fake_slack import CHANNEL, SIGNING_SECRET, TOKEN, FakeSlack, fake_slack
 from tests.support.policies import put_in_force

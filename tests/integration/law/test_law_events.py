@@ -19,7 +19,7 @@ from psycopg.rows import dict_row
 from cutter import sources
 from cutter.domain.digests import sha256_hex
 from cutter.notifications import channels, delivery, webhook
-from cutter.notifications.channel import Channel
+from cutter.notifications.channels import Channel
 from cutter.settings import Settings
 from tests.integration.law.test_law_versions import BEGUN, CHANGED, FIRST, LAW, SECOND, register
 from tests.support.database import TestCluster

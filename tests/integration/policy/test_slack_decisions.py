@@ -17,7 +17,7 @@ from cutter.catalogue import WorkerRole
 from cutter.messages import Mode, ResumeInput
 from cutter.notifications import slack_callback as callback
 from cutter.notifications.delivery import make_pass
-from cutter.notifications.slack import SlackChannel, client
+from cutter.notifications.slack import SlackChannel
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.types import Json
@@ -42,7 +42,7 @@ class Stopped:
 
     def make_pass(self) -> Json:
         """Bring the channel up to date; the newest message."""
-        make_pass(self.settings, SlackChannel(channel=CHANNEL, client=client(self.slack.url, TOKEN)))
+        make_pass(self.settings, SlackChannel(channel=CHANNEL, url=self.slack.url, token=TOKEN))
         return self.slack.posted[-1]
 
     def press(self, user: str, *, approve: bool = True, **changed: Any) -> str:

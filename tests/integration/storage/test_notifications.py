@@ -23,7 +23,7 @@ from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.notifications import channels, delivery, email, health, slack, webhook
-from cutter.notifications.channel import Channel
+from cutter.notifications.channels import Channel
 from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import MESSAGES
 from cutter.settings import Settings

@@ -15,7 +15,7 @@ from cutter import limits
 from cutter.notifications import slack
 from cutter.notifications import slack_callback as callback
 from cutter.notifications.delivery import Pass, SentMessage, make_pass
-from cutter.notifications.slack import TOKEN_FILE, SlackChannel, client
+from cutter.notifications.slack import TOKEN_FILE, SlackChannel
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from starter.commands import notify
@@ -36,7 +36,7 @@ where connector = 'notification'
 
 
 def caller(slack: FakeSlack, token: str = TOKEN) -> SlackChannel:
-    return SlackChannel(channel=CHANNEL, client=client(slack.url, token))
+    return SlackChannel(channel=CHANNEL, url=slack.url, token=token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,13 @@ from cutter import limits
 from cutter.batch.documents import pre_batched
 from cutter.catalogue import SKIPPED, Role, Sovereign, State, WorkerRole
 from cutter.domain.run_record import RunRecord
-from cutter.gpg import Gpg
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.messages import Mode, SetInput
 from cutter.storage import batches as batch_rows
 from cutter.storage.grants import asked
-from starter.approver.session_requests import view_of, waiting
+from starter.approver.session_requests import approved_in_advance, statements, view_of, waiting
 from starter.approver.session_signatures import Signatures
-from starter.approver.signed_in_advance import Look, statements
 from starter.approver.signing_desk import Signing
 from tests.support.batch import queue_yaml
 from tests.support.database import Database
@@ -216,12 +214,9 @@ def test_an_approval_of_an_earlier_request_hides_no_document(deployment: Deploym
     [item] = view_of(deployment.settings, batch_id).items
     other = f"{item.request_kb_id}".removesuffix(".md") + "-again.md"
     put(store, other, store.get(item.request_kb_id or "") + b"\n")
-    look = Look(
-        store=store, gpg=Gpg(deployment.keys.signing(0).home), batch_id=batch_id, signer=deployment.keys.signing(0)
-    )
-    signed = statements(store, batch_id)
-    assert look.approved([item], signed) == {name}
-    assert look.approved([replace(item, request_kb_id=other)], signed) == set()
+    signer, signed = deployment.keys.signing(0), statements(store, batch_id)
+    assert approved_in_advance(store, batch_id, signer, [item], signed) == {name}
+    assert approved_in_advance(store, batch_id, signer, [replace(item, request_kb_id=other)], signed) == set()
 
 
 def test_the_look_for_signatures_ends(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:

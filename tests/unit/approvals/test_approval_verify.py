@@ -45,7 +45,7 @@ def approver(name: str, fingerprint: str, **changes: Any) -> Approver:
 
 
 def policy_of(*approvers: Approver, tier: Tier = Tier.MEDIUM) -> ApproverPolicy:
-    data = render_policy(
+    policy = ApproverPolicy(
         number=1,
         deployment_id=DEPLOYMENT,
         previous_sha256=None,
@@ -56,7 +56,7 @@ def policy_of(*approvers: Approver, tier: Tier = Tier.MEDIUM) -> ApproverPolicy:
         gpg_binary="/usr/bin/gpg",
         gpg_version_floor=(2, 2, 0),
     )
-    return parse_policy(data)
+    return parse_policy(render_policy(policy))
 
 
 POLICY = policy_of(approver("alice", ALICE), approver("bob", BOB))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cutter.approvals.epoch_difference import Change, differences
+from cutter.approvals.epoch_transition import Change, differences
 from cutter.approvals.policy import Approver, ApproverPolicy, GateRule, Signing, Tier
 from tests.unit.approvals.test_policy_succession import ALICE, FIRST, SECOND
 

@@ -50,7 +50,7 @@ def epoch(number: int, previous: ApproverPolicy | None = None, **changes: Any) -
         "gpg_version_floor": (2, 2, 0),
         **changes,
     }
-    return parse_policy(render_policy(**values))
+    return parse_policy(render_policy(ApproverPolicy(**values)))
 
 
 FIRST = epoch(1)

@@ -17,7 +17,7 @@ from cutter import limits
 from cutter.errors import InvalidInput, Unavailable
 from cutter.notifications import card_text, email
 from cutter.notifications.card import Card, Fact, Kind, Phase, Severity
-from cutter.notifications.channel import Message, Trouble
+from cutter.notifications.channels import Message, Trouble
 from cutter.notifications.email import EmailChannel
 from cutter.settings import Settings
 from tests.support.receivers import PASSWORD, USER, MailServer, certificate, mail_server, server_side

@@ -9,9 +9,8 @@ import pytest
 
 from cutter import limits
 from cutter.errors import CutterError, InvalidInput, Unavailable
-from cutter.notifications.channel import Trouble
-from cutter.notifications.secret_file import secret
-from cutter.notifications.slack import TOKEN_FILE, SlackChannel, client
+from cutter.notifications.channels import Trouble, secret
+from cutter.notifications.slack import TOKEN_FILE, SlackChannel
 from cutter.settings import Settings
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
 
@@ -25,7 +24,7 @@ def there() -> Iterator[FakeSlack]:
 
 
 def caller(url: str, token: str = TOKEN) -> SlackChannel:
-    return SlackChannel(channel=CHANNEL, client=client(url, token))
+    return SlackChannel(channel=CHANNEL, url=url, token=token)
 
 
 def post(there: FakeSlack, token: str = TOKEN) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,30 +13,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter.approvals.policy import Tier
+from cutter.approvals.request import Changes
 from cutter.notifications import card_text, slack_blocks
-from cutter.notifications.card_text import Outcome, Waiting
+from cutter.notifications.card import Card, one_line
+from cutter.notifications.card_text import Outcome, Question
 from cutter.notifications.slack_blocks import render
 
 RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
-WAITING = Waiting(
-    subject="6f0d3c1e-5a55-4b0c-9d4e-6d1f3c2b7a10", place="SG_cut_authz", run_id=RUN, document_id="ICX-LAW-2026-001",
-    docprefix="ICX-LAW-1", mode="live", tier=Tier.MEDIUM, needed=1, reason="policy.yaml line 5: rule writes says allow",
-    command=f"cutter approve {RUN}", expires=datetime(2026, 11, 22, 9, 0, tzinfo=UTC), units=27, changes=(20, 4, 3),
-)  # fmt: skip
-EFFECT = replace(WAITING, place="IG_backup", tier=Tier.LOW, mode="dryrun", unsigned=True)
+WAITING: dict[str, Any] = {
+    "id": 1, "subject": "6f0d3c1e-5a55-4b0c-9d4e-6d1f3c2b7a10", "place": "SG_cut_authz", "run_id": RUN,
+    "document_id": "ICX-LAW-2026-001", "docprefix": "ICX-LAW-1", "tenant": "default", "mode": "live",
+    "state": "awaiting_cut_authorization", "tier": Tier.MEDIUM, "needed": 1,
+    "reason": "policy.yaml line 5: rule writes says allow", "expires": datetime(2026, 11, 22, 9, 0, tzinfo=UTC),
+    "units": 27, "changes": Changes(added_count=20, changed_count=4, removed_count=3),
+}  # fmt: skip
+EFFECT = {
+    **WAITING, "place": "IG_backup", "state": "stopped_policy_IG_backup", "tier": Tier.LOW, "mode": "dryrun",
+    "unsigned": True,
+}  # fmt: skip
 
 BOUNDS = {"header": 150, "section": 3000, "field": 2000, "context": 2000, "button": 75, "title": 100, "confirm": 300}
 """Slack's own limits, in characters."""
 
 
-def ask(waiting: Waiting) -> dict[str, Any]:
+def card(waiting: dict[str, Any]) -> Card:
+    """The card of a question with these values."""
+    names = {field.name for field in fields(Question)}
+    question = Question(**{name: value for name, value in waiting.items() if name in names})
+    return card_text.asked(question, **{name: value for name, value in waiting.items() if name not in names})
+
+
+def ask(waiting: dict[str, Any]) -> dict[str, Any]:
     """The question as Slack gets it."""
-    return render(card_text.asked(waiting))
+    return render(card(waiting))
 
 
-def answer(waiting: Waiting, outcome: Outcome, by: list[str]) -> dict[str, Any]:
+def answer(waiting: dict[str, Any], outcome: Outcome, by: list[str]) -> dict[str, Any]:
     """The answer to it as Slack gets it."""
-    return render(card_text.answered(card_text.asked(waiting), outcome, by))
+    return render(card_text.answered(card(waiting), outcome, by))
 
 
 def objects(node: Any) -> Iterator[dict[str, Any]]:
@@ -68,13 +82,13 @@ def test_a_card_says_what_would_be_written_the_policy_s_reason_and_the_command()
     text = words(ask(WAITING))
     assert "27 units at as many addresses below ICX-LAW-1/: 20 added, 4 changed, 3 removed" in text
     assert "policy.yaml line 5: rule writes says allow" in text
-    assert f"```cutter approve {RUN}```" in text
+    assert "```cutter approve ICX-LAW-2026-001```" in text
     assert "2026-11-22 09:00 UTC" in text
     assert "1 person, tier medium" in text
 
 
 def test_enacting_is_told_without_differences() -> None:
-    text = words(ask(replace(WAITING, place="SG_lifecycle_authz", findings=2)))
+    text = words(ask({**WAITING, "place": "SG_lifecycle_authz", "findings": 2}))
     assert "27 units enacted at as many addresses below ICX-LAW-1/; 2 findings" in text
     assert "added" not in text
 
@@ -91,7 +105,7 @@ def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None
     assert buttons(ask(EFFECT)) == [slack_blocks.APPROVE, slack_blocks.REJECT]
     assert buttons(answer(EFFECT, Outcome.APPROVED, ["an"])) == []
     assert {element["value"] for element in objects(ask(EFFECT)) if element.get("type") == "button"} == {
-        WAITING.subject
+        WAITING["subject"]
     }
 
 
@@ -108,8 +122,8 @@ def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None
 )
 def test_no_card_can_be_built_whose_buttons_would_pass_by_a_signature(changed: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="only signatures decide"):
-        card_text.asked(replace(EFFECT, **changed))
-    assert buttons(ask(replace(EFFECT, tier=Tier.HIGH))) == [slack_blocks.APPROVE, slack_blocks.REJECT]
+        card({**EFFECT, **changed})
+    assert buttons(ask({**EFFECT, "tier": Tier.HIGH})) == [slack_blocks.APPROVE, slack_blocks.REJECT]
 
 
 def test_a_decided_card_names_who_decided_and_has_nothing_to_type() -> None:
@@ -122,7 +136,7 @@ def test_the_same_card_has_the_same_bytes_and_is_found_by_its_subject() -> None:
     first, again = (json.dumps(ask(WAITING)) for _ in range(2))
     assert first == again
     payload = ask(WAITING)["metadata"]["event_payload"]
-    assert payload == {"subject": WAITING.subject, "document": "ICX-LAW-2026-001", "gate": "SG_cut_authz"}
+    assert payload == {"subject": WAITING["subject"], "document": "ICX-LAW-2026-001", "gate": "SG_cut_authz"}
     assert answer(WAITING, Outcome.EXPIRED, [])["metadata"] == ask(WAITING)["metadata"]
 
 
@@ -135,8 +149,8 @@ HOSTILE = st.text(max_size=4000) | st.sampled_from(
 def test_no_text_makes_a_mention_a_link_or_a_format_or_passes_slack_s_limits(
     reason: str, command: str, names: list[str], unsigned: bool
 ) -> None:
-    made = replace(EFFECT, reason=f"zqz {reason}", command=command, unsigned=unsigned)
-    for message in (ask(made), answer(made, Outcome.REJECTED, names)):
+    made = replace(card({**EFFECT, "reason": f"zqz {reason}", "unsigned": unsigned}), commands=(one_line(command),))
+    for message in (render(made), render(card_text.answered(made, Outcome.REJECTED, names))):
         for text in [*texts(message, "plain_text"), *texts(message, "mrkdwn"), message["text"]]:
             bare = text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
             assert not set(bare) & set("<>&\x00‮⁦​")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cutter import limits
 from cutter.errors import InvalidInput, Unavailable
 from cutter.notifications import webhook
-from cutter.notifications.channel import Message, Trouble
+from cutter.notifications.channels import Message, Trouble
 from cutter.notifications.webhook import SECRET_FILE, WebhookChannel, body_of, signature
 from cutter.settings import Settings
 from tests.support.receivers import HttpReceiver, http_receiver

@@ -10,8 +10,10 @@ from cutter import limits
 from cutter.errors import ProgrammingError
 from cutter.marking import Marking, Options, build_plan, load_profile, mark_registered
 from cutter.marking.revision import Base, UnitTextInForce, plan_revision
-from cutter.request_view import RequestView, build_view, view_digest, view_record
+from cutter.request_view.builder import build_view
 from cutter.request_view.markdown import markdown
+from cutter.request_view.record import view_digest, view_record
+from cutter.request_view.view import RequestView
 from tests.unit.marking.texts import cut
 
 BEFORE = "# One\n\n## Kept\nstays\n\n## Revised\nold\n\n## Dropped\nends\n\n## Moved\nsame\n\n# Two\nend\n"

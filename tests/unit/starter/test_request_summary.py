@@ -10,7 +10,8 @@ import pytest
 from cutter import limits
 from cutter.marking import Options
 from cutter.projections import request_page
-from cutter.request_view import RequestView, request_record
+from cutter.request_view.record import request_record
+from cutter.request_view.view import RequestView
 from starter.approver import request_summary
 from starter.console.terminal import SafeConsole
 from tests.cases.request_views import RED, document_of, hostile_view, view, written_view

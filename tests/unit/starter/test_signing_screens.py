@@ -17,16 +17,12 @@ from textual.widgets import DataTable, Static, TextArea
 from cutter.errors import Refused, Unavailable
 from cutter.limits import EARLY_KEY_SECONDS, QUIET_AFTER_EARLY_KEY_SECONDS
 from cutter.marking import Options
-from cutter.request_view import RequestView
+from cutter.request_view.view import RequestView
 from cutter.settings import Settings
-from starter.approver import signing_sequel, signing_session
+from starter.approver import signing_session
 from starter.approver.decisions import Choice, Decision, Opened
-from starter.approver.full_screen.app import SigningApp
-from starter.approver.full_screen.choices import Deciding
-from starter.approver.full_screen.last_page import LastPage
-from starter.approver.full_screen.notice import Notice
-from starter.approver.full_screen.page_keys import MOVES, PageKeys
-from starter.approver.full_screen.request_list import RequestList
+from starter.approver.full_screen.app import RequestList, SigningApp
+from starter.approver.full_screen.pages import MOVES, Deciding, LastPage, Notice, PageKeys
 from starter.approver.full_screen.request_reader import RequestReader
 from starter.approver.session import Session
 from starter.approver.session_journal import open_journal
@@ -483,7 +479,7 @@ def test_a_decision_about_what_has_changed_since_is_not_signed(session: Session,
 
 @pytest.mark.thorough
 def test_after_the_first_signature_the_summary_names_the_time_of_the_second() -> None:
-    text = signing_sequel.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
+    text = signing_session.second_signature(24 * 3600, datetime(2026, 11, 23, 9, tzinfo=UTC))
     assert text == "open for 24 hours after its request: sign before 2026-11-24 09:00:00Z"
 
 

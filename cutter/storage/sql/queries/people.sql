@@ -36,12 +36,6 @@ from public.source_version v
 join public.source_document d on d.source_document_ref = v.source_document_ref
 where v.id = %(source_version_id)s
 
--- name: open_request_document
--- Returns the document of a run's newest open request.
-select kb_id from cutter_governance.approval_request
-where run_id = %(run_id)s and status = 'requested' and kb_id is not null
-order by requested_at desc limit 1
-
 -- name: newest_request
 -- Returns the request that is shown of a run: the open one, else the newest one, and whether anybody can answer it.
 select q.kb_id, q.status, q.status = 'requested' and r.ended_at is null as is_open, q.expires_at, r.mode, r.state
