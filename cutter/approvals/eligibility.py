@@ -43,7 +43,7 @@ def remedy(
     return f"nobody in the policy may: add another approver (`{add}`), or {cancel}", add
 
 
-SHOW = "cutter approvers show"
+SHOW = "cutter doctor"
 
 
 def known(policy: ApproverPolicy) -> str:

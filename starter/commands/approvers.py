@@ -27,6 +27,7 @@ from cutter.settings import Settings, load
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import CLOCK, session
 from starter.approver import signing_desk
+from starter.commands.options import Approver, GpgHome, Key
 from starter.console.confirmation import Yes, require_yes
 from starter.console.terminal import AsJson, err, line, say, show, table
 
@@ -138,9 +139,9 @@ def propose(approver: Approvers, signing_rule: SigningOption = None, as_json: As
 @app.command()
 def sign(
     number: Annotated[int, typer.Argument(help="The proposed epoch's number")],
-    approver: Annotated[str | None, typer.Option(help="Your name in the policy in force")] = None,
-    key: Annotated[str | None, typer.Option(help="Primary fingerprint of your key")] = None,
-    gpg_home: Annotated[Path | None, typer.Option(help="GnuPG home; default: your own")] = None,
+    approver: Approver = None,
+    key: Key = None,
+    gpg_home: GpgHome = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -198,15 +199,6 @@ def install_command(number: Annotated[int, typer.Argument(help="The epoch's numb
     approver_store.check_succession(settings.approvers, previous, following, now=_database_clock(settings, Role.OWNER))
     install(settings, following)
     _show(following, as_json=as_json)
-
-
-@app.command(name="show")
-def show_command(as_json: AsJson = False) -> None:
-    """Show the policy in force.
-
-    Example: cutter approvers show
-    """
-    _show(signing_desk.policy_in_force(load()), as_json=as_json)
 
 
 def _database_clock(settings: Settings, role: Role) -> datetime:

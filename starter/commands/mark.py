@@ -33,7 +33,7 @@ def mark_command(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
     profile: text_options.Profile = text_options.PROFILE,
-    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
+    docprefix: text_options.DocPrefix = None,
     duplicates: text_options.Duplicates = None,
     empty: text_options.Empty = None,
     scope: text_options.Scope = None,
@@ -61,15 +61,16 @@ def mark_command(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
         nesting=nesting, accept=text_options.accepted(accept, because),
     )  # fmt: skip
+    prefix = docprefix or sources.PREVIEW_PREFIX
     _, chosen = sources.profile_of(profile)
     typed = text_options.as_typed(context, skip=("explain", "as_json"))
     if explain:
         asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
         again = shlex.join(["cutter", "mark", str(file), *typed])
         way = explanations.Way(file=file, profile=profile, again=again)
-        explanations.tell(data, chosen, docprefix, asked, tuple(explain), way, as_json=as_json)
+        explanations.tell(data, chosen, prefix, asked, tuple(explain), way, as_json=as_json)
         return
-    result = sources.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
+    result = sources.outcome(settings, data, chosen, options, docprefix=prefix, forbidden=tuple(forbid or ()))
     if isinstance(result, Marking):
         # A person replaces DOCUMENT. The same options give the same cut.
         step = ["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed]

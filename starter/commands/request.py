@@ -21,6 +21,7 @@ from cutter.request_view import RequestView, request_record
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
 from starter.approver import signing_desk
+from starter.commands.options import Out, Run
 from starter.console.output_file import write_out
 from starter.console.terminal import AsJson, say, show, write
 from starter.operator import request_state
@@ -35,18 +36,17 @@ class Form(StrEnum):
 
 
 def request(
-    run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
+    run: Run,
     form: Annotated[Form, typer.Option(help="html: a page to read; md: the request document; json: for tools")]
     = Form.HTML,
-    out: Annotated[
-        Path | None, typer.Option(help="File; a page's default is below <state_dir>/requests", dir_okay=False)
-    ] = None,
+    out: Out = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in your browser.")] = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Compute every digest of a request again on this machine, then show its findings, tree and text.
 
-    The page needs no network. Markdown and JSON go to standard output unless --out names a file.
+    The page needs no network, and its default file is below <state_dir>/requests. Markdown and JSON go to standard
+    output unless --out names a file.
 
     Example: cutter request ICX-LAW-2026-001 --open
     """
