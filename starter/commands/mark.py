@@ -6,7 +6,6 @@ Exit 0 with the units, 4 with a refusal in one sentence, 2 if the command line o
 from __future__ import annotations
 
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -79,18 +78,15 @@ def mark_command(
         if not as_json:
             say(f"next: {answer['next']}")
         return
-    if as_json:
-        show(_as_json(file, data, result), as_json=True, render=lambda _: None)
-    else:
-        for finding in result.findings:
-            say(f"red {finding.name}: {finding.message}")
-        say(f"refused ({result.code}): {result.message}")
-        if result.findings:
-            # A profile of its own for the text, or what its own profile does with the line.
-            step = ["cutter", "profile", "suggest", str(file)]
-            if profile not in PROFILES:
-                step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
-            say(f"next: {shlex.join(step)}")
+    said = [f"red {finding.name}: {finding.message}" for finding in result.findings]
+    said.append(f"refused ({result.code}): {result.message}")
+    if result.findings:
+        # A profile of its own for the text, or what its own profile does with the line.
+        step = ["cutter", "profile", "suggest", str(file)]
+        if profile not in PROFILES:
+            step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
+        said.append(f"next: {shlex.join(step)}")
+    show(_as_json(file, data, result), as_json=as_json, render=lambda _: say("\n".join(said)))
     end(ExitCode.STOPPED)
 
 
@@ -183,14 +179,3 @@ def _shown(findings: Sequence[Finding]) -> tuple[list[Finding], Counter[str]]:
         else:
             left[finding.code] += 1
     return shown, left
-
-
-def main() -> None:
-    """Run the command alone: `python -m starter.commands.mark FILE`."""
-    from starter import cli
-
-    sys.exit(cli.run(["mark", *sys.argv[1:]]))
-
-
-if __name__ == "__main__":
-    main()

@@ -74,14 +74,12 @@ def suggest_command(
         data, docprefix=docprefix or sources.PREVIEW_PREFIX, name=name, refine=tuple(refine or ()), nesting=chosen
     )
     if isinstance(suggestion, MarkRefusal):
-        if as_json:
-            refused: dict[str, Any] = {"refused": asdict(suggestion)}
-            refused = as_failure(
-                refused, code=suggestion.code, message=suggestion.message, next_command=suggestion.then
-            )
-            show(refused, as_json=True, render=lambda _: None)
-        else:
-            say(f"refused ({suggestion.code}): {suggestion.message}")
+        refused = as_failure(
+            {"refused": asdict(suggestion)}, code=suggestion.code, message=suggestion.message,
+            next_command=suggestion.then,
+        )  # fmt: skip
+        words = f"refused ({suggestion.code}): {suggestion.message}"
+        show(refused, as_json=as_json, render=lambda _: say(words))
         end(ExitCode.STOPPED)
         return
     if not force and path.exists() and sources.read(path) != suggestion.body:

@@ -56,7 +56,10 @@ def request(
     run_id = run_rows.run_id_of(settings, run)
     over = request_state.over(settings, run_id)
     if form is Form.MARKDOWN:
-        document, body, newer = _document(settings, run_id)
+        # PostgreSQL has the digest of the document's bytes, so an old one is shown as people signed it. What it shows is
+        # built again only while somebody can still sign it.
+        document, body, is_open = signing_desk.read_newest(settings, run_id)
+        newer = signing_desk.recompute(settings, document).newer if is_open else None
         first = f"> **{escape(over)}** `cutter report {run_id}` shows the run.\n\n" if over else ""
         first += f"> **{escape(newer)}**\n\n" if newer else ""
         shown = first.encode() + body
@@ -74,17 +77,6 @@ def request(
         "sha256": sha256_hex(shown), "view_digest": document.view_digest,
     }  # fmt: skip
     show(answer, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
-
-
-def _document(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, str | None]:
-    """The request document, and the newer version if one is registered. What it shows is built again only while
-    somebody can still sign it.
-
-    PostgreSQL has the digest of its bytes, so that an old one is shown as people signed it, whatever was changed since.
-    """
-    document, data, is_open = signing_desk.read_newest(settings, run_id)
-    newer = signing_desk.recompute(settings, document).newer if is_open else None
-    return document, data, newer
 
 
 def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestView, over: str = "") -> bytes:

@@ -162,21 +162,18 @@ def _table_of_all(view: Overview) -> RenderableType:
     unheard: list[RenderableType] = ["", *map(line, view.messages)] if view.messages else []
     unheard += [line("next: cutter notify check")] if unheard else []
     stuck: list[RenderableType] = ["", *map(line, view.blocked)] if view.blocked else []
-    return Group(*above, _table_of_runs(view), *below, *held, *stuck, *unheard)
-
-
-def _table_of_runs(view: Overview) -> RenderableType:
-    if not view.runs:
-        return f"no runs yet\nnext: {view.next}"
-    return Listing(
-        columns=("document", "state", "gates", "since", "expires"),
-        rows=[
-            (run.document_id, run.state + _ended_as(run.outcome), f"{run.gates_passed}/{len(GATES)}",
-             short_time(run.since_utc), short_time(run.expires_utc))
-            for run in view.runs
-        ],
-        commands=[run.next for run in view.runs],
-    )  # fmt: skip
+    runs: RenderableType = f"no runs yet\nnext: {view.next}"
+    if view.runs:
+        runs = Listing(
+            columns=("document", "state", "gates", "since", "expires"),
+            rows=[
+                (run.document_id, run.state + _ended_as(run.outcome), f"{run.gates_passed}/{len(GATES)}",
+                 short_time(run.since_utc), short_time(run.expires_utc))
+                for run in view.runs
+            ],
+            commands=[run.next for run in view.runs],
+        )  # fmt: skip
+    return Group(*above, runs, *below, *held, *stuck, *unheard)
 
 
 def render_run(view: ShownRun) -> RenderableType:

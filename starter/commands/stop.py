@@ -98,10 +98,7 @@ def acknowledge_drift(run: str, reason: str, keys: orders.Keys, *, yes: bool, as
         raise Refused(
             f"{run_id} is {record.state}, not stopped by drift: see", then=f"cutter status {run_id}", code="no_drift"
         )
-    order = orders.prepare(
-        settings, record, schema.ACKNOWLEDGE_DRIFT, reason, keys,
-        fingerprint=drift.fingerprint,
-    )  # fmt: skip
+    order = orders.prepare(settings, record, schema.ACKNOWLEDGE_DRIFT, reason, keys, fingerprint=drift.fingerprint)
     orders.confirm(order, drift_rows(drift), yes=yes)
     name = orders.sign(settings, order)
     reply = orders.hand_over(settings, record, name)
