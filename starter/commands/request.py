@@ -56,7 +56,7 @@ def request(
     run_id = run_rows.run_id_of(settings, run)
     over = request_state.over(settings, run_id)
     if form is Form.MARKDOWN:
-        # PostgreSQL has the digest of the document's bytes, so an old one is shown as people signed it. What it shows is
+        # PostgreSQL has the digest of the document's bytes, so an old one is shown as it was signed. What it shows is
         # built again only while somebody can still sign it.
         document, body, is_open = signing_desk.read_newest(settings, run_id)
         newer = signing_desk.recompute(settings, document).newer if is_open else None

@@ -10,12 +10,11 @@ import typer
 
 from cutter.domain.digests import is_digest
 from cutter.errors import InvalidInput
-from cutter.evidence import audit
+from cutter.evidence.offline import CLOSING, EVENT
 from cutter.law import export_check
 from cutter.limits import LAW_EXPORT_BYTES_MAX
 from cutter.projections import transitions_file
-from starter.commands import audit as audit_events
-from starter.commands import evidence, law_export
+from starter.commands import audit, evidence, law_export
 from starter.commands.options import Country, Language
 from starter.console.terminal import AsJson, ExitCode, end, write
 
@@ -67,7 +66,7 @@ def verify(
     if kind == BUNDLE:
         evidence.verify(files, head or [], sha256 or [], history, epoch or [], as_json=as_json)
     elif kind == EVENTS:
-        audit_events.verify(files[0], (head or [None])[-1], as_json=as_json)
+        audit.verify(files[0], head[-1] if head else None, as_json=as_json)
     elif kind == LAW:
         law_export.verify(files[0], country, language, as_json=as_json)
     else:
@@ -106,6 +105,6 @@ def _kind_of_line(line: bytes) -> str | None:
         return None
     if not isinstance(value, dict):
         return None
-    if set(value) in ({*audit.EVENT}, audit.CLOSING):
+    if set(value) in ({*EVENT}, CLOSING):
         return EVENTS
     return TRANSITIONS if {"event_type", "entity_id"} <= value.keys() else None

@@ -111,7 +111,7 @@ def test_a_mistake_is_answered_with_the_next_command_which_works(
 
 @pytest.mark.parametrize(
     "arguments",
-    [("list",), ("show", ACT), ("tree", ACT), ("history", ACT), ("history", ACT, "ARTICLE-1"), ("search", "article"),
+    [("show",), ("show", ACT), ("tree", ACT), ("history", ACT), ("history", ACT, "ARTICLE-1"), ("search", "article"),
      ("search", "zebra")],
 )  # fmt: skip
 def test_each_printed_command_works(corpus: Corpus, arguments: tuple[str, ...]) -> None:

@@ -106,8 +106,6 @@ def test_a_changed_file_does_not_hold(corpus: Corpus, tmp_path: Path, form: str)
         (("export", ACT, "--country", "VN"), 2, "--country has two letters"),
         (("export", ACT, "-o", "/nowhere/law.md"), 2, "name a file in a folder that exists"),
         (("export", ACT, "-o", "law.docx"), 2, "no form of an export ends with .docx"),
-        (("verify", "README.md"), 2, "it is no export of a law"),
-        (("verify", "nowhere.md"), 2, "nowhere.md"),
     ],
 )
 def test_a_mistake_is_answered_with_the_next_command(

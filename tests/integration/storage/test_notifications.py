@@ -26,7 +26,7 @@ from cutter.notifications import channels, delivery, email, health, slack, webho
 from cutter.notifications.channel import Channel
 from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import MESSAGES
-from cutter.settings import Settings
+from cutter.settings import Settings, load
 from cutter.storage.pools import session
 from cutter.storage.queries import queries
 from starter import cli
@@ -111,8 +111,9 @@ class Deployment:
         return {**kept, **ours, **own}
 
     def start_sender(self, only: str) -> subprocess.Popen[bytes]:
-        """`cutter reconcile` as a process."""
-        command = [sys.executable, "-m", "starter.cli", "reconcile", "--json"]
+        """The pass of `cutter reconcile` as a process."""
+        program = "from cutter.settings import load; from starter.commands.notify import drain; drain(load())"
+        command = [sys.executable, "-c", program]
         made = subprocess.Popen(
             command, cwd=ROOT, env=self.environment(only), stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -414,17 +415,17 @@ def test_the_list_and_the_overview_name_what_is_undelivered(
     made: Deployment, cutter: Callable[..., tuple[int, dict[str, Any]]]
 ) -> None:
     made.http.answers.append((500, {}))
-    code, answer = cutter("reconcile")
-    assert (code, answer["messages_waiting"][0]["last_error"]) == (5, "http_500")
+    assert notify.drain(load())["messages_waiting"][0]["last_error"] == "http_500"
     made.database.run("update cutter_governance.notification_delivery set created_at = now() - interval '1 hour'")
     (row,) = cutter("notify", "check")[1]["undelivered"]
     assert (row["channel"], row["kind"], row["of"], row["outcome"]) == ("webhook", "approval", made.at.run_id, None)
     assert cutter("status")[1]["messages"] == ["webhook: 1 message undelivered, the oldest for 60 minutes"]
     made.database.run("update cutter_governance.notification_delivery set attempts = 149, next_eligible_at = now()")
     made.http.answers.append((500, {}))
-    cutter("reconcile")
+    notify.drain(load())
+    assert cutter("notify", "check")[1]["undelivered"][0]["outcome"] == "given_up"
     assert cutter("notify", "check", "webhook")[1]["again"] == 1
-    assert cutter("reconcile")[0] == 0
+    assert notify.drain(load())["messages_waiting"] == []
 
 
 def test_nobody_but_the_operator_reads_or_takes_a_message(made: Deployment) -> None:
