@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from psycopg.types.json import Jsonb
 from rich.text import Text
 
 from cutter.approvals import approver_store
@@ -49,13 +50,13 @@ def install(settings: Settings, policy: ApproverPolicy) -> None:
     """Write an epoch's row, as the database's owner."""
     with session(settings, Role.OWNER) as connection:
         connection.execute(
-            "select cutter_governance.fn_policy_install(%s, %s, %s, %s::jsonb, %s::jsonb, %s)",
+            "select cutter_governance.fn_policy_install(%s, %s, %s, %s, %s, %s)",
             (
                 policy.number,
                 policy.deployment_id,
                 policy.data.decode(),
-                _json(policy.thresholds()),
-                _json(policy.tiers()),
+                Jsonb(policy.thresholds()),
+                Jsonb(policy.tiers()),
                 policy.lifecycle_group,
             ),
         )
@@ -204,12 +205,6 @@ def install_command(number: Annotated[int, typer.Argument(help="The epoch's numb
 def _database_clock(settings: Settings, role: Role) -> datetime:
     with session(settings, role) as connection:
         return CLOCK.one(connection)
-
-
-def _json(value: Any) -> str:
-    import json
-
-    return json.dumps(value)
 
 
 def _warn_of_self(policy: ApproverPolicy) -> None:

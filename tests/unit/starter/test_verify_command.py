@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cutter.evidence import audit
 from cutter.lifecycle.events import FIELDS
+from starter import cli
 from starter.commands import verify
 from starter.console.terminal import ExitCode
 
@@ -46,10 +45,10 @@ def test_a_file_is_known_by_its_content_even_if_a_part_is_damaged(tmp_path: Path
     ],
 )
 def test_what_does_not_fit_the_kind_is_refused(
-    tmp_path: Path, cutter: Callable[..., Any], words: tuple[str, ...], message: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
 ) -> None:
     file = tmp_path / "audit.jsonl"
     file.write_bytes(audit.export([EVENT]))
-    answer = cutter("verify", str(file), *(word.replace("FILE", str(file)) for word in words), "--json")
-    assert answer.code == ExitCode.USAGE
-    assert message.replace("FILE", str(file)) in json.loads(answer.out)["message"]
+    code = cli.run(["verify", str(file), *(word.replace("FILE", str(file)) for word in words), "--json"])
+    assert code == ExitCode.USAGE
+    assert message.replace("FILE", str(file)) in json.loads(capsys.readouterr().out)["message"]
