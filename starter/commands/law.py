@@ -85,26 +85,13 @@ def _list(at: str | None, version: int | None, recorded: str | None, *, as_json:
          views.legal_time(views.plain(law)), law.units)
         for law in laws
     ]  # fmt: skip
-    none = (
-        f"no law is in force with{asked}: `cutter law show` shows the laws of today" if asked else "no law is in force"
-    )
-    parts: list[RenderableType] = [line(none)]
+    none = f" with{asked}: `cutter law show` shows the laws of today" if asked else ""
+    parts: list[RenderableType] = [line(f"no law is in force{none}")]
     if laws:
         parts = [Listing(columns=("document", "title", "status", "version", "in force", "units"), rows=rows)]
         parts.append(line(f"next: cutter law show {laws[0].document}{asked}"))
     if others:
-        cells = [
-            (
-                each.document_id,
-                each.docprefix,
-                each.version,
-                each.sha256[:16],
-                each.profile,
-                each.size_bytes,
-                each.tenant,
-            )
-            for each in others
-        ]
+        cells = [[*(asdict(source) | {"sha256": source.sha256[:16]}).values()] for source in others]
         columns = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
         parts += ["", table(columns, cells, title="registered, and not in force today")]
     show(answer, as_json=as_json, render=lambda out: out.print(Group(*parts), soft_wrap=True))

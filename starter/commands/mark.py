@@ -78,15 +78,15 @@ def mark_command(
         if not as_json:
             say(f"next: {answer['next']}")
         return
-    said = [f"red {finding.name}: {finding.message}" for finding in result.findings]
-    said.append(f"refused ({result.code}): {result.message}")
+    sentences = [f"red {finding.name}: {finding.message}" for finding in result.findings]
+    sentences.append(f"refused ({result.code}): {result.message}")
     if result.findings:
         # A profile of its own for the text, or what its own profile does with the line.
         step = ["cutter", "profile", "suggest", str(file)]
         if profile not in PROFILES:
             step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
-        said.append(f"next: {shlex.join(step)}")
-    show(_as_json(file, data, result), as_json=as_json, render=lambda _: say("\n".join(said)))
+        sentences.append(f"next: {shlex.join(step)}")
+    show(_as_json(file, data, result), as_json=as_json, render=lambda _: say("\n".join(sentences)))
     end(ExitCode.STOPPED)
 
 

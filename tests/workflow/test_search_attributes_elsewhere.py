@@ -53,9 +53,9 @@ async def test_the_command_that_makes_the_schedule_says_it_and_goes_on(
     monkeypatch.setenv("CUTTER_STATE_DIR", str(elsewhere.state))
     monkeypatch.setenv("CUTTER_TEMPORAL_ADDRESS", str(elsewhere.temporal_address))
     assert await asyncio.to_thread(cli.run, ["reconcile", "--every", "10", "--json"]) == ExitCode.DONE
-    said = capsys.readouterr()
-    assert json.loads(said.out)["every_minutes"] == 10
-    assert "CutterProgress=Keyword" in said.err
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["every_minutes"] == 10
+    assert "CutterProgress=Keyword" in printed.err
 
 
 async def test_a_start_says_it_and_goes_on(elsewhere: Settings, capsys: pytest.CaptureFixture[str]) -> None:

@@ -233,8 +233,8 @@ def test_a_command_says_what_its_page_says(office: Office, command: tuple[str, .
     more = () if "--form" in command else ("--json",)
     done = forked.run((*command, *more), environment(office.made.settings, {}), cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    answer, shown = said["laws"] if command == ("law", "show") else said, office.desk.ask(f"{address}.json").json
+    whole = json.loads(done.stdout)
+    answer, shown = whole["laws"] if command == ("law", "show") else whole, office.desk.ask(f"{address}.json").json
     assert _lasting(answer) == {name: member for name, member in _lasting(shown).items() if name in _lasting(answer)}
 
 
