@@ -56,6 +56,7 @@ async def test_the_command_that_makes_the_schedule_says_it_and_goes_on(
     printed = capsys.readouterr()
     assert json.loads(printed.out)["every_minutes"] == 10
     assert "CutterProgress=Keyword" in printed.err
+    assert await asyncio.to_thread(cli.run, ["reconcile", "--every", "0"]) == ExitCode.DONE
 
 
 async def test_a_start_says_it_and_goes_on(elsewhere: Settings, capsys: pytest.CaptureFixture[str]) -> None:

@@ -244,18 +244,15 @@ def test_the_feed_has_what_began_and_what_ended(amended: Corpus) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["list", "show", "tree", "history", "search", "diff", "export", "verify", "site"]
+    "name", ["show", "tree", "history", "search", "diff", "export"]
 )  # fmt: skip
 def test_the_example_of_each_help_page_works(amended: Corpus, tmp_path: Path, name: str) -> None:
-    exported = tmp_path / "law.json"
-    assert amended("law", "export", LAW, "--form", "json", "-o", str(exported)).code == 0
     examples = examples_in(amended("law", name, "--help").out)
     assert len(examples) == 1
     typed = {
         "ICX-LAW-2026-001": LAW,
         "ARTICLE-3": f"{LAW}/PART-ONE/REVISED",
-        "law.json": str(exported),
-        "site": str(tmp_path),
+        "law.json": str(tmp_path / "law.json"),
     }
     words = [typed.get(word, word) if place > 2 else word for place, word in enumerate(examples[0].split())]
     answer = amended(*words[1:])
@@ -337,8 +334,3 @@ def test_each_version_of_a_repealed_law_is_exported(ended: Corpus, tmp_path: Pat
         return
     assert made.code == 0, made
     assert ended("verify", str(file), "--json").json["identical"]
-
-
-def test_the_pages_of_a_repealed_law_have_all_versions(ended: Corpus, tmp_path: Path) -> None:
-    assert ended("law", "site", "-o", str(tmp_path), "--json").json["pages"] == 4
-    assert "No longer needed" in (tmp_path / LAW / "version-3.html").read_text()
