@@ -106,7 +106,7 @@ def require(context: Context, permit: Permit) -> None:
     """
     for action, decision in permit.decisions:
         if decision.verdict is Verdict.DENY:
-            raise PolicyDenied(decision.why).leads_to("cutter policy check --current")
+            raise PolicyDenied(decision.why).leads_to("cutter policy explain")
         # A sovereign gate asks for people itself, in its own request.
         asked_there = action.gate in BY_NAME and BY_NAME[action.gate].sovereign is not None
         if decision.tier is not None and not asked_there:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import uuid_utils
 
+from cutter import limits
 from cutter.catalogue import GATES
 from cutter.domain import recorded_values, tenants
 from cutter.domain.tenants import Room
@@ -30,7 +31,7 @@ def caps_of(settings: Settings) -> Caps:
         retry_delays_seconds=settings.retry_delays_seconds,
         worker_wait_seconds=settings.worker_wait_minutes * 60,
         ttl_cut_seconds=settings.ttl_sg1_hours * 3600,
-        ttl_lifecycle_seconds=settings.ttl_sg2_hours * 3600,
+        ttl_lifecycle_seconds=limits.TTL_SG2_HOURS * 3600,
         backup_max_age_seconds=settings.backup_max_age_minutes * 60,
         lane_wait_seconds=settings.lane_wait_seconds,
         outage_look_seconds=settings.outage_look_seconds,

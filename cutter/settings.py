@@ -11,9 +11,9 @@ import re
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, PositiveFloat, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -31,7 +31,7 @@ NOTIFICATION_CHANNELS = {"slack": "slack_channel", "email": "email_to", "webhook
 """The channels. Each is a module of cutter.notifications, with the setting that switches it on."""
 
 NOTIFICATION_SETTINGS = (
-    *("notify", "email_to", "email_from", "smtp_host", "smtp_port", "smtp_security", "smtp_user", "webhook_url"),
+    *("notify", "email_to", "email_from", "smtp_host", "smtp_security", "smtp_user", "webhook_url"),
     *("slack_channel", "slack_people", "slack_url"),
 )
 """The settings of all channels. No worker reads them."""
@@ -42,8 +42,6 @@ DESK_SETTINGS = ("desk_hosts", "desk_user_header", "desk_proxies")
 OUTSIDE_SETTINGS = {"CUTTER_LAWS"}
 """Variables with this prefix that are not settings of the product. One names the place of real laws for the tests."""
 
-Minutes = Annotated[float, Field(gt=0)]
-Seconds = Annotated[float, Field(gt=0)]
 Address = Annotated[str, Field(max_length=254, pattern=r"^[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$")]
 NotificationKind = Literal["approval", "policy_stop", "stop", "failure", "finished", "batch", "enacted"]
 
@@ -105,7 +103,6 @@ class Settings(BaseSettings):
         description="Prometheus metrics of the cutter worker; exec and verify are one and two above, another build's "
         "three above that; default: none are served",
     )
-    metrics_host: str = Field("127.0.0.1", description="Address on which metrics are served")
     health_port: int | None = Field(
         None,
         ge=1024,
@@ -113,7 +110,7 @@ class Settings(BaseSettings):
         description="`/healthz` and `/readyz` of the cutter worker; exec and verify are one and two above; "
         "default: none are served (docs/guides/deploy.md)",
     )
-    health_host: str = Field("127.0.0.1", description="Address on which `/healthz` and `/readyz` are served")
+    probe_host: str = Field("127.0.0.1", description="Address on which metrics, `/healthz` and `/readyz` are served")
 
     batch_dir: Path | None = Field(
         None, description="Batch folders, each with its queue.yaml; default <state_dir>/batches"
@@ -132,19 +129,20 @@ class Settings(BaseSettings):
         description='Soft caps by phase, such as {"mark": 30}; the stricter of the starter\'s and the '
         "worker's holds; default: the catalogue's",
     )
-    hard_cap_minutes: Minutes = Field(limits.HARD_CAP_MINUTES, le=limits.HARD_CAP_MINUTES, description="Active time")
-    heartbeat_timeout_seconds: Seconds = Field(
+    hard_cap_minutes: PositiveFloat = Field(
+        limits.HARD_CAP_MINUTES, le=limits.HARD_CAP_MINUTES, description="Active time"
+    )
+    heartbeat_timeout_seconds: PositiveFloat = Field(
         limits.HEARTBEAT_TIMEOUT_SECONDS, le=60, description="A dead worker is noticed after this"
     )
-    retry_delays_seconds: tuple[Seconds, ...] = Field(
+    retry_delays_seconds: tuple[PositiveFloat, ...] = Field(
         limits.RETRY_DELAYS_SECONDS, min_length=1, max_length=4, description="Backoff between retries of a gate"
     )
-    worker_wait_minutes: Minutes = Field(
+    worker_wait_minutes: PositiveFloat = Field(
         limits.WORKER_WAIT_MINUTES, le=limits.WORKER_WAIT_MINUTES, description="Wait for a worker of a role"
     )
-    ttl_sg1_hours: float = Field(limits.TTL_SG1_HOURS, gt=0, le=limits.TTL_SG1_HOURS, description="Life of SG_1")
-    ttl_sg2_hours: float = Field(limits.TTL_SG2_HOURS, gt=0, le=limits.TTL_SG2_HOURS, description="Life of SG_2")
-    backup_max_age_minutes: Minutes = Field(
+    ttl_sg1_hours: PositiveFloat = Field(limits.TTL_SG1_HOURS, le=limits.TTL_SG1_HOURS, description="Life of SG_1")
+    backup_max_age_minutes: PositiveFloat = Field(
         limits.BACKUP_MAX_AGE_MINUTES, le=limits.BACKUP_MAX_AGE_MINUTES, description="A backup is stale after this"
     )
     backup_restore_point: bool = Field(
@@ -152,8 +150,10 @@ class Settings(BaseSettings):
         description="Before each backup of a gate, also mark a restore point in the write-ahead log of PostgreSQL, "
         "which must archive this log (docs/guides/backup.md)",
     )
-    lane_wait_seconds: Seconds = Field(limits.LANE_WAIT_SECONDS, le=60, description="Between tries for the write lane")
-    outage_look_seconds: Seconds = Field(
+    lane_wait_seconds: PositiveFloat = Field(
+        limits.LANE_WAIT_SECONDS, le=60, description="Between tries for the write lane"
+    )
+    outage_look_seconds: PositiveFloat = Field(
         limits.OUTAGE_LOOK_SECONDS,
         le=limits.OUTAGE_LOOK_SECONDS_MAX,
         description="Before a run that met an outage tries again to record its stop in PostgreSQL",
@@ -168,8 +168,11 @@ class Settings(BaseSettings):
         (), max_length=20, description='Addresses that get messages by e-mail, such as ["an@example.org"]'
     )
     email_from: Address | None = Field(None, description="Sender's address of those messages")
-    smtp_host: str | None = Field(None, pattern=r"^[A-Za-z0-9.:-]{1,253}$", description="Mail server")
-    smtp_port: int | None = Field(None, ge=1, le=65535, description="Its port; default: 465, 587 or 25 by its security")
+    smtp_host: str | None = Field(
+        None,
+        pattern=r"^([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$",
+        description="Mail server, such as mail.example.org:2525; default port: 465, 587 or 25 by the security",
+    )
     smtp_security: Literal["tls", "starttls", "none"] = Field(
         "starttls", description="tls: encrypted from the start; starttls: before anything is said; none: loopback only"
     )
@@ -213,6 +216,12 @@ class Settings(BaseSettings):
         for proxy in proxies:
             ip_network(proxy)
         return proxies
+
+    @field_validator("smtp_host")
+    @classmethod
+    def _mail_server_has_a_port(cls, server: str | None) -> str | None:
+        urlsplit(f"//{server}").port  # noqa: B018 - it raises ValueError for a port that is too large
+        return server
 
     @field_validator("notify")
     @classmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 import getpass
 import shlex
 import unicodedata
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -210,41 +210,17 @@ def bounded(settings: Settings, options: dict[str, Any], *, forbidden: tuple[str
     return marking.Options(**{**options, "max_candidates": units}, forbidden_ids=forbidden)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Options about a text that are tried instead of the registered ones."""
-
-    profile: str | None = None
-    duplicates: str | None = None
-    empty: str | None = None
-    scope: str | None = None
-    deepest: str | None = None
-    max_candidates: int | None = None
-    forbidden: tuple[str, ...] = ()
-    normalise: str | None = None
-    remove_direction_marks: bool = False
-
-    def names(self) -> list[str]:
-        given = [name for name, value in asdict(self).items() if value]
-        return [f"--{'forbid' if name == 'forbidden' else name.replace('_', '-')}" for name in given]
-
-    def options(self) -> dict[str, Any]:
-        return chosen(duplicates=self.duplicates, empty=self.empty, scope=self.scope, deepest=self.deepest,
-                      max_candidates=self.max_candidates)  # fmt: skip
-
-
 def marking_of_registered(
-    settings: Settings, connection: Connection, document_id: str, wanted: Wanted
+    settings: Settings, connection: Connection, document_id: str
 ) -> marking.Marking | marking.MarkRefusal | None:
-    """The marking that a run would make of a document's newest version with the wanted options, or None."""
+    """The marking that a run would make of a document's newest version. None for an unknown document."""
     registered = TEXT.first(connection, {"document_id": document_id})
     if registered is None:
         return None
-    profile = profile_of(wanted.profile)[1] if wanted.profile else _registered_profile(registered)
-    text, _ = cleaned(registered.data, normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks)
-    asked = {**registered.options, **wanted.options()}
-    both = (*registered.forbidden_ids, *wanted.forbidden)
-    return outcome(settings, text, profile, asked, docprefix=registered.docprefix, forbidden=both)
+    return outcome(
+        settings, registered.data, _registered_profile(registered), registered.options, docprefix=registered.docprefix,
+        forbidden=tuple(registered.forbidden_ids),
+    )  # fmt: skip
 
 
 def _registered_profile(registered: RegisteredText) -> marking.Profile:

@@ -115,7 +115,7 @@ approvals. In a batch's folder it has those of the batch, its workstreams and it
 rebuild` makes the same bytes. The audit chain also has the transitions of document runs, batches, approvals and
 workers.
 
-`cutter transitions validate FILE` and `scripts/validate/validate_state_transitions.py FILE` check such files, from
+`cutter verify FILE` and `scripts/validate/validate_state_transitions.py FILE` check such files, from
 cutter and from other programs. `-` reads standard input. Each finding has its line and its name. The check needs
 constant memory. It refuses an empty file, because its name may be a mistake, or its content may be lost. An empty line
 is a finding.

@@ -74,21 +74,6 @@ class CommandTable(Group):
         return _built(self.prefix + cmd_name)
 
 
-class SourceTable(CommandTable):
-    prefix = "source "
-
-
-class OrchestrateTable(CommandTable):
-    prefix = "orchestrate "
-
-
-class LawTable(CommandTable):
-    prefix = "law "
-
-
-_TABLES = {"law": LawTable, "source": SourceTable, "orchestrate": OrchestrateTable}
-
-
 def main() -> NoReturn:
     """The console script: run, flush, end. Completion and --help leave by SystemExit, which has a code too."""
     try:
@@ -149,7 +134,8 @@ def _built(name: str) -> Any:
     """The command or group of one full name."""
     entry = next((entry for entry in COMMANDS if entry.name == name), None)
     if entry is None:
-        group = typer.Typer(cls=_TABLES[name], no_args_is_help=True, add_completion=False, help=GROUPS[name])
+        table: type[CommandTable] = type(name, (CommandTable,), {"prefix": f"{name} "})
+        group = typer.Typer(cls=table, no_args_is_help=True, add_completion=False, help=GROUPS[name])
         group.callback()(_nothing)
         made = _for_people(typer.main.get_command(group))
         made.name = name

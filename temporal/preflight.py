@@ -27,6 +27,7 @@ from temporal.client import connect, profile
 from temporal.names import SEARCH_ATTRIBUTES
 
 ADDRESS = "CUTTER_TEMPORAL_ADDRESS"
+SEARCH_ATTRIBUTES_BY = f"cutter reconcile --every {limits.RECONCILE_MINUTES}"
 TLS_SETTINGS = "TEMPORAL_TLS_SERVER_CA_CERT_PATH, TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH"
 OF_SERVER = (checks.TEMPORAL_TLS, checks.TEMPORAL_VERSION, checks.NAMESPACE, checks.SEARCH_ATTRIBUTES)
 _WAIT = timedelta(seconds=limits.CONNECT_SECONDS)
@@ -127,12 +128,12 @@ async def _search_attributes(client: Client) -> Check:
     missing = sorted(name for name in wanted if name not in listed.custom_attributes)
     if missing:
         sentence = f"{client.namespace} lacks {', '.join(missing)}"
-        return bad(checks.SEARCH_ATTRIBUTES, sentence, "cutter search-attributes")
+        return bad(checks.SEARCH_ATTRIBUTES, sentence, SEARCH_ATTRIBUTES_BY)
     for name, kind in listed.custom_attributes.items():
         if wanted.get(name, kind) != kind:
             has = IndexedValueType.Name(kind).removeprefix("INDEXED_VALUE_TYPE_").title()
             remove = f"`temporal operator search-attribute remove --name {name}`"
-            remedy = f"type {remove}, then `cutter search-attributes`"
+            remedy = f"type {remove}, then `{SEARCH_ATTRIBUTES_BY}`"
             return bad(checks.SEARCH_ATTRIBUTES, f"{name} has the type {has}", remedy)
     return ok(checks.SEARCH_ATTRIBUTES, f"{len(wanted)} in {client.namespace}")
 

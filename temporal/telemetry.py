@@ -42,7 +42,7 @@ def runtime(settings: Settings, role: WorkerRole, build_id: str) -> tuple[Runtim
     roles = tuple(WorkerRole)
     problem = ""
     for turn in range(PORTS_A_ROLE):
-        address = f"{settings.metrics_host}:{settings.metrics_port + roles.index(role) + turn * len(roles)}"
+        address = f"{settings.probe_host}:{settings.metrics_port + roles.index(role) + turn * len(roles)}"
         try:
             metrics = PrometheusConfig(
                 bind_address=address, counters_total_suffix=True, unit_suffix=True, durations_as_seconds=True

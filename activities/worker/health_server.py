@@ -32,7 +32,7 @@ async def serving(settings: Settings, role: WorkerRole, readiness: Readiness) ->
     if settings.health_port is None:
         yield ""
         return
-    host, port = settings.health_host, settings.health_port + tuple(WorkerRole).index(role)
+    host, port = settings.probe_host, settings.health_port + tuple(WorkerRole).index(role)
     try:
         server = await asyncio.start_server(
             # The size of one line of a probe's request. A real one has less than 1 KiB.
@@ -43,7 +43,7 @@ async def serving(settings: Settings, role: WorkerRole, readiness: Readiness) ->
         )
     except OSError as problem:
         raise Unavailable(
-            f"no probes at {host}:{port} ({problem.strerror}): set CUTTER_HEALTH_PORT, CUTTER_HEALTH_HOST", what="port"
+            f"no probes at {host}:{port} ({problem.strerror}): set CUTTER_HEALTH_PORT, CUTTER_PROBE_HOST", what="port"
         ) from None
     async with server:
         yield f"{host}:{port}"

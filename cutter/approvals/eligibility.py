@@ -41,7 +41,7 @@ def remedy(
     return f"nobody in the policy may: add another approver (`{add}`), or {cancel}", add
 
 
-SHOW = "cutter approvers show"
+SHOW = "cutter doctor"
 
 
 def known(policy: ApproverPolicy) -> str:

@@ -132,7 +132,7 @@ def _failed(run: StepFacts) -> Step:
         return Step(needs=Needs.CORRECTION, commands=(*void, add, again), first=first)
     first = "put right what the reason names; `cutter doctor` shows the rest"
     if state == "failed_policy":
-        first = "read the rule that the reason names: `cutter policy check --current`; change it, or run what it allows"
+        first = "read the rule that the reason names: `cutter policy explain`; change it, or run what it allows"
     return Step(needs=Needs.CORRECTION, commands=(*void, again), first=first)
 
 
@@ -142,7 +142,7 @@ def _stopped(document_id: str, state: str, *, latched: bool) -> Step:
         void, again = f"cutter void {document_id} --reason TEXT", f"cutter run {document_id}"
         return Step(needs=Needs.SIGNED_VOID, commands=(void, again), first="another revision was enacted in between")
     if RunState(state).drifted:
-        acknowledge = f"cutter acknowledge-drift {document_id} --reason TEXT"
+        acknowledge = f"cutter approve {document_id} --decision acknowledge_drift --reason TEXT"
         return Step(needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(acknowledge,))
     if state == "stopped_cancel":
         # What had written nothing ended with the cancel. A signed resume is for a cancel that was a mistake.

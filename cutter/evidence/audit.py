@@ -9,11 +9,10 @@ its hashes again. Only a head that was kept elsewhere (`--head`) shows this, and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cutter.evidence.offline import CLOSING, EVENT, EXPORT, canonical, head_of, verify_export
+from cutter.evidence.offline import EVENT, EXPORT, canonical, head_of, verify_export
 
 verify = verify_export
 
@@ -26,20 +25,3 @@ def export(events: Iterable[Mapping[str, Any]]) -> bytes:
         heads[str(event["chain"])] = [event["seq"], event["hash"]]
     closing = {"format": EXPORT, "heads": heads, "head": head_of(heads), "events": len(lines)}
     return "".join(line + "\n" for line in [*lines, canonical(closing)]).encode()
-
-
-def stranger(data: bytes) -> str | None:
-    """The reason why a file was never an export, or None if at least one line is an event or a closing line.
-
-    A file without any such line is a different file. A file with one may be an export that was changed, so it goes to
-    the check.
-    """
-    for line in data.split(b"\n"):
-        try:
-            value = json.loads(line.decode("utf-8"))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and set(value) in ({*EVENT}, CLOSING):
-            return None
-    problem = "line 1 is not an audit event" if data.strip() else "the file is empty"
-    return f"{problem}; each line of an export is a JSON object with {', '.join(EVENT)}"

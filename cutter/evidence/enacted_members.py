@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound
-from cutter.evidence.offline import BROKEN, MANIFEST, Bundle, canonical, sealed
+from cutter.evidence.offline import MANIFEST, Bundle, canonical, sealed
 from cutter.law.export_record import region_of
 from cutter.marking.revision import line_of
 from cutter.storage import enacted_law
@@ -57,12 +57,3 @@ def with_law(data: bytes, members: dict[str, bytes]) -> bytes:
     """A bundle with the law added. Without the added members it is the sealed one again."""
     own = {name: body for name, body in Bundle(data).members.items() if name != MANIFEST}
     return sealed({**own, **members})
-
-
-def members_of(data: bytes) -> dict[str, bytes]:
-    """The law's members of a bundle; empty for a bundle without its law, and for any other file."""
-    try:
-        members = Bundle(data).members if data[257:262] == b"ustar" else {}
-    except BROKEN:
-        return {}
-    return {name: members[name] for name in (TEXT, ROWS) if name in members}

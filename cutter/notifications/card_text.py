@@ -178,11 +178,12 @@ def of_batch(batch: BatchToTell) -> Card:
 
 
 def test_card(channel: str, at: datetime) -> Card:
+    """The card that `cutter notify check CHANNEL` sends."""
     moment = f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     return Card(
         kind=Kind.TEST, phase=Phase.TOLD, severity=Severity.INFO, subject=f"test:{channel}:{moment}",
         title=f"A test of the channel {channel}", facts=_pairs({"Channel": channel, "Sent": moment}),
-        text="If you read this, messages arrive here. You need to do nothing.", commands=("cutter notify list",),
+        text="If you read this, messages arrive here. You need to do nothing.", commands=("cutter notify check",),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 import structlog
 
@@ -94,10 +95,11 @@ def make(settings: Settings) -> EmailChannel | None:
         return None
     if settings.smtp_host is None or settings.email_from is None:
         raise InvalidInput("CUTTER_EMAIL_TO needs CUTTER_SMTP_HOST and CUTTER_EMAIL_FROM")
-    if settings.smtp_security == "none" and settings.smtp_host not in _LOOPBACK:
+    server = urlsplit(f"//{settings.smtp_host}")
+    if settings.smtp_security == "none" and server.hostname not in _LOOPBACK:
         raise InvalidInput("CUTTER_SMTP_SECURITY=none is for 127.0.0.1 only: choose starttls or tls")
     return EmailChannel(
-        host=settings.smtp_host, port=settings.smtp_port or PORTS[settings.smtp_security],
+        host=server.hostname or "", port=server.port or PORTS[settings.smtp_security],
         security=settings.smtp_security, sender=settings.email_from, recipients=settings.email_to,
         user=settings.smtp_user, password=login_password(settings, PASSWORD_FILE) if settings.smtp_user else "",
     )  # fmt: skip

@@ -141,7 +141,7 @@ def policy(connection: Connection) -> Check:
         return unseen(checks.POLICY, "the schema does not have it yet")
     if isinstance(current, EffectPolicy):
         return ok(checks.POLICY, f"{len(current.rules)} rules, sha256 {current.sha256[:16]}")
-    remedy = "cutter policy install" if current is effect_policy.NONE else "cutter policy check --current"
+    remedy = "cutter policy install" if current is effect_policy.NONE else "cutter policy explain"
     return bad(checks.POLICY, str(current.problems[0]), remedy)
 
 

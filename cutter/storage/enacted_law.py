@@ -258,7 +258,7 @@ def _not_enacted(connection: Connection, document: str) -> NotFound:
             return NotFound(
                 f"{document} is not enacted: did you mean", then=f"cutter law show {alike}", rest="?", code=NOT_ENACTED
             )
-    return NotFound(f"{document} is not enacted: see", then="cutter law list", code=NOT_ENACTED)
+    return NotFound(f"{document} is not enacted: see", then="cutter law show", code=NOT_ENACTED)
 
 
 def _is_enacted(connection: Connection, document: str) -> bool:

@@ -28,7 +28,7 @@ def unknown_document(connection: Connection, document_id: str) -> NotFound:
     if not known:
         return NotFound(f"{document_id} is not registered: type", then=add, code=UNKNOWN_DOCUMENT)
     message = f"{document_id} is not registered: {meant}see"
-    return NotFound(message, then="cutter source list", rest=f", or type `{add}`", code=UNKNOWN_DOCUMENT)
+    return NotFound(message, then="cutter law show", rest=f", or type `{add}`", code=UNKNOWN_DOCUMENT)
 
 
 def without_a_run(connection: Connection, document_id: str) -> NotFound:

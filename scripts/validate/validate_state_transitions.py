@@ -1,6 +1,6 @@
 """IO: checks a file of transitions: `python scripts/validate/validate_state_transitions.py FILE [--json]`.
 
-`-` is the standard input. The same check as `cutter transitions validate`, with nothing but Python 3.11 and this
+`-` is the standard input. The same check as `cutter verify`, with nothing but Python 3.11 and this
 repository: exit 0 when all is well, 1 for findings, 2 for a file that cannot be read.
 """
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -19,27 +17,24 @@ from cutter.storage import runs as run_rows
 from starter.approver import failed_inclusion, orders, signing_desk, signing_session
 from starter.approver.decisions import Choice, Decision
 from starter.approver.signing_session import Ask
+from starter.commands.options import RUN, Approver, GpgHome, Key, OptionalReason, Reason, Run
+from starter.commands.stop import acknowledge_drift
 from starter.console.confirmation import Yes
 from starter.console.failures import of_answer
 from starter.console.terminal import AsJson, ExitCode, end, fields, fills_the_screen, progress, show
 from starter.operator.run_steps import moves, step_of, wait_while_it_moves
 from temporal.runs import OrderReply
 
-Run = Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")]
-Approver = Annotated[str | None, typer.Option(help="Your name in the policy")]
-Key = Annotated[str | None, typer.Option(help="Primary fingerprint of your key")]
-Home = Annotated[Path | None, typer.Option("--gpg-home", help="GnuPG home; default: your own")]
-
 
 def approve(
-    run: Annotated[str | None, typer.Argument(help="Run id, or document id (its open run, else its newest)")] = None,
+    run: Annotated[str | None, RUN] = None,
     batch: Annotated[str | None, typer.Option(help="A whole batch: sign all its requests in one session")] = None,
     only: Annotated[list[str] | None, typer.Option(help="Of a batch, this document only; may be repeated")] = None,
     decision: Annotated[
-        str, typer.Option(help="approve the open request, resume a stopped run, or include_failed of a batch")
+        str, typer.Option(help="approve; resume or acknowledge_drift for a stopped run; include_failed for a batch")
     ] = schema.APPROVE,
-    reason: Annotated[str | None, typer.Option(help="Why the run may continue; for resume and include_failed")] = None,
-    approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
+    reason: OptionalReason = None,
+    approver: Approver = None, key: Key = None, gpg_home: GpgHome = None, yes: Yes = False,
     as_json: AsJson = False,
     plain: Annotated[bool, typer.Option("--plain", help="Show a short page and ask in a line")] = False,
     sign_each: Annotated[
@@ -51,7 +46,8 @@ def approve(
     A request is shown on the whole screen, or with --plain as one short page. With --batch, so are all requests of a
     batch. Those you approve are signed with one signature and handed over as one set. With --decision resume --reason
     TEXT, a stopped run that needs a signature to continue is shown and signed. With --decision include_failed, so are
-    the failed documents of the batch, which then run again.
+    the failed documents of the batch, which then run again. With --decision acknowledge_drift, the command shows what
+    differs in the database now, and the signature accepts exactly that state.
 
     Example: cutter approve ICX-LAW-2026-001
 
@@ -59,28 +55,36 @@ def approve(
     """
     if (run is None) == (batch is None):
         raise InvalidInput("name a run, or a batch by --batch ID")
+    keys = orders.Keys(approver, key, gpg_home)
     if batch is not None:
-        keys = orders.Keys(approver, key, gpg_home)
+        settings = load()
         if decision == schema.INCLUDE_FAILED:
             answer = failed_inclusion.include(
-                load(), batch, keys, only=only or (), reason=reason or "", yes=yes, each=sign_each
+                settings, batch, keys, only=only or (), reason=reason or "", yes=yes, each=sign_each
             )
             _show_set(answer, as_json=as_json)
         elif decision == schema.APPROVE:
-            _hold_session(batch, only or (), keys, _ask(yes, plain or as_json), each=sign_each, as_json=as_json)
+            signer = signing_desk.who(settings, *signing_session.addressed(settings, batch, keys))
+            ask = _ask(yes, plain or as_json)
+            result = signing_session.hold(settings, batch, signer, only=only or (), ask=ask, each=sign_each)
+            _show_set(result.as_json(), as_json=as_json)
         else:
             raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
         return
     assert run is not None
     if decision == schema.RESUME:
-        _resume(run, reason or "", orders.Keys(approver, key, gpg_home), yes=yes, as_json=as_json)
+        _resume(run, reason or "", keys, yes=yes, as_json=as_json)
+        return
+    if decision == schema.ACKNOWLEDGE_DRIFT:
+        acknowledge_drift(run, reason or "", keys, yes=yes, as_json=as_json)
         return
     if decision != schema.APPROVE:
         raise InvalidInput(
-            f"--decision {decision}: approve or resume; type", then=_ELSEWHERE.get(decision, "cutter --help")
+            f"--decision {decision}: approve, resume or acknowledge_drift; type",
+            then=_ELSEWHERE.get(decision, "cutter --help"),
         )
     wanted = Decision(choice=Choice.APPROVE)
-    _decide(run, wanted, orders.Keys(approver, key, gpg_home), _ask(yes, plain or as_json), as_json=as_json)
+    _decide(run, wanted, keys, _ask(yes, plain or as_json), as_json=as_json)
 
 
 def _ask(yes: bool, plain: bool) -> Ask:
@@ -95,18 +99,8 @@ _ELSEWHERE = {
     schema.REJECT: "cutter reject RUN --reason TEXT",
     schema.VOID: "cutter void RUN --reason TEXT",
     schema.REVOKE: "cutter revoke RUN --approval SHA256 --reason TEXT",
-    schema.ACKNOWLEDGE_DRIFT: "cutter acknowledge-drift RUN --reason TEXT",
     schema.INCLUDE_FAILED: "cutter approve --batch ID --decision include_failed --reason TEXT",
 }
-
-
-def _hold_session(
-    batch_id: str, only: Sequence[str], keys: orders.Keys, ask: Ask, *, each: bool, as_json: bool
-) -> None:
-    settings = load()
-    signer = signing_desk.who(settings, *signing_session.addressed(settings, batch_id, keys))
-    result = signing_session.hold(settings, batch_id, signer, only=only, ask=ask, each=each)
-    _show_set(result.as_json(), as_json=as_json)
 
 
 def _show_set(answer: dict[str, Any], *, as_json: bool) -> None:
@@ -117,10 +111,10 @@ def _show_set(answer: dict[str, Any], *, as_json: bool) -> None:
 
 def reject(
     run: Run,
-    reason: Annotated[str, typer.Option(help="Why")],
+    reason: Reason,
     approver: Approver = None,
     key: Key = None,
-    gpg_home: Home = None,
+    gpg_home: GpgHome = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -135,10 +129,10 @@ def reject(
 def revoke(
     run: Run,
     approval: Annotated[str, typer.Option(help="sha256 of the approval's signed body")],
-    reason: Annotated[str, typer.Option(help="Why")],
+    reason: Reason,
     approver: Approver = None,
     key: Key = None,
-    gpg_home: Home = None,
+    gpg_home: GpgHome = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:

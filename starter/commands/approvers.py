@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from psycopg.types.json import Jsonb
 from rich.text import Text
 
 from cutter.approvals import approver_store
@@ -27,6 +28,7 @@ from cutter.settings import Settings, load
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import CLOCK, session
 from starter.approver import signing_desk
+from starter.commands.options import Approver, GpgHome, Key
 from starter.console.confirmation import Yes, require_yes
 from starter.console.terminal import AsJson, err, line, say, show, table
 
@@ -48,13 +50,13 @@ def install(settings: Settings, policy: ApproverPolicy) -> None:
     """Write an epoch's row, as the database's owner."""
     with session(settings, Role.OWNER) as connection:
         connection.execute(
-            "select cutter_governance.fn_policy_install(%s, %s, %s, %s::jsonb, %s::jsonb, %s)",
+            "select cutter_governance.fn_policy_install(%s, %s, %s, %s, %s, %s)",
             (
                 policy.number,
                 policy.deployment_id,
                 policy.data.decode(),
-                _json(policy.thresholds()),
-                _json(policy.tiers()),
+                Jsonb(policy.thresholds()),
+                Jsonb(policy.tiers()),
                 policy.lifecycle_group,
             ),
         )
@@ -138,9 +140,9 @@ def propose(approver: Approvers, signing_rule: SigningOption = None, as_json: As
 @app.command()
 def sign(
     number: Annotated[int, typer.Argument(help="The proposed epoch's number")],
-    approver: Annotated[str | None, typer.Option(help="Your name in the policy in force")] = None,
-    key: Annotated[str | None, typer.Option(help="Primary fingerprint of your key")] = None,
-    gpg_home: Annotated[Path | None, typer.Option(help="GnuPG home; default: your own")] = None,
+    approver: Approver = None,
+    key: Key = None,
+    gpg_home: GpgHome = None,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -200,24 +202,9 @@ def install_command(number: Annotated[int, typer.Argument(help="The epoch's numb
     _show(following, as_json=as_json)
 
 
-@app.command(name="show")
-def show_command(as_json: AsJson = False) -> None:
-    """Show the policy in force.
-
-    Example: cutter approvers show
-    """
-    _show(signing_desk.policy_in_force(load()), as_json=as_json)
-
-
 def _database_clock(settings: Settings, role: Role) -> datetime:
     with session(settings, role) as connection:
         return CLOCK.one(connection)
-
-
-def _json(value: Any) -> str:
-    import json
-
-    return json.dumps(value)
 
 
 def _warn_of_self(policy: ApproverPolicy) -> None:

@@ -29,6 +29,7 @@ from cutter.stack.ports import LOOPBACK
 from cutter.storage import runs as run_rows
 from cutter.storage.backups import LISTED, NEWEST
 from cutter.storage.pools import SCRATCH, open_pool, session
+from starter.commands.options import SHA256, GpgHome
 from starter.console.terminal import AsJson, Listing, progress, show, table, write
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Prove and restore the pre-write backups.")
@@ -40,16 +41,12 @@ Artifact = Annotated[
         "its .json in the same folder."
     ),
 ]
-Sha256 = Annotated[
-    str | None, typer.Option("--sha256", help="The digest in the run's receipt; give it with an artifact id or a file.")
-]
-GpgHome = Annotated[
-    Path | None, typer.Option("--gpg-home", help="GnuPG home with the private key; default <keys_dir>/backup.")
-]
 
 
 @app.command()
-def verify(artifact: Artifact, sha256: Sha256 = None, gpg_home: GpgHome = None, as_json: AsJson = False) -> None:
+def verify(
+    artifact: Artifact, sha256: Annotated[str | None, SHA256] = None, gpg_home: GpgHome = None, as_json: AsJson = False
+) -> None:
     """Decrypt a backup, restore it into the scratch database, compare every row, and leave no row there.
 
     Example: cutter backup verify ICX-LAW-2026-001
@@ -66,7 +63,7 @@ def restore(
     into: Annotated[
         str | None, typer.Option(help="Empty database, such as postgresql://user@host/name; password: PGPASSWORD.")
     ] = None,
-    sha256: Sha256 = None,
+    sha256: Annotated[str | None, SHA256] = None,
     gpg_home: GpgHome = None,
     as_json: AsJson = False,
 ) -> None:
@@ -155,7 +152,7 @@ def dump(file: File, as_json: AsJson = False) -> None:
 @app.command(name="load")
 def load_dump(
     file: File,
-    sha256: Annotated[str, typer.Option("--sha256", help="The digest that `cutter backup dump` has printed.")],
+    sha256: Annotated[str, SHA256],
     gpg_home: GpgHome = None,
     as_json: AsJson = False,
 ) -> None:

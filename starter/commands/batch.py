@@ -6,12 +6,12 @@ import getpass
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from cutter import limits, sources
+from cutter import limits
 from cutter.batch import nightly_queue, plan, resume_plan
 from cutter.batch.view import FailurePolicy
 from cutter.catalogue import Role
@@ -25,78 +25,52 @@ from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import session
-from starter.commands import text_options
-from starter.commands.resume_batch import Wait, Watch
+from starter.commands.options import WATCH, RunMode, Wait
 from starter.console.terminal import AsJson, Listing, show
 from starter.operator import batch_check
 from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, resting
 from temporal import batches
 
-QueueFile = Annotated[Path, typer.Option("--queue", help="queue.yaml")]
-Lanes = Annotated[int | None, typer.Option("--max-concurrent", help="Documents planned at once; 4, or 2 overnight")]
-Strict = Annotated[bool, typer.Option("--stop-on-first-failure/--no-stop-on-first-failure")]
-Quarantine = Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and continue")]
-Overnight = Annotated[
-    bool | None,
-    typer.Option(
-        "--overnight/--no-overnight",
-        help="2 lanes, quarantine, 6 hours, nobody to ask; default for a file named overnight….yaml",
-    ),
-]
-RunMode = Annotated[str, typer.Option(help="live, or dryrun: rehearse and write the requests")]
-SkipCompleted = Annotated[bool, typer.Option("--skip-completed", help="Leave out enacted documents")]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue this queue's batch")]
-IncludeFailed = Annotated[
-    bool,
-    typer.Option("--include-failed", help="Include failed documents, each after a signature; names unsigned ones"),
-]
-Nightly = Annotated[
-    bool, typer.Option("--nightly", help="Use the queue as a pattern with a new batch_id for this minute; for cron")
-]
-Check = Annotated[
-    bool, typer.Option("--check", help="Mark each text and show what would start, in which order; start nothing")
-]
-
 
 def batch(
-    queue: QueueFile,
-    max_concurrent: Lanes = None,
-    stop_on_first_failure: Strict = False,
-    quarantine: Quarantine = False,
-    overnight: Overnight = None,
+    queue: Annotated[Path, typer.Option("--queue", help="queue.yaml")],
+    max_concurrent: Annotated[
+        int | None, typer.Option("--max-concurrent", help="Documents planned at once; 4, or 2 overnight")
+    ] = None,
+    stop_on_first_failure: Annotated[bool, typer.Option("--stop-on-first-failure/--no-stop-on-first-failure")] = False,
+    quarantine: Annotated[bool, typer.Option("--quarantine", help="Set failed documents aside and continue")] = False,
+    overnight: Annotated[
+        bool | None,
+        typer.Option(
+            "--overnight/--no-overnight",
+            help="2 lanes, quarantine, 6 hours, nobody to ask; default for a file named overnight….yaml",
+        ),
+    ] = None,
     mode: RunMode = "live",
-    skip_completed: SkipCompleted = False,
-    resume: Resume = False,
-    include_failed: IncludeFailed = False,
-    nightly: Nightly = False,
-    check: Check = False,
-    profile: text_options.CheckProfile = None,
-    duplicates: text_options.Duplicates = None,
-    empty: text_options.Empty = None,
-    scope: text_options.Scope = None,
-    deepest: text_options.Deepest = None,
-    max_candidates: text_options.MaxCandidates = None,
-    forbid: text_options.Forbid = None,
-    normalise: text_options.Normalise = None,
-    remove_direction_marks: text_options.RemoveDirectionMarks = False,
+    skip_completed: Annotated[bool, typer.Option("--skip-completed", help="Leave out enacted documents")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue this queue's batch")] = False,
+    include_failed: Annotated[
+        bool,
+        typer.Option("--include-failed", help="Include failed documents, each after a signature; names unsigned ones"),
+    ] = False,
+    nightly: Annotated[
+        bool, typer.Option("--nightly", help="Use the queue as a pattern with a new batch_id for this minute; for cron")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Mark each text and show what would start, in which order; start nothing")
+    ] = False,
     wait: Wait = False,
-    watch: Watch = None,
+    watch: Annotated[bool | None, WATCH] = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a batch: plan its documents in parallel, collect their requests, write one document at a time.
 
-    With --check, you can give the options of `cutter mark FILE`, which replace the registered ones.
+    On a terminal it is followed, unless you type --no-watch.
 
     Example: cutter orchestrate batch --queue queue.yaml --check
     """
     settings = load()
-    wanted = sources.Wanted(
-        profile=profile, duplicates=duplicates, empty=empty, scope=scope, deepest=deepest,
-        max_candidates=max_candidates, forbidden=tuple(forbid or ()), normalise=normalise,
-        remove_direction_marks=remove_direction_marks,
-    )  # fmt: skip
-    batch_check.require_check(wanted, check=check)
     night, by_name = _night(queue, overnight, strict=stop_on_first_failure)
     options = _options(settings, mode, max_concurrent, strict=stop_on_first_failure, quarantine=quarantine,
                        overnight=night, skip_completed=skip_completed or nightly)  # fmt: skip
@@ -104,7 +78,7 @@ def batch(
     if nightly:
         data = nightly_queue.queue_of(data, datetime.now(UTC))
     if check:
-        _check(settings, data, options, wanted, by_name=by_name, as_json=as_json)
+        _check(settings, data, options, by_name=by_name, as_json=as_json)
         return
     answer = _register(settings, data, options, resume=resume)
     if not answer["new"] and skip_completed:
@@ -112,7 +86,12 @@ def batch(
     beside = queue.parent if options.mode == "live" else None
     answer |= _started(settings, answer["batch_id"], data, beside, by_name=by_name)
     if include_failed:
-        answer |= _unsigned(settings, answer["batch_id"])
+        # The failed documents that only a signature includes again, in this batch or where they failed.
+        view = batches.view(settings, answer["batch_id"])
+        kept_out = [item.document_id for item in view.items if item.kept_out]
+        with session(settings, Role.OPERATOR) as connection:
+            needed = resume_plan.unsigned_failures(view) + batch_rows.failed_runs(connection, kept_out)
+        answer |= {"needs_signature": [asdict(failure) for failure in needed]} if needed else {}
     outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)
 
 
@@ -129,13 +108,11 @@ def _night(queue: Path, overnight: bool | None, *, strict: bool) -> tuple[bool, 
     return by_name, by_name
 
 
-def _check(
-    settings: Settings, data: bytes, options: Options, wanted: sources.Wanted, *, by_name: bool, as_json: bool
-) -> None:
+def _check(settings: Settings, data: bytes, options: Options, *, by_name: bool, as_json: bool) -> None:
     """Show what the batch would start. Nothing is registered."""
     with session(settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, data, options)
-        marked = batch_check.mark_all(settings, connection, admission, wanted)
+        marked = batch_check.mark_all(settings, connection, admission)
         weights = batch_rows.weights(connection, admission.items)
     enacted = {name: f"{law_already(run_id)}: its run will end as skipped" for name, run_id in admission.law_by.items()}
     by_id = {row.document_id: row for row in admission.rows}
@@ -211,29 +188,17 @@ def _runs_as(options: Options, *, by_name: bool) -> dict[str, Any]:
     }
 
 
-def _unsigned(settings: Settings, batch_id: str) -> dict[str, Any]:
-    """The failed documents that only a signature includes again, in this batch or in the batch in which they failed."""
-    view = batches.view(settings, batch_id)
-    kept_out = [item.document_id for item in view.items if item.kept_out]
-    with session(settings, Role.OPERATOR) as connection:
-        needed = resume_plan.unsigned_failures(view) + batch_rows.failed_runs(connection, kept_out)
-    return {"needs_signature": [asdict(failure) for failure in needed]} if needed else {}
-
-
 def _options(
-    settings: Settings, mode: str, lanes: int | None, *, strict: bool, quarantine: bool, overnight: bool,
+    settings: Settings, mode: Mode, lanes: int | None, *, strict: bool, quarantine: bool, overnight: bool,
     skip_completed: bool,
 ) -> Options:  # fmt: skip
-    if mode not in ("live", "dryrun"):
-        raise InvalidInput(f"--mode {mode}: live or dryrun")
     if strict and (quarantine or overnight):
         raise InvalidInput("--stop-on-first-failure and --quarantine exclude each other: name one")
-    kind = cast(Mode, mode)
     if overnight:
-        options = Options.overnight(kind, settings.batch_items_max)
+        options = Options.overnight(mode, settings.batch_items_max)
     else:
-        policy = "strict" if strict else "quarantine" if quarantine else "default"
-        options = Options(mode=kind, policy=cast(FailurePolicy, policy), items_max=settings.batch_items_max)
+        policy: FailurePolicy = "strict" if strict else "quarantine" if quarantine else "default"
+        options = Options(mode=mode, policy=policy, items_max=settings.batch_items_max)
     if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
         raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
     return replace(batch_rows.with_lanes(options, lanes), skip_completed=skip_completed)

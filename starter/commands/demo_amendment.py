@@ -16,7 +16,7 @@ from cutter.settings import Settings
 from cutter.storage import enacted_law
 from cutter.storage.pools import session
 from cutter.types import Json
-from starter.commands import demo_batch, law, law_site
+from starter.commands import demo_batch, law
 from starter.console.terminal import line, plain, quoted, say
 
 DAYS_AHEAD = 30
@@ -28,8 +28,7 @@ class Amendment:
     """A law with its amended version, as people read both.
 
     `unit` is the address of the shortest revised unit. `versions` and `days` have two entries: the text in force on the
-    day of the demo, and the text that follows. `site` is the path of the static site's first page, and `pages` counts
-    the pages.
+    day of the demo, and the text that follows.
     """
 
     document: str
@@ -38,8 +37,6 @@ class Amendment:
     comparison: Comparison
     versions: tuple[LawText, LawText]
     days: tuple[date, date]
-    site: str
-    pages: int
 
     def as_json(self) -> Json:
         """The fields that are plain values, for the answer of `cutter demo`."""
@@ -49,7 +46,6 @@ class Amendment:
         ]
         return {
             "document": self.document, "run_id": self.run_id, "counts": self.comparison.counts, "versions": versions,
-            "site": self.site,
         }  # fmt: skip
 
 
@@ -68,23 +64,21 @@ def registered(settings: Settings, document_id: str, first: Path) -> date | None
 
 
 def looked_at(settings: Settings, document_id: str, run_id: str, day: date) -> Amendment:
-    """Read both versions as the commands of `cutter law` do, and write the law as a static site."""
+    """Read both versions as the commands of `cutter law` do."""
     with session(settings, Role.OPERATOR) as connection:
         known = enacted_law.versions(connection, document_id)
         old, new = (enacted_law.text_of(connection, version) for version in known)
     comparison = compare(old.units, new.units)
     revised = [change.unit for change in comparison.different if change.change == "revised"]
     unit = min(revised, key=lambda unit: unit.words).address
-    site = settings.state / "site"
-    written = law_site.write(site, {document_id: [old, new]})
     return Amendment(
         document=document_id, run_id=run_id, unit=unit, comparison=comparison, versions=(old, new),
-        days=(datetime.now(UTC).date(), day), site=str(site / "index.html"), pages=written,
+        days=(datetime.now(UTC).date(), day),
     )  # fmt: skip
 
 
 def show(amendment: Amendment, console: Console) -> None:
-    """The word diff, the law on both days, and the path of the site; each below the command that shows it."""
+    """The word diff, and the law on both days; each below the command that shows it."""
     document, name = amendment.document, amendment.unit.partition("/")[2]
     old, new = amendment.versions
     console.print()
@@ -99,4 +93,3 @@ def show(amendment: Amendment, console: Console) -> None:
         console.print(line(f"$ cutter law tree {document} --at {day}", "dim"), soft_wrap=True)
         top = ", ".join(unit.title for depth, unit in text.outline() if depth == 0)
         console.print(line(f"{len(text.units)} units: {top}"))
-    console.print(f"\nsite: {amendment.site} ({amendment.pages} pages)", soft_wrap=True)

@@ -18,7 +18,7 @@ from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.messages import BatchResult
 from cutter.projections import batch_queue_file
-from cutter.projections.batch_summary import BatchLine
+from cutter.projections.batch_summary import ShownBatch
 from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batches as batch_rows
@@ -50,40 +50,30 @@ def profile_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DemoDocument:
-    """A document of the demo's batch, as `cutter status` shows it, and the name of its law's file."""
-
-    line: BatchLine
-    law: str
-
-    def as_json(self) -> Json:
-        """The document for the answer of `cutter demo`."""
-        shown = {name: getattr(self.line, name) for name in ("document_id", "shown", "state", "queue", "reason")}
-        return {**shown, "commands": list(self.line.commands), "law": self.law}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DemoBatch:
-    """The demo's batch after its end. `totals` counts the documents by outcome.
+    """The demo's batch after its end.
 
-    `not_registered` maps the file of a law to the reason why it was not registered. `report` is the path of the batch's
-    report, and `next` the command that a person types next.
+    `laws` maps each document to its law's file, and `not_registered` the file of a law to the reason why it was not
+    registered. `report` is the path of the batch's report.
     """
 
-    batch_id: str
-    state: str
-    totals: Mapping[str, int]
-    documents: tuple[DemoDocument, ...]
+    view: ShownBatch
+    laws: Mapping[str, str]
     not_registered: Mapping[str, str]
     report: str
-    next: str
 
     def as_json(self) -> Json:
         """The batch for the answer of `cutter demo`."""
+        shown = ("document_id", "shown", "state", "queue", "reason")
+        documents = [
+            {**{name: getattr(line, name) for name in shown}, "commands": list(line.commands),
+             "law": self.laws[line.document_id]}
+            for line in self.view.documents
+        ]  # fmt: skip
         return {
-            "batch_id": self.batch_id, "state": self.state, "totals": dict(self.totals),
-            "documents": [document.as_json() for document in self.documents],
-            "not_registered": dict(self.not_registered), "report": self.report, "next": self.next,
+            "batch_id": self.view.batch_id, "state": self.view.state, "totals": dict(self.view.totals),
+            "documents": documents, "not_registered": dict(self.not_registered), "report": self.report,
+            "next": self.view.next,
         }  # fmt: skip
 
 
@@ -105,12 +95,9 @@ def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> DemoBatch
     asyncio.run(_start(settings, batch_id))
     say(f"batch {batch_id}: {len(names)} documents, set aside what fails (--quarantine)")
     _through(settings, batch_id, signer)
-    view = batch_status.look(settings, batch_id)
     return DemoBatch(
-        batch_id=batch_id, state=view.state, totals=view.totals,
-        documents=tuple(DemoDocument(line=line, law=names[line.document_id]) for line in view.documents),
-        not_registered=refused, report=str(batch_queue_file.find(settings.batches, batch_id) / "report.html"),
-        next=view.next,
+        view=batch_status.look(settings, batch_id), laws=names, not_registered=refused,
+        report=str(batch_queue_file.find(settings.batches, batch_id) / "report.html"),
     )  # fmt: skip
 
 
@@ -150,31 +137,29 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
                 "the demo's batch refused what was signed: see", then=f"cutter status {batch_id}", code="refused"
             )
         say(f"one signing session: {result.signed} documents signed, one signature each")
+
+    async def ended() -> None:
+        """The workflow ends only after its folder is written."""
+        client = await connect(settings)
+        await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
+
     with progress("writing the report") as _:
-        asyncio.run(_ended(settings, batch_id))
-
-
-async def _ended(settings: Settings, batch_id: str) -> None:
-    """The workflow ends only after its folder is written."""
-    client = await connect(settings)
-    await runs.result_of(client.get_workflow_handle(f"batch/{batch_id}"), BatchResult)
+        asyncio.run(ended())
 
 
 def show(batch: DemoBatch, console: Console) -> None:
     """Print one line for each document, with queue and reason if it failed, and the report."""
-    rows = [
-        (document.line.document_id, document.law, document.line.shown, document.line.queue or "")
-        for document in batch.documents
-    ]
+    view = batch.view
+    rows = [(line.document_id, batch.laws[line.document_id], line.shown, line.queue or "") for line in view.documents]
     console.print(Listing(columns=("document", "law", "outcome", "queue"), rows=rows,
-                          title=f"\nbatch {batch.batch_id}"))  # fmt: skip
-    for line in (document.line for document in batch.documents):
+                          title=f"\nbatch {view.batch_id}"))  # fmt: skip
+    for line in view.documents:
         if line.shown not in DONE:
             console.print(f"\n{line.document_id} {line.state}: {visible_line(str(line.reason))}", soft_wrap=True)
             for command in line.commands:
                 console.print(f"  {command}", soft_wrap=True)
     for law, reason in batch.not_registered.items():
         console.print(f"\n{law} was not registered: {visible_line(str(reason))}", soft_wrap=True)
-    counts = " · ".join(f"{name} {count}" for name, count in batch.totals.items())
-    console.print(f"\nbatch state: {batch.state} · {counts}", soft_wrap=True)
+    counts = " · ".join(f"{name} {count}" for name, count in view.totals.items())
+    console.print(f"\nbatch state: {view.state} · {counts}", soft_wrap=True)
     console.print(f"report: {batch.report}", soft_wrap=True)

@@ -5,24 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from typing import Annotated
-
-import typer
 
 from cutter.errors import InvalidInput
 from cutter.settings import load
+from cutter.stack.ports import LOOPBACK
+from starter.commands.options import Host, Port
 from starter.console.terminal import AsJson, fields, show
 
 EXTRA = ("fastapi", "uvicorn")
 
 
-def desk(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: a free one")] = 8585,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; other than loopback only after a reverse proxy with a login")
-    ] = "127.0.0.1",
-    as_json: AsJson = False,
-) -> None:
+def desk(port: Port = 8585, host: Host = LOOPBACK, as_json: AsJson = False) -> None:
     """Serve web pages of what waits, laws, runs, batches and queues until you interrupt it; they change nothing.
 
     Each address also answers JSON: add .json, or ask with the header Accept: application/json.

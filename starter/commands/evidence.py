@@ -1,6 +1,4 @@
-"""IO: `cutter evidence export|verify`: writes a run's evidence bundle to a file, and checks one without database or
-server.
-"""
+"""IO: `cutter evidence export` writes a run's evidence bundle to a file, and `cutter verify` checks one offline."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ import typer
 from rich.console import Group
 
 from cutter.catalogue import Role
-from cutter.domain.digests import is_digest, sha256_hex
+from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.evidence import bundle, enacted_members, offline
@@ -27,28 +25,24 @@ from cutter.storage import private
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
 from cutter.storage.run_evidence import BOTH, RunEvidence
+from starter.commands.options import Out, Run
 from starter.console.confirmation import Yes, require_yes
 from starter.console.failures import as_failure
 from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, err, fields, show, table
 
-app = typer.Typer(
-    help="The evidence bundle of a run: export it, verify it offline.", no_args_is_help=True, add_completion=False
-)
+app = typer.Typer(help="The evidence bundle of a run.", no_args_is_help=True, add_completion=False)
 
 View = dict[str, Any]
 _LAW_IS_IN_IT = (
     "the enacted text is in it: law.md, with its units in law.jsonl; the sha256 is of the bundle without these two"
 )
-HEAD = "The audit head that was kept elsewhere: 64 hex characters"
 
 
 @app.command()
 def export(
-    run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File; default: evidence-<run id>.tar here", dir_okay=False)
-    ] = None,
+    run: Run,
+    out: Out = None,
     sign: Annotated[
         str | None, typer.Option("--sign", help="Sign it with this key of your own: its full fingerprint")
     ] = None,
@@ -59,6 +53,8 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a run's evidence bundle, as its closeout sealed it or, before that, of the present state.
+
+    The default file is evidence-<run id>.tar here.
 
     Example: cutter evidence export ICX-LAW-2026-001 -o evidence.tar
     """
@@ -91,7 +87,7 @@ def export(
     answer = {
         **about,
         "signature": signature_of(str(path)) if signature else None,
-        "next": f"cutter evidence verify {path} --head {made.head} --sha256 {made.sha256}",
+        "next": f"cutter verify {path} --head {made.head} --sha256 {made.sha256}",
     }
     show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
 
@@ -131,39 +127,11 @@ def _write(path: Path, data: bytes) -> None:
         private.write(path, data)
 
 
-@app.command()
 def verify(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="A bundle, or those of one law in order", exists=True)
-    ],
-    head: Annotated[list[str] | None, typer.Option(help=HEAD)] = None,
-    sha256: Annotated[
-        list[str] | None, typer.Option(help="The bundle's digest that was kept elsewhere; one for each file")
-    ] = None,
-    history: Annotated[
-        Path | None, typer.Option(help="What `temporal workflow show --output json` printed", exists=True)
-    ] = None,
-    epoch: Annotated[
-        list[str] | None, typer.Option(help="The sha256 of a policy epoch that was in force; may be repeated")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Check a bundle offline; each check prints OK, FAILED or NOT CHECKED; exit 1 if one failed.
-
-    Several bundles must be those of one law, from its first cut on: each must follow the one before it.
-
-    Exit 5: nothing failed, but gpg is missing here, so no signature was checked. A file that is not a bundle is invalid
-    input: exit 2. scripts/verify/verify_evidence.py does the same without cutter.
-
-    Example: cutter evidence verify evidence.tar --head 3598c3b6…
-    """
-    heads, digests, epochs = head or [], sha256 or [], epoch or []
-    given = [("--head", heads), ("--sha256", digests), ("--epoch", epochs)]
-    for name, value in ((name, value) for name, values in given for value in values):
-        if not is_digest(value):
-            raise InvalidInput(
-                f"{name} {value}: 64 lower-case hex characters, as", then="cutter evidence export", rest=" printed them"
-            )
+    files: Sequence[Path], heads: Sequence[str], digests: Sequence[str], history: Path | None, epochs: Sequence[str],
+    *, as_json: bool,
+) -> None:  # fmt: skip
+    """Check bundles offline and print each check. Exit code 1 if one failed."""
     for name, values in (("--head", heads), ("--sha256", digests)):
         if values and len(values) != len(files):
             raise InvalidInput(f"{name}: give it once for each file, in the same order: {len(values)} of {len(files)}")
@@ -176,9 +144,18 @@ def verify(
         for file, file_lines in zip(files, checked, strict=True)
         for what, verdict, why in file_lines
     ]
-    _show_checks(
-        lines, [line for file_lines in checked for line in file_lines], as_json=as_json, several=len(files) > 1
-    )
+    every = [line for file_lines in checked for line in file_lines]
+    answer: View = {"intact": not failed(every), "checks": lines}
+    if failed(every):
+        first = next(line for line in lines if line["verdict"] == "FAILED")
+        answer = as_failure(answer, code="evidence_failed", message=f"{first['check']}: {first['why']}")
+    # One table for each file, below the file's name if there are several.
+    tables = []
+    for file, file_lines in zip(files, checked, strict=True):
+        rows = [(verdict, what, why) for what, verdict, why in file_lines]
+        tables.append(table(("", "", ""), rows, title=f"\n{file}" if len(files) > 1 else None))
+    show(answer, as_json=as_json, render=lambda console: console.print(Group(*tables)))
+    end(ExitCode(offline.exit_code(every)))
 
 
 def _read(file: Path) -> bytes:
@@ -186,20 +163,6 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as problem:
         raise InvalidInput(f"{file}: {problem.strerror}: name a bundle") from None
-
-
-def _show_checks(lines: list[View], checked: list[offline.Line], *, as_json: bool, several: bool) -> None:
-    answer: View = {"intact": not failed(checked), "checks": lines}
-    if failed(checked):
-        first = next(line for line in lines if line["verdict"] == "FAILED")
-        answer = as_failure(answer, code="evidence_failed", message=f"{first['check']}: {first['why']}")
-    # One table for each file, below the file's name if there are several.
-    tables = []
-    for file in dict.fromkeys(line["file"] for line in lines):
-        rows = [(line["verdict"], line["check"], line["why"]) for line in lines if line["file"] == file]
-        tables.append(table(("", "", ""), rows, title=f"\n{file}" if several else None))
-    show(answer, as_json=as_json, render=lambda console: console.print(Group(*tables)))
-    end(ExitCode(offline.exit_code(checked)))
 
 
 def checks(data: bytes, *, head: str, sha256: str) -> list[offline.Line]:

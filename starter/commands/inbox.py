@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Group, RenderableType
 
 from cutter.approvals.eligibility import SHOW, signer_mismatch
@@ -17,6 +15,7 @@ from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
 from cutter.storage.pools import session
 from starter.approver import signing_desk
+from starter.commands.options import Approver
 from starter.console.terminal import AsJson, Listing, line, show
 from starter.operator import inbox_entries
 from starter.operator.inbox_entries import InboxEntry, Person
@@ -31,7 +30,7 @@ def waiting(settings: Settings, person: Person | None = None) -> list[InboxEntry
 
 
 def inbox(
-    approver: Annotated[str | None, typer.Option(help="Your name in the policy; default: by your GnuPG keys")] = None,
+    approver: Approver = None,
     as_json: AsJson = False,
 ) -> None:
     """List the requests to sign and the stopped runs, oldest first, each with its next command.

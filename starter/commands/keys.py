@@ -11,6 +11,7 @@ import typer
 from cutter.errors import InvalidInput
 from cutter.gpg import Gpg
 from cutter.settings import load
+from starter.commands.options import GpgHome
 from starter.console.terminal import AsJson, fields, show
 from starter.local import deployment_keys
 from starter.local.deployment_keys import KeyRole
@@ -32,7 +33,7 @@ def make(
         str | None, typer.Option(help="Life: 30d, 8w, 6m, 2y, or 0 for no end; default: 2y for an approver, else 0")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the approver, such as 'An <an@example.org>'")] = None,
-    gpg_home: Annotated[Path | None, typer.Option(help="GnuPG home of the approver; default: your own")] = None,
+    gpg_home: GpgHome = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a worker's key as files without a passphrase, or an approver's key in their own GnuPG home with one.

@@ -1,12 +1,13 @@
 """IO: `cutter law`: reads enacted law: which laws there are, their text on a day, their versions, and what changed.
 
-All commands read the views of the schema `api` alone (`cutter.storage.enacted_law`).
+The law comes from the views of the schema `api` alone (`cutter.storage.enacted_law`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
 from typing import Annotated
 
@@ -23,10 +24,14 @@ from cutter.law.law_text import LawText, LawVersion
 from cutter.settings import load
 from cutter.storage import enacted_law
 from cutter.storage.pools import Connection, session
-from starter.console.terminal import AsJson, Listing, fields, line, plain, quoted, show
+from cutter.storage.records import records
+from starter.commands.options import day
+from starter.console.terminal import AsJson, Listing, fields, line, plain, quoted, show, table
 from starter.console.word_text import by_word
 
-Document = Annotated[str, typer.Argument(help="Document id of the law, such as ICX-LAW-2026-001")]
+DOCUMENT = typer.Argument(help="Document id of the law, such as ICX-LAW-2026-001")
+Document = Annotated[str, DOCUMENT]
+OptionalDocument = Annotated[str | None, DOCUMENT]
 UnitName = Annotated[str | None, typer.Argument(help="Address of a unit, or the end of one, such as ARTICLE-3")]
 At = Annotated[str | None, typer.Option("--at", help="The law in force on this day, such as 2026-07-01")]
 Version = Annotated[int | None, typer.Option("--version", help="The version; see `cutter law history DOCUMENT`")]
@@ -37,38 +42,19 @@ Recorded = Annotated[
 ]
 
 
-def list_laws(at: At = None, recorded: Recorded = None, as_json: AsJson = False) -> None:
-    """List the laws that are enacted, each with its version in force today or on a day.
-
-    Example: cutter law list --at 2026-07-01
-    """
-    with _reading() as connection:
-        laws = enacted_law.laws(connection, day(at), recorded=moment(recorded))
-    asked = "".join(f" --{name} {value}" for name, value in (("at", at), ("recorded", recorded)) if value is not None)
-    answer = [views.plain(law) for law in laws]
-    if not laws:
-        other = f"no law is in force with{asked}: `cutter law list` shows the laws of today"
-        none = "no law is enacted: `cutter source list` shows the registered documents"
-        show(answer, as_json=as_json, render=lambda out: out.print(line(other if asked else none), soft_wrap=True))
-        return
-    rows = [
-        (law.document, law.title, law.status.replace("_", " "), f"{law.version} of {law.newest_version}",
-         views.legal_time(views.plain(law)), law.units)
-        for law in laws
-    ]  # fmt: skip
-    listing = Listing(columns=("document", "title", "status", "version", "in force", "units"), rows=rows)
-    step = f"cutter law show {laws[0].document}{asked}"
-    show(answer, as_json=as_json, render=lambda out: _print_listing(out, listing, step))
-
-
 def show_law(
-    document: Document, unit: UnitName = None, at: At = None, version: Version = None, recorded: Recorded = None,
-    as_json: AsJson = False,
+    document: OptionalDocument = None, unit: UnitName = None, at: At = None, version: Version = None,
+    recorded: Recorded = None, as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Print a law, or one unit with everything below it: the text in force today, on a day, or of a version.
 
+    Without a document, list the laws that are in force, and the other registered documents.
+
     Example: cutter law show ICX-LAW-2026-001 ARTICLE-3 --at 2026-07-01
     """
+    if document is None:
+        _list(at, version, recorded, as_json=as_json)
+        return
     with _reading() as connection:
         text = read(connection, document, at=at, version=version, recorded=recorded)
         shown = text.units
@@ -82,6 +68,33 @@ def show_law(
         before = f"cutter law show {text.version.document} --version {text.version.version - 1}"
         parts.append(line(f"this version has no units: it repeals the law; `{before}` prints its last text"))
     show(views.law_view(text, shown), as_json=as_json, render=lambda out: out.print(Group(*parts), soft_wrap=True))
+
+
+def _list(at: str | None, version: int | None, recorded: str | None, *, as_json: bool) -> None:
+    """List the laws in force on a day. Without a day, also the registered documents that are not among them."""
+    if version is not None:
+        raise InvalidInput("--version: name the law too; without a law, --at and --recorded choose the day")
+    asked = "".join(f" --{name} {value}" for name, value in (("at", at), ("recorded", recorded)) if value is not None)
+    with _reading() as connection:
+        laws = enacted_law.laws(connection, day("--at", at), recorded=moment(recorded))
+        known = {law.document for law in laws}
+        others = [] if asked else [each for each in SOURCES.all(connection) if each.document_id not in known]
+    answer = {"laws": [views.plain(law) for law in laws], "registered": [asdict(source) for source in others]}
+    rows = [
+        (law.document, law.title, law.status.replace("_", " "), f"{law.version} of {law.newest_version}",
+         views.legal_time(views.plain(law)), law.units)
+        for law in laws
+    ]  # fmt: skip
+    none = f" with{asked}: `cutter law show` shows the laws of today" if asked else ""
+    parts: list[RenderableType] = [line(f"no law is in force{none}")]
+    if laws:
+        parts = [Listing(columns=("document", "title", "status", "version", "in force", "units"), rows=rows)]
+        parts.append(line(f"next: cutter law show {laws[0].document}{asked}"))
+    if others:
+        cells = [[*(asdict(source) | {"sha256": source.sha256[:16]}).values()] for source in others]
+        columns = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
+        parts += ["", table(columns, cells, title="registered, and not in force today")]
+    show(answer, as_json=as_json, render=lambda out: out.print(Group(*parts), soft_wrap=True))
 
 
 def tree(
@@ -112,7 +125,7 @@ def history(
         known = enacted_law.versions(connection, document)
         chosen = known
         if at is not None or version is not None:
-            chosen = [enacted_law.version_meant(known, at=day(at), version=version)]
+            chosen = [enacted_law.version_meant(known, at=day("--at", at), version=version)]
         if unit is not None:
             _show_unit_history(connection, document, unit, chosen, as_json=as_json)
             return
@@ -155,7 +168,8 @@ def search(
     asked = " ".join(words)
     with _reading() as connection:
         hits = enacted_law.search(
-            connection, asked, at=day(at), document=document, version=version, limit=limit, recorded=moment(recorded)
+            connection, asked, at=day("--at", at), document=document, version=version, limit=limit,
+            recorded=moment(recorded),
         )  # fmt: skip
     answer = [{**views.plain(hit), "excerpt": views.excerpt(hit.body, asked)} for hit in hits]
     lines = []
@@ -164,7 +178,7 @@ def search(
         lines += [line(f"{hit['address']}  {hit['title']}", "bold"), line(f"  {hit['excerpt']}"), line(f"  {step}")]
     if not hits:
         where = f"of {document} version {version}" if version else f"in force on {at}" if at else "in force"
-        lines.append(line(f"no unit {where} has {asked!r}: `cutter law list` shows the laws"))
+        lines.append(line(f"no unit {where} has {asked!r}: `cutter law show` shows the laws"))
     show(
         {"words": asked, "found": answer}, as_json=as_json,
         render=lambda out: out.print(Group(*lines), soft_wrap=True),
@@ -192,7 +206,7 @@ def diff(
     with _reading() as connection:
         known = enacted_law.versions(connection, document, recorded=then)
         later = known[-1] if at is None and version is None else enacted_law.version_meant(
-            known, at=day(at), version=version)  # fmt: skip
+            known, at=day("--at", at), version=version)  # fmt: skip
         before = enacted_law.version_before(known, later, earlier)
         old, new = (enacted_law.text_of(connection, law_version, recorded=then) for law_version in (before, later))
     comparison = compare(old.units, new.units)
@@ -211,16 +225,6 @@ def diff(
         comparison = Comparison(changes=tuple(dict.fromkeys(chosen)))
     answer = views.comparison_view(before, later, comparison)
     show(answer, as_json=as_json, render=lambda out: print_comparison(out, before, later, comparison))
-
-
-def day(text: str | None) -> date | None:
-    """A day that was typed; InvalidInput for anything else."""
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise InvalidInput(f"--at {text} is no day: write it as 2026-07-01") from None
 
 
 def moment(text: str | None) -> datetime:
@@ -252,8 +256,24 @@ def read(
     """The version of a law that the options name."""
     then = moment(recorded)
     known = enacted_law.versions(connection, document, recorded=then)
-    meant = enacted_law.version_meant(known, at=day(at), version=version)
+    meant = enacted_law.version_meant(known, at=day("--at", at), version=version)
     return enacted_law.text_of(connection, meant, recorded=then)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A registered document with its newest version."""
+
+    document_id: str
+    docprefix: str
+    version: int
+    sha256: str
+    profile: str
+    size_bytes: int
+    tenant: str
+
+
+SOURCES = records("sources", Source)
 
 
 @contextmanager

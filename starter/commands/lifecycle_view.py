@@ -37,14 +37,14 @@ def _looks(settings: Settings, kind: str, name: str | None) -> Callable[[], View
     if ids.is_batch_id(name) != (kind == BATCH_VIEW):
         raise InvalidInput(f"--as {kind}: a batch is a {BATCH_VIEW}, a run is a {', a '.join(RUN_VIEWS)}")
     if kind == BATCH_VIEW:
-        return lambda: _workstream(settings, name)
+
+        def workstream() -> View:
+            with session(settings, Role.OPERATOR) as connection:
+                return batch_as_workstream(batch_views.facts(connection, ids.batch_id(name)))
+
+        return workstream
     run_id = run_rows.run_id_of(settings, name)
     return lambda: run_as(kind, run_rows.sidecar(settings, run_id))
-
-
-def _workstream(settings: Settings, batch_id: str) -> View:
-    with session(settings, Role.OPERATOR) as connection:
-        return batch_as_workstream(batch_views.facts(connection, ids.batch_id(batch_id)))
 
 
 def _render(view: View) -> RenderableType:

@@ -6,7 +6,6 @@ Exit 0 with the units, 4 with a refusal in one sentence, 2 if the command line o
 from __future__ import annotations
 
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -33,7 +32,7 @@ def mark_command(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
     profile: text_options.Profile = text_options.PROFILE,
-    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
+    docprefix: text_options.DocPrefix = None,
     duplicates: text_options.Duplicates = None,
     empty: text_options.Empty = None,
     scope: text_options.Scope = None,
@@ -61,15 +60,16 @@ def mark_command(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
         nesting=nesting, accept=text_options.accepted(accept, because),
     )  # fmt: skip
+    prefix = docprefix or sources.PREVIEW_PREFIX
     _, chosen = sources.profile_of(profile)
     typed = text_options.as_typed(context, skip=("explain", "as_json"))
     if explain:
         asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
         again = shlex.join(["cutter", "mark", str(file), *typed])
         way = explanations.Way(file=file, profile=profile, again=again)
-        explanations.tell(data, chosen, docprefix, asked, tuple(explain), way, as_json=as_json)
+        explanations.tell(data, chosen, prefix, asked, tuple(explain), way, as_json=as_json)
         return
-    result = sources.outcome(settings, data, chosen, options, docprefix=docprefix, forbidden=tuple(forbid or ()))
+    result = sources.outcome(settings, data, chosen, options, docprefix=prefix, forbidden=tuple(forbid or ()))
     if isinstance(result, Marking):
         # A person replaces DOCUMENT. The same options give the same cut.
         step = ["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed]
@@ -78,18 +78,15 @@ def mark_command(
         if not as_json:
             say(f"next: {answer['next']}")
         return
-    if as_json:
-        show(_as_json(file, data, result), as_json=True, render=lambda _: None)
-    else:
-        for finding in result.findings:
-            say(f"red {finding.name}: {finding.message}")
-        say(f"refused ({result.code}): {result.message}")
-        if result.findings:
-            # A profile of its own for the text, or what its own profile does with the line.
-            step = ["cutter", "profile", "suggest", str(file)]
-            if profile not in PROFILES:
-                step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
-            say(f"next: {shlex.join(step)}")
+    sentences = [f"red {finding.name}: {finding.message}" for finding in result.findings]
+    sentences.append(f"refused ({result.code}): {result.message}")
+    if result.findings:
+        # A profile of its own for the text, or what its own profile does with the line.
+        step = ["cutter", "profile", "suggest", str(file)]
+        if profile not in PROFILES:
+            step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
+        sentences.append(f"next: {shlex.join(step)}")
+    show(_as_json(file, data, result), as_json=as_json, render=lambda _: say("\n".join(sentences)))
     end(ExitCode.STOPPED)
 
 
@@ -182,14 +179,3 @@ def _shown(findings: Sequence[Finding]) -> tuple[list[Finding], Counter[str]]:
         else:
             left[finding.code] += 1
     return shown, left
-
-
-def main() -> None:
-    """Run the command alone: `python -m starter.commands.mark FILE`."""
-    from starter import cli
-
-    sys.exit(cli.run(["mark", *sys.argv[1:]]))
-
-
-if __name__ == "__main__":
-    main()

@@ -22,9 +22,11 @@ from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.notifications import card_text, channels, delivery, health
 from cutter.notifications.channels import Channel, Message, Trouble, secret
 from cutter.settings import Settings, load
+from cutter.stack.ports import LOOPBACK
 from cutter.storage import effect_policy
 from cutter.storage.pools import session
 from cutter.storage.records import answer
+from starter.commands.options import Host, Port
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, show, table
 from starter.slack_app.decisions import resolve
@@ -38,60 +40,27 @@ app = typer.Typer(
 )  # fmt: skip
 
 View = dict[str, Any]
-Name = Annotated[str, typer.Argument(help=f"One of {', '.join(channels.CHANNELS)}")]
 
 
 @app.command()
-def deliver(as_json: AsJson = False) -> None:
-    """Send all due messages once by every channel that is on, as `cutter reconcile` does too.
-
-    Example: cutter notify deliver
-    """
-    settings = load()
-    _require_any(settings)
-    view = drain(settings)
-    if view["messages_waiting"]:
-        message = "not every message was taken: type `cutter notify list`"
-        view = as_failure(view, code="UNAVAILABLE", message=message, next_command="cutter notify list")
-    show(view, as_json=as_json, render=lambda out: render(out, view))
-    end(ExitCode.UNAVAILABLE if view["messages_waiting"] else ExitCode.DONE)
-
-
-@app.command("test")
-def send_test(name: Name, as_json: AsJson = False) -> None:
-    """Send a test message by one channel now, and show the outcome.
-
-    Example: cutter notify test email
-    """
-    settings = load()
-    channel = channels.channel(settings, name)
-    if channel is None:
-        raise InvalidInput(_how_to_switch_on(name))
-    now = datetime.now(UTC)
-    with session(settings, Role.OPERATOR) as connection:
-        why = delivery.denied(effect_policy.in_force(connection), delivery.About(), now, None)
-    if why is not None:
-        raise InvalidInput(f"policy.yaml denies it: {why}. See", then="cutter policy check --current")
-    card = card_text.test_card(name, now)
-    receipt = channel.send(Message(key=f"{card.subject}/told", card=card, created=int(now.timestamp())))
-    view: View = {"channel": name, "outcome": "delivered", "reference": receipt}
-    if isinstance(receipt, Trouble):
-        view = {"channel": name, "outcome": "may_have_arrived" if receipt.in_doubt else "not_delivered",
-                "reason": receipt.code}  # fmt: skip
-        message = f"{name}: {receipt.code}; docs/guides/notifications.md says what to correct"
-        view = as_failure(view, code="UNAVAILABLE", message=message)
-    text = f"{name}: {view['outcome']}" + (f" ({view['reason']})" if "reason" in view else "")
-    show(view, as_json=as_json, render=lambda out: out.print(text))
-    end(ExitCode.UNAVAILABLE if isinstance(receipt, Trouble) else ExitCode.DONE)
-
-
-@app.command("list")
-def undelivered(as_json: AsJson = False) -> None:
+def check(
+    name: Annotated[str | None, typer.Argument(help=f"Send a test by one of {', '.join(channels.CHANNELS)}")] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the messages that wait for another try, and the messages that were given up within a week.
 
-    Example: cutter notify list
+    With a channel: send a test message by it now, and show the outcome. If it arrives, the channel's given-up messages
+    are tried again.
+
+    Example: cutter notify check
+
+    Example: cutter notify check email
     """
-    with session(load(), Role.OPERATOR) as connection:
+    settings = load()
+    if name is not None:
+        _send_test(settings, name, as_json=as_json)
+        return
+    with session(settings, Role.OPERATOR) as connection:
         channels_served, messages = health.health(connection), health.undelivered(connection)
     view: View = {
         "channels": [asdict(channel) for channel in channels_served],
@@ -107,36 +76,41 @@ def undelivered(as_json: AsJson = False) -> None:
     show(view, as_json=as_json, render=lambda out: out.print(listing))
 
 
+def _send_test(settings: Settings, name: str, *, as_json: bool) -> None:
+    channel = channels.channel(settings, name)
+    if channel is None:
+        raise InvalidInput(_how_to_switch_on(name))
+    now = datetime.now(UTC)
+    with session(settings, Role.OPERATOR) as connection:
+        why = delivery.denied(effect_policy.in_force(connection), delivery.About(), now, None)
+    if why is not None:
+        raise InvalidInput(f"policy.yaml denies it: {why}. See", then="cutter policy explain")
+    card = card_text.test_card(name, now)
+    receipt = channel.send(Message(key=f"{card.subject}/told", card=card, created=int(now.timestamp())))
+    if isinstance(receipt, Trouble):
+        outcome = "may_have_arrived" if receipt.in_doubt else "not_delivered"
+        message = f"{name}: {receipt.code}; docs/guides/notifications.md says what to correct"
+        view: View = {"channel": name, "outcome": outcome, "reason": receipt.code}
+        view, text = as_failure(view, code="UNAVAILABLE", message=message), f"{name}: {outcome} ({receipt.code})"
+    else:
+        with session(settings, Role.OPERATOR) as connection:
+            again = answer(connection, "select cutter_governance.fn_notification_again(%s)", (name,))
+        view = {"channel": name, "outcome": "delivered", "reference": receipt, "again": again}
+        text = f"{name}: delivered" + (f"\n{counted(again, 'message')} will be tried again" if again else "")
+    show(view, as_json=as_json, render=lambda out: out.print(text))
+    end(ExitCode.UNAVAILABLE if isinstance(receipt, Trouble) else ExitCode.DONE)
+
+
 @app.command()
-def again(name: Name, as_json: AsJson = False) -> None:
-    """Make a channel try its given-up messages again.
-
-    Example: cutter notify again email
-    """
-    with session(load(), Role.OPERATOR) as connection:
-        count = answer(connection, "select cutter_governance.fn_notification_again(%s)", (name,))
-    view = {"channel": name, "again": count, "next": "cutter notify deliver"}
-    show(
-        view,
-        as_json=as_json,
-        render=lambda out: out.print(f"{view['again']} will be tried again\nnext: {view['next']}"),
-    )
-
-
-@app.command()
-def serve(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port for Slack's callbacks; 0: a free one")] = 8484,
-    host: Annotated[str, typer.Option(help="Address to listen on; an address other than loopback needs TLS")] = (
-        "127.0.0.1"
-    ),
-    as_json: AsJson = False,
-) -> None:
+def serve(port: Port = 8484, host: Host = LOOPBACK, as_json: AsJson = False) -> None:
     """Deliver by every channel that is on, and receive Slack's buttons if Slack is on, until you interrupt it.
 
     Example: cutter notify serve --port 8484
     """
     settings = load()
-    on = [_made(settings, name) for name in _require_any(settings)]
+    on = [_made(settings, name) for name in channels.are_on(settings)]
+    if not on:
+        raise InvalidInput(f"no channel is on: {channels.HOW_TO_SWITCH_ON}")
     server = None
     if channels.is_on(settings, "slack"):
         signing = secret(settings, SIGNING_SECRET_FILE)
@@ -209,14 +183,6 @@ def _made(settings: Settings, name: str) -> Channel:
     if made is None:
         raise InvalidInput(_how_to_switch_on(name))
     return made
-
-
-def _require_any(settings: Settings) -> list[str]:
-    """The channels that are on. Raises InvalidInput if there is none."""
-    on = channels.are_on(settings)
-    if not on:
-        raise InvalidInput(f"no channel is on: {channels.HOW_TO_SWITCH_ON}")
-    return on
 
 
 def _how_to_switch_on(name: str) -> str:

@@ -1,4 +1,4 @@
-"""IO: `cutter policy`: puts a policy.yaml in force, checks one, and explains which of its rules decides."""
+"""IO: `cutter policy`: puts a policy.yaml in force, reads one as the workers would, and explains which rule decides."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, stands_on
 from cutter.domain import ids
 from cutter.domain.timestamps import EXAMPLE, parse_instant
 from cutter.errors import InvalidInput, NotFound
+from cutter.policy import rules
 from cutter.policy.command import OPERATIONS, PLACES, Operation, operations_at
-from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, explain, shadowed
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, shadowed
 from cutter.policy.rules_file import parse_rules
 from cutter.policy.shipped_policy import shipped
-from cutter.settings import Settings, load
+from cutter.settings import load
 from cutter.storage import effect_policy
 from cutter.storage.pools import session
+from starter.commands.options import RunMode
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, show, table
 
@@ -46,53 +48,37 @@ def install(
 
 
 @app.command()
-def check(
-    file: Annotated[Path | None, typer.Argument(help="A policy.yaml")] = None,
-    in_force: Annotated[bool, typer.Option("--current", help="Check the one in force.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Read a policy as the workers would, and list everything that is wrong with it; exit 1 if it denies everything.
-
-    Example: cutter policy check policy.yaml
-    """
-    if (file is None) == (not in_force):
-        raise InvalidInput("name a file, or --current:", then="cutter policy check --current")
-    path = str(file) if file else IN_FORCE
-    made = parse_rules(_read(file)) if file else _in_force(load())
-    if isinstance(made, EffectPolicy):
-        _show(made, path, as_json=as_json)
-        return
-    problems = [{"line": problem.line, "rule": problem.rule, "text": problem.text} for problem in made.problems]
-    answer = {"file": path, "sha256": made.sha256, "good": False, "problems": problems}
-    step = effect_policy.INSTALL if made is effect_policy.NONE else None
-    show(
-        as_failure(answer, code="policy_wrong", message=str(made.problems[0]), next_command=step),
-        as_json=as_json,
-        render=lambda out: out.print("\n".join(map(str, made.problems)), soft_wrap=True),
-    )
-    end(ExitCode.FAILED)
-
-
-@app.command(name="explain")
-def explain_command(
-    gate: Annotated[str, typer.Option(help="A gate such as IG_cut_leg_a_execute, or a sovereign one")],
-    document: Annotated[str, typer.Option(help="Document id")],
+def explain(
+    file: Annotated[Path | None, typer.Argument(help="A policy.yaml; default: the one in force")] = None,
+    gate: Annotated[str | None, typer.Option(help="A gate such as IG_cut_leg_a_execute, or a sovereign one")] = None,
+    document: Annotated[str | None, typer.Option(help="Document id")] = None,
     tenant: Annotated[str | None, typer.Option(help="Default: the setting CUTTER_TENANT")] = None,
-    mode: Annotated[str, typer.Option(help="live or dryrun")] = "live",
+    mode: RunMode = "live",
     candidates: Annotated[int | None, typer.Option(help="Units of the law; not given: not known yet")] = None,
     at: Annotated[str | None, typer.Option(help=f"A time such as {EXAMPLE}; default: now")] = None,
-    file: Annotated[Path | None, typer.Option(help="A policy.yaml; default: the one in force")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say for each side effect of a gate which rule decides, with its line, and why the rules above it do not.
+    """Read a policy as the workers would, and list its rules and all that is wrong; exit 1 if it denies everything.
+
+    With --gate and --document, say for each side effect of the gate which rule decides, with its line, and why the
+    rules above it do not.
+
+    Example: cutter policy explain policy.yaml
 
     Example: cutter policy explain --gate IG_backup --document ICX-LAW-2026-001
     """
-    settings = load()
-    policy = parse_rules(_read(file)) if file else _in_force(settings)
+    settings, path = load(), str(file) if file else IN_FORCE
+    if (gate is None) != (document is None):
+        raise InvalidInput("--gate and --document go together")
+    if file is not None:
+        policy = parse_rules(_read(file))
+    else:
+        with session(settings, Role.OPERATOR) as connection:
+            policy = effect_policy.in_force(connection)
+    if gate is None or document is None:
+        _show(policy, path, as_json=as_json)
+        return
     effects, document_id = _effects(gate), ids.document_id(document)
-    if mode not in ("live", "dryrun"):
-        raise InvalidInput(f"--mode {mode}: live or dryrun")
     moment = parse_instant(at) if at else datetime.now(UTC)
     if moment is None:
         raise InvalidInput(f"--at {at}: a time such as {EXAMPLE}")
@@ -102,7 +88,7 @@ def explain_command(
             connector=operation.connector, operation=operation.name, gate=place, document_id=document_id,
             tenant=tenant or settings.tenant, mode=mode, candidates=candidates, at=moment,
         )  # fmt: skip
-        decision, passed = explain(policy, action)
+        decision, passed = rules.explain(policy, action)
         decided.append({
             "gate": place, "connector": operation.connector, "operation": operation.name,
             "verdict": decision.verdict.value, "tier": decision.tier.value if decision.tier else None,
@@ -110,13 +96,8 @@ def explain_command(
             "then": _then(place, decision.verdict),
             "passed": [{"rule": miss.rule.name, "line": miss.rule.line, "why": miss.why} for miss in passed],
         })  # fmt: skip
-    answer = {"file": str(file) if file else IN_FORCE, "sha256": policy.sha256, "decisions": decided}
+    answer = {"file": path, "sha256": policy.sha256, "decisions": decided}
     show(answer, as_json=as_json, render=lambda out: _render(out, decided))
-
-
-def _in_force(settings: Settings) -> EffectPolicy | InvalidPolicy:
-    with session(settings, Role.OPERATOR) as connection:
-        return effect_policy.in_force(connection)
 
 
 def _effects(gate: str) -> list[tuple[str, Operation]]:
@@ -163,7 +144,18 @@ def _render(out: Console, decided: list[dict[str, Any]]) -> None:
         out.print()
 
 
-def _show(policy: EffectPolicy, path: str, *, as_json: bool) -> None:
+def _show(policy: EffectPolicy | InvalidPolicy, path: str, *, as_json: bool) -> None:
+    if isinstance(policy, InvalidPolicy):
+        problems = [{"line": problem.line, "rule": problem.rule, "text": problem.text} for problem in policy.problems]
+        wrong = {"file": path, "sha256": policy.sha256, "good": False, "problems": problems}
+        step = effect_policy.INSTALL if policy is effect_policy.NONE else None
+        show(
+            as_failure(wrong, code="policy_wrong", message=str(policy.problems[0]), next_command=step),
+            as_json=as_json,
+            render=lambda out: out.print("\n".join(map(str, policy.problems)), soft_wrap=True),
+        )
+        end(ExitCode.FAILED)
+        return
     hidden = [{"rule": rule.name, "line": rule.line, "by": other.name} for rule, other in shadowed(policy)]
     rows = [(rule.line, rule.name, rule.says) for rule in policy.rules]
 
@@ -176,8 +168,8 @@ def _show(policy: EffectPolicy, path: str, *, as_json: bool) -> None:
         if not rows:
             out.print("no rule: everything is denied")
 
-    rules = [{"line": line, "rule": name, "verdict": says} for line, name, says in rows]
-    answer = {"file": path, "sha256": policy.sha256, "good": True, "rules": rules, "never_decides": hidden}
+    listed = [{"line": line, "rule": name, "verdict": says} for line, name, says in rows]
+    answer = {"file": path, "sha256": policy.sha256, "good": True, "rules": listed, "never_decides": hidden}
     show(answer, as_json=as_json, render=render)
 
 

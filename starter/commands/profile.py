@@ -28,7 +28,9 @@ from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show, table
 
 app = typer.Typer(
-    help="Marking profiles: suggest one for a text, add words.", no_args_is_help=True, add_completion=False
+    help="Marking profiles: suggest one for a text, add words that they may use.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 
 _NO_LEVELS = "no levels: no word with a number begins a unit, so each line with # begins one"
@@ -41,11 +43,6 @@ WHY = {
 """Kinds of lines that look like headings but begin no unit."""
 
 
-@app.callback()
-def profiles() -> None:
-    """Marking profiles: suggest one for a text, add words that they may use."""
-
-
 @app.command("suggest")
 def suggest_command(
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
@@ -56,7 +53,7 @@ def suggest_command(
         list[str] | None,
         typer.Option(help="A correction, such as 'line 12 is a chapter' or 'word Rule is text'; may be repeated"),
     ] = None,
-    docprefix: Annotated[str, typer.Option(help="First segment of every address.")] = sources.PREVIEW_PREFIX,
+    docprefix: text_options.DocPrefix = None,
     nesting: text_options.Nesting = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
     as_json: AsJson = False,
@@ -73,9 +70,17 @@ def suggest_command(
     # The profile's id is the file's name in the letters that an id may have.
     slug = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     name = f"suggested-{slug}"[:48].rstrip("-")
-    suggestion = suggest(data, docprefix=docprefix, name=name, refine=tuple(refine or ()), nesting=chosen)
+    suggestion = suggest(
+        data, docprefix=docprefix or sources.PREVIEW_PREFIX, name=name, refine=tuple(refine or ()), nesting=chosen
+    )
     if isinstance(suggestion, MarkRefusal):
-        _refuse(suggestion, as_json=as_json)
+        refused = as_failure(
+            {"refused": asdict(suggestion)}, code=suggestion.code, message=suggestion.message,
+            next_command=suggestion.then,
+        )  # fmt: skip
+        words = f"refused ({suggestion.code}): {suggestion.message}"
+        show(refused, as_json=as_json, render=lambda _: say(words))
+        end(ExitCode.STOPPED)
         return
     if not force and path.exists() and sources.read(path) != suggestion.body:
         raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
@@ -105,16 +110,6 @@ def words_command(
     words = [f"{family} {code}" for family, code in new]
     text = f"added: {', '.join(words)}" if words else "every word is known already"
     show({"file": file.name, "added": words}, as_json=as_json, render=lambda out: out.print(line(text), soft_wrap=True))
-
-
-def _refuse(refused: MarkRefusal, *, as_json: bool) -> None:
-    if as_json:
-        answer: dict[str, Any] = {"refused": asdict(refused)}
-        answer = as_failure(answer, code=refused.code, message=refused.message, next_command=refused.then)
-        show(answer, as_json=True, render=lambda _: None)
-    else:
-        say(f"refused ({refused.code}): {refused.message}")
-    end(ExitCode.STOPPED)
 
 
 def _as_json(file: Path, path: Path, data: bytes, suggestion: Suggestion) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from cutter.errors import NotFound
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
+from starter.commands.options import Run
 from starter.console.terminal import AsJson, Listing, show
 from starter.operator import queue_entries
 from starter.operator.queue_entries import QueueEntry
@@ -62,7 +63,7 @@ def queues(
 
 @app.command("show")
 def show_entry(
-    run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
+    run: Run,
     as_json: AsJson = False,
 ) -> None:
     """Print the document about one run in a queue, and the one command that continues the run.

@@ -36,6 +36,7 @@ from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import CLOCK, session, single
 from cutter.storage.records import Rows, records, values
+from starter.commands.options import RUN_OR_BATCH
 from starter.commands.reconcile import reading_deps
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, progress, show, table
@@ -82,9 +83,7 @@ SNAPSHOT = records("snapshot_of_run", PinnedBytes)
 
 
 def rebuild(
-    run: Annotated[
-        str | None, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest)")
-    ] = None,
+    run: Annotated[str | None, RUN_OR_BATCH] = None,
     every: Annotated[bool, typer.Option("--all", help="Every run and batch of the database.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -39,7 +39,7 @@ from cutter.kb.store import Store
 from cutter.settings import Settings, load
 from cutter.storage.pools import open_pool
 from cutter.types import Json
-from starter.commands import notify, reconcile_stores
+from starter.commands import notify, reconcile_stores, search_attributes
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, say, show, table
 from temporal import names
@@ -52,7 +52,11 @@ def reconcile(
     ] = limits.START_GRACE_SECONDS,
     every: Annotated[
         int | None,
-        typer.Option(help="Let a Temporal schedule do this every so many minutes; 0 removes it", min=0, max=24 * 60),
+        typer.Option(
+            help="Make the search attributes, and let a Temporal schedule do this every so many minutes; 0 removes it",
+            min=0,
+            max=24 * 60,
+        ),
     ] = None,
     stores: Annotated[
         bool, typer.Option("--stores", help="List what the stores and Temporal have and the database has lost")
@@ -74,11 +78,23 @@ def reconcile(
         reconcile_stores.compare(settings, as_json=as_json)
         return
     if every is not None:
+        if every:
+            search_attributes.ensure_or_say(settings)
         answer = asyncio.run(_schedule(settings, every) if every else _unschedule(settings))
         show(answer, as_json=as_json, render=lambda out: out.print(fields(answer), soft_wrap=True))
         return
     logs.to_standard_error()
-    answer = _look(settings, grace_seconds)
+    with reading_deps(settings) as deps:
+        drained = reconciler_runs.drain(deps)
+        messages = notify.drain(settings)
+        try:
+            view = asyncio.run(_runs(settings, deps, grace_seconds)).as_json()
+        except Unavailable as problem:
+            view = {**Reconciliation().as_json(), "unavailable": str(problem)}
+    answer = {
+        **view, **messages, "documents_put": [asdict(document) for document in drained.put],
+        "documents_waiting": [asdict(document) for document in drained.waiting],
+    }  # fmt: skip
     waits = answer.get("unavailable") or answer["documents_waiting"] or answer["messages_waiting"]
     if waits:
         message = answer.get("unavailable") or "documents or messages still wait: type `cutter doctor`"
@@ -87,20 +103,6 @@ def reconcile(
     if answer.get("unavailable"):
         say(answer["unavailable"])
     end(ExitCode.UNAVAILABLE if waits else ExitCode.DONE)
-
-
-def _look(settings: Settings, grace_seconds: float) -> Json:
-    with reading_deps(settings) as deps:
-        drained = reconciler_runs.drain(deps)
-        messages = notify.drain(settings)
-        try:
-            view = asyncio.run(_runs(settings, deps, grace_seconds)).as_json()
-        except Unavailable as problem:
-            view = {**Reconciliation().as_json(), "unavailable": str(problem)}
-    return {
-        **view, **messages, "documents_put": [asdict(document) for document in drained.put],
-        "documents_waiting": [asdict(document) for document in drained.waiting],
-    }  # fmt: skip
 
 
 async def _runs(settings: Settings, deps: Deps, grace_seconds: float) -> Reconciliation:

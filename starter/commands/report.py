@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any, TypeVar
-
-import typer
 
 from cutter.catalogue import Role
 from cutter.domain import ids
@@ -19,6 +16,7 @@ from cutter.settings import load
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
+from starter.commands.options import RUN_OR_BATCH, Out
 from starter.commands.status import view_of
 from starter.console.output_file import write_out
 from starter.console.terminal import AsJson, show
@@ -29,13 +27,13 @@ Listed = TypeVar("Listed", ShownDocument, QueueEntry)
 
 
 def report(
-    run: Annotated[str, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest)")],
-    out: Annotated[
-        Path | None, typer.Option(help="File to write; default: <state_dir>/reports/<id>.html", dir_okay=False)
-    ] = None,
+    run: Annotated[str, RUN_OR_BATCH],
+    out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the report of a run or a batch: one page for a browser, a phone or paper; print its path.
+
+    The default file is <state_dir>/reports/<id>.html.
 
     Example: cutter report ICX-LAW-2026-001
     """

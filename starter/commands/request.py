@@ -22,6 +22,7 @@ from cutter.request_view.view import RequestView
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
 from starter.approver import signing_desk
+from starter.commands.options import Out, Run
 from starter.console.output_file import write_out
 from starter.console.terminal import AsJson, say, show, write
 from starter.operator import request_state
@@ -36,18 +37,17 @@ class Form(StrEnum):
 
 
 def request(
-    run: Annotated[str, typer.Argument(help="Run id, or document id (its open run, else its newest)")],
+    run: Run,
     form: Annotated[Form, typer.Option(help="html: a page to read; md: the request document; json: for tools")]
     = Form.HTML,
-    out: Annotated[
-        Path | None, typer.Option(help="File; a page's default is below <state_dir>/requests", dir_okay=False)
-    ] = None,
+    out: Out = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in your browser.")] = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Compute every digest of a request again on this machine, then show its findings, tree and text.
 
-    The page needs no network. Markdown and JSON go to standard output unless --out names a file.
+    The page needs no network, and its default file is below <state_dir>/requests. Markdown and JSON go to standard
+    output unless --out names a file.
 
     Example: cutter request ICX-LAW-2026-001 --open
     """
@@ -57,7 +57,10 @@ def request(
     run_id = run_rows.run_id_of(settings, run)
     over = request_state.over(settings, run_id)
     if form is Form.MARKDOWN:
-        document, body, newer = _document(settings, run_id)
+        # PostgreSQL has the digest of the document's bytes, so an old one is shown as it was signed. What it shows is
+        # built again only while somebody can still sign it.
+        document, body, is_open = signing_desk.read_newest(settings, run_id)
+        newer = signing_desk.recompute(settings, document).newer if is_open else None
         first = f"> **{escape(over)}** `cutter report {run_id}` shows the run.\n\n" if over else ""
         first += f"> **{escape(newer)}**\n\n" if newer else ""
         shown = first.encode() + body
@@ -75,17 +78,6 @@ def request(
         "sha256": sha256_hex(shown), "view_digest": document.view_digest,
     }  # fmt: skip
     show(answer, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
-
-
-def _document(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, str | None]:
-    """The request document, and the newer version if one is registered. What it shows is built again only while
-    somebody can still sign it.
-
-    PostgreSQL has the digest of its bytes, so that an old one is shown as people signed it, whatever was changed since.
-    """
-    document, data, is_open = signing_desk.read_newest(settings, run_id)
-    newer = signing_desk.recompute(settings, document).newer if is_open else None
-    return document, data, newer
 
 
 def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestView, over: str = "") -> bytes:

@@ -7,33 +7,24 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-import typer
-
 from cutter.batch import resume_plan
 from cutter.batch.view import BatchView
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
 from starter.approver import orders
+from starter.commands.options import BATCH_ID, WATCH, ApprovalSet, Wait
 from starter.console.terminal import AsJson
 from starter.operator.batch_outcome import outcome
 from starter.operator.batch_resume import go_on, hand_over
 from temporal import batches, runs
 from temporal.client import connect
 
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for people (exit 3)")]
-Watch = Annotated[
-    bool | None,
-    typer.Option(
-        "--watch/--no-watch", help="--wait with a live table or a line for each change; default on a terminal"
-    ),
-]
-
 
 def resume_batch(
-    batch_id: Annotated[str, typer.Option(help="The batch's id")],
-    approval_set: Annotated[str | None, typer.Option(help="Folder of signed approvals, here or in the KB")] = None,
+    batch_id: Annotated[str, BATCH_ID],
+    approval_set: ApprovalSet = None,
     wait: Wait = False,
-    watch: Watch = None,
+    watch: Annotated[bool | None, WATCH] = None,
     as_json: AsJson = False,
 ) -> None:
     """Continue a batch: hand over approvals of a signing session, or start its workflow again.

@@ -7,7 +7,7 @@ import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from temporalio.client import Client, WorkflowHandle
@@ -27,6 +27,7 @@ from cutter.storage import enacted_documents as law
 from cutter.storage import likely_names
 from cutter.storage import runs as run_rows
 from starter.approver import orders
+from starter.commands.options import BATCH_ID, WATCH, ApprovalSet, RunMode, SourceUri, Wait
 from starter.commands.resume_batch import resume_batch
 from starter.commands.status import lines_of_run, render_run
 from starter.console.failures import as_failure
@@ -41,18 +42,14 @@ from temporal.executions import open_execution_of
 from temporal.names import document_workflow_id
 from temporal.runs import OrderReply
 
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends or waits for a person (exit 3).")]
-
 
 def run(
     document: Annotated[str, typer.Argument(help="Document id, such as ICX-LAW-2026-001")],
-    mode: Annotated[str, typer.Option(help="live, or dryrun: rehearse the write and roll it back")] = "live",
+    mode: RunMode = "live",
     wait: Wait = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="--wait with a live table; on a pipe one line for each change.")
-    ] = False,
+    watch: Annotated[bool, WATCH] = False,
     amends: Annotated[str | None, typer.Option(help="The failed run that this one corrects")] = None,
-    source_uri: Annotated[str | None, typer.Option(help="Refuse unless the source was registered from here")] = None,
+    source_uri: SourceUri = None,
     priority: Annotated[
         int,
         typer.Option(help=f"0 to {limits.PRIORITY_MAX} as in a queue, lower first; large numbers come after batches"),
@@ -64,17 +61,13 @@ def run(
     Example: cutter run ICX-LAW-2026-001 --watch
     """
     settings = load()
-    if mode not in ("live", "dryrun"):
-        raise InvalidInput(f"--mode {mode}: live or dryrun")
     if not 0 <= priority <= limits.PRIORITY_MAX:
         raise InvalidInput(f"--priority {priority}: 0 to {limits.PRIORITY_MAX}, lower first")
     shown = watched if watch and not as_json else said if wait or watch else None
     likely_names.require_tenant(settings)
     if mode == "live":
         law.require_can_be_enacted(settings, document, waits=shown is not None)
-    started = asyncio.run(
-        _start(settings, ids.document_id(document), cast(Mode, mode), amends, source_uri, shown, priority)
-    )
+    started = asyncio.run(_start(settings, ids.document_id(document), mode, amends, source_uri, shown, priority))
     _report(settings, started, as_json=as_json, wait=shown is not None)
 
 
@@ -82,8 +75,8 @@ def resume(
     run_id: Annotated[str | None, typer.Option(help="The run's id")] = None,
     document_id: Annotated[str | None, typer.Option(help="Or the document's: its open run, else its newest")] = None,
     approval_kb_id: Annotated[str | None, typer.Option(help="KB id of a signed approval")] = None,
-    batch_id: Annotated[str | None, typer.Option(help="Or a whole batch: see resume-batch")] = None,
-    approval_set: Annotated[str | None, typer.Option(help="Of a batch: folder of signed approvals")] = None,
+    batch_id: Annotated[str | None, BATCH_ID] = None,
+    approval_set: ApprovalSet = None,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:

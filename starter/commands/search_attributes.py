@@ -1,4 +1,4 @@
-"""IO: creates the search attributes, idempotently."""
+"""IO: creates the search attributes, idempotently, for `cutter up` and `cutter reconcile --every`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSe
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.errors import CutterError, Refused
-from cutter.settings import Settings, load
-from starter.console.terminal import AsJson, say, show, table
+from cutter.settings import Settings
+from starter.console.terminal import say
 from temporal.client import connect
 from temporal.names import SEARCH_ATTRIBUTE_TYPES
 
@@ -86,18 +86,4 @@ def refused(problem: RPCError, namespace: str, missing: Mapping[str, str] | None
         f"with `temporal operator search-attribute remove --namespace {namespace} --name NAME`, or name another "
         "namespace in CUTTER_TEMPORAL_NAMESPACE",
         code="no_room",
-    )
-
-
-def search_attributes(as_json: AsJson = False) -> None:
-    """Create the missing search attributes for the filters of the Web UI.
-
-    Example: cutter search-attributes
-    """
-    ensure(load())
-    names = list(SEARCH_ATTRIBUTE_TYPES)
-    show(
-        {"search_attributes": names},
-        as_json=as_json,
-        render=lambda out: out.print(table(("name",), [(n,) for n in names])),
     )

@@ -4,19 +4,17 @@ people register; gates only read.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cutter import sources
-from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.settings import load
-from cutter.storage.pools import session
-from cutter.storage.records import records
 from starter.commands import text_options
+from starter.commands.options import OptionalReason, Reason, SourceUri, day
 from starter.console.terminal import AsJson, fields, say, show, table
 
 
@@ -25,10 +23,8 @@ def add(
     file: Annotated[Path, typer.Argument(help="The law's text, UTF-8")],
     document_id: Annotated[str, typer.Option(help="Business key, such as ICX-LAW-2026-001")],
     profile: text_options.Profile = text_options.PROFILE,
-    docprefix: Annotated[
-        str | None, typer.Option(help="First segment of every address, 3 to 32; default: the document id")
-    ] = None,
-    source_uri: Annotated[str | None, typer.Option(help="Where the text comes from")] = None,
+    docprefix: text_options.DocPrefix = None,
+    source_uri: SourceUri = None,
     duplicates: text_options.Duplicates = None,
     empty: text_options.Empty = None,
     scope: text_options.Scope = None,
@@ -44,7 +40,7 @@ def add(
     correction: Annotated[
         bool, typer.Option("--correction", help="The text corrects the law in force, from the same day; needs --reason")
     ] = False,
-    reason: text_options.Reason = None,
+    reason: OptionalReason = None,
     force: Annotated[bool, typer.Option("--force", help="Register the text even if a run would refuse it.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -60,7 +56,7 @@ def add(
     registration = sources.Registration(
         document_id=document_id, docprefix=docprefix, profile=profile, options=options, source_uri=source_uri,
         normalise=normalise, forbidden=tuple(forbid or ()), remove_direction_marks=remove_direction_marks,
-        effective=text_options.day(effective), correction=text_options.because_of(correction, reason),
+        effective=day("--effective", effective), correction=text_options.because_of(correction, reason),
     )  # fmt: skip
     data = sources.read(file)
     if not text_options.is_typed(context, "profile"):
@@ -95,44 +91,9 @@ def as_read(answer: dict[str, object], document_id: str, profile: str, size: int
     return {**ordered, "next": f"cutter run {document_id}"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A registered document with its newest version."""
-
-    document_id: str
-    docprefix: str
-    version: int
-    sha256: str
-    profile: str
-    size_bytes: int
-    tenant: str
-
-    def as_shown(self) -> dict[str, object]:
-        """By column."""
-        return {
-            "document": self.document_id, "docprefix": self.docprefix, "version": self.version, "sha256": self.sha256,
-            "profile": self.profile, "bytes": self.size_bytes, "tenant": self.tenant,
-        }  # fmt: skip
-
-
-SOURCES = records("sources", Source)
-COLUMNS = ("document", "docprefix", "version", "sha256", "profile", "bytes", "tenant")
-
-
-def list_sources(as_json: AsJson = False) -> None:
-    """List the registered documents with their newest version.
-
-    Example: cutter source list
-    """
-    with session(load(), Role.OPERATOR) as connection:
-        entries = [source.as_shown() for source in SOURCES.all(connection)]
-    rows = [list({**entry, "sha256": str(entry["sha256"])[:16]}.values()) for entry in entries]
-    show(entries, as_json=as_json, render=lambda out: out.print(table(COLUMNS, rows)))
-
-
 def repeal(
     document: Annotated[str, typer.Argument(help="The enacted law's document id")],
-    reason: Annotated[str, typer.Option(help="Why the law ends, in one sentence; the request shows it")],
+    reason: Reason,
     effective: text_options.Effective = None,
     as_json: AsJson = False,
 ) -> None:
@@ -140,7 +101,7 @@ def repeal(
 
     Example: cutter repeal ICX-LAW-2026-001 --effective 2027-01-01 --reason "replaced by ICX-LAW-2026-014"
     """
-    day = text_options.day(effective)
-    answer = asdict(sources.repeal(load(), ids.document_id(document), effective=day, reason=reason))
+    begins = day("--effective", effective)
+    answer = asdict(sources.repeal(load(), ids.document_id(document), effective=begins, reason=reason))
     show(answer, as_json=as_json, render=lambda out: out.print(
         table(("field", "value"), sorted(answer.items()), title=f"next: cutter run {document}")))  # fmt: skip

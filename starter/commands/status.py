@@ -22,10 +22,11 @@ from cutter.settings import Settings, load
 from cutter.storage import blocked_workers
 from cutter.storage import runs as run_rows
 from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import Connection, session
+from cutter.storage.pools import session
 from cutter.storage.records import Rows, values
 from starter.commands import tenants
 from starter.commands.lifecycle_view import status_as
+from starter.commands.options import RUN_OR_BATCH, WATCH
 from starter.console.terminal import AsJson, Listing, line, table
 from starter.console.watch import follow
 from starter.operator import run_status
@@ -59,13 +60,11 @@ class Overview:
 
 
 def status(
-    run: Annotated[
-        str | None, typer.Argument(help="Run id, batch id, or document id (its open run, else its newest); none: all")
-    ] = None,
+    run: Annotated[str | None, RUN_OR_BATCH] = None,
     as_kind: Annotated[
         str | None, typer.Option("--as", help="In a seed's terms: request, run or task; for a batch: workstream")
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Follow until everything shown has ended.")] = False,
+    watch: Annotated[bool, WATCH] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show one run or one batch; or all open batches, the newest run of every document, and tenants with their caps.
@@ -77,7 +76,10 @@ def status(
         status_as(settings, as_kind, run, watch=watch, as_json=as_json)
         return
     if run is None:
-        follow(lambda: newest(settings), _table_of_all, _lines_of_runs, _over, watch=watch, as_json=as_json)
+        follow(
+            lambda: newest(settings), _table_of_all, _lines_of_runs,
+            lambda view: all(run.ended_utc is not None for run in view.runs), watch=watch, as_json=as_json,
+        )  # fmt: skip
         return
     if ids.is_batch_id(run):
         status_of_batch(settings, run, watch=watch, as_json=as_json)
@@ -87,7 +89,10 @@ def status(
     except NotFound:
         # Temporal's client is imported only here, because the import is slow and only a name without a run needs it.
         run_id = str(importlib.import_module("temporal.foreign_workflows").run_id_of(settings, run))
-    follow(lambda: view_of(settings, run_id), render_run, lines_of_run, _ended, watch=watch, as_json=as_json)
+    follow(
+        lambda: view_of(settings, run_id), render_run, lines_of_run, lambda view: view.ended_utc is not None,
+        watch=watch, as_json=as_json,
+    )  # fmt: skip
 
 
 def view_of(settings: Settings, run_id: str) -> ShownRun:
@@ -105,7 +110,13 @@ def newest(settings: Settings) -> Overview:
         runs = with_holds(settings, connection, run_status.newest_runs(connection))
         undelivered = list(health.sentences(health.health(connection)))
         stuck = [worker.sentence for worker in blocked_workers.blocked(connection)]
-        first = None if runs else _first_step(connection)
+        first, document_id = None, FIRST_DOCUMENT.first(connection) if not runs else None
+        if not runs:
+            first = "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
+            if IN_FORCE.first(connection) is None:
+                first = "cutter approvers init --approver NAME=KEY.asc"
+            elif document_id is not None:
+                first = f"cutter run {document_id}"
     return Overview(
         runs=runs,
         next=first,
@@ -115,24 +126,6 @@ def newest(settings: Settings) -> Overview:
         messages=undelivered,
         blocked=stuck,
     )
-
-
-def _first_step(connection: Connection) -> str:
-    """The next command of a deployment that has no run yet."""
-    if IN_FORCE.first(connection) is None:
-        return "cutter approvers init --approver NAME=KEY.asc"
-    document_id = FIRST_DOCUMENT.first(connection)
-    if document_id is None:
-        return "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
-    return f"cutter run {document_id}"
-
-
-def _over(view: Overview) -> bool:
-    return all(run.ended_utc is not None for run in view.runs)
-
-
-def _ended(view: ShownRun) -> bool:
-    return view.ended_utc is not None
 
 
 def _lines_of_runs(view: Overview) -> list[str]:
@@ -167,23 +160,20 @@ def _table_of_all(view: Overview) -> RenderableType:
     below = ["", tenants.listing(view.tenants)] if view.tenants else []
     held: list[RenderableType] = ["", *map(line, view.lanes)] if view.lanes else []
     unheard: list[RenderableType] = ["", *map(line, view.messages)] if view.messages else []
-    unheard += [line("next: cutter notify list")] if unheard else []
+    unheard += [line("next: cutter notify check")] if unheard else []
     stuck: list[RenderableType] = ["", *map(line, view.blocked)] if view.blocked else []
-    return Group(*above, _table_of_runs(view), *below, *held, *stuck, *unheard)
-
-
-def _table_of_runs(view: Overview) -> RenderableType:
-    if not view.runs:
-        return f"no runs yet\nnext: {view.next}"
-    return Listing(
-        columns=("document", "state", "gates", "since", "expires"),
-        rows=[
-            (run.document_id, run.state + _ended_as(run.outcome), f"{run.gates_passed}/{len(GATES)}",
-             short_time(run.since_utc), short_time(run.expires_utc))
-            for run in view.runs
-        ],
-        commands=[run.next for run in view.runs],
-    )  # fmt: skip
+    runs: RenderableType = f"no runs yet\nnext: {view.next}"
+    if view.runs:
+        runs = Listing(
+            columns=("document", "state", "gates", "since", "expires"),
+            rows=[
+                (run.document_id, run.state + _ended_as(run.outcome), f"{run.gates_passed}/{len(GATES)}",
+                 short_time(run.since_utc), short_time(run.expires_utc))
+                for run in view.runs
+            ],
+            commands=[run.next for run in view.runs],
+        )  # fmt: skip
+    return Group(*above, runs, *below, *held, *stuck, *unheard)
 
 
 def render_run(view: ShownRun) -> RenderableType:

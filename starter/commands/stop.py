@@ -1,4 +1,4 @@
-"""IO: `cutter stop|cancel|void|acknowledge-drift`: people's instructions to a run, other than approvals.
+"""IO: `cutter stop|cancel|void`, and the acknowledgement of drift: instructions of people other than approvals.
 
 Stop and cancel need no signature and work while Temporal is down. The latch in PostgreSQL holds back every write, and
 the signal only tells the workflow at once. Void and the acknowledgement of drift are signed orders.
@@ -10,16 +10,14 @@ import asyncio
 import getpass
 import textwrap
 from dataclasses import replace
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch.state import ENDS
 from cutter.catalogue import GATES, Role
 from cutter.domain import ids
-from cutter.domain.next_step import StepFacts, next_step
+from cutter.domain.next_step import next_step
 from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
@@ -29,7 +27,7 @@ from cutter.storage.answers import Decided, Drift
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
 from starter.approver import orders
-from starter.commands.approve import Approver, Home, Key, Run
+from starter.commands.options import Approver, GpgHome, Key, Reason, Run
 from starter.console.confirmation import Yes
 from starter.console.failures import of_answer
 from starter.console.terminal import AsJson, ExitCode, end, fields, progress, show
@@ -39,7 +37,6 @@ from temporal.client import connect
 from temporal.executions import tell
 from temporal.holds import Hold
 
-Reason = Annotated[str, typer.Option(help="Why, in one line; it is recorded")]
 Kind = Literal["stop", "cancel"]
 
 
@@ -62,7 +59,7 @@ def cancel(run: Run, reason: Reason, as_json: AsJson = False) -> None:
 
 
 def void(
-    run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
+    run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: GpgHome = None, yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Void an open or failed run with a signature, and withdraw its drafts. Enacted law is never voided.
@@ -91,14 +88,8 @@ def void(
     _show({"run_id": run_id, "decision": schema.VOID, "kb_id": name, **reply.as_json()}, as_json=as_json)
 
 
-def acknowledge_drift(
-    run: Run, reason: Reason, approver: Approver = None, key: Key = None, gpg_home: Home = None, yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:  # fmt: skip
-    """Show what differs in the database now, and accept exactly that state with a signature; the run then continues.
-
-    Example: cutter acknowledge-drift ICX-LAW-2026-001 --reason "index added by the owner, see change 12"
-    """
+def acknowledge_drift(run: str, reason: str, keys: orders.Keys, *, yes: bool, as_json: bool) -> None:
+    """Show what differs in the database now, and accept exactly that state with a signature. The run then continues."""
     settings = load()
     run_id = run_rows.run_id_of(settings, run)
     record = run_rows.sidecar(settings, run_id).run
@@ -107,10 +98,7 @@ def acknowledge_drift(
         raise Refused(
             f"{run_id} is {record.state}, not stopped by drift: see", then=f"cutter status {run_id}", code="no_drift"
         )
-    order = orders.prepare(
-        settings, record, schema.ACKNOWLEDGE_DRIFT, reason, orders.Keys(approver, key, gpg_home),
-        fingerprint=drift.fingerprint,
-    )  # fmt: skip
+    order = orders.prepare(settings, record, schema.ACKNOWLEDGE_DRIFT, reason, keys, fingerprint=drift.fingerprint)
     orders.confirm(order, drift_rows(drift), yes=yes)
     name = orders.sign(settings, order)
     reply = orders.hand_over(settings, record, name)
@@ -146,6 +134,8 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     if answer.status != "stopped":
         raise Refused(f"{run_id} ended meanwhile as {answer.state or 'unknown'}: nothing to {kind}", code="run_ended")
     delivered, note, hold = asyncio.run(_deliver(settings, record, kind, text))
+    state = "stopped_stop" if kind == "stop" else "stopped_cancel" if answer.wrote else "voided_cancelled"
+    after = next_step(replace(sidecar.step_facts, state=state, latched=True)).command
     outcome = {
         "run_id": run_id,
         "document_id": record.document_id,
@@ -155,7 +145,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         "units": "draft units of this run are in the database" if answer.wrote else "nothing was written",
         "workflow_told": delivered,
         "note": note,
-        "next": hold.command if hold else _after(sidecar.step_facts, kind, wrote=answer.wrote, delivered=delivered),
+        "next": hold.command if hold else after if delivered else "cutter reconcile",
     }
     show(outcome, as_json=as_json, render=lambda out: out.print(fields(outcome), soft_wrap=True))
 
@@ -195,14 +185,6 @@ async def _deliver(settings: Settings, run: RunRecord, kind: Kind, reason: str) 
         return await tell(client, run, kind, reason)
     except Unavailable:
         return False, "Temporal does not answer: the latch alone is set, and no gate writes past it", None
-
-
-def _after(run: StepFacts, kind: Kind, *, wrote: bool, delivered: bool) -> str:
-    """The command that comes after the workflow has obeyed."""
-    if not delivered:
-        return "cutter reconcile"
-    state = "stopped_stop" if kind == "stop" else "stopped_cancel" if wrote else "voided_cancelled"
-    return next_step(replace(run, state=state, latched=True)).command
 
 
 def _show(answered: dict[str, Any], *, as_json: bool) -> None:

@@ -1,8 +1,7 @@
-"""Orchestration: the options about a law's text that `mark`, `source add` and `batch --check` share."""
+"""Orchestration: the options about a law's text that `mark` and `source add` share."""
 
 from __future__ import annotations
 
-from datetime import date, datetime
 from typing import Annotated
 
 import typer
@@ -17,8 +16,8 @@ ID_TO_CHOOSE = "DOCUMENT"
 """What a printed command says in the place of an id that a person chooses."""
 
 Profile = Annotated[str, typer.Option(help=f"{', '.join(marking.PROFILES)}, or a YAML file.")]
-CheckProfile = Annotated[
-    str | None, typer.Option("--profile", help="With --check: another profile than the registered one")
+DocPrefix = Annotated[
+    str | None, typer.Option("--docprefix", help="First segment of every address; default: the document id, or LAW")
 ]
 Duplicates = Annotated[str | None, typer.Option(help="refuse, or ordinal: repeats become ~2, ~3 …; default: profile's")]
 Empty = Annotated[
@@ -97,17 +96,6 @@ def as_typed(context: typer.Context, *, skip: tuple[str, ...]) -> list[str]:
 Effective = Annotated[
     str | None, typer.Option(help="Day from which the law holds, such as 2027-01-01; default: the day of its enactment")
 ]
-Reason = Annotated[str | None, typer.Option(help="Why the law changes, in one sentence; the request shows it")]
-
-
-def day(text: str | None) -> date | None:
-    """A calendar day in the form YYYY-MM-DD."""
-    if text is None:
-        return None
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").date()
-    except ValueError:
-        raise InvalidInput(f"--effective {text}: give a day as YYYY-MM-DD, such as 2027-01-01") from None
 
 
 def because_of(correction: bool, reason: str | None) -> str | None:

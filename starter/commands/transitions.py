@@ -1,6 +1,4 @@
-"""IO: `cutter transitions`: checks a file of transitions from any program, and writes all transitions of the
-database.
-"""
+"""IO: `cutter transitions export`: writes all transitions of the database as one stream."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from time import sleep
-from typing import Annotated, Any, NoReturn, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 from psycopg import Connection, IsolationLevel
@@ -17,67 +15,47 @@ from psycopg import Connection, IsolationLevel
 from cutter.catalogue import Role
 from cutter.limits import TRANSITIONS_PAUSE_SECONDS
 from cutter.projections.transitions_corpus import Follower, gathered
-from cutter.projections.transitions_file import told
 from cutter.settings import Settings, load
 from cutter.storage.pools import session
+from starter.commands.options import Out
 from starter.console.output_file import output
-from starter.console.terminal import AsJson, ExitCode, end, say, show, write
+from starter.console.terminal import AsJson, say, show
 
 app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
 
 
-@app.callback()
-def transitions() -> None:
-    """Files of transitions (transitions.jsonl)."""
-
-
-@app.command()
-def validate(
-    file: Annotated[str, typer.Argument(help="A transitions.jsonl; - is the standard input")], as_json: AsJson = False
-) -> None:
-    """Check schema, legality, invariants and time of every transition; exit 1 if there is a finding.
-
-    Example: cutter transitions validate .cutter/runs/RUN/transitions.jsonl
-    """
-    valid = told(file, write, as_json=as_json)
-    end(ExitCode.DONE if valid else ExitCode.FAILED)
-
-
 @app.command()
 def export(
-    out: Annotated[Path | None, typer.Option(help="A file; default: standard output")] = None,
+    out: Out = None,
     follow: Annotated[bool, typer.Option("--follow", help="Continue with new transitions until Ctrl-C.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write every transition of all runs, batches, tasks and workers as one stream, in the order of time.
 
-    Each line is one JSON object. The stream is one snapshot of the database. It is sorted on disk, so memory does not
-    grow with the database. With --follow, each later transition follows when no earlier one can come.
+    It goes to standard output without --out. Each line is one JSON object. The stream is one snapshot of the database.
+    It is sorted on disk, so memory does not grow with the database. With --follow, each later transition follows when
+    no earlier one can come.
 
     Example: cutter transitions export --out transitions.jsonl
     """
+    settings, count = load(), 0
     if follow:
-        _follow(load(), out)
-    count = 0
-    with _snapshot(load()) as connection:
+        with closing(Follower()) as follower, _target(out) as stream:
+            while True:
+                with _snapshot(settings) as connection:
+                    stream.writelines(f"{line}\n" for line in follower.look(connection))
+                stream.flush()
+                sleep(TRANSITIONS_PAUSE_SECONDS)
+    with _snapshot(settings) as connection:
         spool = gathered(connection)
     with closing(spool), _target(out) as stream:
         for line in spool.ordered():
             count += stream.write(f"{line}\n") > 0
     if out is None:
         return  # the stream itself is JSON lines
-    check = f"cutter transitions validate {out}"
+    check = f"cutter verify {out}"
     answer = {"transitions": count, "out": str(out), "next": check}
     show(answer, as_json=as_json, render=lambda _: say(f"{count} transitions in {out}; to check them: {check}"))
-
-
-def _follow(settings: Settings, out: Path | None) -> NoReturn:
-    with closing(Follower()) as follower, _target(out) as stream:
-        while True:
-            with _snapshot(settings) as connection:
-                stream.writelines(f"{line}\n" for line in follower.look(connection))
-            stream.flush()
-            sleep(TRANSITIONS_PAUSE_SECONDS)
 
 
 @contextmanager

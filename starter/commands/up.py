@@ -173,7 +173,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
             # The shipped policy allows every side effect of the product. An existing policy is not changed.
             if effect_policy.in_force(connection) is effect_policy.NONE:
                 effect_policy.install(connection, shipped())
-                say("installed the shipped effect policy; `cutter policy check --current` shows its rules")
+                say("installed the shipped effect policy; `cutter policy explain` shows its rules")
         services += _start_temporal(settings, status)
         ask = partial(_answered, settings, status)
         status("registering search attributes")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated
@@ -20,13 +19,12 @@ from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.domain.worker_status import Heartbeat, ShownWorker, WorkerReport, worker_report
 from cutter.errors import Unavailable
-from cutter.lifecycle.history import of_audit
 from cutter.settings import Settings, load
 from cutter.storage.pools import Connection, session
 from cutter.storage.queries import query
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import records
 from starter.console.failures import as_failure
-from starter.console.terminal import AsJson, ExitCode, Listing, end, say, show, write
+from starter.console.terminal import AsJson, ExitCode, Listing, end, say, show
 from temporal import names
 from temporal.client import connect, unanswered
 
@@ -35,14 +33,10 @@ KINDS = (TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, TaskQueueType.TASK_QUEUE_TYPE_W
 
 
 WORKERS = records("workers", Heartbeat.of)
-EVENTS: Rows[str] = values("worker_events")
 
 
 def workers(
     gone: Annotated[bool, typer.Option("--all", help="Also list workers that shut down within a week")] = False,
-    transitions: Annotated[
-        bool, typer.Option("--transitions", help="Print every worker's transitions instead, one JSON object a line")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the workers of the task queues: state, slots, last heartbeat, build id.
@@ -53,9 +47,6 @@ def workers(
     Example: cutter workers --all
     """
     settings = load()
-    if transitions:
-        write(*events(settings))
-        return
     report = look(settings)
     if not gone:
         report = replace(report, workers=tuple(worker for worker in report.workers if worker.state != "shutdown"))
@@ -94,15 +85,6 @@ def heartbeats_of(connection: Connection) -> list[Heartbeat]:
     """The last heartbeats of the workers with their present states."""
     connection.execute(query("judge_workers"))
     return WORKERS.all(connection)
-
-
-def events(settings: Settings) -> Iterator[str]:
-    """The transitions of all workers in their order, as lines of a transitions.jsonl (seed 004 "Event Schema")."""
-    with session(settings, Role.OPERATOR) as connection:
-        for body in EVENTS.sent(connection):
-            event = of_audit(str(body))
-            if event is not None:
-                yield event.line()
 
 
 async def _asked(settings: Settings) -> tuple[dict[str, list[str]], dict[str, str]]:

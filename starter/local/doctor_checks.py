@@ -174,14 +174,15 @@ def approvers(settings: Settings, _: Connection) -> Check:
         remedy = "cutter approvers init --approver NAME=KEY.asc"
         return bad(checks.SIGNERS, "no policy is installed: nobody may sign", remedy)
     except CutterError as problem:
-        return bad(checks.SIGNERS, str(problem), "cutter approvers show")
+        return bad(checks.SIGNERS, str(problem), remedy_of(problem))
     names = sorted({approver.name for approver in policy.approvers})
     me = getpass.getuser()
     if set(names) <= {me}:
         add = "cutter approvers propose --approver NAME=KEY.asc"
         text = f"only {me} may sign, and nobody may approve a run that they started"
         return bad(checks.SIGNERS, text, f"`{add}`, or let another user start the runs", then=add)
-    return ok(checks.SIGNERS, ", ".join(names))
+    people = ", ".join(f"{person.name} ({person.fingerprint})" for person in policy.approvers)
+    return ok(checks.SIGNERS, f"epoch {policy.number}, signing {policy.signing}: {people}")
 
 
 def runs(settings: Settings, connection: Connection) -> Check:
@@ -243,7 +244,7 @@ def messages(settings: Settings, connection: Connection) -> Check:
         return unseen(checks.MESSAGES, "no channel was served yet", remedy)
     wrong = "; ".join(health.sentences(rows))
     if wrong:
-        return bad(checks.MESSAGES, wrong, "cutter notify list")
+        return bad(checks.MESSAGES, wrong, "cutter notify check")
     return ok(checks.MESSAGES, f"arrive by {', '.join(channel.name for channel in rows)}")
 
 

@@ -1,8 +1,4 @@
-"""IO: the marking of each document of a queue, for `cutter orchestrate batch --check`.
-
-Without options each text is marked as it is registered. The options of `cutter mark` show what the queue would give if
-the texts were registered with them.
-"""
+"""IO: the marking of each document of a queue as it is registered, for `cutter orchestrate batch --check`."""
 
 from __future__ import annotations
 
@@ -11,7 +7,6 @@ from dataclasses import dataclass
 
 from cutter import sources
 from cutter.batch.queue import Problem, QueueRefused
-from cutter.errors import InvalidInput
 from cutter.marking import Marking, MarkRefusal
 from cutter.settings import Settings
 from cutter.storage.batches import Admission
@@ -26,19 +21,7 @@ class Marked:
     findings: int
 
 
-def require_check(given: sources.Wanted, *, check: bool) -> None:
-    """Refuse options about the text without --check, because a batch marks the registered texts."""
-    if given != sources.Wanted() and not check:
-        raise InvalidInput(
-            f"{', '.join(given.names())}: only --check takes options about the texts; to change how they are cut, "
-            "register them again with",
-            then="cutter source add",
-        )
-
-
-def mark_all(
-    settings: Settings, connection: Connection, admission: Admission, wanted: sources.Wanted
-) -> dict[str, Marked]:
+def mark_all(settings: Settings, connection: Connection, admission: Admission) -> dict[str, Marked]:
     """The marking of each document that would start. Raises QueueRefused with every document that a run could not mark
     or enact.
     """
@@ -46,7 +29,7 @@ def mark_all(
     marked: dict[str, Marked] = {}
     starts = {row.document_id for row in admission.rows if row.decided is None}
     for item in (item for item in admission.queue.items if item.document_id in starts):
-        result = sources.marking_of_registered(settings, connection, item.document_id, wanted)
+        result = sources.marking_of_registered(settings, connection, item.document_id)
         if isinstance(result, MarkRefusal):
             text = f"{item.document_id} would be refused ({result.code}): {result.message}"
             problems.append(Problem(

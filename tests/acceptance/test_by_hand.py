@@ -132,7 +132,7 @@ def test_a_stop_reports_own_words_resume_a_stopped_run_and_acknowledge_a_drift(s
     try:
         standing.signal(document, standing.approve(run_id))
         report = stop_report(standing, run_id, "stopped_drift_functions")
-        assert f"cutter acknowledge-drift {document} --reason TEXT" in report
+        assert f"cutter approve {document} --decision acknowledge_drift --reason TEXT" in report
         assert "work_mem=8MB" in report
         follow(standing, report, tmp_path / "drift")
         wait(lambda: standing.waits_in(run_id) == "awaiting_lifecycle_authorization", seconds=60, what="it goes on")

@@ -40,7 +40,7 @@ def marking() -> Iterator[Stack]:
 
 
 def laws(made: Stack) -> set[str]:
-    return {row["document"] for row in made.json("law", "list")}
+    return {row["document_id"] for row in made.json("law", "show")["registered"]}
 
 
 def files(made: Stack) -> set[Path]:

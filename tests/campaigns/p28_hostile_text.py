@@ -167,7 +167,7 @@ def worker(made: Deployment, text: str) -> Written:
         (name, text[:100]),
         role="cutter_verify",
     )
-    shown = (("workers",), ("workers", "--all"), ("workers", "--transitions"))
+    shown = (("workers",), ("workers", "--all"), ("transitions", "export"))
     return Written(shown=shown, desk=("/inbox",))
 
 

@@ -26,7 +26,7 @@ DECISIONS: dict[str, Words] = {
     "stop": ("stop", "{decided}", "--reason", "let me look"),
     "resume": ("approve", "{decided}", "--decision", "resume", "--reason", "it is right"),
     "approve": ("approve", "{decided}"),
-    "acknowledge": ("acknowledge-drift", "{decided}", "--reason", "the owner raised it"),
+    "acknowledge": ("approve", "{decided}", "--decision", "acknowledge_drift", "--reason", "the owner raised it"),
     "revoke": ("revoke", "{decided}", "--approval", "0" * 64, "--reason", "signed by mistake"),
     "cancel": ("cancel", "{decided}", "--reason", "wrong text"),
     "void": ("void", "{decided}", "--reason", "wrong text"),
@@ -63,16 +63,12 @@ LOOKS: dict[str, Words] = {
     "search": ("law", "search", "scope"),
     "difference": ("law", "diff", "{document}"),
     "export": ("law", "export", "{document}", "--out", "{folder}/{name}.json"),
-    "verify": ("law", "verify", "{folder}/{name}.json"),
-    "site of a law": ("law", "site", "{document}", "-o", "{folder}/{name}-site"),
-    "approvers": ("approvers", "show"),
-    "policy": ("policy", "check", "--current"),
+    "verify": ("verify", "{folder}/{name}.json"),
+    "policy": ("policy", "explain"),
     "policy of a gate": ("policy", "explain", "--gate", "IG_cut_leg_a_execute", "--document", "{document}"),
     "install the policy": ("policy", "install"),
-    "notify": ("notify", "deliver"),
-    "test message": ("notify", "test", "webhook"),
-    "messages again": ("notify", "again", "webhook"),
-    "notifications": ("notify", "list"),
+    "test message": ("notify", "check", "webhook"),
+    "notifications": ("notify", "check"),
     "doctor": ("doctor",),
     "caps": ("tenants", "set", "north", "--weight", "2"),
     "status": ("status",),
@@ -82,11 +78,8 @@ LOOKS: dict[str, Words] = {
 
 FILES = "it reads files alone, and no deployment"
 SERVERS = "it begins or ends servers, and reads no runs"
-TEMPORAL = "it asks Temporal alone"
 
 NOT_TYPED = {
-    "source list": "it lists every registered document",
-    "law list": "it lists every law",
     "tenants": "it counts the documents of every tenant",
     "transitions export": "it writes the transitions of everything",
     "backup verify": "it reads one backup, in a database of its own",
@@ -98,22 +91,18 @@ NOT_TYPED = {
     "down": SERVERS,
     "demo": "it does what this test does, in a deployment of its own",
     "desk": "a server whose pages ask what `status`, `inbox`, `request` and `law` ask",
-    "notify serve": "a server that delivers as `notify deliver` does, and takes answers as `approve` does",
+    "notify serve": "a server that delivers as `reconcile` does, and takes answers as `approve` does",
     "mark": FILES,
     "profile suggest": FILES,
     "profile words": "it adds words to the vocabulary, and reads no runs",
-    "audit verify": FILES,
-    "evidence verify": FILES,
-    "transitions validate": FILES,
     "keys make": FILES,
     "keys import": FILES,
     "approvers init": "it installs the first epoch, when there are no runs",
     "approvers propose": "it reads the epoch in force alone",
     "approvers sign": "it reads the epoch in force alone",
     "approvers install": "it reads the epoch in force alone",
-    "search-attributes": TEMPORAL,
 }
-"""The commands that no step types, with the reason. With no run named, `audit export`, `rebuild` and `law site` are for
+"""The commands that no step types, with the reason. With no run named, `audit export`, `rebuild` and `law show` are for
 everything too, as is `reconcile --stores`."""
 
 

@@ -47,9 +47,9 @@ BY_THE_TERMINAL = ("cutter up", "cutter down", "cutter demo")
 """They start and end processes of the whole machine: `printed_machine` has a machine of its own for them."""
 
 LOOKING = (
-    "status", "inbox", "source list", "queues", "doctor", "report", "workers", "tenants", "backup list",
-    "backup verify", "approvers show", "policy check", "audit export", "audit verify", "evidence export",
-    "evidence verify", "policy explain", "transitions", "migrate --check", "rebuild", "law",
+    "status", "inbox", "queues", "doctor", "report", "workers", "tenants", "backup list", "backup verify",
+    "audit export", "evidence export", "verify", "policy explain", "notify check", "transitions", "migrate --check",
+    "rebuild", "law",
 )  # fmt: skip
 
 LEFT = 130

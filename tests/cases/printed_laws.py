@@ -37,7 +37,7 @@ def reading(document: str, first: str, run_id: str) -> list[Ask]:
     """What people type to read a law, and to see how its newest run stands."""
     today = f"{datetime.now(UTC).date()}"
     laws: list[Ask] = [
-        ("law", "list"), ("law", "list", "--at", LATER), ("law", "show", document), ("law", "tree", document),
+        ("law", "show"), ("law", "show", "--at", LATER), ("law", "show", document), ("law", "tree", document),
         ("law", "show", document, "--at", today), ("law", "tree", document, "--at", LATER),
         ("law", "history", document), ("law", "history", document, UNIT), ("law", "diff", document),
         ("law", "diff", document, "--from", "1", "--version", "2"), ("law", "search", "text", "--document", document),
@@ -95,10 +95,10 @@ async def mistakes_about_law(stack: Stack, cutter: Cutter) -> World:
         ("law", "diff", document, "--version", "1"), ("law", "diff", document, "--from", "9"),
         ("law", "diff", document, "--from", "2", "--version", "1"), ("law", "diff", document, "ARTICLE-9"),
         ("law", "diff", document, "--at", "2020-01-01"), ("law", "search"), ("law", "search", "…"),
-        ("law", "search", "zqxj"), ("law", "search", "text", "--version", "1"), ("law", "list", "--at", "2020-01-01"),
-        ("law", "search", "text", "--document", near), ("law", "export", near), ("law", "site", near, "-o", "pages"),
+        ("law", "search", "zqxj"), ("law", "search", "text", "--version", "1"), ("law", "show", "--at", "2020-01-01"),
+        ("law", "search", "text", "--document", near), ("law", "export", near),
         ("law", "export", document, "--at", "2020-01-01"), ("law", "export", document, "--country", "Vietnam"),
-        ("law", "verify", str(world.file)), ("law", "verify", "none.json"), ("law", "site", document),
+        ("verify", str(world.file)), ("verify", "none.json"),
         ("repeal", near, "--reason", "x"), ("repeal", document), ("evidence", "export", near, "--with-law"),
         ("repeal", document, "--effective", "2020-01-01", "--reason", "x"),
         ("repeal", document, "--effective", "soon", "--reason", "x"),
@@ -116,7 +116,7 @@ async def mistakes_about_no_law(stack: Stack, cutter: Cutter) -> World:
     document = world.document
     world.asks = [
         ("law", "show", document), ("law", "tree", document), ("law", "history", document), ("law", "diff", document),
-        ("law", "export", document), ("law", "site", document, "-o", "pages"),
+        ("law", "export", document),
         ("law", "search", "text", "--document", document), ("repeal", document, "--reason", "x"),
         ("evidence", "export", world.run_id, "--with-law"),
     ]  # fmt: skip
@@ -137,7 +137,6 @@ async def law_with_files(stack: Stack, cutter: Cutter) -> World:
 LAWS: tuple[Builder, ...] = (
     revised, corrected, not_yet_in_force, repealed, mistakes_about_law, mistakes_about_no_law,
     helped(
-        law_with_files, "law", "law list", "law show", "law tree", "law history", "law search", "law diff",
-        "law export", "law verify", "law site", "repeal",
+        law_with_files, "law", "law show", "law tree", "law history", "law search", "law diff", "law export", "repeal",
     ),
 )  # fmt: skip

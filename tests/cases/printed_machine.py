@@ -36,7 +36,7 @@ GOOD = (0, 3)
 NOTICES = ("workers", "doctor")
 """Their exit code tells what they found."""
 
-SIGNED = ("approve", "reject", "revoke", "void", "acknowledge-drift")
+SIGNED = ("approve", "reject", "revoke", "void")
 """They ask before they sign."""
 
 SERVED_SECONDS = 20
@@ -144,11 +144,11 @@ def desk() -> Iterator[Desk]:
 def play() -> list[Json]:
     """The story of a machine: nothing runs, a law of one's own, many laws, a night, the runbooks, and down."""
     with desk() as machine:
-        machine.printed("nothing runs", "status", "doctor", "inbox", "workers", "queues", "run NOPE", "source list")
+        machine.printed("nothing runs", "status", "doctor", "inbox", "workers", "queues", "run NOPE", "law show")
         machine.stack.down()
         for chapter in (a_law, many_laws, a_night, *RUNBOOKS):
             machine.told(chapter)
-        machine.printed("everything runs", "status", "doctor", "up", "workers", "source list")
+        machine.printed("everything runs", "status", "doctor", "up", "workers", "law show")
         machine.shell("the end", "cutter down\n")
         machine.printed("everything is down", "status", "doctor", "workers", "down", skip="cutter down")
         return machine.rows

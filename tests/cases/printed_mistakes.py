@@ -57,13 +57,12 @@ async def mistakes(stack: Stack, cutter: Cutter) -> World:
         ("source", "add", str(childless), *add), ("mark", str(childless)), ("mark", str(loose)), ("mark", "none.md"),
         ("source", "add", str(world.file), *add, "--max-candidates", "1098"),
         ("mark", str(world.file), "--profil", "generic-markdown"),
-        ("mark", str(world.file), "--max-candidates", "1098"), ("policy", "check", str(world.file)),
-        ("policy", "check"),
+        ("mark", str(world.file), "--max-candidates", "1098"), ("policy", "explain", str(world.file)),
+        ("policy", "explain"),
         ("orchestrate", "batch", "--queue", "none.yaml"), ("orchestrate", "batch", "--queue", "none.yaml", "--check"),
         ("orchestrate", "resume"), ("rebuild",), ("backup", "verify", near), ("backup", "verify", "x/y.gpg"),
         ("revoke", world.run_id, "--approval", "0" * 64, "--reason", "x"), ("tenants", "set", "north"),
-        ("approve", world.run_id, "--decision", "void"), ("evidence", "verify", "none.tar"),
-        ("audit", "verify", "none.jsonl"), ("transitions", "validate", "none.jsonl"),
+        ("approve", world.run_id, "--decision", "void"), ("verify", "none.tar"), ("verify", str(world.file)),
         ("approvers", "install", "7"), ("approvers", "sign", "7"),
     ]  # fmt: skip
     world.asks += [(*ask, "--json") for ask in list(world.asks)]
@@ -140,7 +139,7 @@ async def with_a_proposed_epoch(stack: Stack, cutter: Cutter) -> World:
     home = f"--approver alice --gpg-home {stack.kit.alice.home}"
     world.stand_ins = {"sign 2 --approver an": f"sign {number} {home}", "install 2": f"install {number}"}
     world.asks = [
-        ("approvers", "show"), ("approvers", "install", number), ("approvers", "sign", number, "--approver", "alice",
+        ("doctor",), ("approvers", "install", number), ("approvers", "sign", number, "--approver", "alice",
          "--gpg-home", str(stack.kit.alice.home)), ("approvers", "sign", "99"), ("approvers", "install", "99"), words,
     ]  # fmt: skip
     return world
@@ -170,7 +169,7 @@ async def without_approvers(stack: Stack, cutter: Cutter) -> World:
         "CUTTER_SECRETS_DIR": str(stack.settings.secrets),
     }  # fmt: skip
     key = ("--approver", world.key("alice"))
-    world.asks = [("approvers", "show"), ("approvers", "propose", *key), ("approvers", "install", "2"), ("inbox",),
+    world.asks = [("doctor",), ("approvers", "propose", *key), ("approvers", "install", "2"), ("inbox",),
                   ("approvers", "sign", "2"), ("approvers", "init", "--approver", "an"), ("status",)]  # fmt: skip
     return world
 
@@ -188,29 +187,28 @@ async def with_slack(stack: Stack, cutter: Cutter) -> World:
     world.environment |= {
         "CUTTER_SECRETS_DIR": str(secrets), "CUTTER_SLACK_CHANNEL": CHANNEL, "CUTTER_SLACK_URL": slack.url,
     }  # fmt: skip
-    world.asks = [("notify", "deliver"), ("notify", "deliver", "--json"), ("notify", "list"), ("doctor",)]
+    world.asks = [("reconcile",), ("reconcile", "--json"), ("notify", "check"), ("doctor",)]
     return world
 
 
 EVERYWHERE = (
-    "source list", "mark", "source add", "orchestrate batch", "inbox", "policy install", "policy check",
+    "mark", "source add", "orchestrate batch", "inbox", "policy install",
     "policy explain", "status", "queues", "workers", "tenants set", "tenants", "reconcile", "backup list", "doctor",
-    "migrate", "approvers show", "approvers propose", "search-attributes", "run",
+    "migrate", "approvers propose", "run",
     "up", "down", "demo", "source", "orchestrate", "approvers", "policy", "backup", "audit",
     "transitions", "evidence", "notify",
 )  # fmt: skip
 OF_THE_LAW = (
-    "report", "rebuild", "backup verify", "audit export", "audit verify", "transitions validate", "transitions export",
-    "evidence export", "evidence verify",
+    "report", "rebuild", "backup verify", "audit export", "verify", "transitions export", "evidence export",
 )  # fmt: skip
 
 HELP_PAGES: tuple[tuple[Builder, tuple[str, ...]], ...] = (
     (registered, EVERYWHERE), (enacted, OF_THE_LAW),
     (waiting_at_the_cut, ("request", "approve", "reject", "stop", "cancel", "void", "orchestrate resume")),
     (batch_at_the_cut, ("approve", "orchestrate resume", "orchestrate resume-batch")),
-    (batch_quarantined, ("queues show",)), (drift_of_tables, ("acknowledge-drift",)),
+    (batch_quarantined, ("queues show",)), (drift_of_tables, ("doctor",)),
     (waiting_for_the_lane, ("revoke",)), (with_a_proposed_epoch, ("approvers sign", "approvers install")),
-    (with_slack, ("notify deliver", "notify list", "notify serve")), (without_approvers, ("approvers init",)),
+    (with_slack, ("notify check", "notify serve")), (without_approvers, ("approvers init",)),
     (enacted_with_a_database_beside, ("backup restore",)),
 )  # fmt: skip
 """The state that the examples of each command are about."""
@@ -264,8 +262,8 @@ MISTYPED: tuple[Builder, ...] = (
         f"{START} --watch", f"{START} --no-watch", "status --watch", "tenants set north --weight 2",
         "tenants set north --max-concurrency 4", "tenants set north --max-runs-per-min 30",
         "tenants set north --max-writes-per-run 500",
-        "migrate --check", "workers --all", "workers --transitions", "inbox --approver alice",
-        "policy check --current", f"{EXPLAIN} --gate IG_backup", f"{EXPLAIN} --gate IG_backup --tenant north",
+        "migrate --check", "workers --all", "inbox --approver alice",
+        f"{EXPLAIN} --gate IG_backup", f"{EXPLAIN} --gate IG_backup --tenant north",
         f"{EXPLAIN} --gate IG_backup --mode dryrun", f"{EXPLAIN} --gate IG_backup --candidates 5",
         "reconcile --grace-seconds 60", "policy install --replace",
         "transitions export --out t.jsonl",
@@ -306,8 +304,8 @@ MISTYPED: tuple[Builder, ...] = (
         "orchestrate resume --batch-id <batch>", "orchestrate resume-batch --batch-id <batch> --watch",
     ),
     mistyped(
-        drift_of_tables, "acknowledge-drift <run> --reason right", "acknowledge-drift <run> --reason right --yes",
-        "acknowledge-drift <run> --reason right --approver alice",
+        drift_of_tables, "approve <run> --decision acknowledge_drift --reason right",
+        "approve <run> --decision acknowledge_drift --reason right --yes",
     ),
 )  # fmt: skip
 

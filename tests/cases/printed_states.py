@@ -202,7 +202,7 @@ class World:
         return await self.cutter(*arguments, *signed_by(self, arguments), "--json", **changed)
 
 
-SIGNING = ("approve", "reject", "void", "revoke", "acknowledge-drift")
+SIGNING = ("approve", "reject", "void", "revoke")
 
 
 def signed_by(world: World, arguments: Sequence[str]) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ async def document(stack: Stack, cutter: Cutter, data: bytes | None = None) -> W
     answer = await cutter("source", "add", str(original), "--document-id", world.document, "--profile",
                         "generic-markdown", "--force")  # fmt: skip
     assert answer.code == 0, answer.out + answer.err
-    world.asks = [("status", world.document), ("source", "list"), ("status",), ("run", "NOPE-1")]
+    world.asks = [("status", world.document), ("law", "show"), ("status",), ("run", "NOPE-1")]
     return world
 
 
@@ -246,7 +246,8 @@ def looking(run_id: str, document_id: str) -> list[Ask]:
     return [
         ("status", run_id), ("status", run_id, "--json"), ("status", document_id), ("inbox",), DOCUMENTS,
         ("run", document_id), ("approve", run_id, "--yes"), ("orchestrate", "resume", "--run-id", run_id),
-        ("approve", run_id, "--decision", "resume", "--reason", "x"), ("acknowledge-drift", run_id, "--reason", "x"),
+        ("approve", run_id, "--decision", "resume", "--reason", "x"),
+        ("approve", run_id, "--decision", "acknowledge_drift", "--reason", "x"),
         ("evidence", "export", run_id), ("queues", "show", run_id), ("reconcile",),
     ]  # fmt: skip
 
@@ -255,7 +256,7 @@ def looking_closely(run_id: str, document_id: str) -> list[Ask]:
     """What answers much the same in every state."""
     return [
         ("inbox", "--json"), ("status", run_id, "--as", "request"), ("status", run_id, "--as", "task"),
-        ("report", run_id), ("queues",), ("workers",), ("policy", "check", "--current"), ("approvers", "show"),
+        ("report", run_id), ("queues",), ("workers",), ("policy", "explain"), ("doctor",),
         ("backup", "list"), ("tenants",), ("run", document_id, "--json"), ("doctor",),
         ("revoke", run_id, "--approval", "0" * 64, "--reason", "x"), ("stop", run_id, "--reason", "x"),
         ("cancel", run_id, "--reason", "x"), ("reject", run_id, "--reason", "x", "--yes"),

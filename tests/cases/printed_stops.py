@@ -157,7 +157,7 @@ async def run_of(world: World) -> World:
     assert answer.code in (ExitCode.DONE, ExitCode.FAILED), answer.out + answer.err
     world.run_id = json.loads(answer.out or answer.err)["run_id"]
     world.asks = [
-        *looking(world.run_id, world.document), ("doctor",), ("policy", "check", "--current", "--json"),
+        *looking(world.run_id, world.document), ("doctor",), ("policy", "explain", "--json"),
         ("policy", "explain", "--gate", "IG_backup", "--document", world.document),
     ]  # fmt: skip
     return world
@@ -276,7 +276,7 @@ async def temporal_away(stack: Stack, cutter: Cutter) -> World:
     world.asks += [
         ("stop", world.run_id, "--reason", "x"), ("cancel", world.run_id, "--reason", "x"), ("doctor",),
         ("void", world.run_id, "--reason", "x", "--yes", "--approver", "alice", "--gpg-home",
-         str(stack.kit.alice.home)), ("search-attributes",),
+         str(stack.kit.alice.home)), ("reconcile", "--every", "10",),
     ]  # fmt: skip
     return world
 
@@ -357,8 +357,8 @@ async def nothing_away(stack: Stack, cutter: Cutter) -> World:
     world = await waiting_at_the_cut(stack, cutter)
     world.asks = [
         ("status",), ("status", "--json"), ("inbox",), ("queues",), ("workers",), ("tenants",), ("doctor",),
-        ("source", "list"), ("backup", "list"), ("approvers", "show"), ("policy", "check", "--current"),
-        ("notify", "list"), ("reconcile",), ("rebuild",), ("search-attributes",),
+        ("law", "show"), ("backup", "list"), ("doctor",), ("policy", "explain"),
+        ("notify", "check"), ("reconcile",), ("rebuild",), ("reconcile", "--every", "10",),
         ("audit", "export"), ("evidence", "export", "NOPE"), ("transitions", "export"), ("migrate", "--check"),
     ]  # fmt: skip
     return world

@@ -130,7 +130,7 @@ class Cluster:
         self.operator.prepare()
         superuser = self.laws.primary.url("postgres", "postgres")
         self.operator.cutter("migrate", "--bootstrap", superuser, PGPASSWORD=self.password)
-        self.operator.cutter("search-attributes")
+        self.operator.cutter("reconcile", "--every", "10")
         self.operator.cutter("policy", "install")
         key = self.operator.make_approver(APPROVER)
         self.operator.cutter("approvers", "init", "--approver", f"{APPROVER}={key}")

@@ -26,7 +26,7 @@ DOCUMENTS: list[dict[str, Any]] = [
     document for document in yaml.safe_load_all(GOLDEN.read_text(encoding="utf-8")) if document
 ]
 
-PROBES = {"health_port", "health_host"}
+PROBES = {"health_port", "probe_host"}
 """The settings of the probes. `healthPort: 0` leaves them out."""
 
 HELM = ROOT / "deploy" / "helm" / "helm"
@@ -183,7 +183,7 @@ def test_the_schema_is_there_before_the_workers_of_a_version() -> None:
     for kind in ("Job", "ServiceAccount", "ExternalSecret", "NetworkPolicy"):
         assert named(kind)["setup"]["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade", kind
     steps = [container["args"][0] for container in containers("setup")]
-    assert steps == ["migrate", "search-attributes", "reconcile"]
+    assert steps == ["migrate", "reconcile"]
 
 
 def test_the_approvers_folder_has_its_form() -> None:
@@ -248,21 +248,3 @@ def test_without_probes_no_variable_of_theirs_is_set(everything: tuple[str, str]
         if document["kind"] == "Deployment"
     ]
     assert sorted(pod["containers"][0]["name"] for pod in pods if "livenessProbe" in pod["containers"][0]) == ["desk"]
-
-
-@rendered_here
-def test_the_search_attributes_can_be_left_to_the_tools_of_temporal_cloud(everything: tuple[str, str]) -> None:
-    done = helm(*everything, "--set", "setup.searchAttributes=false")
-    assert done.returncode == 0, done.stderr
-    (job,) = (document for document in yaml.safe_load_all(done.stdout) if document and document["kind"] == "Job")
-    spec = job["spec"]["template"]["spec"]
-    steps = [step["args"][0] for step in (*spec["initContainers"], *spec["containers"])]
-    assert steps == ["migrate", "reconcile"]
-
-
-@rendered_here
-def test_values_from_before_the_setting_keep_the_search_attributes(everything: tuple[str, str]) -> None:
-    """As `helm upgrade --reuse-values` has them."""
-    done = helm(*everything, "--set", "setup.searchAttributes=null")
-    assert done.returncode == 0, done.stderr
-    assert '["search-attributes"]' in done.stdout

@@ -289,7 +289,7 @@ def _waiting_documents(at: Ground, run_id: str) -> object:
 
 def _evidence(at: Ground, run_id: str) -> object:
     made, _, _ = evidence.exported(at.made.settings, run_id)
-    with suppress(*offline.BROKEN):  # `cutter evidence verify` says of it that it is no bundle
+    with suppress(*offline.BROKEN):  # `cutter verify` says of it that it is no bundle
         offline.check(made.data)
     return made.sha256
 

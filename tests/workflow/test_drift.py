@@ -34,7 +34,7 @@ async def test_drift_while_people_decide_stops_before_the_write(
         assert stack.database.value("select count(*) from public.information_unit") == 0
         assert sidecar["consumptions"] == []
         status = await run.until_shown(f"stopped_drift_{dimension}")
-        assert status["next_command"] == f"cutter acknowledge-drift {run.document_id} --reason TEXT"
+        assert status["next_command"] == f"cutter approve {run.document_id} --decision acknowledge_drift --reason TEXT"
 
 
 async def test_acknowledged_drift_is_gone_on_from_and_an_unsigned_resume_is_not_enough(stack: Stack) -> None:

@@ -69,7 +69,7 @@ async def test_a_namespace_without_our_attributes_fails_until_the_command_was_ty
         if "lacks" in failed.found:
             break
         await asyncio.sleep(0.2)
-    assert (failed.verdict, failed.remedy) == (Verdict.BAD, "cutter search-attributes")
+    assert (failed.verdict, failed.remedy) == (Verdict.BAD, "cutter reconcile --every 10")
     assert "CutterState" in failed.found
     await asyncio.to_thread(search_attributes.ensure, settings)
     for _ in range(50):

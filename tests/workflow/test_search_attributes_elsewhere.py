@@ -47,13 +47,16 @@ async def test_the_command_names_every_attribute_with_its_type_and_the_guide(els
         assert f" --search-attribute {name}={kind}" in message
 
 
-async def test_the_command_line_exits_with_the_code(
+async def test_the_command_that_makes_the_schedule_says_it_and_goes_on(
     elsewhere: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CUTTER_STATE_DIR", str(elsewhere.state))
     monkeypatch.setenv("CUTTER_TEMPORAL_ADDRESS", str(elsewhere.temporal_address))
-    assert await asyncio.to_thread(cli.run, ["search-attributes", "--json"]) == ExitCode.STOPPED
-    assert json.loads(capsys.readouterr().out)["code"] == "not_by_cutter"
+    assert await asyncio.to_thread(cli.run, ["reconcile", "--every", "10", "--json"]) == ExitCode.DONE
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["every_minutes"] == 10
+    assert "CutterProgress=Keyword" in printed.err
+    assert await asyncio.to_thread(cli.run, ["reconcile", "--every", "0"]) == ExitCode.DONE
 
 
 async def test_a_start_says_it_and_goes_on(elsewhere: Settings, capsys: pytest.CaptureFixture[str]) -> None:

@@ -210,7 +210,7 @@ async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, bat
     ]  # fmt: skip
     assert "executing" in (await cutter("status", batch_id, "--as", "workstream")).out
     await cutter("rebuild", batch_id)
-    answer = await cutter("transitions", "validate", str(stack.settings.batches / batch_id / "transitions.jsonl"))
+    answer = await cutter("verify", str(stack.settings.batches / batch_id / "transitions.jsonl"))
     assert (answer.code, "0 findings" in answer.out) == (0, True), answer
 
 

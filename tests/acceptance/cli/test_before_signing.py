@@ -70,8 +70,8 @@ async def test_an_option_that_fits_nobody_is_named_with_what_to_type(
         empty.mkdir(mode=0o700)
         key = stack.kit.mallory.fingerprint
         for options, code, words in (
-            (("--approver", "eve", "--gpg-home", people), 4, ("--approver eve", "alice (", "bob (", "approvers show")),
-            (("--key", key, "--gpg-home", people), 4, (f"--key {key}", "alice (", "approvers show")),
+            (("--approver", "eve", "--gpg-home", people), 4, ("--approver eve", "alice (", "bob (", "cutter doctor")),
+            (("--key", key, "--gpg-home", people), 4, (f"--key {key}", "alice (", "cutter doctor")),
             (("--gpg-home", str(tmp_path / "none")), 2, ("--gpg-home", "no such folder")),
             (("--gpg-home", str(empty)), 4, ("0 of your keys", str(empty), "--gpg-home", "--list-secret-keys")),
             (("--gpg-home", people), 4, ("2 of your keys", "`--approver alice`", "`--approver bob`")),

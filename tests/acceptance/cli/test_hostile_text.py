@@ -54,9 +54,9 @@ async def look_everywhere(cutter: Cutter, run_id: str) -> dict[str, str]:
     """What every command that only looks says, for people and for programs."""
     commands: tuple[tuple[str, ...], ...] = (
         ("status",), ("status", run_id), ("status", run_id, "--as", "run"), ("status", run_id, "--as", "request"),
-        ("inbox",), ("queues",), ("workers",), ("workers", "--all"), ("report", run_id), ("audit", "verify"),
-        ("reconcile", "--grace-seconds", "600"), ("rebuild", run_id), ("tenants",), ("source", "list"),
-        ("approvers", "list"), ("policy", "explain"), ("doctor",), ("evidence", run_id),
+        ("inbox",), ("queues",), ("workers",), ("workers", "--all"), ("report", run_id),
+        ("reconcile", "--grace-seconds", "600"), ("rebuild", run_id), ("tenants",), ("law", "show"),
+        ("policy", "explain"), ("doctor",), ("evidence", run_id),
     )  # fmt: skip
     texts = {}
     for command in commands:
@@ -113,7 +113,8 @@ async def test_the_prompt_of_drift_shows_names_of_the_database_as_letters(stack:
         await run.approve(CUT)
         await run.until_shown("stopped_drift_tables")
         asked = await cutter(
-            "acknowledge-drift", run.run_id, "--reason", "ours", "--approver", "alice", "--gpg-home",
+            "approve", run.run_id, "--decision", "acknowledge_drift", "--reason", "ours", "--approver", "alice",
+            "--gpg-home",
             str(stack.kit.alice.home), typed="n\n",
         )  # fmt: skip
         text = check(asked)
@@ -153,8 +154,8 @@ async def test_files_of_others_are_named_and_quoted_as_letters(cutter: Cutter, s
         check(checked)
     commands: list[tuple[Any, ...]] = [
         ("mark", law), ("mark", law, "--json"), ("source", "add", law, "--document-id", NAME),
-        ("source", "add", law, "--document-id", "ICX-H-1", "--profile", NAME), ("transitions", "validate", law),
-        ("evidence", "verify", law), ("run", NAME), ("status", NAME), ("queues", "show", NAME),
+        ("source", "add", law, "--document-id", "ICX-H-1", "--profile", NAME), ("verify", law),
+        ("run", NAME), ("status", NAME), ("queues", "show", NAME),
         ("approve", NAME), ("stop", NAME, "--reason", CONTROLS), ("inbox", "--approver", NAME),
         ("approvers", "propose", "--approver", f"{NAME}={law}"), ("report", NAME),
     ]  # fmt: skip

@@ -238,7 +238,7 @@ async def test_both_folders_are_rebuilt_byte_for_byte_from_the_database(stack: S
     runs_before, kb_before = files(runs, without=artifacts), files(kb, without=("approval",))
     assert {f"{run.run_id}/state.json", f"{run.run_id}/transitions.jsonl"} < set(runs_before)
     for each_run in (run, stopped):
-        answer = await cutter("transitions", "validate", str(runs / each_run.run_id / "transitions.jsonl"), "--json")
+        answer = await cutter("verify", str(runs / each_run.run_id / "transitions.jsonl"), "--json")
         assert (answer.code, answer.json["findings"], answer.json["listed"]) == (0, 0, [])
         assert answer.json["events"] > 20
     assert len(kb_before) > 13
@@ -268,13 +268,13 @@ async def test_the_audit_export_verifies_offline_and_a_deleted_event_is_seen(
     head = exported.json["head"]
     assert head == (await run.sidecar())["audit_head"]
     nowhere = {"CUTTER_DATABASE_URL": "postgresql://127.0.0.1:1/x", "CUTTER_TEMPORAL_ADDRESS": NOBODY}
-    whole = await cutter("audit", "verify", str(file), "--head", head, "--json", **nowhere)
+    whole = await cutter("verify", str(file), "--head", head, "--json", **nowhere)
     assert (whole.code, whole.json["intact"], whole.json["anchored"]) == (0, True, "all events")
-    blind = await cutter("audit", "verify", str(file), **nowhere)
+    blind = await cutter("verify", str(file), **nowhere)
     assert "NOT CHECKED" in blind.out
     every = await cutter("audit", "export", "--out", str(file), "--json")
     assert every.json["chains"] == 3, "the run's, the workers', the global one"
-    assert (await cutter("audit", "verify", str(file), "--head", every.json["head"], **nowhere)).code == 0
+    assert (await cutter("verify", str(file), "--head", every.json["head"], **nowhere)).code == 0
     stack.database.run(
         """
         set session_replication_role = replica;
@@ -283,7 +283,7 @@ async def test_the_audit_export_verifies_offline_and_a_deleted_event_is_seen(
         """
     )
     await cutter("audit", "export", "--out", str(file), "--json")
-    answer = await cutter("audit", "verify", str(file), "--head", head, "--json", **nowhere)
+    answer = await cutter("verify", str(file), "--head", head, "--json", **nowhere)
     assert (answer.code, answer.json["intact"]) == (1, False)
     assert any("deleted" in problem for problem in answer.json["problems"])
 
@@ -306,7 +306,7 @@ async def test_the_evidence_of_a_run_verifies_offline_with_temporals_own_history
     assert (made["sealed"], made["signature"]) == ("by the closeout", f"{file}.asc")
     nowhere = {"CUTTER_DATABASE_URL": "postgresql://127.0.0.1:1/x", "CUTTER_TEMPORAL_ADDRESS": NOBODY}
     kept = ("--head", made["head"], "--sha256", made["sha256"], "--history", str(history))
-    whole = await cutter("evidence", "verify", str(file), *kept, "--json", **nowhere)
+    whole = await cutter("verify", str(file), *kept, "--json", **nowhere)
     verdicts = {(line["check"], line["verdict"]) for line in whole.json["checks"]}
     assert whole.code == 0
     assert verdicts == {
@@ -314,18 +314,18 @@ async def test_the_evidence_of_a_run_verifies_offline_with_temporals_own_history
                                     "history", "predecessor")),
         ("policy", "NOT CHECKED"), ("workers", "NOT CHECKED"), ("the law", "NOT CHECKED"),
     }  # fmt: skip
-    blind = await cutter("evidence", "verify", str(file), **nowhere)
+    blind = await cutter("verify", str(file), **nowhere)
     assert blind.code == 0
     assert re.search(r"NOT CHECKED +head +whether the whole file was rewritten", blind.out)
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
-    refused = await cutter("evidence", "verify", str(file), *kept, **nowhere)
+    refused = await cutter("verify", str(file), *kept, **nowhere)
     assert refused.code == 1
     assert re.search(r"FAILED +archive ", refused.out)
-    another = await cutter("evidence", "verify", str(history), **nowhere)
+    another = await cutter("verify", str(history), **nowhere)
     assert another.code == 2
-    assert "this is not an evidence bundle" in another.err
+    assert "it is not an evidence bundle, an audit export" in another.err
 
 
 async def test_the_report_is_one_file_with_the_run_in_it(stack: Stack, cutter: Cutter) -> None:

@@ -70,21 +70,19 @@ async def test_direction_marks_are_removed_on_request_and_the_provenance_says_so
     assert provenance["unmarked_sha256"] != provenance["marked_sha256"]
 
 
-async def test_the_check_of_a_queue_takes_the_options_of_the_preview(cutter: Cutter, tmp_path: Path) -> None:
+async def test_the_check_of_a_queue_marks_each_text_as_it_is_registered(cutter: Cutter, tmp_path: Path) -> None:
     file = tmp_path / "law.md"
     file.write_bytes(REFUSED["childless_heading"])
-    add = ("source", "add", str(file), "--document-id", "ICX-CHECK-1", *PROFILE, "--force")
-    assert (await cutter(*add)).code == 0
+    add = ("source", "add", str(file), "--document-id", "ICX-CHECK-1", *PROFILE)
+    assert (await cutter(*add, "--force")).code == 0
     queue = tmp_path / "queue.yaml"
     queue.write_bytes(support.queue_yaml([{"document_id": "ICX-CHECK-1"}], str(uuid_utils.uuid7())))
-    batch = ("orchestrate", "batch", "--queue", str(queue), "--json")
-    assert (await cutter(*batch, "--check")).json["code"] == "childless_heading"
-    answer = await cutter(*batch, "--check", "--empty", "heading_only")
+    check = ("orchestrate", "batch", "--queue", str(queue), "--json", "--check")
+    assert (await cutter(*check)).json["code"] == "childless_heading"
+    assert (await cutter(*add, "--empty", "heading_only")).code == 0
+    answer = await cutter(*check)
     (row,) = answer.json["order"]
     assert (answer.code, row["units"], row["findings"]) == (0, 3, 1)
-    refused = await cutter(*batch, "--empty", "heading_only", "--forbid", "ARTICLE-1")
-    assert refused.code == 2
-    assert "--empty, --forbid: only --check takes options about the texts" in refused.json["message"]
 
 
 async def test_without_a_profile_the_preview_and_the_register_take_the_same_one(cutter: Cutter, tmp_path: Path) -> None:
@@ -103,7 +101,7 @@ async def test_an_unknown_name_is_told_which_was_meant(cutter: Cutter) -> None:
         assert (answer.code, answer.json["code"], answer.json["next"]) == (
             1,
             "STOP_DOCUMENT_UNKNOWN",
-            "cutter source list",
+            "cutter law show",
         )
         assert f"did you mean {DOCUMENT}?" in answer.json["message"]
         assert answer.err.rstrip().endswith("[STOP_DOCUMENT_UNKNOWN]")

@@ -78,8 +78,8 @@ CASES = (
         shown=lambda world: (world.document, "it wrote no unit", "because"),
     ),
     Case(
-        command="acknowledge-drift", place="commands.stop.acknowledge_drift", state=drift_of_tables,
-        words=lambda world: ("acknowledge-drift", world.document, *REASON),
+        command="approve", place="commands.stop.acknowledge_drift", state=drift_of_tables,
+        words=lambda world: ("approve", world.document, "--decision", "acknowledge_drift", *REASON),
         shown=lambda world: (world.document, "unit_version", "fingerprint"),
     ),
     Case(

@@ -165,18 +165,32 @@ async def test_drift_is_shown_and_acknowledged_only_when_the_person_says_yes(sta
         stack.database.run("alter function public.fn_content_hash(text) set work_mem = '8MB'")
         await run.handle.signal("submit_approval", await run.sign())
         await run.until_shown("stopped_drift_functions")
-        refused = await cutter.signed("acknowledge-drift", DOCUMENT, "--reason", "known", typed="n\n")
+        refused = await cutter.signed(
+            "approve", DOCUMENT, "--decision", "acknowledge_drift", "--reason", "known", typed="n\n"
+        )
         assert refused.code == 4
         assert "nothing was signed" in refused.err
         # What is shown and signed is what differs now, not when the run stopped.
         stack.database.run("alter function public.fn_content_hash(text) set work_mem = '9MB'")
         home = str(stack.kit.alice.home)
         shown = await cutter(
-            "acknowledge-drift", DOCUMENT, "--reason", "known", "--approver", "alice", "--gpg-home", home, typed="n\n"
+            "approve",
+            DOCUMENT,
+            "--decision",
+            "acknowledge_drift",
+            "--reason",
+            "known",
+            "--approver",
+            "alice",
+            "--gpg-home",
+            home,
+            typed="n\n",
         )
         assert "fn_content_hash" in shown.err
         assert "work_mem=9MB" in shown.err
-        answer = await cutter.signed("acknowledge-drift", DOCUMENT, "--reason", "the owner raised it")
+        answer = await cutter.signed(
+            "approve", DOCUMENT, "--decision", "acknowledge_drift", "--reason", "the owner raised it"
+        )
         assert (answer.code, answer.json["status"]) == (0, "accepted")
         # The approval that met the drift still stands: nobody signs it twice.
         await run.approve(LIFECYCLE)
@@ -185,11 +199,11 @@ async def test_drift_is_shown_and_acknowledged_only_when_the_person_says_yes(sta
 
 MISTAKES = (
     (("stop", DOCUMENT, "--reason", " "), 2, "--reason"),
-    (("stop", "ICX-NOPE-1", "--reason", "x"), 1, "cutter source list"),
-    (("void", "ICX-NOPE-1", "--reason", "x"), 1, "cutter source list"),
+    (("stop", "ICX-NOPE-1", "--reason", "x"), 1, "cutter law show"),
+    (("void", "ICX-NOPE-1", "--reason", "x"), 1, "cutter law show"),
     (("approve", DOCUMENT, "--decision", "void"), 2, "cutter void RUN"),
     (("approve", DOCUMENT, "--decision", "resume", "--reason", "x"), 4, f"cutter approve {DOCUMENT}"),
-    (("acknowledge-drift", DOCUMENT, "--reason", "x"), 4, "not stopped by drift"),
+    (("approve", DOCUMENT, "--decision", "acknowledge_drift", "--reason", "x"), 4, "not stopped by drift"),
 )
 
 

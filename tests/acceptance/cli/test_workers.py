@@ -24,6 +24,12 @@ from worker import build_deps, serving
 BEATING = {"worker_beat_seconds": 1}
 
 
+async def transitions(cutter: Cutter) -> list[str]:
+    """The transitions of all workers, as lines of a transitions.jsonl."""
+    lines = (await cutter("transitions", "export")).out.splitlines()
+    return [line for line in lines if json.loads(line)["event_type"] == "worker_state_transition"]
+
+
 def states(stack: Stack) -> dict[str, str]:
     processes = ours(workers.look(stack.settings).as_json())
     return {worker["role"]: worker["state"] for worker in processes if worker["state"] != "shutdown"}
@@ -73,7 +79,7 @@ async def test_workers_are_idle_or_busy_by_what_really_runs_and_leave_when_they_
     assert gone.json["unserved"] == list(workers.QUEUES)
     assert ours(gone.json) == []
     assert len(ours((await cutter("workers", "--all", "--json")).json)) == 3
-    lines = (await cutter("workers", "--transitions")).out.splitlines()
+    lines = await transitions(cutter)
     follow(lines)
     assert sum(json.loads(line)["to_state"] == "busy" for line in lines) >= 1
     assert sum(json.loads(line)["to_state"] == "shutdown" for line in lines) == 3
@@ -100,7 +106,7 @@ async def test_a_worker_that_falls_silent_is_recorded_once_and_may_come_back(
             await until(lambda: is_now(stack, "verify", "idle"), seconds=60)
         for pool in deps.pools.values():
             pool.close()
-    lines = (await cutter("workers", "--transitions")).out.splitlines()
+    lines = await transitions(cutter)
     moved = [json.loads(line)["to_state"] for line in lines if "verify" in json.loads(line)["entity_id"]]
     assert moved == ["idle", "unresponsive", "idle", "shutdown"]
     follow(lines)

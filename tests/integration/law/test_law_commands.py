@@ -12,19 +12,19 @@ from tests.support import printed
 
 @pytest.mark.promise
 def test_list_shows_each_law_with_its_version_in_force(corpus: Corpus) -> None:
-    laws = corpus("law", "list", "--json").json
+    laws = corpus("law", "show", "--json").json["laws"]
     assert [(law["document"], law["version"], law["status"]) for law in laws] == [
         (ACT, 1, "in_force"), (RULES, 1, "in_force"),
     ]  # fmt: skip
-    assert "An Act to test" in corpus("law", "list").out
-    assert corpus("law", "list", "--at", "2020-01-01", "--json").json == []
-    assert corpus("law", "list", "--at", str(BEGUN)).out.endswith(f"next: cutter law show {ACT} --at {BEGUN}\n")
+    assert "An Act to test" in corpus("law", "show").out
+    assert corpus("law", "show", "--at", "2020-01-01", "--json").json == {"laws": [], "registered": []}
+    assert corpus("law", "show", "--at", str(BEGUN)).out.endswith(f"next: cutter law show {ACT} --at {BEGUN}\n")
 
 
 @pytest.mark.parametrize("option", ["--at", "--recorded"])
 def test_a_list_of_no_law_names_the_option_that_leaves_out_all(corpus: Corpus, option: str) -> None:
-    text = corpus("law", "list", option, "2020-01-01").out
-    assert text == f"no law is in force with {option} 2020-01-01: `cutter law list` shows the laws of today\n"
+    text = corpus("law", "show", option, "2020-01-01").out
+    assert text == f"no law is in force with {option} 2020-01-01: `cutter law show` shows the laws of today\n"
 
 
 @pytest.mark.promise
@@ -76,7 +76,7 @@ THE_DAY_BEFORE = str(BEGUN - timedelta(days=1))
     ("arguments", "code", "message", "step"),
     [
         (("show", "ICX-ACT-2"), 1, "is not enacted: did you mean", f"cutter law show {ACT}"),
-        (("tree", "NOPE"), 1, "NOPE is not enacted", "cutter law list"),
+        (("tree", "NOPE"), 1, "NOPE is not enacted", "cutter law show"),
         (("history", REGISTERED), 1, "no version of it is enacted", f"cutter run {REGISTERED}"),
         (("show", DRAFT), 1, "no version of it is enacted", f"cutter status {DRAFT}"),
         (("show", DRAFT.lower()), 1, f"{DRAFT} is registered", f"cutter status {DRAFT}"),
@@ -111,7 +111,7 @@ def test_a_mistake_is_answered_with_the_next_command_which_works(
 
 @pytest.mark.parametrize(
     "arguments",
-    [("list",), ("show", ACT), ("tree", ACT), ("history", ACT), ("history", ACT, "ARTICLE-1"), ("search", "article"),
+    [("show",), ("show", ACT), ("tree", ACT), ("history", ACT), ("history", ACT, "ARTICLE-1"), ("search", "article"),
      ("search", "zebra")],
 )  # fmt: skip
 def test_each_printed_command_works(corpus: Corpus, arguments: tuple[str, ...]) -> None:

@@ -124,7 +124,7 @@ def test_a_day_or_a_second_means_its_end(moments: Moments) -> None:
 
 
 def newest(moments: Moments, recorded: str) -> int:
-    (law,) = moments.law("law", "list", "--recorded", recorded, "--json").json
+    (law,) = moments.law("law", "show", "--recorded", recorded, "--json").json["laws"]
     return int(law["newest_version"])
 
 
@@ -144,7 +144,7 @@ def test_a_moment_that_nobody_can_mean_is_refused(moments: Moments, recorded: st
 def test_an_export_of_a_moment_is_verified(moments: Moments, tmp_path: Path) -> None:
     file = tmp_path / "law.json"
     moments.law("law", "export", LAW, "--form", "json", "--recorded", moments.at[0], "-o", str(file))
-    report = moments.law("law", "verify", str(file), "--json").json
+    report = moments.law("verify", str(file), "--json").json
     assert (report["holds"], report["identical"]) == (True, False)
     assert report["notes"] == ["later versions have ended 6 of 6 units since"]
 

@@ -1,4 +1,4 @@
-"""`cutter evidence export --with-law` and `cutter law verify` on the real database."""
+"""`cutter evidence export --with-law` and `cutter verify` on the real database."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def exported(made: Deployment, run: Driven, file: Path) -> Any:
     return answer
 
 
-def test_an_export_with_the_law_verifies_offline_and_against_the_database(changed: Any, tmp_path: Path) -> None:
+def test_an_export_with_the_law_verifies_offline(changed: Any, tmp_path: Path) -> None:
     made, first, second, _ = changed
     files = []
     for n, run in enumerate((first, second)):
@@ -61,9 +61,7 @@ def test_an_export_with_the_law_verifies_offline_and_against_the_database(change
         code, checked, _ = cutter(made, *answer["next"].split()[1:])
         words = {line["check"]: line["verdict"] for line in checked["checks"]}
         assert (code, words["the law"], words["sha256"]) == (0, offline.OK, offline.OK)
-        code, checked, stderr = cutter(made, "law", "verify", str(files[-1]))
-        assert (code, checked["holds"], checked["differences"]) == (0, True, []), stderr
-    code, checked, _ = cutter(made, "evidence", "verify", *map(str, files))
+    code, checked, _ = cutter(made, "verify", *map(str, files))
     assert (code, [line["verdict"] for line in checked["checks"] if line["check"] == "predecessor"]) == (
         0, [offline.OK] * 2
     )  # fmt: skip
@@ -74,7 +72,7 @@ def test_bundles_in_the_wrong_order_fail(changed: Any, tmp_path: Path) -> None:
     made, first, second, _ = changed
     for n, run in enumerate((second, first)):
         exported(made, run, tmp_path / f"{n}.tar")
-    code, answer, _ = cutter(made, "evidence", "verify", str(tmp_path / "0.tar"), str(tmp_path / "1.tar"))
+    code, answer, _ = cutter(made, "verify", str(tmp_path / "0.tar"), str(tmp_path / "1.tar"))
     assert (code, answer["intact"], answer["code"]) == (1, False, "evidence_failed")
     assert "predecessor" in answer["message"]
 
@@ -92,15 +90,15 @@ def test_the_text_is_the_enacted_one_byte_for_byte(changed: Any, tmp_path: Path)
     assert rows["PART-TWO/MOVED"]["continues"].endswith("/PART-ONE/MOVED")
 
 
-def test_a_changed_text_differs_from_the_database(changed: Any, tmp_path: Path) -> None:
+def test_a_changed_text_is_not_the_signed_one(changed: Any, tmp_path: Path) -> None:
     made, first, _, _ = changed
     exported(made, first, tmp_path / "law.tar")
     forger = Forger((tmp_path / "law.tar").read_bytes())
     forger.members["law.md"] = forger.members["law.md"].replace(b"first rule", b"worst rule")
     (tmp_path / "law.tar").write_bytes(forger.sealed())
-    code, answer, _ = cutter(made, "law", "verify", str(tmp_path / "law.tar"))
-    assert (code, answer["holds"], answer["code"]) == (1, False, "law_export_differs")
-    assert "the text in law.md is not the one in the database" in answer["differences"]
+    code, answer, _ = cutter(made, "verify", str(tmp_path / "law.tar"))
+    assert (code, answer["intact"], answer["code"]) == (1, False, "evidence_failed")
+    assert "the law" in {line["check"] for line in answer["checks"] if line["verdict"] == offline.FAILED}
 
 
 def test_a_run_without_an_enactment_has_no_law_to_export(changed: Any, tmp_path: Path) -> None:
@@ -111,20 +109,11 @@ def test_a_run_without_an_enactment_has_no_law_to_export(changed: Any, tmp_path:
     assert not (tmp_path / "a.tar").exists()
 
 
-def test_a_bundle_without_its_law_is_no_export_of_a_law(changed: Any, tmp_path: Path) -> None:
-    made, first, _, _ = changed
-    code, _, stderr = cutter(made, "evidence", "export", first.run_id, "-o", str(tmp_path / "a.tar"))
-    assert code == 0, stderr
-    code, _, stderr = cutter(made, "law", "verify", str(tmp_path / "a.tar"))
-    assert code == 2
-    assert "--with-law" in stderr
-
-
 def test_a_number_of_heads_that_does_not_fit_is_refused(changed: Any, tmp_path: Path) -> None:
     made, first, second, _ = changed
     for n, run in enumerate((first, second)):
         exported(made, run, tmp_path / f"{n}.tar")
     files = [str(tmp_path / f"{n}.tar") for n in range(2)]
-    code, _, stderr = cutter(made, "evidence", "verify", *files, "--head", "0" * 64)
+    code, _, stderr = cutter(made, "verify", *files, "--head", "0" * 64)
     assert code == 2
     assert "give it once for each file" in stderr

@@ -26,7 +26,7 @@ from cutter.notifications import channels, delivery, email, health, slack, webho
 from cutter.notifications.channels import Channel
 from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import MESSAGES
-from cutter.settings import Settings
+from cutter.settings import Settings, load
 from cutter.storage.pools import session
 from cutter.storage.queries import queries
 from starter import cli
@@ -104,15 +104,16 @@ class Deployment:
             "webhook": {"CUTTER_WEBHOOK_URL": self.http.url},
             "slack": {"CUTTER_SLACK_CHANNEL": CHANNEL, "CUTTER_SLACK_URL": self.slack.url},
             "email": {"CUTTER_EMAIL_TO": '["an@example.org"]', "CUTTER_EMAIL_FROM": "cutter@example.org",
-                      "CUTTER_SMTP_HOST": "127.0.0.1", "CUTTER_SMTP_PORT": str(self.mail.port),
+                      "CUTTER_SMTP_HOST": f"127.0.0.1:{self.mail.port}",
                       "CUTTER_SMTP_SECURITY": "none"},
         }[only]  # fmt: skip
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("CUTTER_", "TEMPORAL_"))}
         return {**kept, **ours, **own}
 
     def start_sender(self, only: str) -> subprocess.Popen[bytes]:
-        """`cutter notify deliver` as a process."""
-        command = [sys.executable, "-m", "starter.cli", "notify", "deliver", "--json"]
+        """The pass of `cutter reconcile` as a process."""
+        program = "from cutter.settings import load; from starter.commands.notify import drain; drain(load())"
+        command = [sys.executable, "-c", program]
         made = subprocess.Popen(
             command, cwd=ROOT, env=self.environment(only), stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -129,7 +130,7 @@ def made(at_cut: At, tmp_path: Path) -> Iterator[Deployment]:
     with http_receiver() as http, mail_server() as mail, fake_slack() as fake:
         settings = at_cut.database.settings(
             tmp_path, webhook_url=http.url, email_to=("an@example.org",), email_from="cutter@example.org",
-            smtp_host="127.0.0.1", smtp_port=mail.port, smtp_security="none", slack_channel=CHANNEL,
+            smtp_host=f"127.0.0.1:{mail.port}", smtp_security="none", slack_channel=CHANNEL,
             slack_url=fake.url,
         ).model_copy(update={"secrets_dir": secrets})  # fmt: skip
         new_deployment = Deployment(at=at_cut, settings=settings, http=http, mail=mail, slack=fake)
@@ -313,7 +314,7 @@ def test_a_message_is_tried_again_later_each_time_and_given_up_after_the_last(ma
         assert (row.outcome, row.last_error, row.attempts) == ("given_up", "http_500", 150)
         assert list(health.sentences(health.health(connection))) == ["webhook: 1 message given up within 7 days"]
     check = doctor_checks.look(made.settings, MESSAGES)
-    assert (check.failed, check.remedy) == (True, "cutter notify list")
+    assert (check.failed, check.remedy) == (True, "cutter notify check")
     again: LiteralString = "select cutter_governance.fn_notification_again('webhook')"
     assert made.database.value(again, role="cutter_operator") == 1
     assert len(made.deliver("webhook").sent) == 1
@@ -399,14 +400,14 @@ def cutter(
 def test_a_test_message_says_what_happened_to_it(
     made: Deployment, cutter: Callable[..., tuple[int, dict[str, Any]]]
 ) -> None:
-    code, answer = cutter("notify", "test", "webhook")
+    code, answer = cutter("notify", "check", "webhook")
     assert (code, answer["outcome"]) == (0, "delivered")
     assert json.loads(made.http.posted[0].body)["card"]["title"] == "A test of the channel webhook"
     made.http.answers.append((401, {}))
-    code, answer = cutter("notify", "test", "webhook")
+    code, answer = cutter("notify", "check", "webhook")
     assert (code, answer["outcome"], answer["reason"]) == (5, "not_delivered", "http_401")
     assert made.outcomes("webhook") == []
-    code, answer = cutter("notify", "test", "email")
+    code, answer = cutter("notify", "check", "email")
     assert (code, "CUTTER_EMAIL_TO" in answer["message"]) == (2, True)
 
 
@@ -414,17 +415,17 @@ def test_the_list_and_the_overview_name_what_is_undelivered(
     made: Deployment, cutter: Callable[..., tuple[int, dict[str, Any]]]
 ) -> None:
     made.http.answers.append((500, {}))
-    code, answer = cutter("notify", "deliver")
-    assert (code, answer["messages_waiting"][0]["last_error"]) == (5, "http_500")
+    assert notify.drain(load())["messages_waiting"][0]["last_error"] == "http_500"
     made.database.run("update cutter_governance.notification_delivery set created_at = now() - interval '1 hour'")
-    (row,) = cutter("notify", "list")[1]["undelivered"]
+    (row,) = cutter("notify", "check")[1]["undelivered"]
     assert (row["channel"], row["kind"], row["of"], row["outcome"]) == ("webhook", "approval", made.at.run_id, None)
     assert cutter("status")[1]["messages"] == ["webhook: 1 message undelivered, the oldest for 60 minutes"]
     made.database.run("update cutter_governance.notification_delivery set attempts = 149, next_eligible_at = now()")
     made.http.answers.append((500, {}))
-    cutter("notify", "deliver")
-    assert cutter("notify", "again", "webhook")[1]["again"] == 1
-    assert cutter("notify", "deliver")[0] == 0
+    notify.drain(load())
+    assert cutter("notify", "check")[1]["undelivered"][0]["outcome"] == "given_up"
+    assert cutter("notify", "check", "webhook")[1]["again"] == 1
+    assert notify.drain(load())["messages_waiting"] == []
 
 
 def test_nobody_but_the_operator_reads_or_takes_a_message(made: Deployment) -> None:

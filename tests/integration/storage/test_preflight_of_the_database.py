@@ -52,7 +52,7 @@ def test_an_effect_policy_that_is_missing_or_wrong_fails_with_the_command(
     settings: Settings, database: Database
 ) -> None:
     put_unread(settings, "nonsense")
-    assert looked(settings, Host.EXEC)["effect policy"].remedy == "cutter policy check --current"
+    assert looked(settings, Host.EXEC)["effect policy"].remedy == "cutter policy explain"
     never_installed(database)
     missing = looked(settings, Host.EXEC)["effect policy"]
     assert (missing.verdict, missing.remedy) == (Verdict.BAD, "cutter policy install")

@@ -22,7 +22,7 @@ from cutter.settings import Settings
 from cutter.stack import ports
 
 GOOD = checks.ok(checks.KEY, "good")
-FAULT = checks.bad(checks.SEARCH_ATTRIBUTES, "the namespace lacks CutterState", "cutter search-attributes")
+FAULT = checks.bad(checks.SEARCH_ATTRIBUTES, "the namespace lacks CutterState", "cutter reconcile --every 10")
 
 
 class Beats(Presence):
@@ -53,7 +53,7 @@ async def test_a_worker_waits_until_the_fault_is_mended_and_its_beats_say_why() 
     made, beats = readiness([[FAULT], [FAULT], [GOOD]], reports.append), Beats()
     await made.look()
     assert await made.passed(beats)
-    sentence = "search attributes: the namespace lacks CutterState; type `cutter search-attributes`"
+    sentence = "search attributes: the namespace lacks CutterState; type `cutter reconcile --every 10`"
     assert beats.said == [("initializing", (sentence,))] * 2
     assert reports == [(sentence,), ()]
     assert not made.ready  # It does not poll yet.

@@ -74,8 +74,8 @@ def test_the_remedy_names_who_may_and_what_to_type_when_nobody_may() -> None:
 @pytest.mark.parametrize(
     ("name", "key", "words"),
     [
-        ("mallory", None, ("--approver mallory", f"alice ({ALICE})", f"bob ({BOB})", "cutter approvers show")),
-        (None, STRANGER, (f"--key {STRANGER}", "would not count", f"alice ({ALICE})", "cutter approvers show")),
+        ("mallory", None, ("--approver mallory", f"alice ({ALICE})", f"bob ({BOB})", "cutter doctor")),
+        (None, STRANGER, (f"--key {STRANGER}", "would not count", f"alice ({ALICE})", "cutter doctor")),
         ("alice", BOB, (f"--key {BOB} is bob's", "leave out --approver or --key")),
     ],
 )

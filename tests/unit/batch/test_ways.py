@@ -90,7 +90,7 @@ def test_at_night_a_document_that_a_person_holds_waits_in_human_review() -> None
 def test_a_document_that_stopped_under_strict_is_seen_to_before_the_batch_is_resumed() -> None:
     strict = {"policy": "strict", "halted": "failure"}
     drift = item("B", "stopped_drift_source")
-    assert next_of(view(drift, VOIDED, **strict)) == "cutter acknowledge-drift B --reason TEXT"
+    assert next_of(view(drift, VOIDED, **strict)) == "cutter approve B --decision acknowledge_drift --reason TEXT"
     assert next_of(view(item("B", "marked"), VOIDED, **strict)) == RESUME
     failed_too = view(item("B", "marked"), item("D", "failed_mark", corrected=True), VOIDED, **strict)
     assert next_of(failed_too) == sign("D"), "a resume would stop what goes on"

@@ -32,7 +32,9 @@ HALTED: dict[str, tuple[dict[str, Any], str, str]] = {
                        f"cutter run {made.DOCUMENT}"),
     "stopped_stop": ({}, "This run is stopped.", f"cutter approve {made.DOCUMENT} --decision resume --reason TEXT"),
     "stopped_unavailable_kb": ({}, "This run is stopped.", f"cutter orchestrate resume --document-id {made.DOCUMENT}"),
-    "stopped_drift_schema": ({}, "This run is stopped.", f"cutter acknowledge-drift {made.DOCUMENT} --reason TEXT"),
+    "stopped_drift_schema": (
+        {}, "This run is stopped.", f"cutter approve {made.DOCUMENT} --decision acknowledge_drift --reason TEXT"
+    ),
 }  # fmt: skip
 """State → what the run has, the sentence on top, and a command of the way on."""
 

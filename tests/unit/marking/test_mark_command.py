@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,13 +126,6 @@ def test_a_profile_of_ones_own_is_read_from_a_file(law: Path, tmp_path: Path, ma
     own.write_bytes(shipped.read_bytes().replace(b"id: us-code-style", b"id: own"))
     answer = mark(str(law), "--profile", str(own), "--json", "--duplicates", "ordinal", "--empty", "heading_only")
     assert json.loads(answer.stdout)["profile"]["id"] == "own"
-
-
-def test_the_module_runs_by_itself() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "starter.commands.mark", str(MODEL), "--json"], cwd=ROOT, capture_output=True, check=True
-    )
-    assert len(json.loads(done.stdout)["candidates"]) == 27
 
 
 def test_a_text_that_is_not_composed_can_be_previewed_as_it_would_be_registered(

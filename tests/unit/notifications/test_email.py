@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from structlog.testing import capture_logs
 
 from cutter import limits
@@ -212,6 +213,11 @@ def test_the_settings_switch_it_on_with_the_port_of_its_security(tmp_path: Path)
     made = email.make(Settings(state_dir=tmp_path, **ON))
     assert made is not None
     assert (made.port, made.security, made.user) == (587, "starttls", None)
+    made = email.make(Settings(state_dir=tmp_path, **{**ON, "smtp_host": "[::1]:2525"}, smtp_security="none"))
+    assert made is not None
+    assert (made.host, made.port) == ("::1", 2525)
+    with pytest.raises(ValidationError, match="Port out of range"):
+        Settings(state_dir=tmp_path, **{**ON, "smtp_host": "mail.example.org:70000"})
 
 
 @pytest.mark.parametrize(

@@ -188,11 +188,11 @@ def test_completion_knows_the_commands() -> None:
     assert set(completed.stdout.split()) >= {"down", "doctor"}
 
 
-def test_an_audit_check_of_another_file_is_invalid_input_that_says_how_an_export_is_made(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_invalid_input_that_names_the_kinds(tmp_path: Path) -> None:
     law = tmp_path / "law.md"
     law.write_text("# A law\n", encoding="utf-8")
-    done = cutter("audit", "verify", str(law))
+    done = cutter("verify", str(law))
     assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
     message = " ".join(done.stderr.split())
-    assert "law.md: line 1 is not an audit event; each line of an export is a JSON object with chain, seq" in message
-    assert "`cutter audit export --out audit.jsonl`" in message
+    assert "law.md: it is not an evidence bundle, an audit export, a transitions.jsonl or an export of a law" in message
+    assert "`cutter verify --help`" in message

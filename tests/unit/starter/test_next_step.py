@@ -59,7 +59,8 @@ def test_what_was_cancelled_after_it_had_written_is_voided(latched: bool) -> Non
 def test_drift_needs_a_signed_acknowledgement(latched: bool) -> None:
     advice = step("stopped_drift_row_content", latched=latched)
     assert advice == Step(
-        needs=Needs.SIGNED_ACKNOWLEDGEMENT, commands=(f"cutter acknowledge-drift {DOCUMENT} --reason TEXT",)
+        needs=Needs.SIGNED_ACKNOWLEDGEMENT,
+        commands=(f"cutter approve {DOCUMENT} --decision acknowledge_drift --reason TEXT",),
     )
 
 
@@ -101,7 +102,7 @@ def test_a_corrected_text_runs_again_and_is_not_asked_for_a_second_time() -> Non
 
 
 def test_what_the_policy_denied_begins_with_the_policy() -> None:
-    assert "cutter policy check --current" in step("failed_policy").first
+    assert "cutter policy explain" in step("failed_policy").first
     assert step("failed_policy", wrote=True).commands == (VOID, AMEND)
 
 

@@ -31,7 +31,7 @@ NO_TEXT = {("--explain", "LINE")}
         ("stop", RUN, "--reason", "TEXT"),
         ("cancel", RUN, "--reason=TEXT"),
         ("void", RUN, "--reason", " TEXT "),
-        ("acknowledge-drift", RUN, "--reason", "TEXT"),
+        ("approve", RUN, "--decision", "acknowledge_drift", "--reason", "TEXT"),
         ("reject", RUN, "--reason", "say why"),
         ("revoke", RUN, "--approval", "ab", "--reason", "TEXT"),
         ("approve", RUN, "--decision", "resume", "--reason", "TEXT"),

@@ -42,7 +42,7 @@ def test_two_people_s_commands_are_one_without_their_ids_paths_and_texts() -> No
         (f"cutter void {run} --reason TEXT", f"cutter void {other} --reason 'the wrong text'"),
         (f"cutter void {run} --reason TEXT", "cutter void <run> --reason wrong"),
         ("cutter run ICX-1", "cutter run ICX-LAW-2026-001"),
-        (f"cutter evidence verify /tmp/a/e.tar --head {'0' * 64}", f"cutter evidence verify /b.tar --head {'1' * 64}"),
+        (f"cutter verify /tmp/a/e.tar --head {'0' * 64}", f"cutter verify /b.tar --head {'1' * 64}"),
     ):  # fmt: skip
         assert placeholders(command) == placeholders(same)
     assert placeholders("cutter run ICX-1 --wait") != placeholders("cutter run ICX-1")
