@@ -11,8 +11,7 @@ from importlib import resources
 from cutter.errors import InvalidInput
 from cutter.marking.options import Options, preview
 from cutter.marking.plan import CutPlan, PlanRow, build_plan, rebuild_digest_reversed, rebuild_lines_reversed
-from cutter.marking.profile import Profile
-from cutter.marking.profile_yaml import parse_profile
+from cutter.marking.profile import Profile, parse_profile
 from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal, NonContent
 from cutter.marking.splitter import examine, mark, mark_registered
 

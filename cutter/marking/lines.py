@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from cutter.limits import FRONT_MATTER_LINES_MAX
 from cutter.marking.profile import Profile
-from cutter.marking.result import Finding, MarkRefusal, refusal
+from cutter.marking.result import Finding, MarkRefusal, finding, refusal
 
 BLANK_BYTES = b" \t\r\n\f\v"
 BOM = b"\xef\xbb\xbf"
@@ -168,9 +168,8 @@ def _opaque(lines: list[bytes], front: int, first_line: int) -> tuple[bytes, tup
                 closer = None
     if closer is None:
         return bytes(marks), ()
-    line_number = first_line + opened_at
-    message = f"line {line_number}: opens a fence or comment that never ends; all after it was read as text"
-    return bytes(marks), (Finding(code="unclosed_block", line=line_number, message=message, severity="amber"),)
+    text = "opens a fence or comment that never ends; all after it was read as text"
+    return bytes(marks), (finding(code="unclosed_block", line=first_line + opened_at, text=text, severity="amber"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

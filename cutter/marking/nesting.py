@@ -14,7 +14,7 @@ from cutter.marking.hierarchy import Node, Parents, Shape, last_shallower, start
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Nesting, Profile
 from cutter.marking.recognise import Heading
-from cutter.marking.result import Finding, Severity
+from cutter.marking.result import Finding, Severity, finding
 
 _TITLE_CHARACTERS = 60
 
@@ -33,19 +33,16 @@ def nesting_findings(nodes: list[Node], shape: Shape, lines: Lines, nesting: Nes
     groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for position, (hashes, words) in enumerate(zip(shape.by_hashes, shape.by_words, strict=True)):
         if hashes != words:
-            above = (_kind_at(headings, hashes), _kind_at(headings, words))
-            groups[(_kind(headings[position]), *above)].append(position)
+            groups[_kind(headings[position]), _kind_at(headings, hashes), _kind_at(headings, words)].append(position)
     for (kind, _, _), positions in groups.items():
         first = positions[0]
         node = nodes[first]
-        line = lines.number(node.heading.index)
         more = f" (and {counted(len(positions) - 1, 'more heading')} of the kind {kind})" if len(positions) > 1 else ""
-        by_hashes = _under(headings, shape.by_hashes[first])
-        by_words = _under(headings, shape.by_words[first])
-        yield Finding(
-            code="nesting_differs", line=line, address=node.address, severity=severity,
-            message=f"line {line}: {_named(headings, first)}{more}: the # marks put it {by_hashes}; the words of the "
-            f"headings put it {by_words}. {_DECISION[nesting]}",
+        by_hashes, by_words = (_under(headings, way[first]) for way in (shape.by_hashes, shape.by_words))
+        yield finding(
+            code="nesting_differs", line=lines.number(node.heading.index), address=node.address, severity=severity,
+            text=f"{_named(node.heading)}{more}: the # marks put it {by_hashes}; the words of the headings put it "
+            f"{by_words}. {_DECISION[nesting]}",
         )  # fmt: skip
 
 
@@ -65,6 +62,7 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
     """
     if profile.flat:
         return
+    headings = [node.heading for node in nodes]
     parents: list[int | None] = []  # for each unit the nearest unit above it that has #
     written: list[tuple[int, int]] = []
     for position, node in enumerate(nodes):
@@ -80,18 +78,15 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
     for (_, position), plain in zip(written, last_shallower(written), strict=True):
         actual = parents[position]
         if actual != plain and shape.by_hashes[position] == shape.by_words[position]:
-            above = [None if place is None else nodes[place].heading for place in (plain, actual)]
-            kinds = ["none" if heading is None else _kind(heading) for heading in above]
-            groups[(_kind(nodes[position].heading), kinds[0], kinds[1])].append(position)
+            groups[_kind(headings[position]), _kind_at(headings, plain), _kind_at(headings, actual)].append(position)
     for (kind, plain_kind, actual_kind), positions in groups.items():
         node = nodes[positions[0]]
-        number = lines.number(node.heading.index)
         is_, it = ("are", "them") if len(positions) > 1 else ("is", "it")
-        yield Finding(
-            code="hashes_overruled", line=number, address=node.address, severity="amber",
-            message=f"line {number}: {counted(len(positions), 'heading')} of the kind {kind} {is_} cut "
-            f"{_inside(actual_kind)}, although the number of # alone would put {it} {_inside(plain_kind)}. The words "
-            "of the headings agree with the cut. If the # marks are right, correct the words or the profile",
+        yield finding(
+            code="hashes_overruled", line=lines.number(node.heading.index), address=node.address, severity="amber",
+            text=f"{counted(len(positions), 'heading')} of the kind {kind} {is_} cut {_inside(actual_kind)}, although "
+            f"the number of # alone would put {it} {_inside(plain_kind)}. The words of the headings agree with the "
+            "cut. If the # marks are right, correct the words or the profile",
         )  # fmt: skip
 
 
@@ -109,12 +104,11 @@ def _kind_at(headings: Sequence[Heading], position: int | None) -> str:
 
 def _under(headings: Sequence[Heading], position: int | None) -> str:
     """The place below a heading as a message names it."""
-    return "at the top level" if position is None else f"inside {_named(headings, position)}"
+    return "at the top level" if position is None else f"inside {_named(headings[position])}"
 
 
-def _named(headings: Sequence[Heading], position: int) -> str:
-    """A heading as a message names it."""
-    title = headings[position].title
+def _named(heading: Heading) -> str:
+    title = heading.title
     return repr(title if len(title) <= _TITLE_CHARACTERS else f"{title[:_TITLE_CHARACTERS]}…")
 
 
@@ -133,29 +127,26 @@ def _flaws(headings: Sequence[Heading], parents: Parents) -> int:
     return flaws
 
 
-def mixed_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterator[Finding]:
+def mixed_kinds(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
     """Finds two kinds of heading at one level, each with its own numbering (`Art 1`, `§ 1`).
 
     Words of one level that share a numbering (`Article 1`, `Art. 2`) are one kind.
     """
-    levels = {level.name: level.words for level in profile.levels}
     uses: dict[tuple[int | None, str, int], dict[str, dict[tuple[int, ...], Node]]] = defaultdict(dict)
     for node in nodes:
         heading = node.heading
         if heading.level is None or heading.number is None or heading.number.value is None or not heading.word:
             continue
-        if heading.level.name in levels:
-            key = (node.parent, heading.level.name, heading.depth)
-            uses[key].setdefault(_stem(heading.word), {}).setdefault(heading.number.value, node)
+        kinds = uses[node.parent, heading.level.name, heading.depth]
+        kinds.setdefault(_stem(heading.word), {}).setdefault(heading.number.value, node)
     for kinds in uses.values():
         ordered = list(kinds.items())
         for place, (word, numbers) in enumerate(ordered[1:], 1):
             both = [node for value, node in numbers.items() if any(value in other for _, other in ordered[:place])]
             if both:
-                line = lines.number(both[0].heading.index)
-                yield Finding(
-                    code="kinds_mixed", line=line, address=both[0].address, severity="red",
-                    message=f"line {line}: {ordered[0][0]!r} and {word!r} count apart and are read as one kind of "
+                yield finding(
+                    code="kinds_mixed", line=lines.number(both[0].heading.index), address=both[0].address,
+                    severity="red", text=f"{ordered[0][0]!r} and {word!r} count apart and are read as one kind of "
                     f"heading ({counted(len(both), 'number')} used twice); give each a level of its own in the profile",
                 )  # fmt: skip
 
@@ -188,10 +179,9 @@ def unordered_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterat
         own_text = sum(1 for position in above if lines.has_text(
             headings[position].last + 1, headings[position + 1].index))  # fmt: skip
         if 2 * own_text > len(above):
-            line = lines.number(inside[0].heading.index)
-            yield Finding(
-                code="kinds_mixed", line=line, address=inside[0].address, severity="red",
-                message=f"line {line}: {pair[0]} and {pair[1]} have the same number of # and neither begins to count "
+            yield finding(
+                code="kinds_mixed", line=lines.number(inside[0].heading.index), address=inside[0].address,
+                severity="red", text=f"{pair[0]} and {pair[1]} have the same number of # and neither begins to count "
                 "again under the other; give them different numbers of #",
             )  # fmt: skip
 
@@ -215,11 +205,10 @@ def names_of_the_heading_above(nodes: list[Node], lines: Lines) -> Iterator[Find
             and (above.bare or above.title.casefold().endswith(heading.title.casefold()))
             and not _has_twin(nodes, position)
         ):
-            line = lines.number(heading.index)
-            yield Finding(
-                code="heading_is_a_name", line=line, address=node.address, severity="red",
-                message=f"line {line}: the heading only names {nodes[position - 1].address}, the heading above it, "
-                "and became a unit; join the two headings, or set merge_titles in the profile",
+            yield finding(
+                code="heading_is_a_name", line=lines.number(heading.index), address=node.address, severity="red",
+                text=f"the heading only names {nodes[position - 1].address}, the heading above it, and became a unit; "
+                "join the two headings, or set merge_titles in the profile",
             )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Profile
 from cutter.marking.repeal_notes import repeal_note
-from cutter.marking.result import Finding, Severity
+from cutter.marking.result import Finding, Severity, finding
 
 EXAMPLES = 8
 """The most places that a message names."""
@@ -238,10 +238,9 @@ def _told(code: str, name: str, places: list[Place], lines: Lines, severity: Sev
     if not places:
         return
     first = places[0][0]
-    line = lines.number(first.heading.index)
     shown = "; ".join(f"{text} (line {lines.number(node.heading.index)})" for node, text, _ in places[:EXAMPLES])
     more = f"; and {counted(len(places) - EXAMPLES, 'place')} more" if len(places) > EXAMPLES else ""
     label = {"number_missing": "", "number_repeated": "numbers come twice: ",
             "number_backwards": "numbers step back: "}[code]  # fmt: skip
-    yield Finding(code=code, line=line, address=first.address, severity=severity,
-                  message=f"line {line}: {name}: {label}{shown}{more}")  # fmt: skip
+    yield finding(code=code, line=lines.number(first.heading.index), address=first.address, severity=severity,
+                  text=f"{name}: {label}{shown}{more}")  # fmt: skip

@@ -16,7 +16,7 @@ from cutter.marking.heading_lines import LISTED, PLAIN_CHARACTERS, follows_numbe
 from cutter.marking.lines import ATX, Lines, beginning
 from cutter.marking.numbers import Number
 from cutter.marking.profile import Form, Level, Profile
-from cutter.marking.result import Finding
+from cutter.marking.result import Finding, finding
 from cutter.marking.titles import plain_title, visible, with_plain_blanks, without_closing_hashes
 
 _BOLD = re.compile(r"[ \u00a0]{0,3}(?:\*\*|__)[ \u00a0]*(?=\S)")
@@ -52,8 +52,10 @@ class Heading:
     status: str = ""
     word: str = ""
     """The level's word as this heading writes it, in lower case."""
-    last: int = field(default=0)
+    last: int = 0
     """Index of the last line that the heading takes (its title may be on a later one)."""
+    title_below: int | None = None
+    """Index of the line of text from which a heading without a title takes one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +161,8 @@ def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[F
         else:
             heading = _atx_heading(index, line[atx.end() :], len(atx.group(1)), reading)
             if heading is None:
-                number = lines.number(index)
-                message = f"line {number}: a heading without text is read as text"
-                findings.append(Finding(code="bare_heading", line=number, message=message))
+                text = "a heading without text is read as text"
+                findings.append(finding(code="bare_heading", line=lines.number(index), text=text))
         if heading is not None:
             headings.append(heading)
     return headings, findings

@@ -7,7 +7,6 @@ Offsets are bytes into the document. Lines count from 1 and end only at LF. The 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
@@ -214,5 +213,10 @@ def mark_digest(candidates: tuple[Candidate, ...], exclusions: tuple[Exclusion, 
 def refusal(code: str, line: int | None, message: str, *, then: str = "", **details: object) -> MarkRefusal:
     """A refusal whose sentence begins with its line. `then` is the command that the message names, if any."""
     text = message if line is None else f"line {line}: {message}"
-    pairs: Iterator[tuple[str, str]] = ((key, str(value)) for key, value in sorted(details.items()))
-    return MarkRefusal(code=code, line=line, message=text, details=tuple(pairs), then=then)
+    pairs = tuple((key, str(value)) for key, value in sorted(details.items()))
+    return MarkRefusal(code=code, line=line, message=text, details=pairs, then=then)
+
+
+def finding(*, code: str, line: int, text: str, address: str | None = None, severity: Severity = "info") -> Finding:
+    """A finding whose message begins with its line."""
+    return Finding(code=code, line=line, message=f"line {line}: {text}", address=address, severity=severity)

@@ -1326,7 +1326,7 @@ MARKING = _of(
     ("a module from the folder of the command", 'SDK_DOWNLOAD = (sys.executable, "-P", "-m",',
      'SDK_DOWNLOAD = (sys.executable, "-m",', "::test_the_download_of_temporal_imports_nothing_from_the_folder"),
 ) + _of(
-    "cutter/marking/doubtful_lines.py", "unit/marking/test_numbers_first.py",
+    "cutter/marking/uncut.py", "unit/marking/test_numbers_first.py",
     ("a heading in a sentence",
      "if quoted or not (lines.is_blank(before) or lines.lines[before].rstrip().endswith(_ENDS)):",
      "if quoted:", "::test_a_heading_that_continues_a_sentence_is_amber"),

@@ -17,10 +17,10 @@ from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN
 from cutter.marking import PROFILES, load_profile
-from cutter.marking.checks import BIDI_IN_HEADING, unreadable
+from cutter.marking.checks import unreadable
+from cutter.marking.headings import BIDI_IN_HEADING
 from cutter.marking.lines import read_lines, region
-from cutter.marking.profile import Nesting
-from cutter.marking.profile_yaml import parse_profile
+from cutter.marking.profile import Nesting, parse_profile
 from cutter.marking.result import Candidate, Finding, Marking, MarkRefusal, refusal
 from cutter.marking.suggestion.corrections import parse_corrections
 from cutter.marking.suggestion.draft import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from cutter.marking import PROFILES, Marking, Options, mark, parse_profile, profile_bytes
 from cutter.marking.checks import ODD_NAMES
 from cutter.marking.numbers import STYLES
-from cutter.marking.profile_yaml import LEVEL_KEYS, PROFILE_KEYS
+from cutter.marking.profile import LEVEL_KEYS, PROFILE_KEYS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "marking.md").read_text(encoding="utf-8")
 
