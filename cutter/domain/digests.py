@@ -96,9 +96,7 @@ def writer_line(
 
 
 def writer_digest(lines: Iterable[str]) -> str:
-    """The digest over writer lines. They are ordered by their bytes (address first), so every writer gets the same
-    value.
-    """
+    """The digest over writer lines, which are ordered by their bytes (address first)."""
     ordered = sorted(lines, key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
     return sha256_hex("\n".join([WRITER_VERSION_LINE, *ordered]))
 

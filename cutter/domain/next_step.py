@@ -41,10 +41,9 @@ OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan", "failed_rej
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """The need of a run, and the commands to type in this order. The command of an ended run shows or repeats the run.
+    """The need of a run, and the commands to type in this order. A person replaces words in capitals.
 
-    `first` is the work of a person before the first command, if that work is no command. A person replaces words in
-    capitals.
+    `first` is the work of a person before the first command, if that work is no command.
     """
 
     needs: Needs
@@ -115,8 +114,7 @@ def _nobody(command: str) -> Step:
 def _failed(run: StepFacts) -> Step:
     """A failed run is over. A person corrects the cause, and a new run names the failed run that it amends.
 
-    Only drafts need a void. Nobody can void enacted law. So after a failure that follows the enactment there is nothing
-    to correct, and people read the result.
+    Only drafts need a void. After the enactment there is nothing to correct, and people read the result.
     """
     run_id, state = run.run_id, run.state
     if run.enacted or state == "failed_closeout":

@@ -44,9 +44,7 @@ def shown(value: object) -> str:
 
 
 def loads(data: str | bytes) -> Any:
-    """Any JSON that PostgreSQL can hold. Numbers that Python cannot hold become texts, and parts that are too deep
-    become one word.
-    """
+    """Any JSON that PostgreSQL can hold. Numbers that Python cannot hold, and parts that are too deep, become texts."""
     text = data if isinstance(data, str) else data.decode("utf-8")
     try:
         return json.loads(text, parse_int=_whole, parse_float=_real)
@@ -56,13 +54,11 @@ def loads(data: str | bytes) -> Any:
 
 def parsed(text: object) -> Json:
     """The object that a text holds. Empty for any other text."""
-    if isinstance(text, str):
-        try:
-            value = loads(text)
-        except ValueError:
-            return {}
-        return value if isinstance(value, dict) else {}
-    return {}
+    try:
+        value = loads(text) if isinstance(text, str) else None
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def report(value: Any) -> Json | None:

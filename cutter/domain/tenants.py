@@ -68,7 +68,6 @@ class TenantRooms:
 
     @classmethod
     def of(cls, tenant: str, document: Json, batch: Json) -> TenantRooms:
-        """A row with two answers of `fn_tenant_room`."""
         return cls(tenant=tenant, document=Room.of(document), batch=Room.of(batch))
 
 
@@ -87,10 +86,8 @@ def no_room(room: Room) -> str:
 
 
 def shown(rows: Sequence[TenantRooms]) -> list[TenantRooms]:
-    """The tenants that `cutter status` shows: those with caps or a weight, and those with runs at work.
-
-    The answer is empty if no tenant has caps or a weight, and fewer than two tenants have runs at work. So a deployment
-    with one tenant need not know the word.
+    """The tenants with caps, a weight or runs at work. Empty if no tenant has caps or a weight and fewer than two have
+    runs at work, so that a deployment with one tenant need not know the word.
     """
     capped = [row.tenant for row in rows if _is_set(row.document) or _is_set(row.batch)]
     working = [row.tenant for row in rows if row.document.at_work]

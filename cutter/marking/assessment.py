@@ -1,7 +1,5 @@
-"""Pure: judges the structure of a cut. It collects all findings with their severity, and the red findings that a person
+"""Pure: judges the structure of a cut: where the units probably differ from the law's own units, and what a person
 accepted.
-
-The partition proves that no byte is lost. The assessment says where the units probably differ from the law's own units.
 """
 
 from __future__ import annotations
@@ -38,9 +36,7 @@ UNKNOWN_ACCEPTANCE = "acceptance_unknown"
 
 
 CAUSES = frozenset({"nesting_differs", "kinds_mixed", "heading_is_a_name", "looks_uncut", "heading_in_fence"})
-"""Kinds of findings that cause repeats and empty headings. They come first, because the options for repeats would hide
-them.
-"""
+"""Kinds of findings that cause repeats and empty headings. They come first: the options for repeats would hide them."""
 
 
 def structure_findings(
@@ -68,11 +64,8 @@ def structure_findings(
 
 
 def in_order(findings: Iterable[Finding], docprefix: str) -> tuple[Finding, ...]:
-    """Findings in the order of their lines. If one kind has more than a few red findings, only the first stays red and
-    counts for the whole text.
-
-    The other findings stay in the list as amber. So nothing is hidden, and a person needs only a bounded number of
-    acceptances.
+    """Findings in the order of their lines. If one kind has many red findings, only the first stays red, for the whole
+    text, so that a person needs only a bounded number of acceptances. The others stay in the list as amber.
     """
     found = tuple(findings)
     # Two red findings of one kind at one unit would have the same name, so the second becomes amber.
@@ -96,10 +89,7 @@ def in_order(findings: Iterable[Finding], docprefix: str) -> tuple[Finding, ...]
 
 
 def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -> MarkRefusal | None:
-    """Refuse a cut with a red finding that nobody accepted, and an acceptance of a finding that does not exist.
-
-    `only` names the kinds that count, if another refusal follows.
-    """
+    """Refuse a cut with a red finding (of a kind of `only`) that nobody accepted, and an unknown acceptance."""
     red = marking.red
     unknown = [name for name, _ in marking.accepted if name not in red]
     if unknown:

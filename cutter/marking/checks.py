@@ -1,7 +1,6 @@
 """Pure: the checks that refuse a cut, and the notes that are only shown to the reader.
 
-A refusal names its line and the remedy. If there are several refusals, the first in the document is reported, with the
-number of that kind.
+If there are several refusals, the first in the document is reported, with the number of that kind.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from cutter.domain.amounts import counted
-from cutter.domain.encodings import conversion
-from cutter.domain.file_formats import conversion_of
+from cutter.domain.file_formats import conversion, conversion_of
 from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
@@ -137,9 +135,7 @@ def childless_nodes(nodes: list[Node], pieces: Pieces) -> list[Node]:
 
 
 def _says_more(heading: Heading) -> bool:
-    """True if the heading's own line holds text: `1. The minister may …` at that level, or a plain line that is a
-    sentence.
-    """
+    """True if the heading's own line holds text: `1. The minister may …`, or a plain line that is a sentence."""
     if heading.level is None or heading.bare:
         return False
     return heading.level.marker is not None or (heading.form != "atx" and heading.raw.rstrip("* \r")[-1:] in ".;:")

@@ -1,7 +1,4 @@
-"""Pure: explains why a line is a heading or is not one, by naming the rule of the marking that decided.
-
-It reads the text with the same steps as the marking. Each explanation names one rule, and `RULES` lists all rules.
-"""
+"""Pure: explains why a line is a heading or is not one, by naming the rule of the marking that decided."""
 
 from __future__ import annotations
 
@@ -106,14 +103,23 @@ class Explainer:
         if not 1 <= number <= self._count:
             raise InvalidInput(f"line {number}: the text has {counted(self._count, 'line')}")
         index = number - self._lines.first_line
-        if not 0 <= index < len(self._lines.lines):
-            return _explanation(number, "", "outside_region", None, "", None)
-        text = self._lines.lines[index].decode("utf-8", "ignore").strip()
-        rule, heading, more = self._rules.get(index) or self._of_text(index)
-        part = self._part(index)
-        # A blank line belongs to no unit.
-        address = part.address if isinstance(part, Candidate) and rule != "blank" else None
-        return _explanation(number, text, rule, heading, more, address)
+        text, address, heading, more = "", None, None, ""
+        rule = "outside_region"
+        if 0 <= index < len(self._lines.lines):
+            text = self._lines.lines[index].decode("utf-8", "ignore").strip()
+            rule, heading, more = self._rules.get(index) or self._of_text(index)
+            part = self._part(index)
+            # A blank line belongs to no unit.
+            address = part.address if isinstance(part, Candidate) and rule != "blank" else None
+        verdict, reason = RULES[rule]
+        sentence = more.partition(": ")[2] or reason
+        if heading is not None and heading.level is not None:
+            written = f" {heading.number.text}" if heading.number else ""
+            forms = f", read in the forms {', '.join(heading.level.forms)}" if rule == "form_not_read" else ""
+            sentence = f"{sentence} (level {heading.name}{written}, written as {heading.form}{forms})"
+        elif heading is not None and rule == "hashes":
+            sentence = f"{sentence} ({'#' * heading.depth})"
+        return Explanation(line=number, text=text, verdict=verdict, rule=rule, sentence=sentence, address=address)
 
     def _note(self, index: int, rule: str, heading: Heading | None = None, more: str = "") -> None:
         self._rules[index] = (rule, heading, more)
@@ -160,18 +166,3 @@ def explainer(
     if isinstance(span, MarkRefusal):
         return span
     return Explainer(data, read_lines(data, *span), profile, options, result), result
-
-
-def _explanation(
-    number: int, text: str, rule: str, heading: Heading | None, more: str, address: str | None
-) -> Explanation:
-    verdict, reason = RULES[rule]
-    sentence = more.partition(": ")[2] or reason
-    if heading is not None and heading.level is not None:
-        level = heading.level
-        written = f" {heading.number.text}" if heading.number else ""
-        forms = f", read in the forms {', '.join(level.forms)}" if rule == "form_not_read" else ""
-        sentence = f"{sentence} (level {level.name}{written}, written as {heading.form}{forms})"
-    elif heading is not None and rule == "hashes":
-        sentence = f"{sentence} ({'#' * heading.depth})"
-    return Explanation(line=number, text=text, verdict=verdict, rule=rule, sentence=sentence, address=address)

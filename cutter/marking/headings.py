@@ -1,5 +1,4 @@
-"""Pure: decides for each line that looks like a heading whether it is a unit, a row that is not in force, a group
-header, or text.
+"""Pure: decides for each line that looks like a heading whether it is a unit, a row not in force, a group, or text.
 
 A cross-reference may be at the beginning of a wrapped line (`Article 5. …`). But the numbers of a level increase within
 a parent. So the headings are the longest strictly increasing run of the lines that look like headings of that level.
@@ -7,7 +6,7 @@ The other lines are text, and each of them is a finding.
 
 A law's own markers decide which rows are in force (facts-domain, "status of a row"). Tier 1 is the marker of the group
 header above a row, tier 2 the row's own, tier 3 the profile's default. A row is cut only if neither of its markers
-objects. So a 📋 row in an enacted group is not cut, and a ✅ row in a deferred group is not cut either.
+objects: neither a 📋 row in an enacted group is cut, nor a ✅ row in a deferred group.
 """
 
 from __future__ import annotations
@@ -55,9 +54,8 @@ class Row:
 class Headings:
     """The headings of a text after each step, and the result: rows in order, and blocks that are excluded as a whole.
 
-    `found` has all lines that may be headings, `wanted` those that are neither in the table of contents nor below the
-    finest level that is cut, `settled` those that the numbering confirms, and `merged` these with their titles.
-    `left_out` holds the indexes of lines that the profile reads as headings but that are not units.
+    `wanted` is without the table of contents and without levels below the finest that is cut. `left_out` holds the
+    indexes of lines that the profile reads as headings but that are not units.
     """
 
     found: list[Heading]
@@ -86,7 +84,7 @@ def read_headings(lines: Lines, profile: Profile, options: Options) -> Headings:
     if deepest is not None:
         names = profile.level_names()
         cut = names[: names.index(deepest) + 1]
-        wanted = [heading for heading in wanted if heading.level is None or heading.level.name in cut]
+        wanted = [heading for heading in wanted if not heading.name or heading.name in cut]
     settled, breaks = _settle(wanted, lines, profile)
     hidden = _bidi(settled, lines)
     merged = _merge_titles(settled, lines, profile)
@@ -105,10 +103,8 @@ def read_headings(lines: Lines, profile: Profile, options: Options) -> Headings:
 
 
 def _contents(lines: Lines, headings: list[Heading], profile: Profile) -> Block | MarkRefusal | None:
-    """The table of contents, whose entries repeat the headings. None if there is no table, and a refusal if its end
-    cannot be found.
-
-    The table ends where its first entry occurs again, or at the next ATX heading that is not one of its entries.
+    """The table of contents, up to where its first entry occurs again, or to the next ATX heading that is not an entry.
+    None if there is no table, and a refusal if its end cannot be found.
     """
     # If only `#` makes a heading, the title of the table is a heading too.
     words = {word.lower() for word in profile.contents}
@@ -138,8 +134,7 @@ def _contents(lines: Lines, headings: list[Heading], profile: Profile) -> Block 
 
 
 def _entry(heading: Heading) -> tuple[str, str]:
-    name = heading.level.name if heading.level else heading.title
-    return name, heading.number.text.lower() if heading.number else heading.title.lower()
+    return heading.name or heading.title, heading.number.text.lower() if heading.number else heading.title.lower()
 
 
 def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
@@ -148,21 +143,19 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
     # If a level is written with `#` anywhere, it is not also read from plain lines.
     best: dict[str, Form] = {}
     for heading in headings:
-        if heading.level is not None:
-            name = heading.level.name
-            best[name] = min(best.get(name, heading.form), heading.form, key=FORMS.index)
+        best[heading.name] = min(best.get(heading.name, heading.form), heading.form, key=FORMS.index)
     kept: list[Heading] = []
     for heading in headings:
-        if heading.level is None or heading.form == best[heading.level.name]:
+        name = heading.name
+        if not name or heading.form == best[name]:
             kept.append(heading)
         else:
-            name = heading.level.name
             findings.append(finding(
                 code="other_form", line=lines.number(heading.index), severity="red",
                 text=f"reads like a {name} but the others are written as {best[name]} headings; it is text",
             ))  # fmt: skip
     kept = _within(_only_before(kept), profile)
-    unsure = {heading.level.name for heading in kept if heading.level is not None and heading.form != "atx"}
+    unsure = {heading.name for heading in kept if heading.form != "atx"}
     for rank, level in enumerate(profile.levels):
         if level.name not in unsure:
             continue
@@ -181,8 +174,7 @@ def _only_before(headings: list[Heading]) -> list[Heading]:
     """Without levels that occur only before another level (such as recitals before the first chapter), after it."""
     first: dict[str, int] = {}
     for heading in headings:
-        if heading.level is not None:
-            first.setdefault(heading.level.name, heading.index)
+        first.setdefault(heading.name, heading.index)
     return [
         heading
         for heading in headings
@@ -209,18 +201,15 @@ def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
 
 
 def _breaking(headings: list[Heading], level: Level, outer: set[str]) -> Iterator[Heading]:
-    """The plain and bold headings of a level outside the longest strictly increasing run of their series and parent.
-
-    If the numbers continue through the document, the parent does not count. A heading without a number (`PHẦN CHUNG`)
-    is never outside.
+    """The plain and bold headings of a level outside the longest strictly increasing run of their series and parent. If
+    the numbers continue through the document, the parent does not count. A heading without a number is never outside.
     """
     groups: dict[tuple[int, str], list[tuple[Heading, tuple[int, ...] | None]]] = defaultdict(list)
     parent = -1
     for heading in headings:
-        name = heading.level.name if heading.level is not None else ""
-        if name in outer and level.numbering != "document":
+        if heading.name in outer and level.numbering != "document":
             parent = heading.index
-        if name == level.name and heading.form != "atx" and heading.number is not None:
+        if heading.name == level.name and heading.form != "atx" and heading.number is not None:
             groups[parent, heading.number.series].append((heading, heading.number.value))
     for group in groups.values():
         comparable = [(heading.index, value) for heading, value in group if value is not None]
@@ -287,9 +276,8 @@ def _merge_titles(headings: list[Heading], lines: Lines, profile: Profile) -> li
 
 
 def _belongs(headings: list[Heading], position: int, lines: Lines) -> bool:
-    """A bare number takes the following heading as its name, if that heading has no number and nothing is in between.
-
-    A deeper heading is the name only if it is the only heading of its kind there. Two such headings are parts.
+    """A bare number takes the following heading as its name, if that has no number, nothing is in between, and it is
+    not deeper or alone of its kind there. Two such headings are parts.
     """
     heading, following = headings[position], headings[position + 1]
     return (

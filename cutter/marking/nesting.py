@@ -1,6 +1,4 @@
-"""Pure: findings about parents of units: places where `#` and words disagree, and kinds of heading that share one
-level.
-"""
+"""Pure: findings about parents of units: where `#` and words disagree, and kinds of heading that share one level."""
 
 from __future__ import annotations
 
@@ -20,10 +18,8 @@ _TITLE_CHARACTERS = 60
 
 
 def nesting_findings(nodes: list[Node], shape: Shape, lines: Lines, nesting: Nesting) -> Iterator[Finding]:
-    """One finding for each way in which the words would nest a kind of heading differently from the `#`.
-
-    The text's own numbering is the evidence. If the numbering is more regular under the `#`, the `#` are probably right
-    and the finding is amber. If the words decide against the `#`, the finding is always red.
+    """One finding for each way in which the words would nest a kind of heading differently from the `#`. It is amber if
+    the text's own numbering is more regular under the `#`, and red if the words decide.
     """
     if shape.by_hashes == shape.by_words:
         return
@@ -54,11 +50,9 @@ _DECISION: dict[Nesting, str] = {
 
 
 def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Profile) -> Iterator[Finding]:
-    """Amber findings: headings whose parent is not the last heading with fewer `#`, although the words agree with the
-    cut.
-
-    A rule of the marking decided here: the order of two kinds with equal `#`, an annex at the end, or a name with fewer
-    `#` than its number. There is one finding for each such way of nesting.
+    """Amber findings, one for each way of nesting: the parent is not the last heading with fewer `#`, although the
+    words agree with the cut. A rule decided here: the order of two kinds with equal `#`, an annex at the end, or a name
+    with fewer `#` than its number.
     """
     if profile.flat:
         return
@@ -95,7 +89,7 @@ def _inside(kind: str) -> str:
 
 
 def _kind(heading: Heading) -> str:
-    return heading.level.name if heading.level is not None else f"{'#' * heading.depth} without a known word"
+    return heading.name or f"{'#' * heading.depth} without a known word"
 
 
 def _kind_at(headings: Sequence[Heading], position: int | None) -> str:
@@ -103,7 +97,6 @@ def _kind_at(headings: Sequence[Heading], position: int | None) -> str:
 
 
 def _under(headings: Sequence[Heading], position: int | None) -> str:
-    """The place below a heading as a message names it."""
     return "at the top level" if position is None else f"inside {_named(headings[position])}"
 
 
@@ -117,28 +110,26 @@ def _flaws(headings: Sequence[Heading], parents: Parents) -> int:
     last: dict[tuple[int | None, str, str], tuple[int, ...]] = {}
     flaws = 0
     for heading, parent in zip(headings, parents, strict=True):
-        number = heading.number
-        if number is None or number.value is None or heading.level is None:
+        number, value = heading.number, heading.value
+        if number is None or value is None or not heading.name:
             continue
-        key = (parent, heading.level.name, number.series)
+        key = (parent, heading.name, number.series)
         before = last.get(key, (0,))
-        flaws += number.value[0] - before[0] not in (0, 1) or number.value <= before
-        last[key] = number.value
+        flaws += value[0] - before[0] not in (0, 1) or value <= before
+        last[key] = value
     return flaws
 
 
 def mixed_kinds(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
-    """Finds two kinds of heading at one level, each with its own numbering (`Art 1`, `§ 1`).
-
-    Words of one level that share a numbering (`Article 1`, `Art. 2`) are one kind.
+    """Finds two kinds of heading at one level, each with its own numbering (`Art 1`, `§ 1`). Words of one level that
+    share a numbering (`Article 1`, `Art. 2`) are one kind.
     """
     uses: dict[tuple[int | None, str, int], dict[str, dict[tuple[int, ...], Node]]] = defaultdict(dict)
     for node in nodes:
         heading = node.heading
-        if heading.level is None or heading.number is None or heading.number.value is None or not heading.word:
-            continue
-        kinds = uses[node.parent, heading.level.name, heading.depth]
-        kinds.setdefault(_stem(heading.word), {}).setdefault(heading.number.value, node)
+        if heading.name and heading.value is not None and heading.word:
+            kinds = uses[node.parent, heading.name, heading.depth]
+            kinds.setdefault(_stem(heading.word), {}).setdefault(heading.value, node)
     for kinds in uses.values():
         ordered = list(kinds.items())
         for place, (word, numbers) in enumerate(ordered[1:], 1):
@@ -160,15 +151,12 @@ def _stem(word: str) -> str:
 
 
 def unordered_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterator[Finding]:
-    """Finds a pair of kinds that can nest either way, has the same number of `#`, and whose order the text does not
-    show.
-
-    The text shows the order if one kind's numbering begins again under the other, or if the outer heading has no text
-    of its own.
+    """Finds a pair of kinds that can nest either way and has the same number of `#`, if neither numbering begins again
+    under the other and the outer heading has a text of its own.
     """
     headings = [node.heading for node in nodes]
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
-    kinds = {heading.level.name for heading in headings if heading.level is not None}
+    kinds = {heading.name for heading in headings}
     for pair in profile.either_way:
         if not kinds.issuperset(pair):
             continue
@@ -190,8 +178,11 @@ def _inside_at_one_depth(nodes: list[Node], node: Node, pair: tuple[str, str]) -
     if node.parent is None:
         return False
     above = nodes[node.parent].heading
-    names = {level.name for level in (above.level, node.heading.level) if level is not None}
-    return names == set(pair) and above.form == node.heading.form == "atx" and above.depth == node.heading.depth
+    return (
+        {above.name, node.heading.name} == set(pair)
+        and above.form == node.heading.form == "atx"
+        and above.depth == node.heading.depth
+    )
 
 
 def names_of_the_heading_above(nodes: list[Node], lines: Lines) -> Iterator[Finding]:

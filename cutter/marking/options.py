@@ -19,13 +19,11 @@ Scope = Literal["all", "enacted_only"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`duplicates`, `empty`, `scope` and `deepest` come from the profile if they are not given. The shipped profiles
-    refuse repeats and empty headings.
+    """`duplicates`, `empty`, `scope`, `deepest` and `nesting` come from the profile if they are not given.
 
-    `deepest` is the name of the finest level that becomes a unit (vietnamese-law: dieu, khoan or diem).
-    `forbidden_ids` are whole address segments (`DIEU-44` is not `DIEU-4`) that must not be cut. `nesting` says what
-    decides where the number of `#` and the words of two headings disagree. `accept` holds the names of red findings
-    that a person accepts, each with the reason; a mapping becomes sorted pairs.
+    `deepest` is the name of the finest level that becomes a unit (vietnamese-law: dieu, khoan or diem). `forbidden_ids`
+    are whole address segments (`DIEU-44` is not `DIEU-4`) that must not be cut. `accept` holds the names of red
+    findings that a person accepts, each with the reason; a mapping becomes sorted pairs.
     """
 
     duplicates: Duplicates | None = None
@@ -45,11 +43,6 @@ class Options:
         _one_of("scope", self.scope, (None, "all", "enacted_only"))
         if not 1 <= self.max_candidates <= CANDIDATES_MAX:
             raise InvalidInput(f"max_candidates {self.max_candidates}: 1 to {CANDIDATES_MAX}")
-
-    @property
-    def acceptances(self) -> dict[str, str]:
-        """Reason of each accepted finding by its name."""
-        return dict(self.accept)
 
 
 def _acceptances(given: object) -> tuple[tuple[str, str], ...]:
@@ -79,17 +72,13 @@ def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
 
 
 def preview(profile: str, options: Mapping[str, object], forbidden: Iterable[str], *, docprefix: str = "") -> str:
-    """The command that marks a text by this profile and these options. The command writes nothing and needs no
-    server.
-    """
+    """The command that marks a text by this profile and these options, and writes nothing."""
     words = ["cutter", "mark", "FILE", "--profile", profile, *(["--docprefix", docprefix] if docprefix else [])]
-    accepted = options.get("accept") or {}
     for name, value in sorted(options.items()):
-        if name == "accept":
-            continue
-        words += [f"--{name.replace('_', '-')}", str(value)]
+        if name != "accept":
+            words += [f"--{name.replace('_', '-')}", str(value)]
     for segment in forbidden:
         words += ["--forbid", segment]
-    for name, reason in sorted(_acceptances(accepted)):
+    for name, reason in _acceptances(options.get("accept") or {}):
         words += ["--accept", name, "--because", reason]
     return shlex.join(words)

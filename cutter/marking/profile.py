@@ -124,7 +124,6 @@ class Profile:
         return "enacted_only" if self.status.enacted_only else "all"
 
     def level_names(self) -> tuple[str, ...]:
-        """Names of the levels, outermost first."""
         return tuple(level.name for level in self.levels)
 
     def depth_section_type(self, depth: int) -> str:
@@ -152,10 +151,8 @@ LEVEL_KEYS = (
 
 @lru_cache(maxsize=PROFILES_KEPT)
 def parse_profile(data: bytes) -> Profile:
-    """A profile from its bytes; raises InvalidInput that names the line and the field.
-
-    A few profiles are cached, because two gates of every document need the same profile and reading YAML costs more
-    than marking.
+    """A profile from its bytes; raises InvalidInput that names the line and the field. A few are cached, because two
+    gates of every document need the same one, and reading YAML costs more than marking.
     """
     node, flaws = plain_yaml.read(data, bytes_max=PROFILE_BYTES_MAX)
     if flaws or node is None:
@@ -260,7 +257,10 @@ def _sentinels(root: _Fields) -> tuple[str, str] | None:
 
 def _pairs(root: _Fields, names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     pairs = []
-    for outer, inner in root.text_pairs("either_way"):
+    for node in root.items("either_way") if root.has("either_way") else ():
+        if not isinstance(node, Items) or len(node.items) != 2:
+            root.fail("either_way", "must be a list of pairs")
+        outer, inner = (root.scalar("either_way", item) for item in node.items)
         if outer not in names or inner not in names or names.index(outer) >= names.index(inner):
             root.fail("either_way", "each pair names two levels, the usually outer one first")
         pairs.append((outer, inner))
@@ -287,7 +287,7 @@ class _Fields(FieldReader):
 
     def word(self, field: str) -> str:
         """A text that is not blank."""
-        return self._scalar(field, self.node(field))
+        return self.scalar(field, self.node(field))
 
     def name(self, field: str) -> str:
         return self.matching(field, _NAME, "a-z, 0-9, '_' and '-', at most 48, a letter first")
@@ -310,12 +310,12 @@ class _Fields(FieldReader):
         return self.choice(field, ("true", "false"), default="false") == "true"
 
     def texts(self, field: str) -> tuple[str, ...]:
-        return self._sequence(field, lambda item: self._scalar(field, item))
+        return self._sequence(field, lambda item: self.scalar(field, item))
 
     def choices(self, field: str, known: tuple[str, ...], default: tuple[str, ...] | None = None) -> tuple[str, ...]:
         if default is not None and not self.has(field):
             return default
-        texts = tuple(self._scalar(field, item) for item in self.items(field))
+        texts = tuple(self.scalar(field, item) for item in self.items(field))
         unknown = [text for text in texts if text not in known]
         if unknown or not texts:
             self.fail(field, f"{', '.join(unknown) or 'empty'}: some of {', '.join(known)}")
@@ -331,18 +331,10 @@ class _Fields(FieldReader):
         path = f"{self.path}.{field}"
         return _Fields(node, path, known, path=path)
 
-    def text_pairs(self, field: str) -> tuple[tuple[str, str], ...]:
-        pairs = []
-        for node in self.items(field) if self.has(field) else ():
-            if not isinstance(node, Items) or len(node.items) != 2:
-                self.fail(field, "must be a list of pairs")
-            pairs.append((self._scalar(field, node.items[0]), self._scalar(field, node.items[1])))
-        return tuple(pairs)
-
     def _sequence(self, field: str, read: Callable[[Node], T]) -> tuple[T, ...]:
         return tuple(read(item) for item in self.items(field)) if self.has(field) else ()
 
-    def _scalar(self, field: str, node: Node) -> str:
+    def scalar(self, field: str, node: Node) -> str:
         if not isinstance(node, Scalar) or not node.text.strip():
             self.fail(field, "must be a text")
         return node.text

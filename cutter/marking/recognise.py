@@ -1,7 +1,6 @@
 """Pure: tells which lines look like headings, by the words of the profile and by `#`.
 
-This module builds every expression from the profile's words. Each expression is anchored at the line's start and reads
-a bounded piece of the line, so that reading is linear in the text.
+Each expression is anchored at the line's start and reads a bounded piece of it, so that reading is linear.
 """
 
 from __future__ import annotations
@@ -56,6 +55,16 @@ class Heading:
     """Index of the last line that the heading takes (its title may be on a later one)."""
     title_below: int | None = None
     """Index of the line of text from which a heading without a title takes one."""
+
+    @property
+    def name(self) -> str:
+        """The name of its level, or an empty text."""
+        return self.level.name if self.level is not None else ""
+
+    @property
+    def value(self) -> tuple[int, ...] | None:
+        """Its number, if it can be compared."""
+        return self.number.value if self.number is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +215,10 @@ def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
     if reading.starts is None or not reading.starts.match(text, begin):
         return None
     form: Form = "bold" if bold else "plain"
-    whole = beginning(line, HEADING_CHARACTERS_READ).strip()
-    if bullet is None:
-        heading = _heading(index, form, PLAIN_DEPTH, whole, reading)
-        return heading if _read_level(heading, heading.title, reading, form) else None
-    # a list item may be a point of a clause (`- a) …`) but never an article, because lists of references begin like
-    # that
-    heading = _heading(index, form, PLAIN_DEPTH, text[begin:], reading)
-    return heading if _read_level(heading, heading.title, reading, form, only_marked=True) else None
+    raw = text[begin:] if bullet else beginning(line, HEADING_CHARACTERS_READ).strip()
+    heading = _heading(index, form, PLAIN_DEPTH, raw, reading)
+    # A list item may be a point of a clause (`- a) …`) but never an article: lists of references begin like that.
+    return heading if _read_level(heading, heading.title, reading, form, only_marked=bullet is not None) else None
 
 
 def _heading(index: int, form: Form, depth: int, raw: str, reading: _Reading) -> Heading:

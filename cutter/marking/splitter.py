@@ -25,8 +25,7 @@ from cutter.marking.spans import lay_out
 def mark(data: bytes, *, profile: Profile, docprefix: str, options: Options) -> Marking | MarkRefusal:
     """Split a law into units, or say in one sentence why not. A red finding that nobody accepted is a refusal.
 
-    `data` is the pinned snapshot, `docprefix` the first segment of every address. Raises InvalidInput only for a wrong
-    docprefix or option. A fault of the text is a MarkRefusal.
+    `docprefix` is the first segment of every address. Raises InvalidInput only for a wrong docprefix or option.
     """
     cut = _cut(data, profile, docprefix, options)
     if isinstance(cut, MarkRefusal):
@@ -92,7 +91,7 @@ def _cut(
         region_sha=sha256_hex(data[lines.start : lines.end]), region_start=lines.start, region_end=lines.end,
         profile_id=profile.id, profile_sha256=profile.sha256, candidates=candidates, exclusions=exclusions,
         non_content=tuple(pieces.non_content), findings=in_order(findings, prefix),
-        mark_digest=mark_digest(candidates, exclusions), accepted=tuple(options.acceptances.items()),
+        mark_digest=mark_digest(candidates, exclusions), accepted=tuple(dict(options.accept).items()),
     )  # fmt: skip
     marking.prove(data)
     return marking, checks.refuse_first(nodes, childless, lines, options)

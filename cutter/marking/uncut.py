@@ -21,7 +21,7 @@ from cutter.limits import (
 from cutter.marking.heading_lines import NEVER, HeadingLine, begins_like_heading, heading_lines, read_line
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import FENCE, INDENTED, Lines
-from cutter.marking.repeal_notes import repeal_note
+from cutter.marking.number_order import repeal_note
 from cutter.marking.result import Candidate, Finding, finding
 from cutter.marking.spans import Pieces
 
@@ -35,9 +35,7 @@ _NO_UNIT = ("before_first_unit", "between_blocks")
 """The reasons of exclusions that may hide text of the law."""
 
 _RUN = 3
-"""The number of successive lines that must count up by one. Fewer lines may be cross-references at the start of a
-line.
-"""
+"""The number of successive lines that must count up by one. Fewer may be cross-references at the start of a line."""
 
 
 _HEADING_IN_LINE = re.compile(rb"(?:[\r\x0b\x0c]|\xc2\x85|\xe2\x80[\xa8\xa9]) {0,3}#{1,6}[ \t]+[^\s#]")
@@ -69,10 +67,8 @@ _QUOTE = re.compile(rb"[ \t]*(?:[\"']|\xe2\x80[\x98\x9a\x9c\x9e]|\xc2\xab)")
 def uncut_findings(
     nodes: list[Node], pieces: Pieces, known: frozenset[int], skipped: frozenset[int]
 ) -> Iterator[Finding]:
-    """Lines that look like headings but are in no unit's heading.
-
-    `known` holds the indexes of lines that the profile reads as headings but leaves out on purpose, or that another
-    finding names. `skipped` holds the indexes of lines that are not part of the law.
+    """Lines that look like headings but are in no unit's heading. `known` has the indexes of lines that are left out on
+    purpose or that another finding names, `skipped` those that are not part of the law.
     """
     lines = pieces.lines
     headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
@@ -102,9 +98,7 @@ def uncut_findings(
 
 
 def _in_lines(pieces: Pieces) -> Iterator[Finding]:
-    """Finds headings after a line break other than LF. Markdown readers show a heading there, but marking cuts
-    nothing.
-    """
+    """Headings after a line break other than LF, which Markdown readers show and marking does not cut."""
     lines = pieces.lines
     if not any(sign in lines.data for sign in _OTHER_BREAKS):
         return
@@ -149,9 +143,7 @@ def _runs(
 
 
 def _numbered_titles(indexes: Iterable[int], pieces: Pieces) -> Iterator[Finding]:
-    """Short lines of their own such as `12. Commencement`, which count up. They may be the headings of a law in which
-    no article has a number.
-    """
+    """Short lines such as `12. Commencement` that count up, in a law in which no article has a number."""
     lines = pieces.lines
     titles = [
         HeadingLine(index=index, kind="title", series="", value=int(match["number"]), strong=True,
@@ -195,9 +187,7 @@ def _longest_run(lines: list[HeadingLine]) -> list[HeadingLine]:
 
 
 def _absorbed(uncut_lines: list[HeadingLine], cut: list[HeadingLine]) -> Iterator[HeadingLine]:
-    """Strong lines that fit into the numbering: their number is next to that of the heading before or after them, and
-    no heading of their kind has it.
-    """
+    """Strong lines whose number is next to that of the heading before or after them, and is of no heading."""
     starts = [line.index for line in cut]
     numbers = {line.value for line in cut}
     for line in uncut_lines:
@@ -209,9 +199,7 @@ def _absorbed(uncut_lines: list[HeadingLine], cut: list[HeadingLine]) -> Iterato
 
 
 def _filling(uncut_lines: list[HeadingLine], cut: list[HeadingLine], lines: Lines) -> Iterator[HeadingLine]:
-    """Lines that could be headings, also weak ones, whose numbers are exactly those that are missing between two
-    successive headings of their kind.
-    """
+    """Lines, also weak ones, whose numbers are exactly those that are missing between two successive headings."""
     likely = [
         line for line in uncut_lines if line.opaque != INDENTED and (line.strong or _may_be_a_heading(line, lines))
     ]
@@ -253,9 +241,7 @@ def _examples(texts: list[tuple[int, str]], lines: Lines) -> str:
 
 
 def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
-    """Amber finding: some of the smallest numbered units have `#` and others have none, such as the articles of a
-    treaty in a schedule.
-    """
+    """Amber finding: some of the smallest numbered units have `#` and others have none, such as an annexed treaty."""
     smallest: dict[bool, int] = {True: 0, False: 0}
     first: dict[bool, Candidate] = {}
     parents = {node.parent for node in nodes}
@@ -275,10 +261,7 @@ def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
 
 
 def text_outside(pieces: Pieces) -> Iterator[Finding]:
-    """Amber finding: more text is outside the units than in them, such as a law of which only the annex has a heading.
-
-    Front matter, contents and drafts do not count, because they are left out for what they are.
-    """
+    """Amber finding: more text is outside the units than in them, without what is left out for what it is."""
     outside = [piece for piece in pieces.exclusions if piece.reason in _NO_UNIT]
     size = sum(piece.end - piece.start for piece in outside)
     if size > sum(unit.end - unit.start for unit in pieces.candidates):
@@ -290,10 +273,8 @@ def text_outside(pieces: Pieces) -> Iterator[Finding]:
 
 
 def giant_units(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
-    """Finds a unit that is far larger than the others, or one of a few units in a long text.
-
-    The finding is amber from the first annex on, and if at least half of the unit is a table or quoted from another
-    law. It is also amber for an article that is one list, without a line that looks like a heading.
+    """Finds a unit that is far larger than the others, or one of a few units in a long text. It is amber from the first
+    annex on, and if at least half of it is a table or a quotation, or an article that is one list.
     """
     lines, sizes = pieces.lines, [unit.end - unit.start for unit in pieces.candidates]
     if not sizes or max(sizes) < GIANT_UNIT_BYTES:
@@ -321,10 +302,8 @@ def giant_units(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
 
 
 def _is_one_list(text: Sequence[bytes], not_of: Collection[_Mark]) -> bool:
-    """True if the outermost items of a text count up once from 1 to its end, and no piece between them is long.
-
-    A unit that swallowed other units has lists that begin again, or a long piece that is in no list. A piece may be one
-    list itself. Items with a mark of `not_of` may be units.
+    """True if the outermost items of a text count up once from 1 to its end, and no piece between them is long but a
+    list itself. A unit that swallowed others has lists that begin again. Items with a mark of `not_of` may be units.
     """
     marks = [_mark(line) for line in text]
     outermost = next(filter(None, marks), None)
@@ -355,9 +334,7 @@ def _counts_up(items: Sequence[bytes]) -> bool:
 
 
 def unread_headings(nodes: list[Node], pieces: Pieces, not_judged: Collection[int]) -> Iterator[Finding]:
-    """Paragraphs that begin like a heading (`2 a § har ändrats`, `§ 3 b (Opphevet)`) and are text. They may be
-    references. Each unit has at most one finding.
-    """
+    """Paragraphs of text that begin like a heading (`2 a § har ändrats`), at most one finding for each unit."""
     lines = pieces.lines
     headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
     groups: dict[str | None, list[tuple[int, str]]] = defaultdict(list)
@@ -380,9 +357,8 @@ def unread_headings(nodes: list[Node], pieces: Pieces, not_judged: Collection[in
 
 
 def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
-    """Headings in plain lines that continue a sentence as a reference would, or that a colon announces as a quotation.
-
-    This looks at inserted numbers, and at numbers before a word with text after it. Others would break the numbering.
+    """Headings in plain lines that continue a sentence, or that a colon announces as a quotation: those with inserted
+    numbers, and numbers before a word with text after it. Others would break the numbering.
     """
     bare = {node.heading.index for node in nodes if node.heading.bare or node.heading.form == "atx"}
     for node in nodes:

@@ -1369,7 +1369,7 @@ MARKING = _of(
     ("a list in one of few units", "len(sizes) >= 4 and nodes[", "nodes[",
      "::test_a_list_does_not_explain_the_size_of_one_of_three_units"),
 ) + _of(
-    "cutter/marking/repeal_notes.py", "unit/marking/test_explained_sizes_and_gaps.py",
+    "cutter/marking/number_order.py", "unit/marking/test_explained_sizes_and_gaps.py",
     ("a swallowed article about a repeal", 'if not closed and _END.fullmatch(note["rest"]) is None:', "if False:",
      "::test_a_swallowed_article_about_a_repeal_stays_red"),
 ) + _of(

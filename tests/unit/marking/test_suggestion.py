@@ -9,7 +9,7 @@ import pytest
 from cutter.errors import InvalidInput
 from cutter.marking import Marking, MarkRefusal, Options, mark, parse_profile
 from cutter.marking.suggestion import Suggestion, suggest
-from cutter.marking.suggestion.corrections import FORMS, parse_corrections
+from cutter.marking.suggestion.draft import FORMS, parse_corrections
 
 
 def suggested(text: str, *refine: str) -> Suggestion:
