@@ -31,10 +31,6 @@ from cutter.marking.uncut import (
     unread_headings,
 )
 
-UNKNOWN_ACCEPTANCE = "acceptance_unknown"
-"""The code of a refusal because the text does not have the red finding that was accepted."""
-
-
 CAUSES = frozenset({"nesting_differs", "kinds_mixed", "heading_is_a_name", "looks_uncut", "heading_in_fence"})
 """Kinds of findings that cause repeats and empty headings. They come first: the options for repeats would hide them."""
 
@@ -95,7 +91,7 @@ def refuse_unaccepted(marking: Marking, *, only: frozenset[str] | None = None) -
     if unknown:
         valid = f"the red findings are {', '.join(red)}" if red else "it has no red finding"
         problem = f"accepted is {', '.join(unknown)}, which this text does not have: {valid}"
-        return replace(refusal(UNKNOWN_ACCEPTANCE, None, problem), findings=tuple(red.values()))
+        return replace(refusal("acceptance_unknown", None, problem), findings=tuple(red.values()))
     waiting = tuple(item for item in marking.unaccepted if only is None or item.code in only)
     if not waiting:
         return None

@@ -21,16 +21,14 @@ from cutter.marking.result import Finding, MarkRefusal, finding, refusal
 from cutter.marking.spans import Pieces
 from cutter.marking.titles import BIDI, ZERO_WIDTH, cut_title
 
-_ODD_KINDS = {
+ODD_KINDS = {
     "bidi": (BIDI, "characters that change the order of the text as shown"),
     "zero_width": (ZERO_WIDTH, "invisible characters"),
     "line_separator": (re.compile("[\r\x0b\x0c\x85\u2028\u2029]"), "line breaks other than LF (kept as characters)"),
     "control": (re.compile("[\x01-\x08\x0e-\x1f\x7f]"), "control characters"),
 }
-_ODD = re.compile("[" + "".join(signs.pattern[1:-1] for signs, _ in _ODD_KINDS.values()) + "]")
+_ODD = re.compile("[" + "".join(signs.pattern[1:-1] for signs, _ in ODD_KINDS.values()) + "]")
 """One character class for all of them, so that the whole text is searched once."""
-
-ODD_NAMES = tuple(_ODD_KINDS)
 
 
 def unreadable(data: bytes) -> MarkRefusal | None:
@@ -174,7 +172,7 @@ def _odd_characters(data: bytes, lines: Lines) -> Iterator[Finding]:
             continue
         line += text.count("\n", position, odd.start())
         position = odd.start()
-        kind = next(name for name, (signs, _) in _ODD_KINDS.items() if signs.match(odd.group()))
+        kind = next(name for name, (signs, _) in ODD_KINDS.items() if signs.match(odd.group()))
         counts[line, kind] = counts.get((line, kind), 0) + 1
     for (at, kind), count in counts.items():
-        yield finding(code=kind, line=at, text=f"{count} {_ODD_KINDS[kind][1]}")
+        yield finding(code=kind, line=at, text=f"{count} {ODD_KINDS[kind][1]}")

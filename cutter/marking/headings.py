@@ -154,7 +154,7 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
                 code="other_form", line=lines.number(heading.index), severity="red",
                 text=f"reads like a {name} but the others are written as {best[name]} headings; it is text",
             ))  # fmt: skip
-    kept = _within(_only_before(kept), profile)
+    kept = _in_place(kept, profile)
     unsure = {heading.name for heading in kept if heading.form != "atx"}
     for rank, level in enumerate(profile.levels):
         if level.name not in unsure:
@@ -170,31 +170,25 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
     return kept, findings
 
 
-def _only_before(headings: list[Heading]) -> list[Heading]:
-    """Without levels that occur only before another level (such as recitals before the first chapter), after it."""
+def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:
+    """Without levels that occur only before another level (such as recitals before the first chapter) after it, and
+    without levels that occur only inside another level outside it: a numbered line of a preamble is no clause.
+    """
     first: dict[str, int] = {}
     for heading in headings:
         first.setdefault(heading.name, heading.index)
-    return [
-        heading
-        for heading in headings
-        if heading.level is None
-        or heading.level.only_before is None
-        or heading.index < first.get(heading.level.only_before, heading.index + 1)
-    ]
-
-
-def _within(headings: list[Heading], profile: Profile) -> list[Heading]:
-    """Without levels that occur only inside another level, outside it: a numbered line of a preamble is no clause."""
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
     kept: list[Heading] = []
     container = -1
     for heading in headings:
-        if heading.level is None:
+        level = heading.level
+        if level is None:
             container = -1
-        elif heading.level.within is None:
-            container = ranks[heading.level.name]
-        elif container < ranks[heading.level.within]:
+        elif level.only_before is not None and heading.index >= first.get(level.only_before, heading.index + 1):
+            continue
+        elif level.within is None:
+            container = ranks[level.name]
+        elif container < ranks[level.within]:
             continue
         kept.append(heading)
     return kept

@@ -69,14 +69,8 @@ def build_plan(data: bytes, marking: Marking, *, docprefix: str, source_version_
 
 def unit_key(source_version_id: str, address: str, content_hash: str) -> str:
     """The idempotency key of one unit. It does not contain the run id, so that a rehearsal and the live run agree."""
-    return canonical_digest(
-        {
-            "v": KEY_VERSION,
-            "source_version_id": source_version_id,
-            "canonical_address": address,
-            "content_hash": content_hash,
-        }
-    )
+    named = {"source_version_id": source_version_id, "canonical_address": address, "content_hash": content_hash}
+    return canonical_digest({"v": KEY_VERSION, **named})
 
 
 def cut_plan_digest(rows: Iterable[PlanRow]) -> str:

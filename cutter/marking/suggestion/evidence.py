@@ -57,8 +57,7 @@ def read_evidence(lines: Lines) -> Evidence:
         if line.word and not line.hidden:
             groups[line.key, line.form].append(line)
     digits = Counter(line.depth for line in headings if line.form == "atx" and line.title[:1].isdigit())
-    candidates = [(form, _without_titles(group, digits)) for (_, form), group in groups.items()]
-    candidates = [(form, group) for form, group in candidates if group]
+    candidates = [(form, kept) for (_, form), group in groups.items() if (kept := _without_titles(group, digits))]
     kinds = [kind for form, group in candidates if (kind := _kind(form, group)) is not None]
     if not kinds and not digits:
         # the one article of a law that has no other numbered part

@@ -164,7 +164,18 @@ def suggest(
         if marks or not (isinstance(trial.result, MarkRefusal) and trial.result.code == BIDI_IN_HEADING):
             break
         # Only the draft shows that a line without # is a heading. So its direction marks are removed in a second pass.
-    return _suggestion(desk, draft, trial, (*other, *desk.shipped(compared)))
+    confidence, reasons = _confidence(desk, draft, trial)
+    return Suggestion(
+        body=desk.body(draft), profile_id=name, result=trial.result,
+        levels=tuple(
+            SuggestedLevel(name=level.name, form="#" * level.depth if level.form == "atx" else level.form,
+                           words=level.words or level.phrases, numbers=level.numbers, lines=len(level.lines),
+                           first_line=desk.first_line + level.lines[0].index, example=level.lines[0].title[:80])
+            for level in draft.levels
+        ),
+        unused=trial.unused, confidence=confidence, reasons=reasons,
+        alternatives=(*other, *desk.shipped(compared)), needs=desk.needs,
+    )  # fmt: skip
 
 
 def _prepared(data: bytes, *, marks: bool) -> tuple[bytes, tuple[str, ...]]:
@@ -346,26 +357,6 @@ class _Desk:
         return allowed, trial if allowed == draft else self.trial(allowed)
 
 
-def _suggestion(desk: _Desk, draft: Draft, trial: _Trial, other: tuple[Alternative, ...]) -> Suggestion:
-    confidence, reasons = _confidence(desk, draft, trial)
-    return Suggestion(
-        body=desk.body(draft),
-        profile_id=desk.name,
-        result=trial.result,
-        levels=tuple(
-            SuggestedLevel(name=level.name, form="#" * level.depth if level.form == "atx" else level.form,
-                           words=level.words or level.phrases, numbers=level.numbers, lines=len(level.lines),
-                           first_line=desk.first_line + level.lines[0].index, example=level.lines[0].title[:80])
-            for level in draft.levels
-        ),
-        unused=trial.unused,
-        confidence=confidence,
-        reasons=reasons,
-        alternatives=other,
-        needs=desk.needs,
-    )  # fmt: skip
-
-
 def _alternative(name: str, trial: _Trial) -> Alternative:
     refused = trial.result.code if isinstance(trial.result, MarkRefusal) else ""
     return Alternative(profile=name, units=trial.units, nested_otherwise=trial.nested_otherwise,
@@ -376,7 +367,12 @@ def _confidence(desk: _Desk, draft: Draft, trial: _Trial) -> tuple[Confidence, t
     """The confidence of the suggestion, and each reason for doubt."""
     if isinstance(trial.result, MarkRefusal):
         return "low", (f"the text is refused ({trial.result.code}): {trial.result.message}",)
-    grave = [*([_UNHEEDED] if desk.unheeded else []), *_red_reasons(trial)]
+    grave = [_UNHEEDED] if desk.unheeded else []
+    if trial.red:
+        named = ", ".join(finding.name for finding in trial.red[:FINDINGS_OF_A_KIND_SHOWN])
+        more = len(trial.red) - FINDINGS_OF_A_KIND_SHOWN
+        rest = f" and {counted(more, 'other')}" if more > 0 else ""
+        grave.append(f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}")
     # Most of the text is before or between the units, so that it would not be enacted.
     grave += [
         f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"
@@ -384,10 +380,10 @@ def _confidence(desk: _Desk, draft: Draft, trial: _Trial) -> tuple[Confidence, t
         if finding.code == TEXT_OUTSIDE
     ]
     light: list[str] = []
-    giant = _giant(trial.result)
-    if giant is not None:
-        share = round(100 * (giant.end - giant.start) / (trial.result.region_end - trial.result.region_start))
-        grave.append(f"{giant.address} has {share} % of the text: more headings are probably in it")
+    giant = max(trial.result.candidates, key=lambda unit: unit.end - unit.start)
+    size, whole = giant.end - giant.start, trial.result.region_end - trial.result.region_start
+    if size >= _GIANT_BYTES_MIN and (size > _GIANT_SHARE * whole or trial.units <= _FEW_UNITS):
+        grave.append(f"{giant.address} has {round(100 * size / whole)} % of the text: more headings are probably in it")
     if trial.left_out:
         reasons = grave if trial.left_out > _LEFT_OUT_SHARE * trial.units else light
         reasons.append(f"begin no unit, though they look like headings: {counted(trial.left_out, 'line')}")
@@ -415,15 +411,6 @@ def _confidence(desk: _Desk, draft: Draft, trial: _Trial) -> tuple[Confidence, t
     return "low" if grave else "medium" if light else "high", (*grave, *light)
 
 
-def _red_reasons(trial: _Trial) -> list[str]:
-    if not trial.red:
-        return []
-    named = ", ".join(finding.name for finding in trial.red[:FINDINGS_OF_A_KIND_SHOWN])
-    more = len(trial.red) - FINDINGS_OF_A_KIND_SHOWN
-    rest = f" and {counted(more, 'other')}" if more > 0 else ""
-    return [f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}"]
-
-
 def _unusual_levels(desk: _Desk, draft: Draft) -> list[str]:
     """Levels whose `#` put them inside a level that is usually further in, levels of words that no table knows, and
     articles in plain lines of a text that numbers other articles with `#`.
@@ -439,11 +426,3 @@ def _unusual_levels(desk: _Desk, draft: Draft) -> list[str]:
     if plain and articles_with_hashes(desk.evidence) > 1:
         warnings.append("some articles are written with #, others in plain lines: perhaps another text is annexed")
     return warnings
-
-
-def _giant(result: Marking) -> Candidate | None:
-    largest = max(result.candidates, key=lambda unit: unit.end - unit.start)
-    size = largest.end - largest.start
-    whole = result.region_end - result.region_start
-    alone = len(result.candidates) <= _FEW_UNITS
-    return largest if size >= _GIANT_BYTES_MIN and (size > _GIANT_SHARE * whole or alone) else None
