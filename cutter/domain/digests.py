@@ -1,7 +1,7 @@
-"""Pure: every digest of the product and the one canonical form that they use.
+"""Pure: every digest of the product and the one canonical form that they use (facts-domain, "Digests and keys").
 
 A digest is 64 lower-case hex characters of SHA-256. Canonical JSON is UTF-8, sorted keys, `,` and `:` as separators and
-no floats, so that the same value has the same bytes on every machine (facts-domain, "Digests and keys").
+no floats, so that the same value has the same bytes on every machine.
 """
 
 from __future__ import annotations

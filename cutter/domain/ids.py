@@ -1,7 +1,5 @@
-"""Pure: the ids of the product, parsed once at the edge (seed 000 §5, spec "Identity").
-
-Ids that a person types or a message carries are checked here and nowhere else. An illegal one raises `InvalidId` with
-the rule and an example.
+"""Pure: the ids of the product, parsed once at the edge (seed 000 §5, spec "Identity"). An illegal one raises
+`InvalidId`.
 """
 
 from __future__ import annotations

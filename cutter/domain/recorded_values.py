@@ -1,8 +1,7 @@
 """Pure: brings rows that the database answers with into the form that their readers take.
 
 PostgreSQL refuses a malformed row when it is written (sql/functions/forms). Older rows, and rows that were written past
-these checks, are shown as malformed. No reader fails on them. A well-formed value stays unchanged, so each function may
-be called again on its own answer.
+these checks, are shown as malformed. A well-formed value stays unchanged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pure: a run with all its rows, as the database holds them at one moment (`fn_run_sidecar`).
 
-Times are the database's own texts. A malformed value is shown as malformed (`cutter.domain.recorded_values`). Documents
-that have no fixed form stay JSON: a gate's report, the last error, the caps, a request's tuple, a signed statement.
+Times are the database's own texts. Documents that have no fixed form stay JSON: a gate's report, the last error, the
+caps, a request's tuple, a signed statement.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Pure: a tenant's caps and what it uses, and words for them (seed 003 §3.4; spec 05 "Caps and fairness").
-
-The database counts and decides (`fn_tenant_room`).
+"""Pure: a tenant's caps and its use, and words for them (seed 003 §3.4; spec 05 "Caps and fairness"). The database
+decides.
 """
 
 from __future__ import annotations
@@ -33,10 +32,8 @@ RATE = "STOP_TENANT_RATE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How much a tenant may begin now in a workflow. A cap is None if there is no cap.
-
-    `at_work` counts the runs at work, and `last_minute` those that began in the last minute. `room` counts the runs
-    that may begin now, and is None without a cap. `code` is CONCURRENCY or RATE if that cap leaves no room, else None.
+    """How much a tenant may begin now in a workflow: `room`, or None without a cap. `at_work` counts the runs at work,
+    and `last_minute` those that began in the last minute. `code` is CONCURRENCY or RATE if that cap leaves no room.
     With RATE, `again_utc` is the time when there is room again.
     """
 

@@ -23,9 +23,8 @@ START = "cutter up"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerQueue:
-    """A queue of a worker, with the number of its slots and of the used ones, or None if nobody knows them.
-
-    `polls` is None if this is unknown or the worker has ended. `others` are further fields of the heartbeat.
+    """A queue of a worker, with the number of its slots and of the used ones, or None if nobody knows them. `polls` is
+    None if this is unknown or the worker has ended. `others` are further fields of the heartbeat.
     """
 
     queue: str
@@ -51,9 +50,8 @@ class WorkerQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """A row of the query `workers`: the last heartbeat of a worker, which sends one every `beat_seconds`.
-
-    `queues` are what the worker claims, in any form. `silent` is true if three heartbeats were missed.
+    """A row of the query `workers`: the last heartbeat of a worker, which sends one every `beat_seconds`. `queues` are
+    what it claims, in any form. `silent` is true if three heartbeats were missed.
     """
 
     worker_id: str
@@ -70,9 +68,8 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownWorker:
-    """A worker, or a poller that never registered. Of such a poller only the id, the state and the queues are known.
-
-    `slots` and `used` are the sums over its queues. Times are UTC texts, and `age_seconds` is since the last heartbeat.
+    """A worker, or a poller that never registered, whose id, state and queues alone are known. `slots` and `used` are
+    sums. Times are UTC texts, and `age_seconds` is since the last heartbeat.
     """
 
     worker_id: str
@@ -105,9 +102,8 @@ class ServedQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerReport:
-    """Workers, queues and problems. `builds` maps the builds to which runs are pinned to their status.
-
-    `unserved` names queues without a live worker. `unavailable` says why the pollers are unknown.
+    """Workers, queues and problems. `builds` maps the builds to which runs are pinned to their status. `unserved` names
+    queues without a live worker. `unavailable` says why the pollers are unknown.
     """
 
     workers: tuple[ShownWorker, ...]

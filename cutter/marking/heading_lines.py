@@ -87,9 +87,8 @@ def title_may_follow(matched: str, rest: str) -> bool:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class HeadingLine:
-    """A line that looks like a heading, with number `value` of its kind in its series (`111` for L111-4).
-
-    `text` is its word and number. A strong line has a sign or nothing after its number, is bold, or is like 第1条.
+    """A line that looks like a heading, with number `value` of its kind in its series (`111` for L111-4). A strong line
+    has a sign or nothing after its number, is bold, or is like 第1条.
     """
 
     index: int

@@ -154,18 +154,12 @@ def _closes(above: Heading, heading: Heading, ranks: dict[str, int]) -> bool:
 
 def _close_by_words(stack: list[int], headings: list[Heading], heading: Heading, ranks: dict[str, int]) -> None:
     """Close what cannot contain this heading by its word. A heading without a word is placed by its number of `#`."""
-    if heading.level is not None:
-        rank = ranks[heading.level.name]
-        for place, position in enumerate(stack):
-            level = headings[position].level
-            if level is not None and ranks[level.name] >= rank:
-                del stack[place:]
-                break
-        while stack and headings[stack[-1]].level is None and headings[stack[-1]].depth >= heading.depth:
-            stack.pop()
-    else:
-        while stack and headings[stack[-1]].depth >= heading.depth:
-            stack.pop()
+    rank = ranks.get(heading.name)
+    if rank is not None:
+        closed = (place for place, above in enumerate(stack) if ranks.get(headings[above].name, -1) >= rank)
+        del stack[next(closed, len(stack)) :]
+    while stack and headings[stack[-1]].depth >= heading.depth and not (rank is not None and headings[stack[-1]].name):
+        stack.pop()
 
 
 def _leave_the_form_before(

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from cutter.errors import InvalidInput
 from cutter.limits import ACCEPTANCES_MAX, CANDIDATES_DEFAULT, CANDIDATES_MAX, REASON_CHARACTERS_MAX
@@ -15,6 +15,7 @@ from cutter.marking.profile import Duplicates, Empty, Nesting
 _NAME = re.compile(r"[a-z][a-z_]{0,47}:[A-Z0-9][A-Z0-9/~-]{0,999}")
 
 Scope = Literal["all", "enacted_only"]
+_CHOICES = {"nesting": Nesting, "duplicates": Duplicates, "empty": Empty, "scope": Scope}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +37,11 @@ class Options:
     accept: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        _one_of("nesting", self.nesting, (None, "hashes", "words"))
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in get_args(known):
+                raise InvalidInput(f"{name} {value!r}: one of {', '.join(get_args(known))}")
         object.__setattr__(self, "accept", _acceptances(self.accept))
-        _one_of("duplicates", self.duplicates, (None, "refuse", "ordinal"))
-        _one_of("empty", self.empty, (None, "refuse", "heading_only"))
-        _one_of("scope", self.scope, (None, "all", "enacted_only"))
         if not 1 <= self.max_candidates <= CANDIDATES_MAX:
             raise InvalidInput(f"max_candidates {self.max_candidates}: 1 to {CANDIDATES_MAX}")
 
@@ -63,12 +64,6 @@ def _acceptances(given: object) -> tuple[tuple[str, str], ...]:
                 f"accept {name}: needs a reason, one line of at most {REASON_CHARACTERS_MAX} characters (--because)"
             )
     return tuple(sorted(pairs.items()))
-
-
-def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
-    if value not in known:
-        choices = ", ".join(str(item) for item in known if item is not None)
-        raise InvalidInput(f"{name} {value!r}: one of {choices}")
 
 
 def preview(profile: str, options: Mapping[str, object], forbidden: Iterable[str], *, docprefix: str = "") -> str:

@@ -57,10 +57,8 @@ EXCLUSION_REASONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One kind of heading. A profile lists its levels from the outermost to the innermost.
-
-    A level is known by a word with a number (`Chapter 1`), by a phrase without one (`Partie législative`), or by a
-    marker around a number (`({n})`).
+    """One kind of heading, known by a word with a number (`Chapter 1`), by a phrase without one (`Partie législative`),
+    or by a marker around a number (`({n})`). A profile lists its levels from the outermost to the innermost.
     """
 
     name: str
