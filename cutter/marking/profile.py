@@ -8,10 +8,10 @@ form, and errors name the field and the line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
 from cutter import plain_yaml
 from cutter.domain.digests import sha256_hex
@@ -130,8 +130,6 @@ class Profile:
 
 
 SCHEMA = "cutter-profile/1"
-
-T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,47}")
 _SEGMENT = re.compile(r"[A-Z][A-Z0-9-]{0,23}")
@@ -255,7 +253,7 @@ def _sentinels(root: _Fields) -> tuple[str, str] | None:
 
 def _pairs(root: _Fields, names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     pairs = []
-    for node in root.items("either_way") if root.has("either_way") else ():
+    for node in root.given("either_way"):
         if not isinstance(node, Items) or len(node.items) != 2:
             root.fail("either_way", "must be a list of pairs")
         outer, inner = (root.scalar("either_way", item) for item in node.items)
@@ -308,7 +306,7 @@ class _Fields(FieldReader):
         return self.choice(field, ("true", "false"), default="false") == "true"
 
     def texts(self, field: str) -> tuple[str, ...]:
-        return self._sequence(field, lambda item: self.scalar(field, item))
+        return tuple(self.scalar(field, item) for item in self.given(field))
 
     def choices(self, field: str, known: tuple[str, ...], default: tuple[str, ...] | None = None) -> tuple[str, ...]:
         if default is not None and not self.has(field):
@@ -323,14 +321,15 @@ class _Fields(FieldReader):
         return self._mapping(self.node(field), field, known)
 
     def mappings(self, field: str, known: Collection[str]) -> tuple[_Fields, ...]:
-        return self._sequence(field, lambda item: self._mapping(item, field, known))
+        return tuple(self._mapping(item, field, known) for item in self.given(field))
 
     def _mapping(self, node: Node, field: str, known: Collection[str]) -> _Fields:
         path = f"{self.path}.{field}"
         return _Fields(node, path, known, path=path)
 
-    def _sequence(self, field: str, read: Callable[[Node], T]) -> tuple[T, ...]:
-        return tuple(read(item) for item in self.items(field)) if self.has(field) else ()
+    def given(self, field: str) -> tuple[Node, ...]:
+        """The items of a list that may be absent."""
+        return self.items(field) if self.has(field) else ()
 
     def scalar(self, field: str, node: Node) -> str:
         if not isinstance(node, Scalar) or not node.text.strip():
