@@ -20,7 +20,7 @@ from cutter import limits, marking
 from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
-from cutter.domain.encodings import conversion
+from cutter.domain.file_formats import conversion
 from cutter.errors import Conflict, InvalidInput, Refused
 from cutter.gates.source_pin import first_line_not_nfc
 from cutter.marking.law_title import law_title

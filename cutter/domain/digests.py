@@ -1,7 +1,7 @@
-"""Pure: every digest of the product and the one canonical form that they use.
+"""Pure: every digest of the product and the one canonical form that they use (facts-domain, "Digests and keys").
 
 A digest is 64 lower-case hex characters of SHA-256. Canonical JSON is UTF-8, sorted keys, `,` and `:` as separators and
-no floats, so that the same value has the same bytes on every machine (facts-domain, "Digests and keys").
+no floats, so that the same value has the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -96,9 +96,7 @@ def writer_line(
 
 
 def writer_digest(lines: Iterable[str]) -> str:
-    """The digest over writer lines. They are ordered by their bytes (address first), so every writer gets the same
-    value.
-    """
+    """The digest over writer lines, which are ordered by their bytes (address first)."""
     ordered = sorted(lines, key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
     return sha256_hex("\n".join([WRITER_VERSION_LINE, *ordered]))
 

@@ -9,10 +9,7 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenHistory:
-    """The digest of one execution of a workflow. `sha256` covers its first `events` events.
-
-    `execution_id` is the id that Temporal gave the execution.
-    """
+    """The digest of the first `events` events of one execution, to which Temporal gave `execution_id`."""
 
     workflow_id: str
     execution_id: str | None

@@ -1,7 +1,5 @@
-"""Pure: the ids of the product, parsed once at the edge (seed 000 §5, spec "Identity").
-
-Ids that a person types or a message carries are checked here and nowhere else. An illegal one raises `InvalidId` with
-the rule and an example.
+"""Pure: the ids of the product, parsed once at the edge (seed 000 §5, spec "Identity"). An illegal one raises
+`InvalidId`.
 """
 
 from __future__ import annotations
@@ -41,11 +39,10 @@ def document_id(text: str) -> DocumentId:
 
 
 def docprefix(text: str) -> str:
-    """The first segment of every address of a document: `[A-Z0-9-]`, 3 to 32 characters, no '-' at either end, not
-    reserved.
+    """The first segment of every address of a document, such as ICX-LAW-1.
 
-    Reserved are `ICX-CONST`, which is the organisation's own constitution, and `DIEU…`, the word in the addresses of
-    its articles.
+    Reserved are `ICX-CONST`, the organisation's own constitution, and `DIEU…`, the word in the addresses of its
+    articles.
     """
     if not _DOCPREFIX.fullmatch(text):
         raise InvalidId(f"docprefix {text!r}: 3 to 32 of A-Z, 0-9 and '-', no '-' at either end; for example ICX-LAW-1")
@@ -73,23 +70,18 @@ def is_run_id(text: str) -> bool:
 
 
 def batch_id(text: str) -> BatchId:
-    """A UUID of version 7 in its usual form, as the queue file names its batch. The id of the rehearsal ends in
-    -dryrun.
-    """
+    """A UUID of version 7, as the queue file names its batch. The id of the rehearsal ends in -dryrun."""
     if not is_batch_id(text):
         raise InvalidId(f"batch id {text!r}: a UUID of version 7 such as 0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b")
     return BatchId(text)
 
 
 def is_batch_id(text: str) -> bool:
-    """True if the text has the form of a batch id."""
     return _BATCH_ID.fullmatch(text) is not None
 
 
 def is_kb_folder(text: str) -> bool:
-    """True for a folder of the knowledge base: the characters of a KB id, no `..`, not absolute. It may end with a
-    slash.
-    """
+    """True for a relative path of the characters of a KB id, without `..`. It may end with a slash."""
     folder = text.removesuffix("/")
     return _KB_ID.fullmatch(f"{folder}/x.md") is not None and not {"", ".", ".."} & set(folder.split("/"))
 

@@ -21,9 +21,7 @@ _FENCE_LENGTH = 3
 
 
 def escape(text: str) -> str:
-    """One line in which no character is markup and none is hidden. Hidden characters become `U+XXXX`, line feeds become
-    spaces.
-    """
+    """One line without markup. Hidden characters become `U+XXXX`, line feeds become spaces."""
     text = text.replace("\n", " ").strip(" ")
     # A number sign or a dash is markup only at the beginning; a full stop also after www, which readers turn to links.
     first = len(text.split(" ", 1)[0])
@@ -74,5 +72,4 @@ def fenced(lines: Iterable[str], language: str = "") -> Iterator[str]:
 
 
 def json_block(value: Any) -> Iterator[str]:
-    """A value as a code block of JSON."""
     yield from fenced([json_text(value, indent=2)], "json")

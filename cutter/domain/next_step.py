@@ -1,7 +1,7 @@
 """Pure: what a run waits for, and the one command that moves it (spec "What a person sees").
 
-The name of the state and the stop latch decide, as they do in the database (`fn_run_resume`). A latched stop, drift and
-the hard cap need a signed document. After an outage or an expiry the operator alone can resume.
+A latched stop, drift and the hard cap need a signed document, as in the database (`fn_run_resume`). After an outage or
+an expiry the operator alone can resume.
 """
 
 from __future__ import annotations
@@ -41,10 +41,8 @@ OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan", "failed_rej
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """The need of a run, and the commands to type in this order. The command of an ended run shows or repeats the run.
-
-    `first` is the work of a person before the first command, if that work is no command. A person replaces words in
-    capitals.
+    """The need of a run, and the commands to type in this order. A person replaces words in capitals. `first` is the
+    work of a person before the first command, if that work is no command.
     """
 
     needs: Needs
@@ -61,11 +59,9 @@ class Step:
 class StepFacts:
     """What decides the next step of a run, as `fn_step_facts` answers it.
 
-    `latched` says that the stop latch is set, `wrote` that leg A is sealed, so that drafts may exist, and `enacted`
-    that the enactment is sealed. `law_by` is the run that enacted the law, for a run that was skipped because of it.
-    `corrected` says that a version of the document was registered after the run began.
-    `approved` says that the open request has the signatures that it needs. Then an exec worker takes the gate, if one
-    runs (`exec_worker`).
+    `wrote` says that leg A is sealed, so that drafts may exist, and `enacted` that the enactment is. `law_by` is the
+    run that enacted the law, for a run that was skipped. `corrected` says that a version of the document was registered
+    after the run began, and `approved` that the open request has its signatures, so that an exec worker takes the gate.
     """
 
     run_id: str
@@ -113,10 +109,8 @@ def _nobody(command: str) -> Step:
 
 
 def _failed(run: StepFacts) -> Step:
-    """A failed run is over. A person corrects the cause, and a new run names the failed run that it amends.
-
-    Only drafts need a void. Nobody can void enacted law. So after a failure that follows the enactment there is nothing
-    to correct, and people read the result.
+    """A failed run is over. A person corrects the cause, and a new run names the failed run that it amends. Only drafts
+    need a void. After the enactment there is nothing to correct, and people read the result.
     """
     run_id, state = run.run_id, run.state
     if run.enacted or state == "failed_closeout":

@@ -9,10 +9,8 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedCounts:
-    """The rows of a run's plan. A first cut has one row for each unit, and each row begins a version.
-
-    `changing` counts the rows that begin or end a version. The enactment begins the versions of `begun` units and ends
-    those of `retired` units.
+    """The rows of a run's plan, which are one for each unit of a first cut. `changing` counts those that begin or end a
+    version. The enactment begins the versions of `begun` units and ends those of `retired` units.
     """
 
     planned: int

@@ -1,8 +1,7 @@
 """Pure: brings rows that the database answers with into the form that their readers take.
 
 PostgreSQL refuses a malformed row when it is written (sql/functions/forms). Older rows, and rows that were written past
-these checks, are shown as malformed. No reader fails on them. A well-formed value stays unchanged, so each function may
-be called again on its own answer.
+these checks, are shown as malformed. A well-formed value stays unchanged.
 """
 
 from __future__ import annotations
@@ -44,9 +43,7 @@ def shown(value: object) -> str:
 
 
 def loads(data: str | bytes) -> Any:
-    """Any JSON that PostgreSQL can hold. Numbers that Python cannot hold become texts, and parts that are too deep
-    become one word.
-    """
+    """Any JSON that PostgreSQL can hold. Numbers that Python cannot hold, and parts that are too deep, become texts."""
     text = data if isinstance(data, str) else data.decode("utf-8")
     try:
         return json.loads(text, parse_int=_whole, parse_float=_real)
@@ -56,13 +53,11 @@ def loads(data: str | bytes) -> Any:
 
 def parsed(text: object) -> Json:
     """The object that a text holds. Empty for any other text."""
-    if isinstance(text, str):
-        try:
-            value = loads(text)
-        except ValueError:
-            return {}
-        return value if isinstance(value, dict) else {}
-    return {}
+    try:
+        value = loads(text) if isinstance(text, str) else None
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def report(value: Any) -> Json | None:

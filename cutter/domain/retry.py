@@ -21,8 +21,8 @@ class Denial(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryBudget:
-    """The tries that are allowed. `max_attempts` limits the tries of one thing, with the first one. `max_failures`
-    limits the failures of all things together. `left_seconds` is the time that the caps leave.
+    """The tries that are allowed: of one thing with the first one (`max_attempts`), the failures of all things
+    together, and the time that the caps leave.
     """
 
     max_attempts: int
@@ -51,12 +51,11 @@ class Denied:
 
 
 def decide(*, attempts: int, failures: int, budget: RetryBudget, terminal: bool = False) -> RetryAfter | Denied:
-    """The decision after a failure: the n-th failed try of this thing, and the m-th failure of all things. Both counts
-    include it.
+    """The decision after the n-th failed try of this thing, which is the m-th failure of all things.
 
-    `terminal` says that no retry helps, or that nothing may be tried any more. The n-th delay follows the n-th failed
-    try, and the last delay follows all later ones. A random part is added to each delay. A delay is never longer than
-    the time that is left, but always at least a second.
+    `terminal` says that nothing may be tried any more. The n-th delay follows the n-th failed try, and the last delay
+    follows all later ones. A random part is added. A delay is never longer than the time that is left, but at least a
+    second.
     """
     if attempts < 1 or failures < 1:
         raise ProgrammingError(f"{attempts} attempts and {failures} failures: a retry follows a failure")

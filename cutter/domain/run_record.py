@@ -1,7 +1,7 @@
 """Pure: a run with all its rows, as the database holds them at one moment (`fn_run_sidecar`).
 
-Times are the database's own texts. A malformed value is shown as malformed (`cutter.domain.recorded_values`). Documents
-that have no fixed form stay JSON: a gate's report, the last error, the caps, a request's tuple, a signed statement.
+Times are the database's own texts. Documents that have no fixed form stay JSON: a gate's report, the last error, the
+caps, a request's tuple, a signed statement.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ class RunCore:
 
     @property
     def moves(self) -> bool:
-        """Whether the run is on its way to its next gate or request: it waits for nobody, and it is not over. The
-        database says the same (`fn_run_moves`).
-        """
+        """Whether the run waits for nobody and is not over. The database says the same (`fn_run_moves`)."""
         return self.state in _ON_THE_WAY and self.ended_at is None and self.outcome is None
 
 
@@ -59,7 +57,6 @@ class RunRecord(RunCore):
 
     @classmethod
     def of(cls, row: Json) -> RunRecord:
-        """The run from its row."""
         return record(cls, recorded_values.run(row))
 
     @property
@@ -96,7 +93,6 @@ class Receipt:
 
     @classmethod
     def of(cls, row: Json) -> Receipt:
-        """The receipt from its row."""
         return record(cls, recorded_values.receipt(row))
 
     @property
@@ -145,7 +141,6 @@ class RequestRecord:
 
     @classmethod
     def of(cls, row: Json) -> RequestRecord:
-        """The request from its row."""
         return record(cls, {**row, "tuple": recorded_values.mapping(row["tuple"])})
 
 
@@ -169,7 +164,6 @@ class VerdictRecord:
 
     @classmethod
     def of(cls, row: Json) -> VerdictRecord:
-        """The verdict from its row."""
         return record(cls, {**row, "statement": recorded_values.mapping(row["statement"])})
 
 
@@ -198,8 +192,8 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSidecar:
-    """A run with its rows, in their order. `transitions` and `approval_moves` are the bodies of audit events.
-    `unseen_by` is the run's batch if it has not seen the run's newest state (`fn_batch_unseen`).
+    """A run with its rows in order. `transitions` and `approval_moves` are the bodies of audit events. `unseen_by` is
+    the run's batch if it has not seen the run's newest state (`fn_batch_unseen`).
     """
 
     run: RunRecord
@@ -248,7 +242,6 @@ class RunSidecar:
 
     @property
     def sealed(self) -> tuple[str, ...]:
-        """The gates that have a sealed receipt, in their order."""
         return tuple(receipt.gate for receipt in self.receipts)
 
 

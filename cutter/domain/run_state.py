@@ -8,9 +8,7 @@ STOPPED, FAILED, VOIDED = "stopped_", "failed_", "voided_"
 
 
 class RunState(str):
-    """The text of a state, such as `stopped_drift_schema`. Every question about a text that is no state is answered
-    with False.
-    """
+    """The text of a state, such as `stopped_drift_schema`. A text that is no state has none of the properties."""
 
     __slots__ = ()
 
@@ -31,7 +29,6 @@ class RunState(str):
 
     @property
     def halted(self) -> bool:
-        """The run is stopped, failed or voided."""
         return self.startswith((STOPPED, FAILED, VOIDED))
 
     @property

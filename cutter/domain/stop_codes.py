@@ -6,9 +6,7 @@ from cutter.domain.run_state import RunState
 
 
 def stop_code(state: str) -> str | None:
-    """STOP_DRIFT_<dimension> or STOP_AND_ESCALATE for a state that the specification names so. None for every other
-    state.
-    """
+    """STOP_DRIFT_<dimension> or STOP_AND_ESCALATE, or None if the specification gives the state no code."""
     run = RunState(state)
     if run.drifted:
         return f"STOP_DRIFT_{run.reason.removeprefix('drift_')}"

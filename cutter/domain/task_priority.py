@@ -18,8 +18,5 @@ class Urgency(IntEnum):
 
 
 def of_priority(priority: int) -> Urgency:
-    """The class of a single run with a queue's priority, lower first: by default before everything else.
-
-    The engine knows five classes: a number beyond each step lets one more of them go first.
-    """
+    """The class of a single run by its priority, lower first. Beyond each step one more class goes first."""
     return Urgency(1 + sum(priority > step for step in limits.PRIORITY_STEPS))

@@ -1,6 +1,5 @@
-"""Pure: a tenant's caps and what it uses, and words for them (seed 003 §3.4; spec 05 "Caps and fairness").
-
-The database counts and decides (`fn_tenant_room`).
+"""Pure: a tenant's caps and its use, and words for them (seed 003 §3.4; spec 05 "Caps and fairness"). The database
+decides.
 """
 
 from __future__ import annotations
@@ -34,10 +33,8 @@ RATE = "STOP_TENANT_RATE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """How much a tenant may begin now in a workflow. A cap is None if there is no cap.
-
-    `at_work` counts the runs at work, and `last_minute` those that began in the last minute. `room` counts the runs
-    that may begin now, and is None without a cap. `code` is CONCURRENCY or RATE if that cap leaves no room, else None.
+    """How much a tenant may begin now in a workflow: `room`, or None without a cap. `at_work` counts the runs at work,
+    and `last_minute` those that began in the last minute. `code` is CONCURRENCY or RATE if that cap leaves no room.
     With RATE, `again_utc` is the time when there is room again.
     """
 
@@ -69,7 +66,6 @@ class TenantRooms:
 
     @classmethod
     def of(cls, tenant: str, document: Json, batch: Json) -> TenantRooms:
-        """A row with two answers of `fn_tenant_room`."""
         return cls(tenant=tenant, document=Room.of(document), batch=Room.of(batch))
 
 
@@ -88,10 +84,8 @@ def no_room(room: Room) -> str:
 
 
 def shown(rows: Sequence[TenantRooms]) -> list[TenantRooms]:
-    """The tenants that `cutter status` shows: those with caps or a weight, and those with runs at work.
-
-    The answer is empty if no tenant has caps or a weight, and fewer than two tenants have runs at work. So a deployment
-    with one tenant need not know the word.
+    """The tenants with caps, a weight or runs at work. Empty if no tenant has caps or a weight and fewer than two have
+    runs at work, so that a deployment with one tenant need not know the word.
     """
     capped = [row.tenant for row in rows if _is_set(row.document) or _is_set(row.batch)]
     working = [row.tenant for row in rows if row.document.at_work]

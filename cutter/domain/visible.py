@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 _CATEGORIES = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))
@@ -41,27 +42,20 @@ def hides(text: str) -> bool:
     return not (text.isascii() and text.isprintable()) and any(map(is_hidden, text))
 
 
-class _Shown(dict[int, str]):
+class _Written(dict[int, str]):
     """The replacement of each character for `str.translate`. It is computed when the character first occurs."""
 
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        self[code] = f"\u27e8U+{code:04X}\u27e9" if character != "\n" and is_hidden(character) else character
-        return self[code]
-
-
-class _Escaped(dict[int, str]):
-    """The replacement of each character in a JSON text."""
+    def __init__(self, hidden: Callable[[str], str]) -> None:
+        self._hidden = hidden
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        hidden = character != "\n" and is_hidden(character)
-        self[code] = json.dumps(character)[1:-1] if hidden else character
+        self[code] = self._hidden(character) if character != "\n" and is_hidden(character) else character
         return self[code]
 
 
-_SHOWN = _Shown()
-_ESCAPED = _Escaped()
+_SHOWN = _Written(lambda character: f"\u27e8U+{ord(character):04X}\u27e9")
+_ESCAPED = _Written(lambda character: json.dumps(character)[1:-1])
 
 
 def visible(text: str) -> str:

@@ -1,8 +1,7 @@
 """Pure: the state in which a signed void ends a run: `voided_<reason>` (spec 01 "States and gates").
 
-The reason is a person's own sentence, in any script and of any length. The state appears in file names, search
-attributes and commands. So the state holds a few plain words of the sentence, and the record of the void holds all of
-it.
+The reason is a person's own sentence, of any script and length. The state is in file names, search attributes and
+commands, so it holds a few plain words of the sentence.
 """
 
 from __future__ import annotations
@@ -13,9 +12,7 @@ import unicodedata
 from cutter import limits
 
 CANCELLED = "cancelled"
-"""The end of the state's name for the one void that nobody signed: a run that was cancelled before it wrote. No
-sentence gives this end.
-"""
+"""The end of the state's name for a run that was cancelled before it wrote. No sentence gives this end."""
 
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 _SPELLED = str.maketrans({"đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l"})

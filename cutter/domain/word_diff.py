@@ -29,10 +29,8 @@ class Piece:
 
 
 def word_diff(before: str, after: str, *, pairs: int | None = None) -> tuple[Piece, ...]:
-    """The pieces in order: without `added` they give the earlier text, without `removed` the later one.
-
-    If the texts have more pairs of words than `pairs` (None: WORD_PAIRS_COMPARED_MAX), all words between the first and
-    the last difference count as replaced.
+    """The pieces in order. If the texts have more pairs of words than `pairs` (None: WORD_PAIRS_COMPARED_MAX), all
+    words between the first and the last difference count as replaced.
     """
     old, new = _WORD.findall(before), _WORD.findall(after)
     head = _common(old, new)
@@ -57,7 +55,6 @@ def word_diff(before: str, after: str, *, pairs: int | None = None) -> tuple[Pie
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many words both begin with."""
     count = 0
     for left, right in zip(first, second, strict=False):
         if left != right:

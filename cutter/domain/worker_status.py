@@ -23,10 +23,8 @@ START = "cutter up"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerQueue:
-    """A queue of a worker, with the number of its slots and of the used ones. Both are None if nobody knows them.
-
-    `polls` is true if the worker polls the queue, and None if this is unknown or the worker has ended. `others` are
-    further fields of the heartbeat, unchanged.
+    """A queue of a worker, with the number of its slots and of the used ones, or None if nobody knows them. `polls` is
+    None if this is unknown or the worker has ended. `others` are further fields of the heartbeat.
     """
 
     queue: str
@@ -47,57 +45,43 @@ class WorkerQueue:
         )  # fmt: skip
 
     def as_json(self) -> Json:
-        """The queue for programs."""
         return {**self.others, "queue": self.queue, "slots": self.slots, "used": self.used, "polls": self.polls}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """The last heartbeat of a worker, which sends one every `beat_seconds`.
-
-    `age_seconds` is the time since the heartbeat. `silent` is true if three heartbeats were missed.
+    """A row of the query `workers`: the last heartbeat of a worker, which sends one every `beat_seconds`. `queues` are
+    what it claims, in any form. `silent` is true if three heartbeats were missed.
     """
 
     worker_id: str
     role: str
     state: str
     build_id: str
-    queues: tuple[WorkerQueue, ...]
+    queues: object
     started_at: datetime
     seen_at: datetime
     beat_seconds: int
     age_seconds: int
     silent: bool
 
-    @classmethod
-    def of(
-        cls, worker_id: str, role: str, state: str, build_id: str, queues: object, started_at: datetime,
-        seen_at: datetime, beat_seconds: int, age_seconds: int, silent: bool,
-    ) -> Heartbeat:  # fmt: skip
-        """A row of the query `workers`. Its `queues` are what the worker claims, in any form."""
-        return cls(
-            worker_id=worker_id, role=role, state=state, build_id=build_id, queues=WorkerQueue.all_of(queues),
-            started_at=started_at, seen_at=seen_at, beat_seconds=beat_seconds, age_seconds=age_seconds, silent=silent,
-        )  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownWorker:
-    """A worker, or a poller that never registered. Of such a poller only the id, the state and the queues are known.
-
-    `slots` and `used` are the sums over its queues. Times are UTC texts, and `age_seconds` is since the last heartbeat.
+    """A worker, or a poller that never registered, whose id, state and queues alone are known. `slots` and `used` are
+    sums. Times are UTC texts, and `age_seconds` is since the last heartbeat.
     """
 
     worker_id: str
     role: str
     state: str
     queues: tuple[WorkerQueue, ...]
-    slots: int | None
-    used: int | None
-    build_id: str
-    started_utc: str | None
-    seen_utc: str | None
-    age_seconds: int | None
+    slots: int | None = None
+    used: int | None = None
+    build_id: str = ""
+    started_utc: str | None = None
+    seen_utc: str | None = None
+    age_seconds: int | None = None
 
     @property
     def live(self) -> bool:
@@ -105,13 +89,7 @@ class ShownWorker:
         return self.state in LIVE
 
     def as_json(self) -> Json:
-        """The worker for programs."""
-        return {
-            "worker_id": self.worker_id, "role": self.role, "state": self.state,
-            "queues": [queue.as_json() for queue in self.queues], "slots": self.slots, "used": self.used,
-            "build_id": self.build_id, "started_utc": self.started_utc, "seen_utc": self.seen_utc,
-            "age_seconds": self.age_seconds,
-        }  # fmt: skip
+        return {**asdict(self), "queues": [queue.as_json() for queue in self.queues]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +102,8 @@ class ServedQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerReport:
-    """Workers, queues and problems. `builds` maps the builds to which runs are pinned to their status.
-
-    `unserved` names queues without a live worker, and `unresponsive` the ids of workers. `next` is the command that a
-    person types next, or None. `unavailable` says why the pollers are unknown, or is None.
+    """Workers, queues and problems. `builds` maps the builds to which runs are pinned to their status. `unserved` names
+    queues without a live worker. `unavailable` says why the pollers are unknown.
     """
 
     workers: tuple[ShownWorker, ...]
@@ -139,22 +115,15 @@ class WorkerReport:
     unavailable: str | None = None
 
     def as_json(self) -> Json:
-        """The report for programs."""
-        return {
-            "workers": [worker.as_json() for worker in self.workers],
-            "queues": [asdict(queue) for queue in self.queues], "builds": dict(self.builds),
-            "unserved": list(self.unserved), "unresponsive": list(self.unresponsive), "next": self.next,
-            "unavailable": self.unavailable,
-        }  # fmt: skip
+        workers, queues = [worker.as_json() for worker in self.workers], [asdict(queue) for queue in self.queues]
+        return {**asdict(self), "workers": workers, "queues": queues}
 
 
 def worker_report(
     heartbeats: Iterable[Heartbeat], pollers: Pollers, queues: Sequence[str], builds: Mapping[str, str] | None = None
 ) -> WorkerReport:
-    """The workers of these heartbeats and pollers, and their problems.
-
-    `builds` are the builds to which runs are pinned, with their status. A queue must be served for each build that
-    still has runs.
+    """The workers of these heartbeats and pollers, and their problems. `builds` are the builds to which runs are
+    pinned, with their status: each build that still has runs needs workers of every queue.
     """
     builds = builds or {}
     known = list(heartbeats)
@@ -190,16 +159,16 @@ def _worker(heartbeat: Heartbeat, pollers: Pollers) -> ShownWorker:
     ended = state == "shutdown"
     polled = None if ended or pollers is None else pollers
     name = identity(heartbeat.worker_id)
+    queues = WorkerQueue.all_of(heartbeat.queues)
     return ShownWorker(
         worker_id=heartbeat.worker_id,
         role=heartbeat.role,
         state=state,
         queues=tuple(
-            replace(its, polls=None if polled is None else name in polled.get(its.queue, ()))
-            for its in heartbeat.queues
+            replace(its, polls=None if polled is None else name in polled.get(its.queue, ())) for its in queues
         ),
-        slots=sum(its.slots or 0 for its in heartbeat.queues),
-        used=0 if ended else sum(its.used or 0 for its in heartbeat.queues),
+        slots=sum(its.slots or 0 for its in queues),
+        used=0 if ended else sum(its.used or 0 for its in queues),
         build_id=heartbeat.build_id,
         started_utc=utc(heartbeat.started_at),
         seen_utc=utc(heartbeat.seen_at),
@@ -217,9 +186,8 @@ def _strangers(heartbeats: Sequence[Heartbeat], pollers: Pollers) -> list[ShownW
                 queues_of.setdefault(name, []).append(queue)
     return [
         ShownWorker(
-            worker_id=name, role="", state=UNREGISTERED, slots=None, used=None, build_id="",
+            worker_id=name, role="", state=UNREGISTERED,
             queues=tuple(WorkerQueue(queue=queue, slots=None, used=None, polls=True) for queue in queues),
-            started_utc=None, seen_utc=None, age_seconds=None,
         )
         for name, queues in sorted(queues_of.items())
     ]  # fmt: skip

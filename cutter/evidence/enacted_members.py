@@ -10,7 +10,6 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound
 from cutter.evidence.offline import MANIFEST, Bundle, canonical, sealed
 from cutter.law.export_record import region_of
-from cutter.marking.revision import line_of
 from cutter.storage import enacted_law
 from cutter.storage.law_export import export_of_version
 from cutter.storage.law_in_force import CONTINUED, ENACTED, LAW
@@ -41,13 +40,13 @@ def law_members(connection: Connection, document: str, run_id: str) -> dict[str,
     for address in sorted(units.keys() | ended.keys(), key=str.encode):
         unit, old = units.get(address), ended.get(address)
         shown = unit or ended[address]
-        same = unit is not None and old is not None and line_of(unit) == line_of(old)
+        same = unit is not None and old is not None and unit.digest_line == old.digest_line
         operation = "repeal" if unit is None else "create" if old is None else "keep" if same else "revise"
         rows.append({
             "address": address, "unit_kind": shown.unit_kind, "section_type": shown.section_type,
             "publication_type": shown.publication_type or "", "owner": shown.owner, "title": shown.title,
             "body_sha256": shown.body_sha256, "parent_address": shown.parent_address or "", "operation": operation,
-            "ends": sha256_hex(line_of(old)) if old else "", "continues": continued.get(address, ""),
+            "ends": sha256_hex(old.digest_line) if old else "", "continues": continued.get(address, ""),
             "place": places.get(address),
         })  # fmt: skip
     return {TEXT: region_of(made), ROWS: b"".join(f"{canonical(row)}\n".encode() for row in rows)}

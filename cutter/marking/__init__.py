@@ -10,10 +10,9 @@ from importlib import resources
 
 from cutter.errors import InvalidInput
 from cutter.marking.options import Options, preview
-from cutter.marking.plan import CutPlan, PlanRow, build_plan, rebuild_digest_reversed, rebuild_lines_reversed
-from cutter.marking.profile import Profile
-from cutter.marking.profile_yaml import parse_profile
-from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal, NonContent
+from cutter.marking.plan import CutPlan, build_plan, rebuild_digest_reversed, rebuild_lines_reversed
+from cutter.marking.profile import Profile, parse_profile
+from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRefusal
 from cutter.marking.splitter import examine, mark, mark_registered
 
 PROFILES = (
@@ -56,9 +55,7 @@ __all__ = [
     "Finding",
     "MarkRefusal",
     "Marking",
-    "NonContent",
     "Options",
-    "PlanRow",
     "Profile",
     "build_plan",
     "examine",

@@ -1,7 +1,6 @@
 """Pure: the checks that refuse a cut, and the notes that are only shown to the reader.
 
-A refusal names its line and the remedy. If there are several refusals, the first in the document is reported, with the
-number of that kind.
+If there are several refusals, the first in the document is reported, with the number of that kind.
 """
 
 from __future__ import annotations
@@ -11,35 +10,25 @@ import unicodedata
 from collections.abc import Iterator
 
 from cutter.domain.amounts import counted
-from cutter.domain.encodings import conversion
-from cutter.domain.file_formats import conversion_of
+from cutter.domain.file_formats import conversion, conversion_of
 from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
 from cutter.marking.options import Options
 from cutter.marking.profile import Profile
 from cutter.marking.recognise import Heading, readable_and_unread
-from cutter.marking.result import Finding, MarkRefusal, refusal
+from cutter.marking.result import Finding, MarkRefusal, finding, refusal
 from cutter.marking.spans import Pieces
 from cutter.marking.titles import BIDI, ZERO_WIDTH, cut_title
 
-_ODD_KINDS = {
-    "bidi": re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"),
-    "zero_width": re.compile("[\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufeff]"),
-    "line_separator": re.compile("[\r\x0b\x0c\x85\u2028\u2029]"),
-    "control": re.compile("[\x01-\x08\x0e-\x1f\x7f]"),
+ODD_KINDS = {
+    "bidi": (BIDI, "characters that change the order of the text as shown"),
+    "zero_width": (ZERO_WIDTH, "invisible characters"),
+    "line_separator": (re.compile("[\r\x0b\x0c\x85\u2028\u2029]"), "line breaks other than LF (kept as characters)"),
+    "control": (re.compile("[\x01-\x08\x0e-\x1f\x7f]"), "control characters"),
 }
-_ODD = re.compile("[" + "".join(kind.pattern[1:-1] for kind in _ODD_KINDS.values()) + "]")
+_ODD = re.compile("[" + "".join(signs.pattern[1:-1] for signs, _ in ODD_KINDS.values()) + "]")
 """One character class for all of them, so that the whole text is searched once."""
-
-BIDI_IN_HEADING = "bidi_in_heading"
-
-ODD_NAMES = {
-    "bidi": "characters that change the order of the text as shown",
-    "zero_width": "invisible characters",
-    "line_separator": "line breaks other than LF (kept as characters)",
-    "control": "control characters",
-}
 
 
 def unreadable(data: bytes) -> MarkRefusal | None:
@@ -64,21 +53,6 @@ def unreadable(data: bytes) -> MarkRefusal | None:
             "not_nfc", bad[0] if bad else None, f"not in Unicode's composed form NFC ({counted(len(bad), 'line')}); "
             f"register a normalised snapshot with `{add}`", then=add, lines=len(bad),
         )  # fmt: skip
-    return None
-
-
-def bidi_heading(headings: list[Heading], lines: Lines) -> MarkRefusal | None:
-    """Refuse a heading that may look different from its stored text."""
-    for heading in headings:
-        line, title = lines.lines[heading.index], heading.title
-        if line.isascii() and title.isascii():
-            continue
-        sign = BIDI.search(line.decode("utf-8")) or BIDI.search(title)
-        if sign is not None:
-            name = f"U+{ord(sign.group()):04X}"
-            return refusal(BIDI_IN_HEADING, lines.number(heading.index),
-                           f"the heading holds {name}, which changes its order as shown; give --remove-direction-marks",
-                           character=name)  # fmt: skip
     return None
 
 
@@ -145,25 +119,21 @@ def refuse_first(nodes: list[Node], childless: list[Node], lines: Lines, options
     return min(refusals, key=lambda refused: refused.line or 0, default=None)
 
 
-def childless_nodes(nodes: list[Node], pieces: Pieces, lines: Lines) -> list[Node]:
-    """Units that consist only of their heading. The document's title does not count, because all units are its
-    parts.
-    """
+def childless_nodes(nodes: list[Node], pieces: Pieces) -> list[Node]:
+    """Units that consist only of their heading. The document's title does not count: all units are its parts."""
     parents = {node.parent for node in nodes}
     return [
         node
         for position, node in enumerate(nodes)
         if position not in parents
         and not node.is_document_title
-        and not lines.has_text(node.heading.last + 1, pieces.last_lines[position])
+        and not pieces.lines.has_text(node.heading.last + 1, pieces.last_lines[position])
         and not _says_more(node.heading)
     ]
 
 
 def _says_more(heading: Heading) -> bool:
-    """True if the heading's own line holds text: `1. The minister may …` at that level, or a plain line that is a
-    sentence.
-    """
+    """True if the heading's own line holds text: `1. The minister may …`, or a plain line that is a sentence."""
     if heading.level is None or heading.bare:
         return False
     return heading.level.marker is not None or (heading.form != "atx" and heading.raw.rstrip("* \r")[-1:] in ".;:")
@@ -171,24 +141,22 @@ def _says_more(heading: Heading) -> bool:
 
 def findings(data: bytes, nodes: list[Node], childless: list[Node], lines: Lines) -> list[Finding]:
     """Notes that the reader of the request should look at."""
-    notes = [
-        Finding(code="duplicate_address", line=lines.number(node.heading.index), address=node.address, severity="amber",
-                message=f"line {lines.number(node.heading.index)}: the heading repeats; it got {node.address}")
-        for node in nodes if node.ordinal > 1
-    ]  # fmt: skip
-    for node in childless:
-        line = lines.number(node.heading.index)
-        notes.append(Finding(code="heading_only", line=line, address=node.address, severity="amber",
-                             message=f"line {line}: {node.address} is a heading without text"))  # fmt: skip
+    notes: list[Finding] = []
     for node in nodes:
-        heading = node.heading
+        heading, address = node.heading, node.address
         line = lines.number(heading.index)
+        if node.ordinal > 1:
+            notes.append(finding(code="duplicate_address", line=line, address=address, severity="amber",
+                                 text=f"the heading repeats; it got {address}"))  # fmt: skip
         if cut_title(heading.title) != heading.title:
-            message = f"line {line}: the title is cut; the whole heading is in the body"
-            notes.append(Finding(code="title_cut", line=line, address=node.address, message=message))
+            notes.append(finding(code="title_cut", line=line, address=address,
+                                 text="the title is cut; the whole heading is in the body"))  # fmt: skip
         if not heading.raw.isascii() and ZERO_WIDTH.search(heading.raw):
-            message = f"line {line}: invisible characters left out of the title"
-            notes.append(Finding(code="zero_width_in_title", line=line, address=node.address, message=message))
+            notes.append(finding(code="zero_width_in_title", line=line, address=address,
+                                 text="invisible characters left out of the title"))  # fmt: skip
+    for node in childless:
+        notes.append(finding(code="heading_only", line=lines.number(node.heading.index), address=node.address,
+                             severity="amber", text=f"{node.address} is a heading without text"))  # fmt: skip
     notes.extend(_odd_characters(data, lines))
     return notes
 
@@ -204,7 +172,7 @@ def _odd_characters(data: bytes, lines: Lines) -> Iterator[Finding]:
             continue
         line += text.count("\n", position, odd.start())
         position = odd.start()
-        kind = next(name for name, signs in _ODD_KINDS.items() if signs.match(odd.group()))
+        kind = next(name for name, (signs, _) in ODD_KINDS.items() if signs.match(odd.group()))
         counts[line, kind] = counts.get((line, kind), 0) + 1
     for (at, kind), count in counts.items():
-        yield Finding(code=kind, line=at, message=f"line {at}: {count} {ODD_NAMES[kind]}")
+        yield finding(code=kind, line=at, text=f"{count} {ODD_KINDS[kind][1]}")

@@ -1,7 +1,4 @@
-"""Pure: explains why a line is a heading or is not one, by naming the rule of the marking that decided.
-
-It reads the text with the same steps as the marking. Each explanation names one rule, and `RULES` lists all rules.
-"""
+"""Pure: explains why a line is a heading or is not one, by naming the rule of the marking that decided."""
 
 from __future__ import annotations
 
@@ -12,16 +9,13 @@ from typing import Literal
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput
 from cutter.marking.checks import unreadable
-from cutter.marking.contents import contents_block
+from cutter.marking.headings import read_headings
 from cutter.marking.lines import Lines, read_lines, region
-from cutter.marking.numbering import settle
 from cutter.marking.options import Options
 from cutter.marking.profile import Profile
 from cutter.marking.recognise import Heading, find_headings, in_every_form
 from cutter.marking.result import Candidate, Exclusion, Marking, MarkRefusal
-from cutter.marking.rows import rows_of
-from cutter.marking.splitter import down_to, examine
-from cutter.marking.title_merger import merge_titles
+from cutter.marking.splitter import examine
 
 Verdict = Literal["unit", "title", "group", "excluded", "blank", "text"]
 
@@ -74,66 +68,61 @@ class Explainer:
         self._starts = [part.start for part in self._parts]
         self._rules: dict[int, tuple[str, Heading | None, str]] = {}
         self._wide = in_every_form(profile)
-        # Note the rule for each line that a step of the marking decides.
-        headings, noticed = find_headings(lines, profile)
-        for finding in noticed:
+        # Note the rule for each line that a step of the marking decides. A later step overrules an earlier one.
+        steps = read_headings(lines, profile, options)
+        for finding in steps.bare:
             self._note(finding.line - lines.first_line, "bare_heading")
-        contents = contents_block(lines, headings, profile)
-        if isinstance(contents, tuple):
-            headings = [heading for heading in headings if not contents[0] <= heading.index < contents[1]]
-        cut = down_to(headings, profile, options)
-        wanted = {heading.index for heading in cut}
-        for heading in headings:
+        wanted = {heading.index for heading in steps.wanted}
+        for heading in steps.found:
             if heading.index not in wanted:
-                self._note(heading.index, "below_deepest", heading=heading)
-        settled, breaks = settle(cut, lines, profile)
-        kept = {heading.index for heading in settled}
-        for heading in cut:
-            if heading.index not in kept and heading.level is not None:
-                self._note(heading.index, "within" if heading.level.within else "only_before", heading=heading)
-        for finding in breaks:
-            self._note(finding.line - lines.first_line, finding.code, finding.message)
-        merged = merge_titles(settled, lines, profile)
-        rows, _ = rows_of(merged, lines, profile, options)
-        self._headings(merged, {row.heading.index: row.kind for row in rows})
-        for index in range(lines.front_matter):
-            self._rules[index] = ("front_matter", None, "")
-        if isinstance(contents, tuple):
-            self._rules.update((index, ("table_of_contents", None, "")) for index in range(*contents))
+                self._note(heading.index, "below_deepest", heading)
+        settled = {heading.index for heading in steps.settled}
+        for heading in steps.wanted:
+            if heading.index not in settled and heading.level is not None:
+                self._note(heading.index, "within" if heading.level.within else "only_before", heading)
+        for finding in steps.breaks:
+            self._note(finding.line - lines.first_line, finding.code, None, finding.message)
+        kinds = {row.heading.index: row.kind for row in steps.rows}
+        for heading in steps.merged:
+            kind = kinds.get(heading.index)
+            if kind == "unit":
+                rule = "word" if heading.level else "hashes"
+            else:
+                rule = {"group": "group_header", "excluded": "excluded", None: "inside_row"}[kind]
+            self._note(heading.index, rule, heading)
+            if heading.last > heading.index:
+                self._note(heading.last, "merged_title", heading)
+            if heading.title_below is not None:
+                self._note(heading.title_below, "next_line_title", heading)
+        for block in steps.blocks:
+            for index in range(block.begin, block.end):
+                self._note(index, block.reason)
 
     def line(self, number: int) -> Explanation:
         """The explanation of a line, counted from 1. Raises InvalidInput if the text has no such line."""
         if not 1 <= number <= self._count:
             raise InvalidInput(f"line {number}: the text has {counted(self._count, 'line')}")
         index = number - self._lines.first_line
-        if not 0 <= index < len(self._lines.lines):
-            return _explanation(number, "", "outside_region", None, "", None)
-        text = self._lines.lines[index].decode("utf-8", "ignore").strip()
-        rule, heading, more = self._rules.get(index) or self._of_text(index)
-        part = self._part(index)
-        # A blank line belongs to no unit.
-        address = part.address if isinstance(part, Candidate) and rule != "blank" else None
-        return _explanation(number, text, rule, heading, more, address)
+        text, address, heading, more = "", None, None, ""
+        rule = "outside_region"
+        if 0 <= index < len(self._lines.lines):
+            text = self._lines.lines[index].decode("utf-8", "ignore").strip()
+            rule, heading, more = self._rules.get(index) or self._of_text(index)
+            part = self._part(index)
+            # A blank line belongs to no unit.
+            address = part.address if isinstance(part, Candidate) and rule != "blank" else None
+        verdict, reason = RULES[rule]
+        sentence = more.partition(": ")[2] or reason
+        if heading is not None and heading.level is not None:
+            written = f" {heading.number.text}" if heading.number else ""
+            forms = f", read in the forms {', '.join(heading.level.forms)}" if rule == "form_not_read" else ""
+            sentence = f"{sentence} (level {heading.name}{written}, written as {heading.form}{forms})"
+        elif heading is not None and rule == "hashes":
+            sentence = f"{sentence} ({'#' * heading.depth})"
+        return Explanation(line=number, text=text, verdict=verdict, rule=rule, sentence=sentence, address=address)
 
-    def _note(self, index: int, rule: str, more: str = "", heading: Heading | None = None) -> None:
-        self._rules[index] = (rule if rule in RULES else "numbering_break", heading, more)
-
-    def _headings(self, merged: list[Heading], kinds: dict[int, str]) -> None:
-        for position, heading in enumerate(merged):
-            kind = kinds.get(heading.index)
-            if kind == "unit":
-                self._note(heading.index, "word" if heading.level else "hashes", heading=heading)
-            else:
-                rule = {"group": "group_header", "excluded": "excluded", None: "inside_row"}[kind]
-                self._note(heading.index, rule, heading=heading)
-            if heading.last > heading.index:
-                self._note(heading.last, "merged_title", heading=heading)
-            elif heading.level is not None and heading.level.title_next_line and heading.bare:
-                stop = merged[position + 1].index if position + 1 < len(merged) else len(self._lines.lines)
-                below = (index for index in range(heading.index + 1, stop) if not self._lines.is_blank(index))
-                title = next(below, None)
-                if title is not None:
-                    self._note(title, "next_line_title", heading=heading)
+    def _note(self, index: int, rule: str, heading: Heading | None = None, more: str = "") -> None:
+        self._rules[index] = (rule, heading, more)
 
     def _of_text(self, index: int) -> tuple[str, Heading | None, str]:
         """The rule for a line that no step treated as a heading."""
@@ -177,18 +166,3 @@ def explainer(
     if isinstance(span, MarkRefusal):
         return span
     return Explainer(data, read_lines(data, *span), profile, options, result), result
-
-
-def _explanation(
-    number: int, text: str, rule: str, heading: Heading | None, more: str, address: str | None
-) -> Explanation:
-    verdict, reason = RULES[rule]
-    sentence = more.partition(": ")[2] or reason
-    if heading is not None and heading.level is not None:
-        level = heading.level
-        written = f" {heading.number.text}" if heading.number else ""
-        forms = f", read in the forms {', '.join(level.forms)}" if rule == "form_not_read" else ""
-        sentence = f"{sentence} (level {level.name}{written}, written as {heading.form}{forms})"
-    elif heading is not None and rule == "hashes":
-        sentence = f"{sentence} ({'#' * heading.depth})"
-    return Explanation(line=number, text=text, verdict=verdict, rule=rule, sentence=sentence, address=address)

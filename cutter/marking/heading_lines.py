@@ -1,8 +1,7 @@
 """Pure: reads lines that look like headings, by the words of the vocabulary and without a profile.
 
-There are two readings. The findings read strictly (`heading_lines`), to notice headings that the profile left out. The
-suggestion reads widely (`likely_heading`), to find the words and forms that a text uses for its headings. Every
-expression is anchored at the line's start and bounded, so that reading is linear in the text.
+The findings read strictly (`heading_lines`), to notice headings that the profile left out. The suggestion reads widely
+(`likely_heading`), to find the words and forms of a text. Every expression is anchored at the line's start and bounded.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ _FOUND_AFTER = found_words(after=True)
 
 
 def _by_kind(words: dict[str, tuple[str, ...]]) -> str:
-    """An expression for the words, with a group for each kind."""
     return "|".join(f"(?P<{kind}>{'|'.join(map(re.escape, group))})" for kind, group in words.items())
 
 
@@ -65,9 +63,7 @@ _CONTINUED = re.compile(r"[,;/]|[:-][a-zà-öø-ÿőű]|[–-][0-9]")
 _NUMBER_AFTER = re.compile(r"[ \u00a0]*[0-9]+(?! mom\b|[0-9])")
 """A number after a number and its word, as in the amendment `1. § 2 ods. 1 znie`."""
 _AFTER_SIGN = re.compile(r"[0-9]{1,2} mom\b\.? +(?-i:[A-ZÅÄÖ])|har upph|on kumottu|kumottu", re.IGNORECASE)
-"""What may follow `§` in addition: a Swedish clause number, or the verb of a repeal. Other numbers are references, as
-in the Slovak amendment `1. § 2 ods. 1 znie`.
-"""
+"""What may follow `§` in addition: a Swedish clause number, or the verb of a repeal. Other numbers are references."""
 _OPENING = tuple("([\"'„“”«»‘’")
 _WRITTEN_AFTER = frozenset(word.casefold() for words in _FOUND_AFTER.values() for word in words)
 
@@ -83,21 +79,16 @@ def sign_follows(rest: str) -> bool:
 
 
 def title_may_follow(matched: str, rest: str) -> bool:
-    """Whether a title or text can follow a number and its word without a sign: `1 § Denna lag`, `1 kap. Inledning`,
-    `1. § (1) A törvény`, `4 § har upphävts`.
-
-    A reference continues in small letters: `1 § andra stycket`.
+    """Whether a title or text can follow a number and its word without a sign: `1 § Denna lag`, `1. § (1) A törvény`,
+    `4 § har upphävts`. A reference continues in small letters: `1 § andra stycket`.
     """
     return rest[:1].isupper() or rest[:1] in _OPENING or ("§" in matched and bool(_AFTER_SIGN.match(rest)))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class HeadingLine:
-    """A line that looks like a heading. It has number `value` of its kind in its series (the series of L111-4 is
-    `111`).
-
-    `text` is its word and number. A strong line has a sign or nothing after its number, is bold, or is written like
-    第1条.
+    """A line that looks like a heading, with number `value` of its kind in its series (`111` for L111-4). A strong line
+    has a sign or nothing after its number, is bold, or is like 第1条.
     """
 
     index: int
@@ -148,9 +139,8 @@ def read_line(line: bytes, index: int = 0, opaque: int = 0) -> HeadingLine | Non
 
 
 def begins_like_heading(line: bytes) -> str | None:
-    """The word and number with which a line begins, if it may be a heading that nothing else can prove.
-
-    Such a heading has a number before its word, or an inserted number after it. None for other lines.
+    """The word and number of a line that may be a heading that nothing else can prove: its number is before its word,
+    or is an inserted number after it. None for other lines.
     """
     match = _match(line)
     if match is None:
@@ -285,9 +275,7 @@ def likely_heading(index: int, lines: Lines) -> LikelyHeading | None:
 
 
 def _designation(title: str, form: Form) -> tuple[str, str, int, bool] | None:
-    """(Word, number, end, whether the number is first) if a title begins with a word and a number. A known word of an
-    ATX line may lack a number.
-    """
+    """(Word, number, end, whether the number is first) of a title. A known word of an ATX line may lack a number."""
     marked = _MARKED.match(title)
     if marked is not None and not (form == "plain" and marked["titled"]):
         return f"第{NUMBER}{marked['sign']}", marked["number"], marked.end(), False

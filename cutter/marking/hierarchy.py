@@ -58,9 +58,8 @@ def shape_of(headings: list[Heading], lines: Lines, profile: Profile) -> Shape:
 
 
 def build_tree(headings: list[Heading], shape: Shape, nesting: Nesting, docprefix: str) -> list[Node]:
-    """Nodes in document order. A repeated address gets `~2`, `~3` … (the caller refuses this unless it was asked for).
-
-    The document's own title is next to the units, not above them, because it would add nothing to every address.
+    """Nodes in document order. A repeated address gets `~2`, `~3` … The document's own title is next to the units, not
+    above them, because it would add nothing to every address.
     """
     parents = shape.by_hashes if nesting == "hashes" else shape.by_words
     nodes: list[Node] = []
@@ -124,9 +123,8 @@ def _parents(
 
 
 def _annexes_at_the_end(headings: list[Heading]) -> int:
-    """Position of the first annex after which no division of the law with fewer `#` comes, or the end.
-
-    From that annex on, an annex belongs to the law and not to its last chapter, whatever its number of `#`.
+    """Position of the first annex after which no division of the law with fewer `#` comes, or the end. From it on, an
+    annex belongs to the law and not to its last chapter.
     """
     first = len(headings)
     shallowest = PLAIN_DEPTH + 1
@@ -156,36 +154,23 @@ def _closes(above: Heading, heading: Heading, ranks: dict[str, int]) -> bool:
 
 def _close_by_words(stack: list[int], headings: list[Heading], heading: Heading, ranks: dict[str, int]) -> None:
     """Close what cannot contain this heading by its word. A heading without a word is placed by its number of `#`."""
-    if heading.level is not None:
-        rank = ranks[heading.level.name]
-        for place, position in enumerate(stack):
-            level = headings[position].level
-            if level is not None and ranks[level.name] >= rank:
-                del stack[place:]
-                break
-        while stack and headings[stack[-1]].level is None and headings[stack[-1]].depth >= heading.depth:
-            stack.pop()
-    else:
-        while stack and headings[stack[-1]].depth >= heading.depth:
-            stack.pop()
+    rank = ranks.get(heading.name)
+    if rank is not None:
+        closed = (place for place, above in enumerate(stack) if ranks.get(headings[above].name, -1) >= rank)
+        del stack[next(closed, len(stack)) :]
+    while stack and headings[stack[-1]].depth >= heading.depth and not (rank is not None and headings[stack[-1]].name):
+        stack.pop()
 
 
 def _leave_the_form_before(
     stack: list[int], headings: list[Heading], position: int, parents: Parents, annexes: dict[str, int]
 ) -> None:
-    """An annex that continues the numbering of the annex before it has the same parent. A form or a title between them
-    is not its parent.
-    """
-    heading = headings[position]
-    if heading.level is None:
-        return
-    before = annexes.get(heading.level.name)
-    annexes[heading.level.name] = position
-    earlier = None if before is None else headings[before].number
-    number = heading.number
-    if before is None or earlier is None or number is None or earlier.value is None or number.value is None:
-        return
-    if number.value <= earlier.value:
+    """An annex that continues the numbering of the annex before it has the same parent, and not a form between them."""
+    name, value = headings[position].name, headings[position].value
+    before = annexes.get(name)
+    annexes[name] = position
+    earlier = None if before is None else headings[before].value
+    if before is None or earlier is None or value is None or value <= earlier:
         return
     home = parents[before]
     while stack and stack[-1] != home and stack[-1] > before:
@@ -196,11 +181,9 @@ def _leave_the_form_before(
 
 
 def ranks_of(headings: list[Heading], lines: Lines, profile: Profile) -> dict[str, int]:
-    """The rank of each level, with 0 as the outermost. If a pair of levels can nest either way, the document decides
-    their order.
-    """
+    """The rank of each level, 0 outermost. The document decides about a pair of levels that can nest either way."""
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
-    kinds = {heading.level.name for heading in headings if heading.level is not None}
+    kinds = {heading.name for heading in headings}
     for outer, inner in profile.either_way:
         if not kinds.issuperset((outer, inner)):
             continue
@@ -212,18 +195,16 @@ def ranks_of(headings: list[Heading], lines: Lines, profile: Profile) -> dict[st
 
 def starts_again_under(headings: list[Heading], outer: str, inner: str, ranks: dict[str, int]) -> bool | None:
     """True if the numbering of `outer` mostly begins again with an `inner`, and nothing further out, in between.
-
-    "Mostly" allows for two versions of one section that follow each other. None if `outer` never begins again.
+    "Mostly" allows for two versions of one section. None if `outer` never begins again.
     """
     last: tuple[int, ...] | None = None
     between: set[str] = set()
     under_inner = restarts = 0
     for heading in headings:
-        name = heading.level.name if heading.level else ""
-        if name != outer:
-            between.add(name)
+        if heading.name != outer:
+            between.add(heading.name)
             continue
-        value = heading.number.value if heading.number else None
+        value = heading.value
         if last is not None and value is not None and value <= last:
             restarts += 1
             further_out = any(other and ranks[other] < ranks[outer] for other in between)
@@ -235,9 +216,8 @@ def starts_again_under(headings: list[Heading], outer: str, inner: str, ranks: d
 def _opens_with(headings: list[Heading], lines: Lines, outer: str, inner: str) -> bool:
     """True when the first `inner` heading has no text of its own and the next heading is an `outer` one."""
     for heading, following in pairwise(headings):
-        if heading.level is not None and heading.level.name == inner:
-            holds = following.level is not None and following.level.name == outer
-            return holds and not lines.has_text(heading.last + 1, following.index)
+        if heading.name == inner:
+            return following.name == outer and not lines.has_text(heading.last + 1, following.index)
     return False
 
 
@@ -248,9 +228,7 @@ def shallowest_at_first(depths: Sequence[int]) -> int:
 
 
 def last_shallower(headings: Iterable[tuple[int, _Key | None]]) -> Iterator[_Key | None]:
-    """For each heading the key of the last heading before it that has fewer `#`. A heading without a key holds no other
-    heading.
-    """
+    """For each heading the key of the last heading before it with fewer `#`. A heading without a key holds no other."""
     stack: list[tuple[int, _Key]] = []
     for depth, key in headings:
         while stack and stack[-1][0] >= depth:

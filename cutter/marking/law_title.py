@@ -12,9 +12,8 @@ _HEADING = re.compile(r" {0,3}(?P<signs>#{1,6})[ \t]+(?P<content>\S.*)")
 
 
 def law_title(data: bytes) -> str | None:
-    """The title of the front matter, else the first heading of the highest level `#`, else the first heading.
-
-    None for a text without any of them.
+    """The title of the front matter, else the first heading of the highest level `#`, else the first heading, else
+    None.
     """
     lines = read_lines(data, 0, len(data))
     return _titled(_of_front_matter(lines)) or _titled(_of_heading(lines)) or None

@@ -1,5 +1,4 @@
-"""Pure: splits a region into lines, and finds the lines that cannot be headings (fences, comments, front matter,
-indented code).
+"""Pure: splits a region into lines, and finds those that cannot be headings (fences, comments, front matter, indented).
 
 Only LF ends a line. A CR, a form feed or U+2028 is a character of its line.
 """
@@ -12,7 +11,7 @@ from itertools import accumulate
 
 from cutter.limits import FRONT_MATTER_LINES_MAX
 from cutter.marking.profile import Profile
-from cutter.marking.result import Finding, MarkRefusal, refusal
+from cutter.marking.result import Finding, MarkRefusal, finding, refusal
 
 BLANK_BYTES = b" \t\r\n\f\v"
 BOM = b"\xef\xbb\xbf"
@@ -34,9 +33,7 @@ _RULE = re.compile(rb" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
     """The lines of `data[start:end]`. `lines[i]` excludes its LF, `starts[i]` is its byte offset in the document.
-
-    `opaque[i]` is 0 if line i can be a heading, else FRONT, INDENTED, COMMENT or FENCE. `front_matter` is the number of
-    leading lines that are a YAML block.
+    `opaque[i]` is 0 if line i can be a heading, else FRONT, INDENTED, COMMENT or FENCE. `front_matter` counts lines.
     """
 
     data: bytes
@@ -77,9 +74,7 @@ def is_rule(line: bytes) -> bool:
 
 
 def region(data: bytes, profile: Profile) -> tuple[int, int] | MarkRefusal:
-    """The byte span between the profile's sentinels. Each must occur once; if both are missing, it is the whole
-    document.
-    """
+    """The byte span between the profile's sentinels, of which each occurs once; without both, the whole document."""
     if profile.sentinels is None:
         return 0, len(data)
     begin, end = (mark.encode() for mark in profile.sentinels)
@@ -168,9 +163,8 @@ def _opaque(lines: list[bytes], front: int, first_line: int) -> tuple[bytes, tup
                 closer = None
     if closer is None:
         return bytes(marks), ()
-    line_number = first_line + opened_at
-    message = f"line {line_number}: opens a fence or comment that never ends; all after it was read as text"
-    return bytes(marks), (Finding(code="unclosed_block", line=line_number, message=message, severity="amber"),)
+    text = "opens a fence or comment that never ends; all after it was read as text"
+    return bytes(marks), (finding(code="unclosed_block", line=first_line + opened_at, text=text, severity="amber"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,4 @@
-"""Pure: findings about parents of units: places where `#` and words disagree, and kinds of heading that share one
-level.
-"""
+"""Pure: findings about parents of units: where `#` and words disagree, and kinds of heading that share one level."""
 
 from __future__ import annotations
 
@@ -14,16 +12,14 @@ from cutter.marking.hierarchy import Node, Parents, Shape, last_shallower, start
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Nesting, Profile
 from cutter.marking.recognise import Heading
-from cutter.marking.result import Finding, Severity
+from cutter.marking.result import Finding, Severity, finding
 
 _TITLE_CHARACTERS = 60
 
 
 def nesting_findings(nodes: list[Node], shape: Shape, lines: Lines, nesting: Nesting) -> Iterator[Finding]:
-    """One finding for each way in which the words would nest a kind of heading differently from the `#`.
-
-    The text's own numbering is the evidence. If the numbering is more regular under the `#`, the `#` are probably right
-    and the finding is amber. If the words decide against the `#`, the finding is always red.
+    """One finding for each way in which the words would nest a kind of heading differently from the `#`. It is amber if
+    the text's own numbering is more regular under the `#`, and red if the words decide.
     """
     if shape.by_hashes == shape.by_words:
         return
@@ -33,19 +29,16 @@ def nesting_findings(nodes: list[Node], shape: Shape, lines: Lines, nesting: Nes
     groups: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for position, (hashes, words) in enumerate(zip(shape.by_hashes, shape.by_words, strict=True)):
         if hashes != words:
-            above = (_kind_at(headings, hashes), _kind_at(headings, words))
-            groups[(_kind(headings[position]), *above)].append(position)
+            groups[_kind(headings[position]), _kind_at(headings, hashes), _kind_at(headings, words)].append(position)
     for (kind, _, _), positions in groups.items():
         first = positions[0]
         node = nodes[first]
-        line = lines.number(node.heading.index)
         more = f" (and {counted(len(positions) - 1, 'more heading')} of the kind {kind})" if len(positions) > 1 else ""
-        by_hashes = _under(headings, shape.by_hashes[first])
-        by_words = _under(headings, shape.by_words[first])
-        yield Finding(
-            code="nesting_differs", line=line, address=node.address, severity=severity,
-            message=f"line {line}: {_named(headings, first)}{more}: the # marks put it {by_hashes}; the words of the "
-            f"headings put it {by_words}. {_DECISION[nesting]}",
+        by_hashes, by_words = (_under(headings, way[first]) for way in (shape.by_hashes, shape.by_words))
+        yield finding(
+            code="nesting_differs", line=lines.number(node.heading.index), address=node.address, severity=severity,
+            text=f"{_named(node.heading)}{more}: the # marks put it {by_hashes}; the words of the headings put it "
+            f"{by_words}. {_DECISION[nesting]}",
         )  # fmt: skip
 
 
@@ -57,14 +50,13 @@ _DECISION: dict[Nesting, str] = {
 
 
 def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Profile) -> Iterator[Finding]:
-    """Amber findings: headings whose parent is not the last heading with fewer `#`, although the words agree with the
-    cut.
-
-    A rule of the marking decided here: the order of two kinds with equal `#`, an annex at the end, or a name with fewer
-    `#` than its number. There is one finding for each such way of nesting.
+    """Amber findings, one for each way of nesting: the parent is not the last heading with fewer `#`, although the
+    words agree with the cut. A rule decided here: the order of two kinds with equal `#`, an annex at the end, or a name
+    with fewer `#` than its number.
     """
     if profile.flat:
         return
+    headings = [node.heading for node in nodes]
     parents: list[int | None] = []  # for each unit the nearest unit above it that has #
     written: list[tuple[int, int]] = []
     for position, node in enumerate(nodes):
@@ -80,18 +72,15 @@ def overruled_hashes(nodes: list[Node], shape: Shape, lines: Lines, profile: Pro
     for (_, position), plain in zip(written, last_shallower(written), strict=True):
         actual = parents[position]
         if actual != plain and shape.by_hashes[position] == shape.by_words[position]:
-            above = [None if place is None else nodes[place].heading for place in (plain, actual)]
-            kinds = ["none" if heading is None else _kind(heading) for heading in above]
-            groups[(_kind(nodes[position].heading), kinds[0], kinds[1])].append(position)
+            groups[_kind(headings[position]), _kind_at(headings, plain), _kind_at(headings, actual)].append(position)
     for (kind, plain_kind, actual_kind), positions in groups.items():
         node = nodes[positions[0]]
-        number = lines.number(node.heading.index)
         is_, it = ("are", "them") if len(positions) > 1 else ("is", "it")
-        yield Finding(
-            code="hashes_overruled", line=number, address=node.address, severity="amber",
-            message=f"line {number}: {counted(len(positions), 'heading')} of the kind {kind} {is_} cut "
-            f"{_inside(actual_kind)}, although the number of # alone would put {it} {_inside(plain_kind)}. The words "
-            "of the headings agree with the cut. If the # marks are right, correct the words or the profile",
+        yield finding(
+            code="hashes_overruled", line=lines.number(node.heading.index), address=node.address, severity="amber",
+            text=f"{counted(len(positions), 'heading')} of the kind {kind} {is_} cut {_inside(actual_kind)}, although "
+            f"the number of # alone would put {it} {_inside(plain_kind)}. The words of the headings agree with the "
+            "cut. If the # marks are right, correct the words or the profile",
         )  # fmt: skip
 
 
@@ -100,7 +89,7 @@ def _inside(kind: str) -> str:
 
 
 def _kind(heading: Heading) -> str:
-    return heading.level.name if heading.level is not None else f"{'#' * heading.depth} without a known word"
+    return heading.name or f"{'#' * heading.depth} without a known word"
 
 
 def _kind_at(headings: Sequence[Heading], position: int | None) -> str:
@@ -108,13 +97,11 @@ def _kind_at(headings: Sequence[Heading], position: int | None) -> str:
 
 
 def _under(headings: Sequence[Heading], position: int | None) -> str:
-    """The place below a heading as a message names it."""
-    return "at the top level" if position is None else f"inside {_named(headings, position)}"
+    return "at the top level" if position is None else f"inside {_named(headings[position])}"
 
 
-def _named(headings: Sequence[Heading], position: int) -> str:
-    """A heading as a message names it."""
-    title = headings[position].title
+def _named(heading: Heading) -> str:
+    title = heading.title
     return repr(title if len(title) <= _TITLE_CHARACTERS else f"{title[:_TITLE_CHARACTERS]}…")
 
 
@@ -123,39 +110,34 @@ def _flaws(headings: Sequence[Heading], parents: Parents) -> int:
     last: dict[tuple[int | None, str, str], tuple[int, ...]] = {}
     flaws = 0
     for heading, parent in zip(headings, parents, strict=True):
-        number = heading.number
-        if number is None or number.value is None or heading.level is None:
+        number, value = heading.number, heading.value
+        if number is None or value is None or not heading.name:
             continue
-        key = (parent, heading.level.name, number.series)
+        key = (parent, heading.name, number.series)
         before = last.get(key, (0,))
-        flaws += number.value[0] - before[0] not in (0, 1) or number.value <= before
-        last[key] = number.value
+        flaws += value[0] - before[0] not in (0, 1) or value <= before
+        last[key] = value
     return flaws
 
 
-def mixed_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterator[Finding]:
-    """Finds two kinds of heading at one level, each with its own numbering (`Art 1`, `§ 1`).
-
-    Words of one level that share a numbering (`Article 1`, `Art. 2`) are one kind.
+def mixed_kinds(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
+    """Finds two kinds of heading at one level, each with its own numbering (`Art 1`, `§ 1`). Words of one level that
+    share a numbering (`Article 1`, `Art. 2`) are one kind.
     """
-    levels = {level.name: level.words for level in profile.levels}
     uses: dict[tuple[int | None, str, int], dict[str, dict[tuple[int, ...], Node]]] = defaultdict(dict)
     for node in nodes:
         heading = node.heading
-        if heading.level is None or heading.number is None or heading.number.value is None or not heading.word:
-            continue
-        if heading.level.name in levels:
-            key = (node.parent, heading.level.name, heading.depth)
-            uses[key].setdefault(_stem(heading.word), {}).setdefault(heading.number.value, node)
+        if heading.name and heading.value is not None and heading.word:
+            kinds = uses[node.parent, heading.name, heading.depth]
+            kinds.setdefault(_stem(heading.word), {}).setdefault(heading.value, node)
     for kinds in uses.values():
         ordered = list(kinds.items())
         for place, (word, numbers) in enumerate(ordered[1:], 1):
             both = [node for value, node in numbers.items() if any(value in other for _, other in ordered[:place])]
             if both:
-                line = lines.number(both[0].heading.index)
-                yield Finding(
-                    code="kinds_mixed", line=line, address=both[0].address, severity="red",
-                    message=f"line {line}: {ordered[0][0]!r} and {word!r} count apart and are read as one kind of "
+                yield finding(
+                    code="kinds_mixed", line=lines.number(both[0].heading.index), address=both[0].address,
+                    severity="red", text=f"{ordered[0][0]!r} and {word!r} count apart and are read as one kind of "
                     f"heading ({counted(len(both), 'number')} used twice); give each a level of its own in the profile",
                 )  # fmt: skip
 
@@ -169,15 +151,12 @@ def _stem(word: str) -> str:
 
 
 def unordered_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterator[Finding]:
-    """Finds a pair of kinds that can nest either way, has the same number of `#`, and whose order the text does not
-    show.
-
-    The text shows the order if one kind's numbering begins again under the other, or if the outer heading has no text
-    of its own.
+    """Finds a pair of kinds that can nest either way and has the same number of `#`, if neither numbering begins again
+    under the other and the outer heading has a text of its own.
     """
     headings = [node.heading for node in nodes]
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}
-    kinds = {heading.level.name for heading in headings if heading.level is not None}
+    kinds = {heading.name for heading in headings}
     for pair in profile.either_way:
         if not kinds.issuperset(pair):
             continue
@@ -188,10 +167,9 @@ def unordered_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterat
         own_text = sum(1 for position in above if lines.has_text(
             headings[position].last + 1, headings[position + 1].index))  # fmt: skip
         if 2 * own_text > len(above):
-            line = lines.number(inside[0].heading.index)
-            yield Finding(
-                code="kinds_mixed", line=line, address=inside[0].address, severity="red",
-                message=f"line {line}: {pair[0]} and {pair[1]} have the same number of # and neither begins to count "
+            yield finding(
+                code="kinds_mixed", line=lines.number(inside[0].heading.index), address=inside[0].address,
+                severity="red", text=f"{pair[0]} and {pair[1]} have the same number of # and neither begins to count "
                 "again under the other; give them different numbers of #",
             )  # fmt: skip
 
@@ -200,8 +178,11 @@ def _inside_at_one_depth(nodes: list[Node], node: Node, pair: tuple[str, str]) -
     if node.parent is None:
         return False
     above = nodes[node.parent].heading
-    names = {level.name for level in (above.level, node.heading.level) if level is not None}
-    return names == set(pair) and above.form == node.heading.form == "atx" and above.depth == node.heading.depth
+    return (
+        {above.name, node.heading.name} == set(pair)
+        and above.form == node.heading.form == "atx"
+        and above.depth == node.heading.depth
+    )
 
 
 def names_of_the_heading_above(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
@@ -215,11 +196,10 @@ def names_of_the_heading_above(nodes: list[Node], lines: Lines) -> Iterator[Find
             and (above.bare or above.title.casefold().endswith(heading.title.casefold()))
             and not _has_twin(nodes, position)
         ):
-            line = lines.number(heading.index)
-            yield Finding(
-                code="heading_is_a_name", line=line, address=node.address, severity="red",
-                message=f"line {line}: the heading only names {nodes[position - 1].address}, the heading above it, "
-                "and became a unit; join the two headings, or set merge_titles in the profile",
+            yield finding(
+                code="heading_is_a_name", line=lines.number(heading.index), address=node.address, severity="red",
+                text=f"the heading only names {nodes[position - 1].address}, the heading above it, and became a unit; "
+                "join the two headings, or set merge_titles in the profile",
             )  # fmt: skip
 
 

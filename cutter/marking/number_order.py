@@ -9,20 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cutter.domain.amounts import counted
+from cutter.limits import HEADING_LINE_BYTES
 from cutter.marking import numbers
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Profile
-from cutter.marking.repeal_notes import repeal_note
-from cutter.marking.result import Finding, Severity
+from cutter.marking.result import Finding, Severity, finding
 
 EXAMPLES = 8
 """The most places that a message names."""
 
 _SPARSE = 0.2
-"""If more than this share of the steps skips a number, gaps mean nothing. That is so in codified and consolidated
-texts.
-"""
+"""If more than this share of the steps skips a number, gaps mean nothing, as in codified and consolidated texts."""
 
 _RANGE = re.compile(
     r"[ \t\u00a0]*(?:to|through|until|bis|und|and|y|et|e|à|a|al|hasta|đến|tot|en met|–|—|-|,)[ \t\u00a0]*"
@@ -43,16 +41,36 @@ _DASHES = frozenset({b"-", "–".encode(), "—".encode()})
 
 _SUFFIXED = re.compile(rf"(?:[^\W\d_]+|[{numbers.RAISED}]+| - [0-9]+)$")
 
+_NOTE = re.compile(
+    r"[ \t\u00a0*_]{0,4}(?P<open>[{\[(]?)(?P<word>§{1,2}|[^\W\d_]{1,20}\.?)[ \t\u00a0]{0,4}"
+    r"(?P<numbers>[0-9]{1,5}(?:[ \t]{0,2}(?:[-–—,]|bis|to|und|and|y|a|і|та|и)[ \t]{0,2}[0-9]{1,5}){0,8})(?![0-9])"
+    r"[ \t\u00a0:.,({\[–—-]{0,6}"
+    r"(?:виключено|втратил[аи] чинність|скасовано|исключен[аы]?|утратил[аи] силу|weggefallen|aufgehoben|repealed|"
+    r"revoked|omitted|abrogée?s?|abrogat[oei]?|derogad[oa]s?|suprimid[oa]s?|supprimée?s?|revogad[oa]s?|zrušen[oaýáy]?|"
+    r"vypuštěn[oaýáy]?|vervallen|uchylon[yea]|kumottu|kehtetu|καταργήθηκ(?:ε|αν)|bãi bỏ)(?!\w)(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A note that headings were repealed: `{Статтю 60 виключено на підставі …}`, `§§ 5 bis 7 (weggefallen)`."""
+
+_END = re.compile(r"[ \t\r.;)\]}*_]*")
+
 
 Place = tuple[Node, str, int]
 """A unit, the oddity of its number, and the line index of the unit before it (-1 if that unit gives no information)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepealNote:
+    """The word and the numbers of the headings that a line calls repealed. `closed` is True if it is in brackets."""
+
+    word: str
+    numbers: str
+    closed: bool
+
+
 @dataclass(slots=True)
 class _Count:
-    """One numbering: the units of one kind that count together, and the places where the number does not go up by
-    one.
-    """
+    """One numbering: the units that count together, and the places where the number does not go up by one."""
 
     nodes: list[Node] = field(default_factory=list)
     missing: list[Place] = field(default_factory=list)
@@ -67,22 +85,21 @@ class _Count:
 def numbering_findings(
     nodes: list[Node], profile: Profile, lines: Lines, explained: Sequence[int]
 ) -> Iterator[Finding]:
-    """At most one finding of each kind for each numbering, at its first place, with the others as examples.
+    """At most one finding of each kind for each numbering, with the other places as examples.
 
-    `explained` holds, in order, the indexes of lines that another red finding names. The finding of such a line already
-    says that a number around it is missing.
+    `explained` holds, in order, the lines of other red findings, which already say that a number around them is
+    missing.
     """
     through = _levels_that_count_through(nodes, profile)
     counts: dict[tuple[int | None, str, str], _Count] = defaultdict(_Count)
     named: list[tuple[int, set[int]]] = []
     for position, node in enumerate(nodes):
-        number, level = node.heading.number, node.heading.level
-        if level is None:
+        number, name = node.heading.number, node.heading.name
+        if not name:
             named.append((position, _named(node.heading.title)))
-        if number is None or number.value is None or level is None:
+        if number is None or number.value is None or not name:
             continue
-        scope = None if level.name in through else node.parent
-        count = counts[scope, level.name, number.series]
+        count = counts[None if name in through else node.parent, name, number.series]
         # Only a bounded number of headings is read, so that this is linear.
         count.told = set[int]().union(*(given for at, given in named[-_NEAREST:] if at > count.last_at))
         _step(count, node, lines)
@@ -107,13 +124,13 @@ def _levels_that_count_through(nodes: list[Node], profile: Profile) -> set[str]:
     votes: dict[str, int] = {level.name: 0 for level in profile.levels}
     last: dict[str, tuple[int | None, int]] = {}
     for node in nodes:
-        number, level = node.heading.number, node.heading.level
-        if number is None or number.value is None or level is None or number.series:
+        number, name = node.heading.number, node.heading.name
+        if number is None or number.value is None or not name or number.series:
             continue
-        parent, before = last.get(level.name, (node.parent, 0))
+        parent, before = last.get(name, (node.parent, 0))
         if parent != node.parent:
-            votes[level.name] += 1 if number.value[0] > max(before - 1, 1) else -1
-        last[level.name] = (node.parent, number.value[0])
+            votes[name] += 1 if number.value[0] > max(before - 1, 1) else -1
+        last[name] = (node.parent, number.value[0])
     return {level.name for level in profile.levels if votes[level.name] > 0 or level.numbering == "document"}
 
 
@@ -152,9 +169,7 @@ def _begins_a_block(first: int) -> bool:
 
 
 def _gap(last: tuple[int, ...], value: tuple[int, ...], node: Node) -> bool:
-    """True if a whole number is missing between the two. A missing letter (5a, 5c) or a new prefix (2.1) does not
-    count.
-    """
+    """True if a whole number is missing between the two. A missing letter (5a, 5c) or a new prefix (2.1) is no gap."""
     if last[:-1] == value[:-1] and value[-1] - last[-1] == 1:
         return False
     place = next(
@@ -212,10 +227,7 @@ def _is_letter(node: Node) -> bool:
 
 
 def _value(node: Node) -> tuple[int, ...]:
-    number = node.heading.number
-    assert number is not None
-    assert number.value is not None
-    return number.value
+    return node.heading.value or ()
 
 
 def _last_value(node: Node) -> tuple[int, ...]:
@@ -238,10 +250,20 @@ def _told(code: str, name: str, places: list[Place], lines: Lines, severity: Sev
     if not places:
         return
     first = places[0][0]
-    line = lines.number(first.heading.index)
     shown = "; ".join(f"{text} (line {lines.number(node.heading.index)})" for node, text, _ in places[:EXAMPLES])
     more = f"; and {counted(len(places) - EXAMPLES, 'place')} more" if len(places) > EXAMPLES else ""
     label = {"number_missing": "", "number_repeated": "numbers come twice: ",
             "number_backwards": "numbers step back: "}[code]  # fmt: skip
-    yield Finding(code=code, line=line, address=first.address, severity=severity,
-                  message=f"line {line}: {name}: {label}{shown}{more}")  # fmt: skip
+    yield finding(code=code, line=lines.number(first.heading.index), address=first.address, severity=severity,
+                  text=f"{name}: {label}{shown}{more}")  # fmt: skip
+
+
+def repeal_note(line: bytes) -> RepealNote | None:
+    """The note that a line is, or None. A text after the note is its reason only if all is in brackets."""
+    note = _NOTE.match(line[:HEADING_LINE_BYTES].decode("utf-8", "ignore"))
+    if note is None:
+        return None
+    closed = bool(note["open"]) and note["rest"].rstrip(" \t\r.*_").endswith((")", "]", "}"))
+    if not closed and _END.fullmatch(note["rest"]) is None:
+        return None
+    return RepealNote(word=note["word"], numbers=note["numbers"], closed=closed)

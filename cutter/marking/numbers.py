@@ -1,8 +1,4 @@
-"""Pure: the numbers that laws use, and their order.
-
-A number has one of a closed set of styles. Each style is a bounded expression, so that no profile can make matching
-slower than linear.
-"""
+"""Pure: the numbers that laws use, and their order. Each style is a bounded expression, so that matching is linear."""
 
 from __future__ import annotations
 
@@ -42,8 +38,7 @@ SPACED_LETTER = r"(?:[ \u00a0](?-i:[a-zđ]))"
 """The letter of an inserted number after a blank: § 2 a."""
 
 _LETTER_AT_END = r"(?:[ \u00a0](?-i:[a-np-zđ]))(?=[ \t\u00a0]*(?:$|[.:)\]–—]|(?<=[ \t\u00a0])-))"
-"""After a word, such a letter must end the heading or be before a sign: `Articles 5 a 7` are three articles. An `o` is
-an ordinal sign (Art. 5 o).
+"""After a word, the letter ends the heading or is before a sign (`Articles 5 a 7` are three); `Art. 5 o` is an ordinal.
 """
 
 _LOWERED = str.maketrans(RAISED, "0123456789")
@@ -75,8 +70,7 @@ STYLES: dict[str, str] = {
 BEGINNING = (
     r"(?!(?-i:[A-Za-z][a-z]))|(?-i:[IVXLCDM])|(?:" + "|".join(sorted({re.escape(word[:2]) for word in ORDINALS})) + ")"
 )
-"""An expression for the first two characters of a text that can begin with a number and a blank. If they are letters
-and the second is small, the number is Roman or a word.
+"""The first two characters of a text that can begin with a number and a blank. Small letters mean a numeral or a word.
 """
 
 CJK_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
@@ -121,9 +115,7 @@ def raised(digits: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def parse(text: str) -> Number:
-    """Read a number. The part that names its source is the series (`39.12.NĐ` in 39.12.NĐ.7, `1.12.TT.2` in
-    1.12.TT.2.1).
-    """
+    """Read a number. The part that names its source is the series (`1.12.TT.2` in 1.12.TT.2.1)."""
     if text and all(sign in CJK_DIGITS or sign in "-0123456789" for sign in text) and not text.isascii():
         text = "-".join(str(cjk_value(part)) for part in text.split("-") if part)
     word = ORDINALS.get(text.lower())
@@ -190,9 +182,8 @@ def _to_roman(value: int) -> str:
 
 
 def named_gap(last: tuple[int, ...], value: tuple[int, ...], text: str) -> str:
-    """The missing numbers between two, with a verb: `17 is`, `L123-5 to L123-8 are`. `text` is the second number.
-
-    If the numbers differ before their last place, or are words, they are not written: `at least one number is`.
+    """The missing numbers between two, with a verb: `17 is`, `L123-5 to L123-8 are`. `text` is the second number. If
+    they differ before their last place, or are words: `at least one number is`.
     """
     style = _style(text)
     if len(last) != len(value) or last[:-1] != value[:-1] or style is None:

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from cutter.errors import InvalidInput
 from cutter.limits import ACCEPTANCES_MAX, CANDIDATES_DEFAULT, CANDIDATES_MAX, REASON_CHARACTERS_MAX
@@ -15,17 +15,16 @@ from cutter.marking.profile import Duplicates, Empty, Nesting
 _NAME = re.compile(r"[a-z][a-z_]{0,47}:[A-Z0-9][A-Z0-9/~-]{0,999}")
 
 Scope = Literal["all", "enacted_only"]
+_CHOICES = {"nesting": Nesting, "duplicates": Duplicates, "empty": Empty, "scope": Scope}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`duplicates`, `empty`, `scope` and `deepest` come from the profile if they are not given. The shipped profiles
-    refuse repeats and empty headings.
+    """`duplicates`, `empty`, `scope`, `deepest` and `nesting` come from the profile if they are not given.
 
-    `deepest` is the name of the finest level that becomes a unit (vietnamese-law: dieu, khoan or diem).
-    `forbidden_ids` are whole address segments (`DIEU-44` is not `DIEU-4`) that must not be cut. `nesting` says what
-    decides where the number of `#` and the words of two headings disagree. `accept` holds the names of red findings
-    that a person accepts, each with the reason; a mapping becomes sorted pairs.
+    `deepest` is the name of the finest level that becomes a unit (vietnamese-law: dieu, khoan or diem). `forbidden_ids`
+    are whole address segments (`DIEU-44` is not `DIEU-4`) that must not be cut. `accept` holds the names of red
+    findings that a person accepts, each with the reason; a mapping becomes sorted pairs.
     """
 
     duplicates: Duplicates | None = None
@@ -38,18 +37,13 @@ class Options:
     accept: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        _one_of("nesting", self.nesting, (None, "hashes", "words"))
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in get_args(known):
+                raise InvalidInput(f"{name} {value!r}: one of {', '.join(get_args(known))}")
         object.__setattr__(self, "accept", _acceptances(self.accept))
-        _one_of("duplicates", self.duplicates, (None, "refuse", "ordinal"))
-        _one_of("empty", self.empty, (None, "refuse", "heading_only"))
-        _one_of("scope", self.scope, (None, "all", "enacted_only"))
         if not 1 <= self.max_candidates <= CANDIDATES_MAX:
             raise InvalidInput(f"max_candidates {self.max_candidates}: 1 to {CANDIDATES_MAX}")
-
-    @property
-    def acceptances(self) -> dict[str, str]:
-        """Reason of each accepted finding by its name."""
-        return dict(self.accept)
 
 
 def _acceptances(given: object) -> tuple[tuple[str, str], ...]:
@@ -72,24 +66,14 @@ def _acceptances(given: object) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(pairs.items()))
 
 
-def _one_of(name: str, value: object, known: tuple[object, ...]) -> None:
-    if value not in known:
-        choices = ", ".join(str(item) for item in known if item is not None)
-        raise InvalidInput(f"{name} {value!r}: one of {choices}")
-
-
 def preview(profile: str, options: Mapping[str, object], forbidden: Iterable[str], *, docprefix: str = "") -> str:
-    """The command that marks a text by this profile and these options. The command writes nothing and needs no
-    server.
-    """
+    """The command that marks a text by this profile and these options, and writes nothing."""
     words = ["cutter", "mark", "FILE", "--profile", profile, *(["--docprefix", docprefix] if docprefix else [])]
-    accepted = options.get("accept") or {}
     for name, value in sorted(options.items()):
-        if name == "accept":
-            continue
-        words += [f"--{name.replace('_', '-')}", str(value)]
+        if name != "accept":
+            words += [f"--{name.replace('_', '-')}", str(value)]
     for segment in forbidden:
         words += ["--forbid", segment]
-    for name, reason in sorted(_acceptances(accepted)):
+    for name, reason in _acceptances(options.get("accept") or {}):
         words += ["--accept", name, "--because", reason]
     return shlex.join(words)

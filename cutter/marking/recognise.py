@@ -1,7 +1,6 @@
 """Pure: tells which lines look like headings, by the words of the profile and by `#`.
 
-This module builds every expression from the profile's words. Each expression is anchored at the line's start and reads
-a bounded piece of the line, so that reading is linear in the text.
+Each expression is anchored at the line's start and reads a bounded piece of it, so that reading is linear.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from cutter.marking.heading_lines import LISTED, PLAIN_CHARACTERS, follows_numbe
 from cutter.marking.lines import ATX, Lines, beginning
 from cutter.marking.numbers import Number
 from cutter.marking.profile import Form, Level, Profile
-from cutter.marking.result import Finding
+from cutter.marking.result import Finding, finding
 from cutter.marking.titles import plain_title, visible, with_plain_blanks, without_closing_hashes
 
 _BOLD = re.compile(r"[ \u00a0]{0,3}(?:\*\*|__)[ \u00a0]*(?=\S)")
@@ -52,8 +51,20 @@ class Heading:
     status: str = ""
     word: str = ""
     """The level's word as this heading writes it, in lower case."""
-    last: int = field(default=0)
+    last: int = 0
     """Index of the last line that the heading takes (its title may be on a later one)."""
+    title_below: int | None = None
+    """Index of the line of text from which a heading without a title takes one."""
+
+    @property
+    def name(self) -> str:
+        """The name of its level, or an empty text."""
+        return self.level.name if self.level is not None else ""
+
+    @property
+    def value(self) -> tuple[int, ...] | None:
+        """Its number, if it can be compared."""
+        return self.number.value if self.number is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +170,8 @@ def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[F
         else:
             heading = _atx_heading(index, line[atx.end() :], len(atx.group(1)), reading)
             if heading is None:
-                number = lines.number(index)
-                message = f"line {number}: a heading without text is read as text"
-                findings.append(Finding(code="bare_heading", line=number, message=message))
+                text = "a heading without text is read as text"
+                findings.append(finding(code="bare_heading", line=lines.number(index), text=text))
         if heading is not None:
             headings.append(heading)
     return headings, findings
@@ -205,14 +215,10 @@ def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
     if reading.starts is None or not reading.starts.match(text, begin):
         return None
     form: Form = "bold" if bold else "plain"
-    whole = beginning(line, HEADING_CHARACTERS_READ).strip()
-    if bullet is None:
-        heading = _heading(index, form, PLAIN_DEPTH, whole, reading)
-        return heading if _read_level(heading, heading.title, reading, form) else None
-    # a list item may be a point of a clause (`- a) …`) but never an article, because lists of references begin like
-    # that
-    heading = _heading(index, form, PLAIN_DEPTH, text[begin:], reading)
-    return heading if _read_level(heading, heading.title, reading, form, only_marked=True) else None
+    raw = text[begin:] if bullet else beginning(line, HEADING_CHARACTERS_READ).strip()
+    heading = _heading(index, form, PLAIN_DEPTH, raw, reading)
+    # A list item may be a point of a clause (`- a) …`) but never an article: lists of references begin like that.
+    return heading if _read_level(heading, heading.title, reading, form, only_marked=bullet is not None) else None
 
 
 def _heading(index: int, form: Form, depth: int, raw: str, reading: _Reading) -> Heading:

@@ -1,5 +1,4 @@
-"""Pure: the result of marking a law: units, itemised exclusions, the rest, and the proof that together they are the
-whole region.
+"""Pure: the result of marking a law, and the proof that its parts are the whole region.
 
 Offsets are bytes into the document. Lines count from 1 and end only at LF. The result holds no text except titles.
 """
@@ -7,12 +6,11 @@ Offsets are bytes into the document. Lines count from 1 and end only at LF. The 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
 
-from cutter.domain.digests import canonical_digest, sha256_hex
+from cutter.domain.digests import canonical_digest, sha256_hex, writer_line
 from cutter.errors import ProgrammingError
 
 MARK_VERSION = "mark/1"
@@ -27,12 +25,8 @@ _BLANK = b" \t\r\n\f\v"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """One unit to be cut; its body is `data[start:end]`.
-
-    `level` is the depth in the tree of units, 1 at the top. `ordinal` is 1, or n for the n-th unit that would have the
-    same address (`~n`).
-    """
+class Unit:
+    """What a cut, a plan and the law in force say of a unit besides its text."""
 
     address: str
     parent_address: str | None
@@ -41,6 +35,33 @@ class Candidate:
     publication_type: str | None
     owner: str
     title: str
+
+    def writer_line(self, body_sha256: str) -> str:
+        """The line of the writer digest for the unit with this body."""
+        return writer_line(
+            address=self.address, unit_kind=self.unit_kind, section_type=self.section_type,
+            publication_type=self.publication_type, owner=self.owner, title=self.title, body_sha256=body_sha256,
+            parent_address=self.parent_address,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HashedUnit(Unit):
+    """A unit with the digest of its body."""
+
+    body_sha256: str
+
+    @property
+    def digest_line(self) -> str:
+        return self.writer_line(self.body_sha256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate(Unit):
+    """One unit to be cut; its body is `data[start:end]`. `level` is the depth in the tree of units, 1 at the top.
+    `ordinal` is n for the n-th unit that would have the same address (`~n`).
+    """
+
     start: int
     end: int
     line: int
@@ -67,10 +88,7 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonContent:
-    """A piece that carries no law.
-
-    `blank`, a `byte_order_mark`, or the line of a `group_header` in a profile whose groups are not units.
-    """
+    """A piece without law: `blank`, a `byte_order_mark`, or the line of a `group_header` that is no unit."""
 
     start: int
     end: int
@@ -80,10 +98,8 @@ class NonContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """An observation about the text that the reader of the request should look at.
-
-    `code` is its kind. A red finding refuses the cut until a person accepts it by its name. The name is the kind and
-    the address, or the kind and the line if the finding belongs to no unit.
+    """An observation about the text that the reader of the request should look at. `code` is its kind. A red finding
+    refuses the cut until a person accepts it by its name.
     """
 
     code: str
@@ -94,16 +110,14 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """The name that a person types to accept the finding, such as `nesting_differs:LAW/CHAPTER-II`."""
+        """The name that a person types to accept the finding: the kind and the address, or else the line."""
         return f"{self.code}:{self.address or f'LINE-{self.line}'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkRefusal:
-    """Why this text is not cut: a stable code, the line if there is one, and one sentence with the remedy.
-
-    `findings` holds the red findings that nobody accepted, if they are the reason. `then` is the command that the
-    message names, if any.
+    """Why this text is not cut, in one sentence with the remedy. `findings` holds the red findings that nobody
+    accepted, if they are the reason. `then` is the command that the message names, if any.
     """
 
     code: str
@@ -119,10 +133,7 @@ Part = Candidate | Exclusion | NonContent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marking:
-    """The partition of one region. The constructor refuses parts that do not cover the region exactly.
-
-    `prove(data)` re-derives every digest and the concatenation from the bytes.
-    """
+    """The partition of one region. The constructor refuses parts that do not cover the region exactly."""
 
     region_sha: str
     region_start: int
@@ -150,9 +161,7 @@ class Marking:
 
     @property
     def findings_digest(self) -> str:
-        """The digest of the assessment: every finding with its severity and place, and every acceptance with its
-        reason.
-        """
+        """The digest of every finding with its severity and place, and of every acceptance with its reason."""
         return canonical_digest(
             {
                 "v": FINDINGS_VERSION,
@@ -214,5 +223,10 @@ def mark_digest(candidates: tuple[Candidate, ...], exclusions: tuple[Exclusion, 
 def refusal(code: str, line: int | None, message: str, *, then: str = "", **details: object) -> MarkRefusal:
     """A refusal whose sentence begins with its line. `then` is the command that the message names, if any."""
     text = message if line is None else f"line {line}: {message}"
-    pairs: Iterator[tuple[str, str]] = ((key, str(value)) for key, value in sorted(details.items()))
-    return MarkRefusal(code=code, line=line, message=text, details=tuple(pairs), then=then)
+    pairs = tuple((key, str(value)) for key, value in sorted(details.items()))
+    return MarkRefusal(code=code, line=line, message=text, details=pairs, then=then)
+
+
+def finding(*, code: str, line: int, text: str, address: str | None = None, severity: Severity = "info") -> Finding:
+    """A finding whose message begins with its line."""
+    return Finding(code=code, line=line, message=f"line {line}: {text}", address=address, severity=severity)

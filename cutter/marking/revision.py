@@ -14,9 +14,10 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Final, Literal
 
-from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex, writer_line
+from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.errors import ProgrammingError
 from cutter.marking.plan import CutPlan, PlanRow
+from cutter.marking.result import HashedUnit
 
 REVISION_VERSION_LINE: Final = "writer/2"
 
@@ -30,17 +31,8 @@ _FIELDS: Final = attrgetter(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitInForce:
+class UnitInForce(HashedUnit):
     """One unit of the base, as its version in force says it."""
-
-    address: str
-    title: str
-    body_sha256: str
-    unit_kind: str
-    section_type: str
-    publication_type: str | None
-    owner: str
-    parent_address: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +44,7 @@ class UnitTextInForce(UnitInForce):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """The law that a revision changes: its enactment, its source version, and its units in document order.
-
-    `title` is what people call the law. Only a request shows it.
-    """
+    """The law that a revision changes, with its units in document order. Only a request shows its `title`."""
 
     operation_kind: str
     source_version_id: str
@@ -66,9 +55,8 @@ class Base:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionRow:
-    """One row of the plan. `new` is None for a repealed unit, `old` is None for a created one.
-
-    `continues` is the address of the repealed unit with the same body.
+    """One row of the plan. `new` is None for a repealed unit, `old` for a created one. `continues` is the address of
+    the repealed unit with the same body.
     """
 
     address: str
@@ -100,7 +88,6 @@ class RevisionPlan:
 
     @cached_property
     def operations(self) -> dict[str, Operation]:
-        """The operation of each address."""
         return {row.address: row.operation for row in self.rows}
 
     @cached_property
@@ -134,7 +121,7 @@ def plan_revision(cut: CutPlan, base: Base) -> RevisionPlan:
             continues = gone.popleft() if gone else None
             row = RevisionRow(address=new.address, operation="create", new=new, old=None, continues=continues)
         else:
-            same = _FIELDS(new) == _FIELDS(old) or line_of(new) == line_of(old)
+            same = _FIELDS(new) == _FIELDS(old) or new.digest_line == old.digest_line
             row = RevisionRow(address=new.address, operation="keep" if same else "revise", new=new, old=old)
         rows += [row, *followers[new.address]]
     digest = revision_digest(base, rows)
@@ -148,31 +135,19 @@ def revision_digest(base: Base, rows: Iterable[RevisionRow]) -> str:
         shown = row.new or row.old
         if shown is None:
             raise ProgrammingError(f"{row.address}: a row has a unit")
-        line, ended = line_of(shown), ""
+        line, ended = shown.digest_line, ""
         if row.old is not None:
-            ended = sha256_hex(line if _FIELDS(shown) == _FIELDS(row.old) else line_of(row.old))
+            ended = sha256_hex(line if _FIELDS(shown) == _FIELDS(row.old) else row.old.digest_line)
         lines.append(UNIT_SEPARATOR.join((line, row.operation, ended, row.continues or "")))
     lines.sort(key=lambda line: line.split(UNIT_SEPARATOR, 1)[0].encode())
     head = UNIT_SEPARATOR.join((base.operation_kind, base.source_version_id, base.receipt_hash))
     return sha256_hex("\n".join((REVISION_VERSION_LINE, head, *lines)))
 
 
-def line_of(unit: PlanRow | UnitInForce) -> str:
-    """The writer line of a unit."""
-    return writer_line(
-        address=unit.address, unit_kind=unit.unit_kind, section_type=unit.section_type,
-        publication_type=unit.publication_type, owner=unit.owner, title=unit.title, body_sha256=unit.body_sha256,
-        parent_address=unit.parent_address,
-    )  # fmt: skip
-
-
 def rebuild_revision_digest(new_lines: Iterable[str], base: Base) -> str:
-    """The same digest from a second, independent comparison: of sets of writer lines, without a plan.
-
-    It shares only the framing of a line with `plan_revision`. If both agree, neither depends on the order of its input.
-    """
+    """The same digest from a second, independent comparison: of sets of writer lines in any order."""
     fresh = {line.split(UNIT_SEPARATOR, 1)[0]: line for line in new_lines}
-    stale = {unit.address: line_of(unit) for unit in base.units}
+    stale = {unit.address: unit.digest_line for unit in base.units}
     body = 6  # the place of the body's digest in a line
     gone: defaultdict[str, list[str]] = defaultdict(list)
     for unit in base.units:

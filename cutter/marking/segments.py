@@ -22,9 +22,7 @@ _HASH_CHARACTERS = 8
 
 
 def ascii_upper(text: str) -> str:
-    """A text as upper-case ASCII. Accents are dropped, special letters are spelled out, and everything else becomes a
-    single hyphen.
-    """
+    """A text as upper-case ASCII without accents. Everything that has no spelling becomes a single hyphen."""
     if text.isascii():
         kept = text.replace("'", "")
     else:
@@ -34,10 +32,8 @@ def ascii_upper(text: str) -> str:
 
 
 def title_segment(title: str) -> str:
-    """Segment of a heading without a number, at most SEGMENT_CHARACTERS_MAX characters.
-
-    If a title loses letters (because it is too long, or in a script without a spelling here), its segment gets a piece
-    of the title's digest. So two different titles do not get one address.
+    """Segment of a heading without a number, at most SEGMENT_CHARACTERS_MAX characters. If a title loses letters, its
+    segment gets a piece of the title's digest, so that two different titles do not get one address.
     """
     slug = ascii_upper(lowered(title))
     lost = not title.isascii() and any(character.isalpha() and not ascii_upper(character) for character in title)
@@ -51,9 +47,8 @@ def title_segment(title: str) -> str:
 
 
 def number_segment(word: str, number: str) -> str:
-    """Segment of a numbered heading: `CHAPTER-1`, or the bare number when the heading has no word.
-
-    Vietnamese has separate letters d and đ (points d and đ, articles 5d and 5đ). So đ in a number is spelled DD.
+    """Segment of a numbered heading: `CHAPTER-1`, or the bare number when the heading has no word. Vietnamese has
+    separate letters d and đ (points d and đ), so đ in a number is spelled DD.
     """
     if number.isascii() and number.isalnum():
         tail = number.upper()

@@ -1,4 +1,4 @@
-"""Pure: findings about text lines that look like headings, and about units that are too large."""
+"""Pure: findings about text that looks like a heading, headings that look like text, and units that are too large."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
@@ -19,14 +18,14 @@ from cutter.limits import (
     LIKELY_HEADING_BYTES,
     SHORT_TITLE_BYTES,
 )
-from cutter.marking.heading_lines import HeadingLine, heading_lines, read_line
+from cutter.marking.heading_lines import NEVER, HeadingLine, begins_like_heading, heading_lines, read_line
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import FENCE, INDENTED, Lines
-from cutter.marking.repeal_notes import repeal_note
-from cutter.marking.result import Candidate, Finding
+from cutter.marking.number_order import repeal_note
+from cutter.marking.result import Candidate, Finding, finding
 from cutter.marking.spans import Pieces
 
-EXAMPLES = 4
+_EXAMPLES = 4
 """The most lines that a message quotes."""
 
 TEXT_OUTSIDE = "text_outside"
@@ -36,9 +35,7 @@ _NO_UNIT = ("before_first_unit", "between_blocks")
 """The reasons of exclusions that may hide text of the law."""
 
 _RUN = 3
-"""The number of successive lines that must count up by one. Fewer lines may be cross-references at the start of a
-line.
-"""
+"""The number of successive lines that must count up by one. Fewer may be cross-references at the start of a line."""
 
 
 _HEADING_IN_LINE = re.compile(rb"(?:[\r\x0b\x0c]|\xc2\x85|\xe2\x80[\xa8\xa9]) {0,3}#{1,6}[ \t]+[^\s#]")
@@ -60,36 +57,20 @@ _NUMBERED_TITLE = re.compile(rb" {0,3}(?:\*\*)?(?P<number>[0-9]{1,3})\.[ \t]+(?:
 
 _BOLD_LINE = re.compile(rb"[ \t]*(?:\*\*|__)[^*_]{1,160}(?:\*\*|__)[ \t\r]*$")
 
+_ENDS = (b".", b":", b";", b"!", b"?", b'"', b"*", b"_", "”".encode(), "»".encode(), "“".encode())
+"""What the last line of a paragraph ends with, if it is a sentence or a note."""
+
 _TABLE = re.compile(rb"[ \t]*(?:\||\*[ \t]{3}|\+[-=])|[ \t]{8}")
 _QUOTE = re.compile(rb"[ \t]*(?:[\"']|\xe2\x80[\x98\x9a\x9c\x9e]|\xc2\xab)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """The place of a line: the unit that holds it, or None outside all units."""
-
-    lines: Lines
-    candidates: Sequence[Candidate]
-    starts: Sequence[int]
-
-    def unit(self, index: int) -> Candidate | None:
-        """The unit whose bytes hold a line."""
-        offset = self.lines.offset(index)
-        position = bisect_right(self.starts, offset) - 1
-        if position < 0 or self.candidates[position].end <= offset:
-            return None
-        return self.candidates[position]
-
-
 def uncut_findings(
-    nodes: list[Node], place: Place, known: frozenset[int], skipped: frozenset[int]
+    nodes: list[Node], pieces: Pieces, known: frozenset[int], skipped: frozenset[int]
 ) -> Iterator[Finding]:
-    """Lines that look like headings but are in no unit's heading.
-
-    `known` holds the indexes of lines that the profile reads as headings but leaves out on purpose, or that another
-    finding names. `skipped` holds the indexes of lines that are not part of the law.
+    """Lines that look like headings but are in no unit's heading. `known` has the indexes of lines that are left out on
+    purpose or that another finding names, `skipped` those that are not part of the law.
     """
-    lines = place.lines
+    lines = pieces.lines
     headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
     text: dict[tuple[str, str], list[HeadingLine]] = defaultdict(list)
     cut: dict[tuple[str, str], list[HeadingLine]] = defaultdict(list)
@@ -103,40 +84,37 @@ def uncut_findings(
             note = repeal_note(lines.lines[line.index])
             if note is None or not note.closed:
                 text[line.kind, line.series].append(line)
-    yield from _in_lines(place)
+    yield from _in_lines(pieces)
     fenced = [line for group in text.values() for line in group if line.opaque == FENCE and line.strong]
     if fenced:
-        yield _finding("heading_in_fence", sorted(fenced, key=lambda line: line.index), place, "inside a code fence, "
+        yield _finding("heading_in_fence", sorted(fenced, key=lambda line: line.index), pieces, "inside a code fence, "
                        "where nothing is cut; remove the fence marks (``` or ~~~) around them")  # fmt: skip
     numbered = any(node.heading.number is not None for node in nodes) or any(kind == "article" for kind, _ in cut)
-    yield from _runs(text, cut, place, numbered=numbered)
+    yield from _runs(text, cut, pieces, numbered=numbered)
     levels = [node.heading.level for node in nodes if node.heading.number is not None]
     smallest = any(level is None or level.section_type == "article" for level in levels)
     if not smallest and not any(kind in ("article", "section") for kind, _ in cut):
-        yield from _numbered_titles([i for i in range(len(lines.lines)) if i not in skipped | headings], place)
+        yield from _numbered_titles([i for i in range(len(lines.lines)) if i not in skipped | headings], pieces)
 
 
-def _in_lines(place: Place) -> Iterator[Finding]:
-    """Finds headings after a line break other than LF. Markdown readers show a heading there, but marking cuts
-    nothing.
-    """
-    lines = place.lines
+def _in_lines(pieces: Pieces) -> Iterator[Finding]:
+    """Headings after a line break other than LF, which Markdown readers show and marking does not cut."""
+    lines = pieces.lines
     if not any(sign in lines.data for sign in _OTHER_BREAKS):
         return
     indexes = [i for i, line in enumerate(lines.lines) if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]
     if indexes:
-        number, unit = lines.number(indexes[0]), place.unit(indexes[0])
-        yield Finding(
-            code="heading_in_line", line=number, address=unit.address if unit else None, severity="red",
-            message=f"line {number}: {counted(len(indexes), 'line')} with a heading after a line break that is no LF, "
-            "where nothing is cut; save the text with LF line ends",
+        yield finding(
+            code="heading_in_line", line=lines.number(indexes[0]), address=_address(pieces, indexes[0]), severity="red",
+            text=f"{counted(len(indexes), 'line')} with a heading after a line break that is no LF, where nothing is "
+            "cut; save the text with LF line ends",
         )  # fmt: skip
 
 
 def _runs(
     text: dict[tuple[str, str], list[HeadingLine]],
     cut: dict[tuple[str, str], list[HeadingLine]],
-    place: Place,
+    pieces: Pieces,
     *,
     numbered: bool,
 ) -> Iterator[Finding]:
@@ -153,22 +131,20 @@ def _runs(
             uncut.extend(run)
         else:
             around = cut.get(key, [])
-            absorbed.extend({*_absorbed(open_lines, around), *_filling(open_lines, around, place.lines)})
+            absorbed.extend({*_absorbed(open_lines, around), *_filling(open_lines, around, pieces.lines)})
     if uncut:
         problem = "begins like a heading and is text" if len(uncut) == 1 else "begin like headings and are text"
         again = "`cutter profile suggest FILE --refine 'line N is a KIND'` with a kind such as section"
         lines = sorted(uncut, key=lambda line: line.index)
-        yield _finding("looks_uncut", lines, place, f"{problem}; put # before them, or type {again}")
+        yield _finding("looks_uncut", lines, pieces, f"{problem}; put # before them, or type {again}")
     for line in sorted(absorbed, key=lambda line: line.index):
-        yield _finding("heading_absorbed", [line], place, "continues the numbering of the headings around it, but is "
+        yield _finding("heading_absorbed", [line], pieces, "continues the numbering of the headings around it, but is "
                        "part of the text of the unit before it; write it as a heading like them")  # fmt: skip
 
 
-def _numbered_titles(indexes: Iterable[int], place: Place) -> Iterator[Finding]:
-    """Short lines of their own such as `12. Commencement`, which count up. They may be the headings of a law in which
-    no article has a number.
-    """
-    lines = place.lines
+def _numbered_titles(indexes: Iterable[int], pieces: Pieces) -> Iterator[Finding]:
+    """Short lines such as `12. Commencement` that count up, in a law in which no article has a number."""
+    lines = pieces.lines
     titles = [
         HeadingLine(index=index, kind="title", series="", value=int(match["number"]), strong=True,
                     text=match.group().decode("utf-8", "ignore"), opaque=lines.opaque[index])
@@ -178,7 +154,7 @@ def _numbered_titles(indexes: Iterable[int], place: Place) -> Iterator[Finding]:
     alone = [line for line in titles if _may_be_a_heading(line, lines) and _is_last_of_paragraph(line.index, lines)]
     run = _longest_run(alone)
     if len(run) >= _RUN:
-        yield _finding("looks_uncut", run, place, "begin with a number and a title and are text, and no article "
+        yield _finding("looks_uncut", run, pieces, "begin with a number and a title and are text, and no article "
                        "of this law has a number; put # before the lines that are headings")  # fmt: skip
 
 
@@ -211,9 +187,7 @@ def _longest_run(lines: list[HeadingLine]) -> list[HeadingLine]:
 
 
 def _absorbed(uncut_lines: list[HeadingLine], cut: list[HeadingLine]) -> Iterator[HeadingLine]:
-    """Strong lines that fit into the numbering: their number is next to that of the heading before or after them, and
-    no heading of their kind has it.
-    """
+    """Strong lines whose number is next to that of the heading before or after them, and is of no heading."""
     starts = [line.index for line in cut]
     numbers = {line.value for line in cut}
     for line in uncut_lines:
@@ -225,9 +199,7 @@ def _absorbed(uncut_lines: list[HeadingLine], cut: list[HeadingLine]) -> Iterato
 
 
 def _filling(uncut_lines: list[HeadingLine], cut: list[HeadingLine], lines: Lines) -> Iterator[HeadingLine]:
-    """Lines that could be headings, also weak ones, whose numbers are exactly those that are missing between two
-    successive headings of their kind.
-    """
+    """Lines, also weak ones, whose numbers are exactly those that are missing between two successive headings."""
     likely = [
         line for line in uncut_lines if line.opaque != INDENTED and (line.strong or _may_be_a_heading(line, lines))
     ]
@@ -249,22 +221,27 @@ def _may_be_a_heading(line: HeadingLine, lines: Lines) -> bool:
     return after_space and len(text) <= LIKELY_HEADING_BYTES and text[-1:] not in (b".", b",", b";", b":")
 
 
-def _finding(code: str, uncut_lines: list[HeadingLine], place: Place, problem: str) -> Finding:
-    first = uncut_lines[0]
-    number = place.lines.number(first.index)
-    unit = place.unit(first.index)
-    shown = ", ".join(f"{line.text!r} (line {place.lines.number(line.index)})" for line in uncut_lines[:EXAMPLES])
-    more = f" and {len(uncut_lines) - EXAMPLES} more" if len(uncut_lines) > EXAMPLES else ""
-    return Finding(
-        code=code, line=number, address=unit.address if unit else None, severity="red",
-        message=f"line {number}: {counted(len(uncut_lines), 'line')} {problem}: {shown}{more}",
+def _finding(code: str, uncut_lines: list[HeadingLine], pieces: Pieces, problem: str) -> Finding:
+    first, examples = uncut_lines[0].index, _examples([(line.index, line.text) for line in uncut_lines], pieces.lines)
+    return finding(
+        code=code, line=pieces.lines.number(first), address=_address(pieces, first), severity="red",
+        text=f"{counted(len(uncut_lines), 'line')} {problem}: {examples}",
     )  # fmt: skip
 
 
+def _address(pieces: Pieces, index: int) -> str | None:
+    unit = pieces.unit(index)
+    return unit.address if unit else None
+
+
+def _examples(texts: list[tuple[int, str]], lines: Lines) -> str:
+    """The first texts with their lines, and the number of the others."""
+    shown = ", ".join(f"{text!r} (line {lines.number(index)})" for index, text in texts[:_EXAMPLES])
+    return shown + (f" and {len(texts) - _EXAMPLES} more" if len(texts) > _EXAMPLES else "")
+
+
 def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
-    """Amber finding: some of the smallest numbered units have `#` and others have none, such as the articles of a
-    treaty in a schedule.
-    """
+    """Amber finding: some of the smallest numbered units have `#` and others have none, such as an annexed treaty."""
     smallest: dict[bool, int] = {True: 0, False: 0}
     first: dict[bool, Candidate] = {}
     parents = {node.parent for node in nodes}
@@ -276,37 +253,30 @@ def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
     if all(smallest.values()):
         later = max(first, key=lambda form: first[form].line)
         unit = first[later]
-        yield Finding(
+        yield finding(
             code="forms_mixed", line=unit.line, address=unit.address, severity="amber",
-            message=f"line {unit.line}: the first numbered heading {'with' if later else 'without'} #; of the smallest "
-            f"numbered units {smallest[True]} have # and {smallest[False]} have none; are all of them units of this "
-            "law?",
+            text=f"the first numbered heading {'with' if later else 'without'} #; of the smallest numbered units "
+            f"{smallest[True]} have # and {smallest[False]} have none; are all of them units of this law?",
         )  # fmt: skip
 
 
 def text_outside(pieces: Pieces) -> Iterator[Finding]:
-    """Amber finding: more text is outside the units than in them, such as a law of which only the annex has a heading.
-
-    Front matter, contents and drafts do not count, because they are left out for what they are.
-    """
+    """Amber finding: more text is outside the units than in them, without what is left out for what it is."""
     outside = [piece for piece in pieces.exclusions if piece.reason in _NO_UNIT]
     size = sum(piece.end - piece.start for piece in outside)
     if size > sum(unit.end - unit.start for unit in pieces.candidates):
-        number = outside[0].line
-        yield Finding(
-            code=TEXT_OUTSIDE, line=number, severity="amber",
-            message=f"line {number}: {size} bytes of text begin here and become no unit, more than all units have. "
-            "Write a heading, such as `# Text`, above the first line that belongs to the law",
+        yield finding(
+            code=TEXT_OUTSIDE, line=outside[0].line, severity="amber",
+            text=f"{size} bytes of text begin here and become no unit, more than all units have. Write a heading, such "
+            "as `# Text`, above the first line that belongs to the law",
         )  # fmt: skip
 
 
-def giant_units(nodes: Sequence[Node], pieces: Pieces, lines: Lines) -> Iterator[Finding]:
-    """Finds a unit that is far larger than the others, or one of a few units in a long text.
-
-    The finding is amber from the first annex on, and if at least half of the unit is a table or quoted from another
-    law. It is also amber for an article that is one list, without a line that looks like a heading.
+def giant_units(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
+    """Finds a unit that is far larger than the others, or one of a few units in a long text. It is amber from the first
+    annex on, and if at least half of it is a table or a quotation, or an article that is one list.
     """
-    sizes = [unit.end - unit.start for unit in pieces.candidates]
+    lines, sizes = pieces.lines, [unit.end - unit.start for unit in pieces.candidates]
     if not sizes or max(sizes) < GIANT_UNIT_BYTES:
         return
     typical = median(sizes)
@@ -324,18 +294,16 @@ def giant_units(nodes: Sequence[Node], pieces: Pieces, lines: Lines) -> Iterator
                 and _is_one_list(own[1:], marks)
                 and not any(_BOLD_LINE.match(line) or read_line(line) for line in own[1:])
             )  # fmt: skip
-            yield Finding(
+            yield finding(
                 code="giant_unit", line=unit.line, address=unit.address, severity="amber" if explained else "red",
-                message=f"line {unit.line}: {unit.address} has {size} bytes of text, half of the units have at most "
-                f"{int(typical)}; look for headings in it that were not cut",
+                text=f"{unit.address} has {size} bytes of text, half of the units have at most {int(typical)}; look "
+                "for headings in it that were not cut",
             )  # fmt: skip
 
 
 def _is_one_list(text: Sequence[bytes], not_of: Collection[_Mark]) -> bool:
-    """True if the outermost items of a text count up once from 1 to its end, and no piece between them is long.
-
-    A unit that swallowed other units has lists that begin again, or a long piece that is in no list. A piece may be one
-    list itself. Items with a mark of `not_of` may be units.
+    """True if the outermost items of a text count up once from 1 to its end, and no piece between them is long but a
+    list itself. A unit that swallowed others has lists that begin again. Items with a mark of `not_of` may be units.
     """
     marks = [_mark(line) for line in text]
     outermost = next(filter(None, marks), None)
@@ -363,3 +331,48 @@ def _counts_up(items: Sequence[bytes]) -> bool:
             return False
         last = value
     return len(matches) >= GIANT_UNIT_ITEMS and 4 * last <= 5 * len(matches)
+
+
+def unread_headings(nodes: list[Node], pieces: Pieces, not_judged: Collection[int]) -> Iterator[Finding]:
+    """Paragraphs of text that begin like a heading (`2 a § har ändrats`), at most one finding for each unit."""
+    lines = pieces.lines
+    headings = {index for node in nodes for index in range(node.heading.index, node.heading.last + 1)}
+    groups: dict[str | None, list[tuple[int, str]]] = defaultdict(list)
+    for index, line in enumerate(lines.lines):
+        if not line or line[0] in NEVER or index in headings or index in not_judged or lines.opaque[index]:
+            continue
+        before = lines.lines[index - 1].strip() if index else b""
+        if before and not before.startswith(b"#") and not before.endswith(_ENDS):
+            continue
+        beginning = begins_like_heading(line)
+        if beginning is not None:
+            groups[_address(pieces, index)].append((index, beginning))
+    for address, group in groups.items():
+        begin = "begins" if len(group) == 1 else "begin"
+        yield finding(
+            code="heading_unread", line=lines.number(group[0][0]), address=address, severity="amber",
+            text=f"{counted(len(group), 'paragraph')} of text {begin} like a heading, perhaps with a reference: "
+            f"{_examples(group, lines)}",
+        )  # fmt: skip
+
+
+def headings_in_sentences(nodes: list[Node], lines: Lines) -> Iterator[Finding]:
+    """Headings in plain lines that continue a sentence, or that a colon announces as a quotation: those with inserted
+    numbers, and numbers before a word with text after it. Others would break the numbering.
+    """
+    bare = {node.heading.index for node in nodes if node.heading.bare or node.heading.form == "atx"}
+    for node in nodes:
+        heading = node.heading
+        inserted = heading.number is not None and len(heading.number.value or ()) > 1
+        first = heading.title[:1].isdigit() and not heading.bare
+        before = heading.index - 1
+        if heading.form != "plain" or not (inserted or first) or before < 0 or before in bare:
+            continue
+        last = next((index for index in range(before, -1, -1) if not lines.is_blank(index)), None)
+        quoted = inserted and last is not None and lines.lines[last].rstrip().endswith(b":")
+        if quoted or not (lines.is_blank(before) or lines.lines[before].rstrip().endswith(_ENDS)):
+            yield finding(
+                code="heading_in_sentence", line=lines.number(heading.index), severity="amber",
+                text=f"{heading.title!r} begins a unit, and the line before it does not end a sentence. If it is a "
+                "reference, join it to that line. If it is quoted, put `> ` before it",
+            )  # fmt: skip

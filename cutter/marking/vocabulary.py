@@ -42,8 +42,8 @@ ROLES = {
 class _Words:
     """Words of one role. The findings count them as `kind`; an empty `kind` or `role` hides them from that reader.
 
-    The findings expect the word on one side of its number, the suggestion on either side. In capitals, the findings
-    take the first word of the table that fits, so a plural is before its singular.
+    The findings expect the word on one side of its number. In capitals, they take the first word of the table that
+    fits, so a plural is before its singular.
     """
 
     kind: str

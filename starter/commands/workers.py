@@ -32,7 +32,7 @@ QUEUES = (*names.TASK_QUEUES.values(), names.BATCH_QUEUE)
 KINDS = (TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
 
 
-WORKERS = records("workers", Heartbeat.of)
+WORKERS = records("workers", Heartbeat)
 
 
 def workers(

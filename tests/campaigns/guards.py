@@ -1324,7 +1324,7 @@ MARKING = _of(
     ("a module from the folder of the command", 'SDK_DOWNLOAD = (sys.executable, "-P", "-m",',
      'SDK_DOWNLOAD = (sys.executable, "-m",', "::test_the_download_of_temporal_imports_nothing_from_the_folder"),
 ) + _of(
-    "cutter/marking/doubtful_lines.py", "unit/marking/test_numbers_first.py",
+    "cutter/marking/uncut.py", "unit/marking/test_numbers_first.py",
     ("a heading in a sentence",
      "if quoted or not (lines.is_blank(before) or lines.lines[before].rstrip().endswith(_ENDS)):",
      "if quoted:", "::test_a_heading_that_continues_a_sentence_is_amber"),
@@ -1367,7 +1367,7 @@ MARKING = _of(
     ("a list in one of few units", "len(sizes) >= 4 and nodes[", "nodes[",
      "::test_a_list_does_not_explain_the_size_of_one_of_three_units"),
 ) + _of(
-    "cutter/marking/repeal_notes.py", "unit/marking/test_explained_sizes_and_gaps.py",
+    "cutter/marking/number_order.py", "unit/marking/test_explained_sizes_and_gaps.py",
     ("a swallowed article about a repeal", 'if not closed and _END.fullmatch(note["rest"]) is None:', "if False:",
      "::test_a_swallowed_article_about_a_repeal_stays_red"),
 ) + _of(

@@ -19,7 +19,7 @@ from cutter.marking import (
     mark,
     rebuild_digest_reversed,
 )
-from cutter.marking.numbering import longest_increasing
+from cutter.marking.headings import longest_increasing
 
 ACCEPT = Options(duplicates="ordinal", empty="heading_only", max_candidates=10_000)
 

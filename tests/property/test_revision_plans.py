@@ -12,7 +12,6 @@ from cutter.marking.plan import CutPlan, PlanRow
 from cutter.marking.revision import (
     Base,
     UnitInForce,
-    line_of,
     plan_revision,
     rebuild_revision_digest,
     revision_digest,
@@ -41,8 +40,8 @@ ROWS = st.lists(
 
 def cut_of(rows: list[PlanRow]) -> CutPlan:
     return CutPlan(
-        docprefix="LAW", source_version_id="v2", rows=tuple(rows), writer_digest=writer_digest(map(line_of, rows)),
-        cut_plan_digest="", section_types=(),
+        docprefix="LAW", source_version_id="v2", rows=tuple(rows), cut_plan_digest="",
+        writer_digest=writer_digest(row.digest_line for row in rows),
     )  # fmt: skip
 
 
@@ -61,17 +60,17 @@ def test_each_unit_of_both_sides_is_one_row(before: list[PlanRow], after: list[P
 
 @given(ROWS, ROWS)
 def test_applying_the_plan_to_the_base_gives_the_new_text(before: list[PlanRow], after: list[PlanRow]) -> None:
-    law = {unit.address: line_of(unit) for unit in before}
+    law = {unit.address: unit.digest_line for unit in before}
     for entry in plan_revision(cut_of(after), base_of(before)).rows:
         if entry.operation == "repeal":
             del law[entry.address]
         elif entry.operation == "create":
             assert entry.address not in law
-            law[entry.address] = line_of(entry.new)  # type: ignore[arg-type]
+            law[entry.address] = entry.new.digest_line  # type: ignore[union-attr]
         else:
-            assert (law[entry.address] == line_of(entry.new)) is (entry.operation == "keep")  # type: ignore[arg-type]
-            law[entry.address] = line_of(entry.new)  # type: ignore[arg-type]
-    assert law == {unit.address: line_of(unit) for unit in after}
+            assert (law[entry.address] == entry.new.digest_line) is (entry.operation == "keep")  # type: ignore[union-attr]
+            law[entry.address] = entry.new.digest_line  # type: ignore[union-attr]
+    assert law == {unit.address: unit.digest_line for unit in after}
 
 
 @given(ROWS)
@@ -97,7 +96,7 @@ def test_the_digest_depends_on_no_order_and_the_second_comparison_agrees(
     shuffled = list(plan.rows)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert revision_digest(plan.base, shuffled) == plan.writer_digest
-    assert rebuild_revision_digest(map(line_of, after), plan.base) == plan.writer_digest
+    assert rebuild_revision_digest((row.digest_line for row in after), plan.base) == plan.writer_digest
 
 
 @given(ROWS, ROWS, ROWS)
@@ -105,7 +104,7 @@ def test_another_base_or_another_text_has_another_digest(
     before: list[PlanRow], after: list[PlanRow], third: list[PlanRow]
 ) -> None:
     def lines(rows: list[PlanRow]) -> list[str]:
-        return sorted(map(line_of, rows))
+        return sorted(row.digest_line for row in rows)
 
     digest = plan_revision(cut_of(after), base_of(before)).writer_digest
     if lines(third) != lines(after):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cutter.marking.suggestion.suggest import Alternative, SuggestedLevel, Suggestion, suggest
-from cutter.marking.suggestion.trial import Unused
+from cutter.marking.suggestion.suggest import Alternative, SuggestedLevel, Suggestion, Unused, suggest
 
 __all__ = ["Alternative", "SuggestedLevel", "Suggestion", "Unused", "suggest"]

@@ -1,21 +1,22 @@
-"""Pure: drafts a profile: its levels from the kinds of heading in a text, their order, and the YAML."""
+"""Pure: drafts a profile: its levels from the kinds of heading in a text, their order, a person's corrections, and the
+YAML.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
 from cutter.errors import InvalidInput
-from cutter.limits import PROFILE_LEVELS_MAX
+from cutter.limits import CORRECTIONS_MAX, PROFILE_LEVELS_MAX
 from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
 from cutter.marking.segments import ascii_upper
-from cutter.marking.suggestion.corrections import TEXT, Correction
 from cutter.marking.suggestion.evidence import Evidence, Kind, read_named
 from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
 
@@ -39,6 +40,22 @@ _ARTICLES_MIN = 2
 _SAME_WORD_CHARACTERS = 3
 """The number of equal first letters by which two spellings are one word (Art., Article)."""
 
+Subject = Literal["line", "word", "inside", "deepest"]
+
+TEXT = "text"
+"""The role of a line or word that begins no unit."""
+
+FORMS = (
+    "line 12 is a chapter", "line 12 is text", "word Rule is an article", "word Rule is text",
+    "section is inside chapter", "deepest is article",
+)  # fmt: skip
+"""One example of each form."""
+
+_LINE = re.compile(r"line ([0-9]{1,7}) is (?:an? )?([a-z]{1,20})")
+_WORD = re.compile(r"word (\S(?:.{0,40}\S)?) is (?:an? )?([a-z]{1,20})")
+_INSIDE = re.compile(r"(\S(?:.{0,40}\S)?) is inside (\S(?:.{0,40}\S)?)")
+_DEEPEST = re.compile(r"deepest is (\S(?:.{0,40}\S)?)")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftLevel:
@@ -61,7 +78,7 @@ class DraftLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A draft of a profile. If `words` is False, headings with `#` are nested only by their number of `#`."""
+    """A draft of a profile."""
 
     levels: tuple[DraftLevel, ...]
     deepest: str | None = None
@@ -101,10 +118,8 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
 
 
 def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
-    """The kinds without lines that are probably quoted or belong to a table.
-
-    A text that writes most of its articles with `#` has no headings in plain lines. A word that no table knows is a
-    heading only if the text has no other headings.
+    """The kinds without lines that are probably quoted or belong to a table: plain lines of a text that writes most of
+    its articles with `#`, and words that no table knows beside words that a table knows.
     """
     with_hashes = articles_with_hashes(evidence)
     plain = [len(kind.lines) for kind in kinds if kind.form != "atx" and kind.role and kind.role.name == "article"]
@@ -131,10 +146,11 @@ def _weight(kind: Kind) -> int:
 def _level(kind: Kind, lines: Lines) -> DraftLevel:
     role = kind.role
     styles = kind.styles or ("arabic",)
-    optional = role is not None and role.name == "annex" and kind.form == "atx" and kind.unnumbered > 0
-    plain_article = role is not None and role.name == "article" and kind.form != "atx"
+    name = role.name if role else ""
+    optional = name == "annex" and kind.form == "atx" and not all(line.number for line in kind.lines)
+    plain_article = name == "article" and kind.form != "atx"
     return DraftLevel(
-        name=role.name if role else "", segment=segment_of_word(kind.word),
+        name=name, segment=segment_of_word(kind.word),
         section_type=role.section_type if role else "section", words=(kind.word,), phrases=(), numbers=styles,
         number="either_side" if kind.number_first else "optional" if optional else "required",
         form=kind.form, depth=kind.depth, rank=role.rank if role else _UNKNOWN_RANK,
@@ -186,10 +202,8 @@ def _spelled_otherwise(level: DraftLevel, other: DraftLevel) -> bool:
 
 
 def _ordered(levels: list[DraftLevel]) -> list[DraftLevel]:
-    """Order levels by `#`. At one depth, the level that begins later is further out, because it ends the parts before
-    it.
-
-    A level without `#` is placed before the first level that is usually further in.
+    """Order levels by `#`, at one depth by the usual rank. A level without `#` is placed before the first level that is
+    usually further in.
     """
     with_hashes = [level for level in levels if level.form == "atx"]
     ordered = sorted(with_hashes, key=lambda level: (level.depth, level.rank, -level.lines[0].index))
@@ -215,8 +229,43 @@ def _named(levels: list[DraftLevel]) -> tuple[DraftLevel, ...]:
     return tuple(named)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """One correction: `what` is a line's number, a word or a level; `becomes` a role, `text` or the outer level."""
+
+    subject: Subject
+    what: str
+    becomes: str
+
+
+def parse_corrections(texts: tuple[str, ...]) -> tuple[Correction, ...]:
+    """Read corrections as they were typed. Raises InvalidInput with the wrong correction and the forms."""
+    if len(texts) > CORRECTIONS_MAX:
+        raise InvalidInput(f"--refine: {len(texts)} corrections, at most {CORRECTIONS_MAX}; edit the profile instead")
+    return tuple(_parse(" ".join(text.split())) for text in texts)
+
+
+def _parse(text: str) -> Correction:
+    line, word = _LINE.fullmatch(text), _WORD.fullmatch(text)
+    if line is not None:
+        return Correction(subject="line", what=line[1], becomes=_role(text, line[2]))
+    if word is not None:
+        return Correction(subject="word", what=word[1], becomes=_role(text, word[2]))
+    inside, deepest = _INSIDE.fullmatch(text), _DEEPEST.fullmatch(text)
+    if inside is not None and inside[1] != inside[2]:
+        return Correction(subject="inside", what=inside[1], becomes=inside[2])
+    if deepest is not None:
+        return Correction(subject="deepest", what=deepest[1], becomes="")
+    raise InvalidInput(f"--refine {text!r}: none of the forms {'; '.join(FORMS)}")
+
+
+def _role(text: str, role: str) -> str:
+    if role != TEXT and role not in ROLES:
+        raise InvalidInput(f"--refine {text!r}: {role!r} is none of {', '.join(ROLES)}, {TEXT}")
+    return role
+
+
 def corrected(draft: Draft, corrections: tuple[Correction, ...], evidence: Evidence, lines: Lines) -> Draft:
-    """The draft with a person's corrections, in their order."""
     for correction in corrections:
         if correction.subject == "deepest":
             draft = replace(draft, deepest=_find(draft.levels, correction.what).name)

@@ -21,14 +21,10 @@ _UNKNOWN_LINES_MIN = 3
 """An unknown word must begin this many lines before it counts as a kind of heading."""
 
 _STEPS_SHARE_MIN = 0.6
-"""At least this share of the steps between the numbers of an unknown word must go up by one, or back to the
-beginning.
-"""
+"""At least this share of the steps between the numbers of an unknown word must go up by one, or back to one."""
 
 _PREFERRED = ("arabic", "roman", "ordinal", "letter", "dotted", "lettered", "code", "cjk")
-"""The order in which styles are chosen for a kind. A later style is chosen only for numbers that no earlier style
-reads.
-"""
+"""Styles in the order of preference. A later one is chosen only for numbers that no earlier one reads."""
 
 _STYLE = {style: re.compile(numbers.STYLES[style] + r"\Z", re.IGNORECASE) for style in _PREFERRED}
 
@@ -45,10 +41,6 @@ class Kind:
     styles: tuple[str, ...]
     number_first: bool
 
-    @property
-    def unnumbered(self) -> int:
-        return sum(not line.number for line in self.lines)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -59,15 +51,13 @@ class Evidence:
 
 
 def read_evidence(lines: Lines) -> Evidence:
-    """Everything in a text that looks like a heading."""
     headings = [line for index in range(len(lines.lines)) if (line := likely_heading(index, lines)) is not None]
     groups: dict[tuple[str, Form], list[LikelyHeading]] = defaultdict(list)
     for line in headings:
         if line.word and not line.hidden:
             groups[line.key, line.form].append(line)
     digits = Counter(line.depth for line in headings if line.form == "atx" and line.title[:1].isdigit())
-    candidates = [(form, _without_titles(group, digits)) for (_, form), group in groups.items()]
-    candidates = [(form, group) for form, group in candidates if group]
+    candidates = [(form, kept) for (_, form), group in groups.items() if (kept := _without_titles(group, digits))]
     kinds = [kind for form, group in candidates if (kind := _kind(form, group)) is not None]
     if not kinds and not digits:
         # the one article of a law that has no other numbered part
@@ -79,9 +69,7 @@ def read_evidence(lines: Lines) -> Evidence:
 
 
 def read_named(index: int, lines: Lines) -> LikelyHeading | None:
-    """A line that a person names as a heading, also if it is the only one of its kind. None if it begins with no word
-    and number.
-    """
+    """A line that a person names as a heading, also if it is alone of its kind. None without a word and number."""
     line = likely_heading(index, lines) if 0 <= index < len(lines.lines) else None
     return line if line is not None and line.word and line.number and line.parted else None
 

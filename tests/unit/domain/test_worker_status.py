@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cutter.domain.worker_status import Heartbeat, WorkerQueue, identity, worker_report
+from cutter.domain.worker_status import Heartbeat, identity, worker_report
 
 QUEUES = ("q-a", "q-b")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -16,7 +16,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 def row(name: str, *queues: str, state: str = "idle", silent: bool = False, used: int = 0) -> Heartbeat:
     return Heartbeat(
         worker_id=name, role="exec", state=state, build_id="b1", silent=silent, age_seconds=7,
-        queues=WorkerQueue.all_of([{"queue": queue, "slots": 8, "used": used} for queue in queues]),
+        queues=[{"queue": queue, "slots": 8, "used": used} for queue in queues],
         started_at=NOW, seen_at=NOW, beat_seconds=10,
     )  # fmt: skip
 
@@ -83,6 +83,6 @@ def test_each_build_that_has_runs_needs_its_own_workers() -> None:
 
 def test_a_further_field_of_a_heartbeat_is_shown_to_programs_only() -> None:
     claim = [{"queue": "q-a", "slots": 8, "used": 1, "blocked": ["the reason"]}]
-    heartbeat = replace(row("one"), queues=WorkerQueue.all_of(claim))
+    heartbeat = replace(row("one"), queues=claim)
     (worker,) = worker_report([heartbeat], {"q-a": ["one"]}, QUEUES).as_json()["workers"]
     assert worker["queues"] == [{**claim[0], "polls": True}]

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from cutter.marking import PROFILES, Marking, Options, mark, parse_profile, profile_bytes
-from cutter.marking.checks import ODD_NAMES
+from cutter.marking.checks import ODD_KINDS
 from cutter.marking.numbers import STYLES
-from cutter.marking.profile_yaml import LEVEL_KEYS, PROFILE_KEYS
+from cutter.marking.profile import LEVEL_KEYS, PROFILE_KEYS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "marking.md").read_text(encoding="utf-8")
 
@@ -47,7 +47,7 @@ def test_the_page_names_every_refusal_finding_and_reason() -> None:
     folder = Path(__file__).resolve().parents[3] / "cutter" / "marking"
     source = "\n".join(file.read_text(encoding="utf-8") for file in folder.glob("*.py"))
     codes = (
-        set(re.findall(r"refusal\(\s*\"(\w+)\"", source)) | set(re.findall(r"code=\"(\w+)\"", source)) | set(ODD_NAMES)
+        set(re.findall(r"refusal\(\s*\"(\w+)\"", source)) | set(re.findall(r"code=\"(\w+)\"", source)) | set(ODD_KINDS)
     )
     assert len(codes) > 20
     assert codes <= set(re.findall(r"`(\w+)`", PAGE))

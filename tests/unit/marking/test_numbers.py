@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutter.marking.numbering import longest_increasing
+from cutter.marking.headings import longest_increasing
 from cutter.marking.numbers import STYLES, named_gap, parse, pattern, roman_value
 from cutter.marking.segments import ascii_upper, number_segment, title_segment
 

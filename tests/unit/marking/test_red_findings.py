@@ -261,7 +261,7 @@ def red_kinds() -> Iterator[str]:
         for call in calls:
             if isinstance(call.func, ast.Name) and call.func.id in ("_finding", "_told"):
                 yield from constants(call.args[:1])
-            elif isinstance(call.func, ast.Name) and call.func.id == "Finding":
+            elif isinstance(call.func, ast.Name) and call.func.id == "finding":
                 given = {word.arg: word.value for word in call.keywords}
                 if "severity" in given and ast.unparse(given["severity"]) not in ("'amber'", "'info'"):
                     yield from constants([given["code"]])

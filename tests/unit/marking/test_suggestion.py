@@ -9,7 +9,7 @@ import pytest
 from cutter.errors import InvalidInput
 from cutter.marking import Marking, MarkRefusal, Options, mark, parse_profile
 from cutter.marking.suggestion import Suggestion, suggest
-from cutter.marking.suggestion.corrections import FORMS, parse_corrections
+from cutter.marking.suggestion.draft import FORMS, parse_corrections
 
 
 def suggested(text: str, *refine: str) -> Suggestion:
@@ -164,8 +164,10 @@ def test_an_alternative_with_red_findings_comes_after_one_without() -> None:
     assert counts == sorted(counts)
 
 
-def test_a_text_that_needs_options_names_them_and_is_cut_with_them() -> None:
-    suggestion = suggested("# Act\n\n## Article 1. \u202eCa\u0301c\n\nOne.\n\n## Article 2. B\n\nTwo.\n")
+@pytest.mark.parametrize("hashes", ["## ", ""])
+def test_a_text_that_needs_options_names_them_and_is_cut_with_them(hashes: str) -> None:
+    articles = f"{hashes}Article 1. \u202eCa\u0301c\n\nOne.\n\n{hashes}Article 2. B\n\nTwo.\n"
+    suggestion = suggested(f"# Act\n\n{articles}")
     assert suggestion.needs == ("--remove-direction-marks", "--normalise nfc")
     assert isinstance(suggestion.result, Marking)
     assert suggestion.result.candidates[1].title == "Article 1. Các"
