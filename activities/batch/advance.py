@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import structlog
 from temporalio import activity
 
-from activities import effects
+from activities import effects, permission
 from activities.approval_judge import signed_before
 from activities.batch.documents import overview_of, report_of
 from activities.batch.folder import follow_batch, keep_up
@@ -381,7 +381,7 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
         for document in waiting:
-            context, policy = effects.of_batch(document.now, batch_id), effect_policy.in_force(connection)
+            context, policy = permission.of_batch(document.now, batch_id), effect_policy.in_force(connection)
             try:
                 put = effects.put_free(deps, context, document.kb_id, document.body.encode(), policy)
             except CutterError as problem:

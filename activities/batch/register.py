@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from activities import effects
+from activities import effects, permission
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.batch import documents
@@ -48,7 +48,7 @@ def begin_batch(deps: Deps, input: BatchInput) -> BatchStep:
         caps = asdict(caps_of(deps.settings))
         batch_rows.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
         # A lost folder is restored from the queue.yaml in the knowledge base. Its receipt is in the open transaction.
-        context, policy = effects.of_batch(CLOCK.one(connection), batch_id), effect_policy.in_force(connection)
+        context, policy = permission.of_batch(CLOCK.one(connection), batch_id), effect_policy.in_force(connection)
         put = effects.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data), policy)
         connection.execute(*effects.receipt_of_put(context, put, "queue"))
         _put_approvals(deps, connection, batch_id, path.parent)
@@ -60,7 +60,7 @@ def _put_approvals(deps: Deps, connection: Connection, batch_id: str, folder: Pa
     """Copy pre-batched approvals from the folder of the queue file (seed 001 §7) to the place where the documents' runs
     look.
     """
-    context = effects.of_batch(CLOCK.one(connection), batch_id)
+    context = permission.of_batch(CLOCK.one(connection), batch_id)
     for name in documents.PRE_BATCHED.values():
         for statement in sorted((folder / name).glob("*.md")):
             signature = statement.with_name(f"{statement.name}.asc")

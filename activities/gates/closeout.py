@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import LiteralString, TypeVar
 
-from activities import effects
+from activities import effects, permission
 from activities.gates import evidence_bundle as bundles
 from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.outbox import can_be_put, publish
@@ -166,7 +166,7 @@ def _finish(deps: Deps, run_id: str) -> None:
     sidecar, policy = _known(next(iter(closed), None), run_id), effect_policy.of(text)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), sidecar.pins
-    context = effects.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
+    context = permission.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
     done = effects.put_free(deps, context, kb_id, line, policy)
     bundles.sign(deps, context, policy, pins["evidence_artifact"])
     stored = effects.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)

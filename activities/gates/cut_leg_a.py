@@ -21,6 +21,7 @@ from cutter.marking.plan import CutPlan
 from cutter.marking.revision import RevisionPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
+from cutter.storage.approval_facts import FACTS
 from cutter.storage.backups import NEWEST, RecordedBackup
 from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
 from cutter.storage.pools import Connection, session, single
@@ -115,7 +116,7 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
         refusal = resumed_meanwhile(opened, approved[0]) or _backup_stale(deps, opened, stored)
         return refusal or _write(deps, opened, approved[0])
 
-    outcome = run_gate(deps, leg, input, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads)
+    outcome = run_gate(deps, leg, input, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads, facts=FACTS)
     return _committed(deps, input.run_id, outcome) if outcome.status == "passed" else outcome
 
 
