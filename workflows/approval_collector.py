@@ -86,7 +86,7 @@ class ApprovalCollector:
                     AWAITING[gate.sovereign].value,
                     "",
                 )
-                self.progress.display.accepted, self.progress.display.requested_utc = {}, workflow.now().isoformat()
+                self.progress.display.accepted = {}
                 for kb_id in request.offered:
                     self.progress.queue = message_queue.forget(self.progress.queue, kb_id)
                     self.messages.receive("submit_approval", (kb_id,))
