@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 
 from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter, ValidationError
 from temporalio import activity
 
 from activities.gates.runner import facts_of
@@ -59,11 +60,9 @@ def view_of(sidecar: RunSidecar) -> RunView:
     """
     run = sidecar.run
     pinned = {field.name: run.caps[field.name] for field in fields(Caps) if run.caps.get(field.name) is not None}
-    if "retry_delays_seconds" in pinned:
-        pinned["retry_delays_seconds"] = tuple(pinned["retry_delays_seconds"])
     try:
-        caps = Caps(**pinned)
-    except ValueError:
+        caps = TypeAdapter(Caps).validate_python(pinned)
+    except ValidationError:
         caps = Caps()
     return RunView(
         run_id=run.run_id,
