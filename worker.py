@@ -54,9 +54,7 @@ from temporal.preflight import preflight
 from temporal.signal_guard import MessageGuard
 from workflows.batch import Batch
 from workflows.document_run import DocumentRun
-from workflows.reconcile import Reconcile
-from workflows.revoke_approval import RevokeApproval
-from workflows.void_run import VoidRun
+from workflows.short_workflows import Reconcile, RevokeApproval, VoidRun
 
 WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, Reconcile)
 

@@ -26,10 +26,8 @@ with workflow.unsafe.imports_passed_through():
     from workflows.activity_calls import ActivityFailed, DependencyUnavailable, adapter, call_activity
     from workflows.approval_collector import ApprovalCollector
     from workflows.gate_runner import GateRunner
-    from workflows.message_handlers import Answer, MessageHandlers
     from workflows.run_control import RestartFromReceipts, RunControl, RunEnded, StaleRunState
-    from workflows.run_progress import RunProgress
-    from workflows.web_ui import WebUi
+    from workflows.run_progress import Answer, MessageHandlers, RunProgress, WebUi
 
 
 @workflow.defn(name=names.DOCUMENT_RUN)

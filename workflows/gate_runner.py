@@ -18,8 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.activity_calls import classify_failure, decode_result, failure_reason, lost_worker_delays
     from workflows.message_queue import StopOrder
     from workflows.run_control import RunControl, StaleRunState
-    from workflows.run_progress import RunProgress
-    from workflows.web_ui import WebUi
+    from workflows.run_progress import RunProgress, WebUi
 
 
 @dataclass(slots=True)

@@ -34,9 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from temporal import names
     from workflows import message_queue
     from workflows.activity_calls import ActivityFailed, DependencyUnavailable, Result, call_activity
-    from workflows.message_handlers import MessageHandlers
-    from workflows.run_progress import RunProgress
-    from workflows.web_ui import WebUi
+    from workflows.run_progress import MessageHandlers, RunProgress, WebUi
 
 
 class RunEnded(Exception):
