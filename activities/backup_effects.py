@@ -32,7 +32,6 @@ class BackupOnRecord:
 
     @classmethod
     def of(cls, answer: Json) -> BackupOnRecord:
-        """The backup from the response that a receipt records."""
         return cls(sha256=str(answer["sha256"]), restore_point=restore_point.recorded(answer.get(RESTORE_POINT)))
 
 

@@ -21,7 +21,7 @@ from activities.permission import Context
 from activities.worker.dependencies import Deps
 from cutter.catalogue import Role
 from cutter.domain.ids import InvalidId
-from cutter.domain.run_record import RunSidecar
+from cutter.domain.run_record import DocumentRecord, RunSidecar
 from cutter.errors import Conflict, CutterError, PolicyDenied, Unavailable
 from cutter.kb.ids import document_id_rule
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
@@ -29,7 +29,7 @@ from cutter.projections import phase_report, run_folder
 from cutter.projections.state_file import phase_reports
 from cutter.storage import effect_policy
 from cutter.storage.gate_transaction import Sealed
-from cutter.storage.outbox import STATE, WAITING
+from cutter.storage.outbox import STATE, WAITING, WaitingOfRun
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import the_row
 from cutter.storage.run_evidence import SIDECAR
@@ -111,7 +111,7 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, Put], RunSi
     put: list[tuple[str, Put]] = []
     stopped: CutterError | None = None
     for entry in waiting:
-        if not can_be_put(entry.kb_id, entry.kind, entry.subject, sidecar):
+        if not can_be_put(entry, sidecar):
             log.warning("outbox.malformed", run_id=run_id, kb_id=entry.kb_id[:100])
             continue
         context = permission.of_run(sidecar.run, sidecar.pins, recorded.now, entry.subject)
@@ -138,13 +138,13 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, Put], RunSi
     return subjects, sidecar
 
 
-def can_be_put(kb_id: str, kind: str, subject: str, sidecar: RunSidecar) -> bool:
+def can_be_put(document: WaitingOfRun | DocumentRecord, sidecar: RunSidecar) -> bool:
     """Whether a recorded document can be put at all: its name must suit the store, and a report needs its receipt."""
     try:
-        document_id_rule(kb_id)
+        document_id_rule(document.kb_id)
     except InvalidId:
         return False
-    return kind != "gate_report" or subject in sidecar.sealed
+    return document.kind != "gate_report" or document.subject in sidecar.sealed
 
 
 def project(deps: Deps, sidecar: RunSidecar) -> None:

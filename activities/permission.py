@@ -57,13 +57,11 @@ def of_run(run: RunRecord, pins: Mapping[str, Any], now: str | datetime, gate: s
 
 
 def of_attempt(attempt: Attempt) -> Context:
-    """The context of an attempt of a gate."""
     context = of_run(attempt.run, attempt.pins, attempt.now, attempt.gate.name)
     return replace(context, approvers=attempt.approvers, needed=attempt.needed)
 
 
 def of_batch(now: str | datetime, batch_id: str) -> Context:
-    """The context of a batch as a whole."""
     return Context(now=_instant(now), mode="dryrun" if batch_id.endswith("-dryrun") else "live")
 
 
@@ -125,7 +123,6 @@ class AllowingRule:
         return cls(sha256=permit.policy_sha256, rule=decision.rule, line=decision.line)
 
     def as_json(self) -> Json:
-        """The rule as a receipt names it."""
         return asdict(self)
 
 

@@ -411,8 +411,6 @@ class RevokeInput:
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """How a document run ended."""
-
     run_id: str
     document_id: str
     state: str
@@ -585,8 +583,6 @@ class SetAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchResult:
-    """How a batch ended."""
-
     batch_id: str
     state: str
     totals: dict[str, int] = field(default_factory=dict)

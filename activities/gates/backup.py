@@ -67,7 +67,6 @@ class Decidable:
 
     @classmethod
     def of(cls, run: Json, pins: Json, now: datetime, approvers: dict[str, int], needed: dict[str, int]) -> Decidable:
-        """The facts from the columns of the query."""
         return cls(run=RunRecord.of(run), pins=pins, now=now, approvers=approvers, needed=needed)
 
 

@@ -30,8 +30,6 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A unit that the enactment changes, and the status that it gets."""
-
     address: str
     target: str
 

@@ -16,7 +16,6 @@ from cutter.storage.gate_transaction import Read
 
 
 def asked(run_id: str) -> Read:
-    """The query of a run's backups, the newest first."""
     return NEWEST, {"run_id": run_id, "limit": limits.BACKUPS_LOOKED_AT_MAX}
 
 

@@ -150,7 +150,6 @@ def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | G
 
 
 def report_id(attempt: tx.Attempt, report: GateReport) -> str:
-    """KB id of a gate's own report."""
     pins = {**attempt.pins, **report.pins}
     run = replace(attempt.run, docprefix=attempt.run.docprefix or report.pins.get("docprefix"))
     return kb_folder.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
@@ -194,19 +193,14 @@ def _capped(cap_seconds: float) -> Iterator[None]:
 
 
 def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: float | None) -> None:
-    again = None
-    match problem:
-        case Unavailable():
-            outcome, what, again = "unavailable", problem.what, retry_seconds
-        case OverCap():
-            outcome, what = "over_cap", "cap"
-        case _:
-            outcome, what = "error", problem.code
+    outcome, what = ("over_cap", "cap") if isinstance(problem, OverCap) else ("error", problem.code)
+    if isinstance(problem, Unavailable):
+        outcome, what = "unavailable", problem.what
     # The database itself may be unavailable. Then the attempt's row has no outcome, which tells a reader the same.
     with suppress(CutterError):
         tx.refuse(
             deps.pool(attempt.gate.role), attempt, outcome=outcome, reason=f"{what}: {problem}", report=None,
-            state=None, retry_seconds=again,
+            state=None, retry_seconds=retry_seconds if isinstance(problem, Unavailable) else None,
         )  # fmt: skip
 
 
@@ -216,20 +210,15 @@ def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeede
     After the enactment a denial only stops the run, because the law is enacted and a corrected policy lets the run
     close.
     """
-    evidence = {"policy": permit.record()}
-    if isinstance(problem, PolicyDenied) and gate.from_state is State.LIFECYCLE_ENACTED:
-        return GateRefused(
-            status="needs_approval", code=problem.code, reason=str(problem), state="stopped_unavailable_policy",
-            evidence=evidence,
-        )  # fmt: skip
-    if isinstance(problem, PolicyDenied):
-        return GateRefused(
-            status="failed", code=problem.code, reason=str(problem), state="failed_policy", evidence=evidence
-        )
-    return GateRefused(
-        status="needs_approval", code=problem.code, reason=str(problem), state=f"stopped_policy_{gate.phase}",
-        evidence={**evidence, "tier": problem.tier},
-    )  # fmt: skip
+    evidence: dict[str, Any] = {"policy": permit.record()}
+    status: GateStatus = "needs_approval"
+    if isinstance(problem, ApprovalNeeded):
+        state, evidence = f"stopped_policy_{gate.phase}", {**evidence, "tier": problem.tier}
+    elif gate.from_state is State.LIFECYCLE_ENACTED:
+        state = "stopped_unavailable_policy"
+    else:
+        status, state = "failed", "failed_policy"
+    return GateRefused(status=status, code=problem.code, reason=str(problem), state=state, evidence=evidence)
 
 
 def _not_opened(answer: NotOpened) -> GateRefused:

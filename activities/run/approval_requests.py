@@ -74,7 +74,12 @@ def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
         asked = ask(connection, input.run_id, input.gate, ids.derived(input.run_id, "change_set"))
         if isinstance(asked, NotOpened):
             connection.rollback()
-            return _not_requested(input, asked)
+            code, drift = asked.code, asked.drift
+            if drift is not None:
+                return OpenedRequest(status="drift", gate=input.gate, code=drift.dimension, reason=drift.reason)
+            if asked.status == "stopped":
+                return OpenedRequest(status="stopped", gate=input.gate, code=code, reason=asked.reason)
+            return OpenedRequest(status="refused", gate=input.gate, code=code, reason=code)
         request, policy = asked.request, asked.policy
         context = permission.of_run(asked.facts.run, asked.facts.pins, asked.facts.now, input.gate)
         ahead = _effects_ahead(asked, input.gate)
@@ -121,15 +126,6 @@ def _effects_ahead(asked: Asked, *sovereigns: str) -> list[ProposedAction]:
         if stands_on(gate) in sovereigns and gate.from_state is not State.LIFECYCLE_ENACTED
         for operation in operations_at(gate.name)
     ]
-
-
-def _not_requested(input: RequestInput, answer: NotOpened) -> OpenedRequest:
-    if answer.drift is not None:
-        drift = answer.drift
-        return OpenedRequest(status="drift", gate=input.gate, code=drift.dimension, reason=drift.reason)
-    if answer.status == "stopped":
-        return OpenedRequest(status="stopped", gate=input.gate, code=answer.code, reason=answer.reason)
-    return OpenedRequest(status="refused", gate=input.gate, code=answer.code, reason=answer.code)
 
 
 def _view(
