@@ -8,9 +8,8 @@ from typing import Any, get_type_hints
 
 from temporalio import activity
 
-from activities.batch.advance import halt_batch, steer_batch
+from activities.batch.advance import begin_batch, halt_batch, steer_batch
 from activities.batch.approval_set import judge_set
-from activities.batch.register import begin_batch
 from activities.gates.backup import refresh_backup
 from activities.reconciler.runs import reconcile
 from activities.run.approval_requests import (

@@ -430,9 +430,9 @@ class FinishInput:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchInput:
-    """The input that starts a batch. The queue of the batch is in the database, or in queue.yaml in the batch's folder.
+    """The input that starts a batch, whose queue is in the database.
 
-    `policy`, `overnight` and `lanes` apply only to a queue that is read from the folder. 0 lanes means the default.
+    `policy`, `overnight` and `lanes` are in inputs of earlier builds, and nothing reads them.
     `adopt` says that the workflows of all open items must be open. If an execution ends before it has named all of
     them, `adopt_after` tells the next one the place of the last one.
     """

@@ -197,7 +197,7 @@ def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[
 
 
 def write_rows(connection: Connection, run_id: str, calls: Sequence[Json]) -> tuple[str, ...]:
-    """Write these rows of a revision, and return their statuses. A kept row needs no text, and a law has many of them, so
+    """Write these rows, and return their statuses. A kept row needs no text, and a law has many of them, so
     one call writes them all.
     """
     kept = [call for call in calls if call["operation"] == "keep"]
